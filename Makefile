@@ -1,0 +1,41 @@
+# Two commands do all the set-up: `make demo` and `make test`.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+DATA ?= ../shared/data
+
+.PHONY: demo test lint types bench clean
+
+$(VENV)/pip.stamp:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	touch $@
+
+$(VENV)/core.stamp: pyproject.toml $(VENV)/pip.stamp
+	$(BIN)/python -m pip install --quiet -e '.[pandas]'
+	touch $@
+
+$(VENV)/test.stamp: pyproject.toml $(VENV)/pip.stamp
+	$(BIN)/python -m pip install --quiet -e '.[test]'
+	touch $@ $(VENV)/core.stamp
+
+demo: $(VENV)/core.stamp
+	$(BIN)/python -m defragtrees.demo --report demo-report.html
+
+lint: $(VENV)/test.stamp
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/test.stamp
+	$(BIN)/mypy
+
+test: lint types
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
+
+bench: $(VENV)/test.stamp
+	$(BIN)/python -m benchmarks.inference
+	$(BIN)/python -m benchmarks.scaling
+	DEFRAGTREES_DATA=$(DATA) $(BIN)/python -m benchmarks.label_say
+
+clean:
+	rm -rf $(VENV) demo-report.html .mypy_cache .pytest_cache .ruff_cache

@@ -1,0 +1,29 @@
+"""A handful of rules that say nearly what a tree ensemble says."""
+
+from defragtrees.errors import (
+    MissingPackageError,
+    ModelFileError,
+    UnsupportedEnsembleError,
+)
+from defragtrees.forest import Forest, Tree
+from defragtrees.methods.defrag import DefragClassifier, DefragRegressor
+from defragtrees.readers import read_forest
+from defragtrees.rules import Condition, Rule, RuleSet
+from defragtrees.simplify import simplify
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Condition",
+    "DefragClassifier",
+    "DefragRegressor",
+    "Forest",
+    "MissingPackageError",
+    "ModelFileError",
+    "Rule",
+    "RuleSet",
+    "Tree",
+    "UnsupportedEnsembleError",
+    "read_forest",
+    "simplify",
+]

@@ -1,0 +1,32 @@
+"""The one place that imports optional packages, with one message when one is absent."""
+
+from importlib import import_module
+
+from defragtrees.errors import MissingPackageError
+
+EXTRAS = {
+    "catboost": "catboost",
+    "lightgbm": "lightgbm",
+    "pandas": "pandas",
+    "xgboost": "xgboost",
+}
+
+
+def require(package, purpose):
+    """Import and return `package`, or name the extra that brings it.
+
+    Examples
+    --------
+    >>> require("math", "arithmetic").floor(2.5)
+    2
+    """
+    try:
+        return import_module(package)
+    except ModuleNotFoundError as error:
+        if error.name != package.split(".")[0]:
+            raise
+        extra = EXTRAS.get(package.split(".")[0], package)
+        raise MissingPackageError(
+            f"{purpose} needs {package}, which is not installed. "
+            f"Install it with: pip install 'defragtrees[{extra}]'"
+        ) from None

@@ -1,0 +1,15 @@
+"""The exceptions of this library; each is also a built-in one that callers know."""
+
+__all__ = ["MissingPackageError", "ModelFileError", "UnsupportedEnsembleError"]
+
+
+class UnsupportedEnsembleError(ValueError):
+    """An ensemble that no reader can turn into a Forest with the same answers."""
+
+
+class ModelFileError(ValueError):
+    """A model or rule file that is cut short, altered or of another kind."""
+
+
+class MissingPackageError(ImportError):
+    """An optional package that is needed and not installed; names the extra."""

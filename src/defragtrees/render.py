@@ -1,0 +1,82 @@
+"""Plain rows become a text table or an HTML table; numbers and shares become text."""
+
+from html import escape
+
+__all__ = ["html_table", "number", "share", "text_table"]
+
+
+def number(value):
+    """A number exactly as stored, in as few characters as say so.
+
+    Examples
+    --------
+    >>> number(0.1), number(3.0), number(1e-7), number(-0.0)
+    ('0.1', '3', '1e-07', '0')
+    """
+    text = repr(float(value))
+    if text.endswith(".0"):
+        text = text[:-2]
+    return "0" if text == "-0" else text
+
+
+def rounded(value, digits=4):
+    """A measured number to a few significant digits.
+
+    Examples
+    --------
+    >>> rounded(12.34567), rounded(0.000123456)
+    ('12.35', '0.0001235')
+    """
+    return f"{value:.{digits}g}"
+
+
+def share(value):
+    """A share of one in per cent.
+
+    Examples
+    --------
+    >>> share(0.123), share(0.0004), share(1.0)
+    ('12.3 %', '<0.1 %', '100.0 %')
+    """
+    if 0 < value < 0.0005:
+        return "<0.1 %"
+    return f"{100 * value:.1f} %"
+
+
+def text_table(header, rows):
+    """Columns of text, as wide as they need to be; the first column stays left.
+
+    Examples
+    --------
+    >>> print(text_table(["name", "n"], [["a", "1"], ["bcdef", "22"]]))
+    name    n
+    a       1
+    bcdef  22
+    """
+    lines = [list(map(str, header)), *(list(map(str, row)) for row in rows)]
+    widths = [max(len(line[j]) for line in lines) for j in range(len(header))]
+    texts = []
+    for line in lines:
+        cells = [
+            cell.ljust(width) if j == 0 else cell.rjust(width)
+            for j, (cell, width) in enumerate(zip(line, widths, strict=True))
+        ]
+        texts.append("  ".join(cells).rstrip())
+    return "\n".join(texts)
+
+
+def html_table(header, rows, caption=""):
+    """A small HTML table in which every cell is escaped.
+
+    Examples
+    --------
+    >>> html_table(["a"], [["<b>"]])
+    '<table><thead><tr><th>a</th></tr></thead><tbody><tr><td>&lt;b&gt;</td></tr></tbody></table>'
+    """
+    head = "".join(f"<th>{escape(str(cell))}</th>" for cell in header)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>"
+        for row in rows
+    )
+    title = f"<caption>{escape(caption)}</caption>" if caption else ""
+    return f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"

@@ -1,0 +1,178 @@
+"""ThresholdGrid and Binned: an ensemble's thresholds, and X as small bin numbers.
+
+The bin of a value is the number of thresholds below it, so `x <= thresholds[j]`
+exactly when `bin <= j`. The bin of a category is its position. A missing value has
+the last bin.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from defragtrees._values import ByValue, freeze
+
+__all__ = ["Binned", "ThresholdGrid"]
+
+MOST_SHIFT = 0.25  # a shortened threshold stays within this share of its gap
+
+
+@dataclass(frozen=True, eq=False)
+class ThresholdGrid(ByValue):
+    """For each feature its sorted distinct thresholds, or its sets of categories.
+
+    Parameters
+    ----------
+    splits : tuple of array
+        For a numeric feature its thresholds; for a categorical one a bool array of
+        shape (n_sets, n_categories + 1), each row a set of category positions.
+    counts : tuple of int array, optional
+        How many statements of the ensemble each split stands for; all 1 by default.
+
+    Examples
+    --------
+    >>> grid = ThresholdGrid(([1.0, 2.5],))
+    >>> grid.bin([[0.0], [1.0], [9.0], [float("nan")]]).codes.ravel().tolist()
+    [0, 0, 2, 3]
+    """
+
+    splits: tuple[np.ndarray, ...]
+    counts: tuple[np.ndarray, ...] | None = None
+
+    def __post_init__(self):
+        splits = tuple(_as_split(values) for values in self.splits)
+        counts = self.counts or tuple(np.ones(len(values), int) for values in splits)
+        object.__setattr__(self, "splits", splits)
+        object.__setattr__(self, "counts", tuple(freeze(c, np.int64) for c in counts))
+        for values, count in zip(splits, self.counts, strict=True):
+            if len(values) != len(count):
+                raise ValueError("counts must have one entry for each split.")
+            if values.ndim == 1 and not (np.diff(values) > 0).all():
+                raise ValueError("Thresholds must be sorted and distinct.")
+
+    @property
+    def n_features(self):
+        """Number of features."""
+        return len(self.splits)
+
+    @property
+    def n_bins(self):
+        """Number of bins of each feature, the bin for missing values included."""
+        return np.array(
+            [len(v) + 2 if v.ndim == 1 else v.shape[1] + 1 for v in self.splits], int
+        )
+
+    def is_categorical(self, feature):
+        """Whether the bins of this feature are categories."""
+        return self.splits[feature].ndim == 2
+
+    def bin(self, X):
+        """Number of thresholds below each value; missing values get the last bin.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_samples, n_features)
+            Numbers, with categories as positions.
+        """
+        X = np.asarray(X, dtype=np.float64)
+        n_bins = self.n_bins
+        widest = int(n_bins.max(initial=1))
+        codes = np.empty(X.shape, dtype=np.min_scalar_type(widest - 1), order="F")
+        for j, values in enumerate(self.splits):
+            column = X[:, j]
+            missing = np.isnan(column)
+            if values.ndim == 1:
+                found = np.searchsorted(values, column, side="left")
+            else:
+                found = np.where(missing, 0, column).astype(np.intp)
+                found = np.minimum(found, values.shape[1] - 1)
+            codes[:, j] = np.where(missing, n_bins[j] - 1, found)
+        return Binned(codes, self)
+
+    def shorten(self, X):
+        """The grid with thresholds of few digits, no row of X changing its side.
+
+        Thresholds that separate the same two neighbouring values become one, whose
+        count is the sum of theirs. Thresholds outside the range of X stay as they are.
+        """
+        X = np.asarray(X, dtype=np.float64)
+        splits, counts = [], []
+        for j, values in enumerate(self.splits):
+            count = self.counts[j]
+            if values.ndim == 1 and len(values):
+                column = X[:, j]
+                short = _shortened(values, np.unique(column[~np.isnan(column)]))
+                values, group = np.unique(short, return_inverse=True)
+                count = np.bincount(group, weights=count, minlength=len(values))
+            splits.append(values)
+            counts.append(count.astype(np.int64))
+        return ThresholdGrid(tuple(splits), tuple(counts))
+
+
+@dataclass(frozen=True, eq=False)
+class Binned(ByValue):
+    """Bin numbers of shape (n_samples, n_features) in the smallest unsigned dtype.
+
+    Parameters
+    ----------
+    codes : unsigned int array of shape (n_samples, n_features)
+    grid : ThresholdGrid
+    """
+
+    codes: np.ndarray
+    grid: ThresholdGrid
+
+    def __post_init__(self):
+        object.__setattr__(self, "codes", freeze(self.codes))
+
+    def __len__(self):
+        return len(self.codes)
+
+    def __getitem__(self, rows):
+        return Binned(self.codes[rows], self.grid)
+
+
+def _as_split(values):
+    array = np.asarray(values)
+    return freeze(array, bool if array.ndim == 2 else np.float64)
+
+
+def _shortened(thresholds, values):
+    """Each threshold replaced by a short number in the same gap between `values`."""
+    if len(values) == 0:
+        return thresholds
+    above = np.searchsorted(values, thresholds, side="right")
+    short = thresholds.copy()
+    for i, (t, k) in enumerate(zip(thresholds, above, strict=True)):
+        if 0 < k < len(values):
+            if i and above[i - 1] == k:
+                short[i] = short[i - 1]
+            else:
+                last = np.searchsorted(above, k, side="right") - 1
+                middle = (t + thresholds[last]) / 2
+                short[i] = _shortest_between(values[k - 1], values[k], middle)
+    return short
+
+
+def _shortest_between(low, high, target):
+    """The number with fewest digits in [low, high) near `target`.
+
+    Examples
+    --------
+    >>> _shortest_between(0.1234, 0.1301, 0.1267)
+    0.127
+    """
+    low, high, target = float(low), float(high), float(target)
+    width = high - low
+    if not (math.isfinite(width) and width > 0):
+        return target
+    allowed = MOST_SHIFT * width
+    smallest = max(math.floor(math.log10(math.ulp(abs(target) or width))), -300)
+    for exponent in range(math.ceil(math.log10(width)) + 1, smallest, -1):
+        digits = math.floor(target / 10.0**exponent)
+        # Through text, so that the number is the one a reader would type.
+        near = [float(f"{d}e{exponent}") for d in (digits, digits + 1)]
+        near = [c for c in near if low <= c < high and abs(c - target) <= allowed]
+        if near:
+            return min(near, key=lambda c: abs(c - target))
+    return target

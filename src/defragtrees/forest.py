@@ -1,0 +1,259 @@
+"""Forest: a fitted ensemble as plain arrays, able to predict."""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from scipy import special
+
+from defragtrees._values import ByValue, freeze
+from defragtrees.tables import read_matrix
+from defragtrees.trees import StackedTrees, Tree, exact_threshold
+
+__all__ = ["Forest", "Tree", "exact_threshold"]
+
+COMBINATIONS = ("mean", "sum", "median")
+BLOCK_CELLS = 2_000_000  # rows x trees walked at once; bounds the memory of predict
+
+
+@dataclass(frozen=True, eq=False)
+class Forest(ByValue):
+    """An ensemble of trees, and how their answers become a prediction.
+
+    Parameters
+    ----------
+    trees : tuple of Tree
+    feature_names : tuple of str
+    task : {"classification", "regression"}
+    classes : tuple, optional
+        Class labels in the order of the outputs; None for regression.
+    combine : {"mean", "sum", "median"}
+        How the trees' answers become one; the median is weighted by `weights`.
+    base : float64 array of shape (n_outputs,), default=0
+        Added to the combined answer.
+    weights : float64 array of shape (n_trees,), default=1
+        Weight of each tree.
+    link : str
+        From the combined answer to a probability or a number; a key of `LINKS`.
+    ties : {"first", "last"}
+        The class that a row on the border between two classes gets.
+    categories : tuple of (tuple or None), optional
+        For each feature its categories, or None where it is numeric.
+
+    Examples
+    --------
+    >>> stump = Tree([0, -1, -1], [0.5, 0, 0], [1, -1, -1], [2, -1, -1],
+    ...              [True, False, False], [0.0, 1.0, 3.0])
+    >>> Forest((stump,), ("size",), "regression").predict([[0.5], [0.6]]).tolist()
+    [1.0, 3.0]
+    """
+
+    trees: tuple[Tree, ...]
+    feature_names: tuple[str, ...]
+    task: str
+    classes: tuple[Any, ...] | None = None
+    combine: str = "sum"
+    base: np.ndarray = field(default_factory=lambda: np.zeros(1))
+    weights: np.ndarray | None = None
+    link: str = "identity"
+    ties: str = "first"
+    categories: tuple[tuple[Any, ...] | None, ...] | None = None
+
+    def __post_init__(self):
+        n_outputs = self.trees[0].n_outputs if self.trees else np.size(self.base)
+        weights = np.ones(len(self.trees)) if self.weights is None else self.weights
+        categories = self.categories or (None,) * len(self.feature_names)
+        base = np.broadcast_to(np.asarray(self.base, np.float64), (n_outputs,))
+        for name, value in (
+            ("trees", tuple(self.trees)),
+            ("feature_names", tuple(str(name) for name in self.feature_names)),
+            ("classes", None if self.classes is None else tuple(self.classes)),
+            ("base", freeze(base)),
+            ("weights", freeze(weights, np.float64)),
+            ("categories", tuple(categories)),
+        ):
+            object.__setattr__(self, name, value)
+        self._check()
+
+    def _check(self):
+        if self.task not in ("classification", "regression"):
+            raise ValueError(f"Unknown task {self.task!r}.")
+        if self.combine not in COMBINATIONS:
+            raise ValueError(
+                f"combine must be one of {COMBINATIONS}; got {self.combine!r}."
+            )
+        if self.link not in LINKS:
+            raise ValueError(f"link must be one of {tuple(LINKS)}; got {self.link!r}.")
+        if len(self.categories) != self.n_features:
+            raise ValueError("categories must have one entry for each feature.")
+        if len(set(self.feature_names)) != self.n_features:
+            raise ValueError("Feature names must differ from each other.")
+        for tree in self.trees:
+            if tree.n_outputs != len(self.base):
+                raise ValueError("All trees must have the same number of outputs.")
+            if tree.feature.max() >= self.n_features:
+                raise ValueError(
+                    f"A tree splits on feature {tree.feature.max()} of a forest "
+                    f"with {self.n_features} features."
+                )
+        if self.task == "classification":
+            allowed = {len(self.classes or ())} | (
+                {1} if len(self.classes or ()) == 2 else set()
+            )
+            if len(self.base) not in allowed:
+                raise ValueError(
+                    f"{len(self.base)} outputs do not fit the classes {self.classes}."
+                )
+
+    def __repr__(self):
+        size = f"{len(self.trees)} trees, {self.n_features} features"
+        return f"<Forest: {size}, {self.task}>"
+
+    @property
+    def n_features(self):
+        """Number of features that X must have."""
+        return len(self.feature_names)
+
+    def splits(self):
+        """For each feature its distinct thresholds, or its distinct category sets.
+
+        Returns
+        -------
+        list of ndarray
+            Sorted float64 thresholds of a numeric feature; for a categorical one a
+            bool array of shape (n_sets, n_categories + 1), the sets that go left.
+        """
+        found = []
+        for j, known in enumerate(self.categories):
+            at = [tree.feature == j for tree in self.trees]
+            if known is None:
+                parts = [
+                    t.threshold[here] for t, here in zip(self.trees, at, strict=True)
+                ]
+                found.append(np.unique(np.concatenate([np.empty(0), *parts])))
+            else:
+                width = len(known) + 1
+                parts = [
+                    t.categories[here, :width]
+                    for t, here in zip(self.trees, at, strict=True)
+                    if here.any()
+                ]
+                found.append(
+                    np.unique(
+                        np.concatenate([np.empty((0, width), bool), *parts]), axis=0
+                    )
+                )
+        return found
+
+    def encode(self, X):
+        """X as float64 numbers, categories as positions; checks names and number."""
+        return read_matrix(X, self.feature_names, self.categories)
+
+    def predict_raw(self, X):
+        """The combined answers of the trees before the link, (n_samples, n_outputs)."""
+        return self._raw(self.encode(X))
+
+    def predict_proba(self, X):
+        """Class probabilities of shape (n_samples, n_classes)."""
+        if self.task != "classification":
+            raise AttributeError("A regression forest has no class probabilities.")
+        linked = LINKS[self.link](self.predict_raw(X))
+        if linked.shape[1] == 1 and len(self.classes) == 2:
+            return np.hstack([1 - linked, linked])
+        return linked
+
+    def predict(self, X):
+        """Class labels, or numbers, of shape (n_samples,)."""
+        return self.answer(self.encode(X))
+
+    def answer(self, matrix):
+        """`predict` for a matrix that `encode` made."""
+        if self.task == "classification":
+            return np.asarray(self.classes)[self.choose(matrix)]
+        linked = LINKS[self.link](self._raw(matrix))
+        return linked[:, 0] if linked.shape[1] == 1 else linked
+
+    def choose(self, matrix):
+        """Class numbers for a matrix that `encode` made."""
+        raw = self._raw(matrix)
+        if raw.shape[1] == 1 and len(self.classes) == 2:
+            border = 0.5 if self.link == "identity" else 0.0
+            score = raw[:, 0] - border
+            return (score >= 0 if self.ties == "last" else score > 0).astype(int)
+        return raw.argmax(axis=1)
+
+    def _raw(self, matrix):
+        n_rows = len(matrix)
+        raw = np.empty((n_rows, len(self.base)))
+        step = max(1, BLOCK_CELLS // max(1, len(self.trees)))
+        for start in range(0, n_rows, step):
+            rows = slice(start, start + step)
+            raw[rows] = self._combined(matrix[rows])
+        return raw
+
+    def _combined(self, matrix):
+        if not self.trees:
+            return np.tile(self.base, (len(matrix), 1))
+        leaves = self._stacked.leaves(matrix)
+        value = self._stacked.value
+        if self.combine == "median":
+            return _weighted_median(value[leaves, 0], self.weights)[:, None] + self.base
+        # A sum starts from the base, as boosting libraries do: in another order the
+        # rounding differs, and with it the class of a row on the border.
+        start = self.base if self.combine == "sum" else np.zeros_like(self.base)
+        total = np.tile(start, (len(matrix), 1))
+        for j, weight in enumerate(self.weights):
+            total += weight * value[leaves[:, j]]
+        if self.combine == "mean":
+            total = total / self.weights.sum() + self.base
+        return total
+
+    @cached_property
+    def _stacked(self):
+        return StackedTrees(self.trees, self.categories)
+
+    def __getstate__(self):
+        return {name: v for name, v in self.__dict__.items() if name != "_stacked"}
+
+
+def _weighted_median(values, weights):
+    """Per row the first value, in sorted order, at which half the weight is reached."""
+    order = np.argsort(values, axis=1)
+    reached = np.cumsum(weights[order], axis=1)
+    chosen = (reached >= 0.5 * reached[:, -1:]).argmax(axis=1)
+    rows = np.arange(len(values))
+    return values[rows, order[rows, chosen]]
+
+
+def _signed_square(raw):
+    return np.sign(raw) * raw**2
+
+
+def _step_at_zero(raw):
+    return (raw > 0).astype(np.float64)
+
+
+def _softplus(raw):
+    return np.logaddexp(0.0, raw)
+
+
+def _softmax(raw):
+    return special.softmax(raw, axis=1)
+
+
+def _samme(raw):
+    # The probabilities of AdaBoost's multi-class vote (Zhu et al. 2009, equation 15).
+    return special.softmax(raw / max(1, raw.shape[1] - 1), axis=1)
+
+
+LINKS: dict[str, Any] = {
+    "identity": lambda raw: raw,
+    "sigmoid": special.expit,
+    "softmax": _softmax,
+    "samme": _samme,
+    "exp": np.exp,
+    "signed_square": _signed_square,
+    "softplus": _softplus,
+    "step": _step_at_zero,
+}

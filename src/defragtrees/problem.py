@@ -1,0 +1,95 @@
+"""Problem: all that a method may look at, validated once."""
+
+import dataclasses
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from defragtrees.bins import ThresholdGrid
+from defragtrees.forest import Forest
+
+__all__ = ["Problem"]
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Training rows, what to imitate, and the forest whose splits may be used.
+
+    Parameters
+    ----------
+    X : float64 array of shape (n_samples, n_features)
+        Categories as positions, missing values as NaN.
+    target : array of shape (n_samples,)
+        What the rules are to say: class numbers, or numbers.
+    sample_weight : float64 array of shape (n_samples,)
+    task : {"classification", "regression"}
+    classes : tuple, optional
+    feature_names : tuple of str
+    categories : tuple of (tuple or None)
+    forest : Forest
+    shorten : bool
+        Whether the grid's thresholds may be shortened.
+    """
+
+    X: np.ndarray
+    target: np.ndarray
+    sample_weight: np.ndarray
+    task: str
+    classes: tuple[Any, ...] | None
+    feature_names: tuple[str, ...]
+    categories: tuple[tuple[Any, ...] | None, ...]
+    forest: Forest
+    shorten: bool = True
+
+    @cached_property
+    def grid(self):
+        """The forest's thresholds, shortened if asked for."""
+        grid = ThresholdGrid(tuple(self.forest.splits()))
+        return grid.shorten(self.X) if self.shorten else grid
+
+    @cached_property
+    def binned(self):
+        """X as bin numbers of the grid."""
+        return self.grid.bin(self.X)
+
+    @property
+    def n_classes(self):
+        """Number of classes; 0 for regression."""
+        return len(self.classes) if self.classes is not None else 0
+
+    @cached_property
+    def feature_order(self):
+        """Features sorted by name, so that the order of columns has no say."""
+        return tuple(np.argsort(np.array(self.feature_names), kind="stable").tolist())
+
+    def in_canonical_order(self):
+        """The same problem with its rows sorted by a hash of their contents.
+
+        So the order in which a user gives rows has no say: not in which rows are drawn
+        as seeds, and not in the last bits of a sum. Equal rows come to stand together.
+        """
+        key = np.zeros(len(self.X), dtype=np.uint64)
+        columns = [
+            np.ascontiguousarray(self.X[:, j]).view(np.uint64)
+            for j in self.feature_order
+        ]
+        # The rank of the target, so that its units have no say either.
+        rank = np.unique(self.target, return_inverse=True)[1]
+        for bits in (*columns, rank.astype(np.uint64)):
+            key = _mix(key ^ (bits + np.uint64(0x9E3779B97F4A7C15)))
+        rows = np.lexsort((self.sample_weight, key))
+        return dataclasses.replace(
+            self,
+            X=self.X[rows],
+            target=self.target[rows],
+            sample_weight=self.sample_weight[rows],
+        )
+
+
+def _mix(key):
+    """A bijection of 64-bit numbers that spreads every bit (xor-shift, multiply)."""
+    key = (key ^ (key >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    key = (key ^ (key >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return key ^ (key >> np.uint64(31))

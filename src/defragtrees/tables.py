@@ -1,0 +1,368 @@
+"""A user's table as one float64 matrix.
+
+Every later step sees numbers only: a numeric column as it is, a categorical column as
+positions in its list of categories, a missing value as NaN. A category that is not in
+the list gets the position after the last one.
+
+A column arrives as float64 numbers, as a plain list of values, or as codes of labels;
+`_column` is the one place that knows pandas, polars and numpy apart.
+"""
+
+from dataclasses import dataclass
+from numbers import Integral
+
+import numpy as np
+from scipy import sparse
+
+__all__ = ["category_lists", "check_finite", "column_names", "listed", "read_matrix"]
+
+NUMBER_KINDS = "biuf"
+DATE_KINDS = "mM"
+
+
+def column_names(X):
+    """The column names of a pandas or polars frame as strings; None for anything else.
+
+    Examples
+    --------
+    >>> column_names([[1, 2]]) is None
+    True
+    """
+    if not _is_frame(X):
+        return None
+    names = tuple(str(name) for name in X.columns)
+    if len(set(names)) < len(names):
+        repeated = sorted({name for name in names if names.count(name) > 1})
+        raise ValueError(
+            f"The columns of X must have different names; {listed(repeated)} "
+            "comes more than once. Rename or drop the repeated columns."
+        )
+    return names
+
+
+def category_lists(X):
+    """For each column of a frame its tuple of categories, or None where it is numeric.
+
+    Columns of text count as categorical, with their distinct values in sorted order. A
+    polars Categorical has no list of its own, so it counts as text.
+    """
+    if not _is_frame(X):
+        return None
+    names = column_names(X)
+    return tuple(_categories(_frame_column(X, j, name)) for j, name in enumerate(names))
+
+
+def read_matrix(X, names=None, categories=None, what="the ensemble"):
+    """X as a float64 array of shape (n_samples, n_features), categories as positions.
+
+    The array is a new one, whatever X is.
+
+    Parameters
+    ----------
+    X : array-like or data frame of shape (n_samples, n_features)
+    names : sequence of str, optional
+        Names that the columns of a frame must have, in this order. The names "x1",
+        "x2", ... of an ensemble that saw no names, and the integers of a frame
+        without names, are not compared.
+    categories : sequence of (tuple or None), optional
+        For each column its categories, or None where it is numeric. Categories are
+        compared by value: 2.0 is 2, and True is 1.
+    what : str
+        Who saw these columns first, for the messages.
+
+    Examples
+    --------
+    >>> read_matrix([["b", 1.0], ["z", 2.0]], categories=(("a", "b"), None)).tolist()
+    [[1.0, 1.0], [2.0, 2.0]]
+    """
+    if sparse.issparse(X):
+        raise TypeError(
+            "A dense table is needed; got a sparse matrix. Pass X.toarray() instead."
+        )
+    if _is_frame(X):
+        found = column_names(X)
+        n_rows, n_columns = len(X), len(found)
+        _check_names(X, found, names, what)
+    else:
+        X = _plain_array(X)
+        (n_rows, n_columns), found = X.shape, None
+    for given in (names, categories):
+        if given is not None and n_columns != len(given):
+            raise ValueError(
+                f"X has {n_columns} features, but {what} saw {len(given)}."
+            )
+    if found is None and X.dtype.kind in NUMBER_KINDS and not _any(categories):
+        return X.astype(np.float64, order="C")
+    matrix = np.empty((n_rows, n_columns), dtype=np.float64)
+    for j in range(n_columns):
+        name = (found or names or range(1, n_columns + 1))[j]
+        known = None if categories is None else categories[j]
+        if found is not None:
+            column = _frame_column(X, j, name)
+        else:
+            column = _array_column(X[:, j], name, known, _any(categories))
+        matrix[:, j] = _numbers(column) if known is None else _positions(column, known)
+    return matrix
+
+
+def check_finite(matrix, names):
+    """Raise if a float64 matrix holds infinite values; missing values are allowed.
+
+    Examples
+    --------
+    >>> check_finite(np.array([[1.0, np.nan]]), ("size", "age"))
+    >>> check_finite(np.array([[1.0, np.inf]]), ("size", "age"))
+    Traceback (most recent call last):
+    ...
+    ValueError: Input X contains infinity or a value too large for dtype('float64'); \
+'age' must hold finite numbers or NaN. Replace or drop these values.
+    """
+    infinite = np.flatnonzero(np.isinf(matrix).any(axis=0))
+    if len(infinite):
+        raise ValueError(
+            "Input X contains infinity or a value too large for dtype('float64'); "
+            f"{listed([names[j] for j in infinite])} must hold finite numbers or NaN. "
+            "Replace or drop these values."
+        )
+
+
+def listed(items):
+    """The items for a message, cut after five.
+
+    Examples
+    --------
+    >>> listed("abcdefg")
+    "'a', 'b', 'c', 'd', 'e', …"
+    """
+    items = list(items)
+    return ", ".join(repr(item) for item in items[:5]) + (", …" if items[5:] else "")
+
+
+def _any(categories):
+    return categories is not None and any(known is not None for known in categories)
+
+
+def _is_frame(X):
+    kind = type(X)
+    package = kind.__module__.split(".")[0]
+    # Asked first, because a lazy frame warns when it is asked for its columns.
+    for name, wanted, remedy in (
+        ("polars", "LazyFrame", "collect()"),
+        ("dask", None, "compute()"),
+        ("pyarrow", None, "to_pandas()"),
+    ):
+        if package.startswith(name) and wanted in (None, kind.__name__):
+            raise TypeError(
+                "A table in memory is needed, as an array or a pandas or polars frame; "
+                f"got {package}.{kind.__name__}. Pass X.{remedy} instead."
+            )
+    return hasattr(X, "columns") and hasattr(X, "dtypes")
+
+
+def _check_names(X, found, names, what):
+    if names is None or tuple(names) == found:
+        return
+    if sorted(found) == sorted(names):
+        raise ValueError(
+            f"The columns of X must be in the order that {what} saw: "
+            f"{listed(names)}; got {listed(found)}. Pass X[names]."
+        )
+    is_unnamed = all(isinstance(name, Integral) for name in X.columns)
+    has_default = tuple(names) == tuple(f"x{j + 1}" for j in range(len(names)))
+    # LightGBM writes an underscore for each space in the names that it saw.
+    has_spaces = tuple(names) == tuple(name.replace(" ", "_") for name in found)
+    if is_unnamed or has_default or has_spaces:
+        return
+    missing = [name for name in names if name not in set(found)]
+    extra = [name for name in found if name not in set(names)]
+    parts = []
+    if missing:
+        parts.append(f"missing {listed(missing)}")
+    if extra:
+        parts.append(f"unexpected {listed(extra)}")
+    raise ValueError(
+        f"The columns of X differ from those that {what} saw: {' and '.join(parts)}. "
+        "Rename, add or drop columns."
+    )
+
+
+@dataclass(frozen=True)
+class _Column:
+    """One column: float64 `numbers`, or a list of `values`, or `codes` of `values`.
+
+    A code of -1 is a missing value. `is_declared` means that the values are the list
+    of categories, in the order that the user chose.
+    """
+
+    name: object
+    numbers: np.ndarray | None = None
+    values: list | None = None
+    codes: np.ndarray | None = None
+    is_declared: bool = False
+
+
+def _frame_column(X, j, name):
+    if hasattr(X, "iloc"):
+        return _pandas_column(X.iloc[:, j], name)
+    return _polars_column(X.to_series(j), name)
+
+
+def _pandas_column(column, name):
+    dtype = column.dtype
+    if str(dtype) == "category":
+        labels = column.cat.categories.tolist()
+        codes = column.cat.codes.to_numpy()
+        return _Column(name, values=labels, codes=codes, is_declared=True)
+    _refuse_kind(dtype.kind, name, dtype)
+    if dtype.kind in NUMBER_KINDS:
+        return _Column(name, column.to_numpy(dtype=np.float64, na_value=np.nan))
+    return _Column(name, values=column.to_list())
+
+
+def _polars_column(column, name):
+    kind = str(column.dtype).split("(")[0]
+    if kind in ("Categorical", "Enum"):
+        is_declared = kind == "Enum"
+        distinct = column.drop_nulls().unique()
+        values, codes = distinct.to_list(), distinct.to_physical().to_numpy()
+        if is_declared:
+            values = list(column.dtype.categories)
+            codes = np.arange(len(values))
+        # From polars' codes, which count all categories ever seen, to ours.
+        ours = np.full(codes.max(initial=0) + 2, -1)
+        ours[codes] = np.arange(len(codes))
+        theirs = column.to_physical().cast(int).fill_null(-1).to_numpy()
+        return _Column(name, values=values, codes=ours[theirs], is_declared=is_declared)
+    if kind in ("Date", "Datetime", "Duration", "Time"):
+        _refuse_kind("M", name, column.dtype)
+    if column.dtype.is_numeric() or kind == "Boolean":
+        return _Column(name, column.cast(float).to_numpy())
+    return _Column(name, values=column.to_list())
+
+
+def _array_column(column, name, known, has_categories):
+    _refuse_kind(column.dtype.kind, name, column.dtype)
+    if column.dtype.kind in NUMBER_KINDS:
+        return _Column(name, column.astype(np.float64))
+    if column.dtype.kind in "US" and known is None and has_categories:
+        # numpy made text of the numbers that stand beside text.
+        try:
+            return _Column(name, column.astype(np.float64))
+        except ValueError:
+            pass
+    return _Column(name, values=column.tolist())
+
+
+def _refuse_kind(kind, name, dtype):
+    if kind == "c":
+        raise ValueError(
+            f"Complex data not supported; column {name!r} holds {dtype}. "
+            "Pass the real and the imaginary part as two columns."
+        )
+    if kind in DATE_KINDS:
+        raise TypeError(
+            f"Column {name!r} must hold numbers or categories; it holds dates or times "
+            f"({dtype}). Turn it into a number first, such as days since a date."
+        )
+
+
+def _plain_array(X):
+    if isinstance(X, np.ma.MaskedArray):
+        X = X.astype(object).filled(np.nan)
+    try:
+        array = np.asarray(X)
+        if array.dtype.kind in "US" and not isinstance(X, np.ndarray):
+            # Mixed lists keep what they hold; numpy would turn numbers into text.
+            array = np.array(X, dtype=object)
+    except ValueError as error:
+        raise ValueError(
+            f"X must have rows of one length; got {type(X).__name__}: {error}"
+        ) from None
+    if array.dtype.names is not None:
+        raise ValueError(
+            "X must have one type for all columns or be a data frame; got a structured "
+            f"array with the fields {listed(array.dtype.names)}. "
+            "Pass pandas.DataFrame(X) instead."
+        )
+    if array.ndim != 2:
+        remedy = "Stack it into a table with one row for each sample."
+        if array.ndim < 2:
+            remedy = (
+                "Reshape your data either using array.reshape(-1, 1) if it has a "
+                "single feature or array.reshape(1, -1) if it contains a single sample."
+            )
+        raise ValueError(
+            f"X must have rows and columns; got {type(X).__name__} of shape "
+            f"{array.shape}. {remedy}"
+        )
+    return array
+
+
+def _numbers(column):
+    if column.numbers is not None:
+        return column.numbers
+    numbers = _as_floats(column.values, column.name)
+    return numbers if column.codes is None else np.append(numbers, np.nan)[column.codes]
+
+
+def _as_floats(values, name):
+    kinds = set(map(type, values))
+    if any(issubclass(kind, (str, bytes)) for kind in kinds):
+        raise ValueError(
+            f"Column {name!r} holds categories or text, where numbers are needed. "
+            "Encode it, or fit an ensemble that splits on categories."
+        )
+    for kind in kinds:
+        if issubclass(kind, (np.datetime64, np.timedelta64)):
+            _refuse_kind("M", name, kind.__name__)
+    try:
+        return np.array(
+            [np.nan if _is_missing(value) else value for value in values],
+            dtype=np.float64,
+        ).reshape(len(values))
+    except (TypeError, ValueError) as error:
+        # The text of numpy's own error is what scikit-learn's checks look for.
+        raise TypeError(
+            f"Column {name!r} must hold numbers: {error}. Turn it into numbers first."
+        ) from None
+
+
+def _categories(column):
+    if column.numbers is not None:
+        return None
+    if column.is_declared:
+        return tuple(column.values)
+    values = _distinct(column)
+    if not any(isinstance(value, (str, bytes)) for value in values):
+        return None
+    present = [value for value in values if not _is_missing(value)]
+    return tuple(sorted(present, key=lambda value: (type(value).__name__, value)))
+
+
+def _distinct(column):
+    try:
+        return set(column.values)
+    except TypeError as error:
+        raise TypeError(
+            f"Column {column.name!r} must hold numbers or categories: {error}. "
+            "Turn it into plain values first."
+        ) from None
+
+
+def _positions(column, known):
+    position = {category: float(j) for j, category in enumerate(known)}
+
+    def find(value):
+        return np.nan if _is_missing(value) else position.get(value, len(known))
+
+    if column.numbers is not None:
+        distinct, codes = np.unique(column.numbers, return_inverse=True)
+        return np.array([find(value) for value in distinct.tolist()])[codes]
+    table = {value: find(value) for value in _distinct(column)}
+    found = np.array([table[value] for value in column.values], dtype=np.float64)
+    return found if column.codes is None else np.append(found, np.nan)[column.codes]
+
+
+def _is_missing(value):
+    # pandas.NA is neither equal nor unequal to itself.
+    return value is None or type(value).__name__ == "NAType" or value != value

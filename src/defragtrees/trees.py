@@ -1,0 +1,210 @@
+"""Tree: one decision tree as plain arrays, and how rows walk through many of them.
+
+One convention holds everywhere: a split sends `x <= threshold` to the left, in float64,
+on X as the user gave it. `exact_threshold` turns what a library does (compare in
+float32, ask `x < t`) into the one float64 number that decides identically.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from defragtrees._values import ByValue, freeze
+
+__all__ = ["StackedTrees", "Tree", "exact_threshold"]
+
+
+def exact_threshold(threshold, dtype=np.float32, strict=False):
+    """The float64 t for which `x <= t` says what a comparison in `dtype` says.
+
+    Parameters
+    ----------
+    threshold : array-like of float
+        Thresholds as the library stores them.
+    dtype : dtype, default=float32
+        What the library rounds x to before it compares; float64 means no rounding.
+    strict : bool, default=False
+        True if the library asks `x < threshold`, False if it asks `x <= threshold`.
+
+    Examples
+    --------
+    >>> float(exact_threshold(1.0, np.float64))
+    1.0
+    >>> t = exact_threshold(0.5, np.float32)
+    >>> bool(np.float32(t) <= 0.5), bool(np.float32(np.nextafter(t, 1)) <= 0.5)
+    (True, False)
+    """
+    t = np.asarray(threshold, dtype=np.float64)
+    with np.errstate(over="ignore"):
+        below = np.nextafter(t, -np.inf) if strict else t
+    if np.dtype(dtype) == np.float64:
+        return below
+    with np.errstate(over="ignore"):
+        # The largest value of the small type that goes left ...
+        low = below.astype(dtype)
+        low = np.where(low.astype(np.float64) > below, _step(low, -np.inf, dtype), low)
+        low = low.astype(dtype)
+        high = _step(low, np.inf, dtype)
+    # ... and the last float64 that rounds to it: the midpoint to the next one belongs
+    # to the one of the two whose last mantissa bit is zero (ties to even).
+    middle = (_as_finite(low) + _as_finite(high)) / 2
+    bits = low.view(np.uint32 if np.dtype(dtype).itemsize == 4 else np.uint16)
+    exact = np.where(bits & 1 == 0, middle, np.nextafter(middle, -np.inf))
+    return np.where(np.isnan(low) | np.isposinf(low), below, exact)
+
+
+def _as_finite(values):
+    # Rounding to infinity starts halfway to the number after the largest one.
+    top = 2.0 ** np.finfo(values.dtype).maxexp
+    return np.clip(values.astype(np.float64), -top, top)
+
+
+def _step(values, towards, dtype):
+    return np.nextafter(values, np.dtype(dtype).type(towards)).astype(dtype)
+
+
+@dataclass(frozen=True, eq=False)
+class Tree(ByValue):
+    """One decision tree: parallel arrays with an entry per node, the root first.
+
+    Parameters
+    ----------
+    feature : int array of shape (n_nodes,)
+        Feature that the node splits on; -1 at leaves.
+    threshold : float64 array of shape (n_nodes,)
+        A row with `x <= threshold` goes left. Not used at leaves and set splits.
+    left, right : int array of shape (n_nodes,)
+        Children; -1 at leaves. Two parents may share a child.
+    missing_left : bool array of shape (n_nodes,)
+        Whether a missing value goes left.
+    value : float64 array of shape (n_nodes, n_outputs)
+        What the node answers; only leaves are used.
+    cover : float64 array of shape (n_nodes,)
+        Weight of the training rows in the node; NaN where the library does not say.
+    categories : bool array of shape (n_nodes, n_codes)
+        For a split on a categorical feature, which category positions go left; the
+        position after the last category stands for any category not in the list.
+        No columns if the tree has no such split.
+    """
+
+    feature: np.ndarray
+    threshold: np.ndarray
+    left: np.ndarray
+    right: np.ndarray
+    missing_left: np.ndarray
+    value: np.ndarray
+    cover: np.ndarray | None = None
+    categories: np.ndarray | None = None
+
+    def __post_init__(self):
+        n_nodes = len(self.feature)
+        cover = np.full(n_nodes, np.nan) if self.cover is None else self.cover
+        categories = (
+            np.zeros((n_nodes, 0), bool) if self.categories is None else self.categories
+        )
+        value = np.asarray(self.value, dtype=np.float64)
+        if value.ndim == 1:
+            value = value[:, None]
+        for name, array, dtype in (
+            ("feature", self.feature, np.int32),
+            ("threshold", self.threshold, np.float64),
+            ("left", self.left, np.int32),
+            ("right", self.right, np.int32),
+            ("missing_left", self.missing_left, bool),
+            ("value", value, np.float64),
+            ("cover", cover, np.float64),
+            ("categories", categories, bool),
+        ):
+            array = freeze(array, dtype)
+            if len(array) != n_nodes:
+                raise ValueError(
+                    f"{name} must have one entry for each of the {n_nodes} nodes; "
+                    f"got {len(array)}."
+                )
+            object.__setattr__(self, name, array)
+        self._check_children(n_nodes)
+
+    def _check_children(self, n_nodes):
+        if n_nodes == 0:
+            raise ValueError("A tree needs at least one node.")
+        inner = self.feature >= 0
+        children = np.concatenate([self.left[inner], self.right[inner]])
+        if children.size and not (children.min() > 0 and children.max() < n_nodes):
+            raise ValueError("A child must be another node of the tree, not its root.")
+        depth = 0
+        reached = np.zeros(1, np.int32)
+        while reached.size:
+            reached = reached[inner[reached]]
+            reached = np.unique(
+                np.concatenate([self.left[reached], self.right[reached]])
+            )
+            depth += 1
+            if depth > n_nodes:
+                raise ValueError("The nodes of a tree must not form a circle.")
+        object.__setattr__(self, "depth", depth - 1)
+
+    @property
+    def n_nodes(self):
+        """Number of nodes, leaves included."""
+        return len(self.feature)
+
+    @property
+    def n_outputs(self):
+        """Length of a leaf's answer."""
+        return self.value.shape[1]
+
+
+class StackedTrees:
+    """The nodes of all trees behind one another, so that one walk serves all trees."""
+
+    def __init__(self, trees, categories):
+        starts = np.cumsum([0] + [tree.n_nodes for tree in trees])
+        self.roots = starts[:-1]
+        self.depth = max(tree.depth for tree in trees)
+        self.feature = np.concatenate([tree.feature for tree in trees])
+        self.threshold = np.concatenate([tree.threshold for tree in trees])
+        self.missing_left = np.concatenate([tree.missing_left for tree in trees])
+        self.value = np.concatenate([tree.value for tree in trees])
+        leaf = self.feature < 0
+        here = np.arange(len(leaf))
+        shift = np.repeat(self.roots, [tree.n_nodes for tree in trees])
+        # A leaf is its own child, so that all rows can walk the same number of steps.
+        self.left = np.where(
+            leaf, here, np.concatenate([t.left for t in trees]) + shift
+        )
+        self.right = np.where(
+            leaf, here, np.concatenate([t.right for t in trees]) + shift
+        )
+        self.feature = np.where(leaf, 0, self.feature)
+        is_set = np.array([known is not None for known in categories], dtype=bool)
+        is_set = is_set[self.feature] & ~leaf if is_set.any() else np.zeros(1, bool)
+        self.is_set = is_set if is_set.any() else None
+        if self.is_set is not None:
+            width = max(tree.categories.shape[1] for tree in trees)
+            self.sets = np.zeros((len(leaf), width), bool)
+            for start, tree in zip(self.roots, trees, strict=True):
+                block = self.sets[start : start + tree.n_nodes]
+                block[:, : tree.categories.shape[1]] = tree.categories
+
+    def leaves(self, matrix):
+        """Index of the leaf of each row in each tree, (n_samples, n_trees)."""
+        node = np.tile(self.roots, (len(matrix), 1))
+        if matrix.shape[1] == 0:
+            return node
+        missing = np.isnan(matrix)
+        has_missing = bool(missing.any())
+        row = np.arange(len(matrix))[:, None]
+        for _ in range(self.depth):
+            feature = self.feature[node]
+            x = matrix[row, feature]
+            goes_left = x <= self.threshold[node]
+            if self.is_set is not None:
+                in_set = self.is_set[node]
+                # A number of a numeric feature may be no position at all.
+                code = np.where(in_set & ~np.isnan(x), x, 0).astype(np.intp)
+                code = np.minimum(code, self.sets.shape[1] - 1)
+                goes_left = np.where(in_set, self.sets[node, code], goes_left)
+            if has_missing:
+                goes_left = np.where(np.isnan(x), self.missing_left[node], goes_left)
+            node = np.where(goes_left, self.left[node], self.right[node])
+        return node

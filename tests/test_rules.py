@@ -1,0 +1,136 @@
+"""Rules answer by the conditions that they print."""
+
+import json
+import math
+import pickle
+
+import numpy as np
+import pytest
+
+from defragtrees import Condition, ModelFileError, Rule, RuleSet
+
+INF = math.inf
+NAMES = ("age", "city")
+CATEGORIES = (None, ("Bonn", "Rome"))
+
+
+def make_rules():
+    first = Rule(
+        (Condition(0, lower=1.5, upper=3.0), Condition(1, categories=(0, 2))),
+        "yes",
+        distribution=(0.25, 0.75),
+        coverage=0.5,
+        answered=0.5,
+        error=0.25,
+    )
+    second = Rule((Condition(0, upper=0.5, missing=True),), "no", (0.9, 0.1))
+    default = Rule((), "yes", distribution=(0.0, 1.0))
+    return RuleSet(
+        (first, second), default, NAMES, "classification", ("no", "yes"), CATEGORIES
+    )
+
+
+@pytest.mark.parametrize(
+    ("condition", "text"),
+    [
+        (Condition(0, lower=0.1), "age > 0.1"),
+        (Condition(0, upper=3.0), "age <= 3"),
+        (Condition(0, lower=-2.0, upper=1e-07), "-2 < age <= 1e-07"),
+        (Condition(0, lower=1.0, missing=True), "age > 1 or missing"),
+        (Condition(0), "age is not missing"),
+        (Condition(0, lower=INF, missing=True), "age is missing"),
+        (Condition(1, categories=(1,)), "city is Rome"),
+        (Condition(1, categories=(0, 1)), "city in {Bonn, Rome}"),
+        (Condition(1, categories=(0, 2)), "city in {Bonn, any other}"),
+        (Condition(1, categories=(0,), missing=True), "city is Bonn or missing"),
+        (Condition(1, categories=(), missing=True), "city is missing"),
+    ],
+)
+def test_condition_text(condition, text):
+    assert condition.text(NAMES, CATEGORIES) == text
+
+
+def test_condition_covers_its_upper_bound_and_not_its_lower_one():
+    column = [1.5, np.nextafter(1.5, 2), 3.0, np.nextafter(3.0, 4), np.nan]
+    held = Condition(0, lower=1.5, upper=3.0).covers(column)
+    assert held.tolist() == [False, True, True, False, False]
+    assert Condition(0, upper=0.0, missing=True).covers([np.nan]).tolist() == [True]
+
+
+def test_first_rule_that_holds_answers():
+    rules = make_rules()
+    X = np.array(
+        [[2.0, "Bonn"], [2.0, "Oslo"], [2.0, "Rome"], [None, "Rome"], [0.5, None]],
+        dtype=object,
+    )
+    assert rules.apply(X).tolist() == [0, 0, 2, 1, 1]
+    assert rules.predict(X).tolist() == ["yes", "yes", "yes", "no", "no"]
+    assert rules.covers(X).sum(axis=1).tolist() == [2, 2, 1, 2, 2]
+    assert rules.predict_proba(X)[0].tolist() == [0.25, 0.75]
+
+
+def test_what_a_person_reads():
+    assert str(make_rules()).splitlines() == [
+        "1. if 1.5 < age <= 3 and city in {Bonn, any other} then yes"
+        "  [50.0 % of rows, 75.0 % agree]",
+        "2. if age <= 0.5 or missing then no",
+        "3. otherwise yes",
+    ]
+    expected = "<RuleSet: 3 rules, 2 features, 2.0 conditions per rule>"
+    assert repr(make_rules()) == expected
+
+
+def test_alternatives_are_bracketed_beside_other_conditions():
+    young = Condition(0, upper=1.0, missing=True)
+    rule = Rule((young, Condition(1, categories=(1,))), 0)
+    assert rule.text(NAMES, CATEGORIES) == "(age <= 1 or missing) and city is Rome"
+
+
+def test_dict_json_and_pickle_round_trips(tmp_path):
+    rules = make_rules()
+    assert RuleSet.from_dict(rules.to_dict()) == rules
+    assert RuleSet.from_dict(json.loads(json.dumps(rules.to_dict()))) == rules
+    rules.save(tmp_path / "rules.json")
+    assert RuleSet.load(tmp_path / "rules.json") == rules
+    assert pickle.loads(pickle.dumps(rules)) == rules
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "{", "[]", "{}", '{"format": "other"}', '{"format": "defragtrees-rules-1"}'],
+)
+def test_file_that_is_not_rules_is_refused_in_a_sentence(tmp_path, text):
+    path = tmp_path / "rules.json"
+    path.write_text(text)
+    with pytest.raises(ModelFileError):
+        RuleSet.load(path)
+
+
+def test_html_escapes_names():
+    rules = RuleSet(
+        (Rule((Condition(0, lower=1.0),), 1.0),),
+        Rule((), 0.0),
+        ("<script>alert(1)</script>",),
+        "regression",
+    )
+    assert "<script>" not in rules._repr_html_()
+    assert "&lt;script&gt;" in rules._repr_html_()
+
+
+def test_reordered_or_renamed_columns_are_refused():
+    pd = pytest.importorskip("pandas")
+    rules = make_rules()
+    frame = pd.DataFrame({"age": [2.0], "city": ["Bonn"]})
+    assert rules.predict(frame).tolist() == ["yes"]
+    with pytest.raises(ValueError, match="order"):
+        rules.predict(frame[["city", "age"]])
+    with pytest.raises(ValueError, match="missing 'age' and unexpected 'years'"):
+        rules.predict(frame.rename(columns={"age": "years"}))
+
+
+def test_default_with_conditions_and_repeated_features_are_refused():
+    with pytest.raises(ValueError, match="default"):
+        RuleSet((), Rule((Condition(0),), 1), NAMES, "regression")
+    twice = Rule((Condition(0, lower=1.0), Condition(0, upper=2.0)), 1)
+    with pytest.raises(ValueError, match="one condition for each feature"):
+        RuleSet((twice,), Rule((), 1), NAMES, "regression")

@@ -1,0 +1,112 @@
+"""The engine that defines the others: rows in memory, numpy and scipy.sparse.
+
+A row is a line of a sparse matrix S with a one in the column of each of its bins (and
+of its class), so scoring is `S @ table` and gathering `S.T @ responsibilities`.
+"""
+
+import numpy as np
+from scipy import sparse
+
+from defragtrees.mixture.params import Statistics
+
+__all__ = ["NumpyEngine", "make"]
+
+
+def make(layout, codes, target, sample_weight):
+    """An engine for these rows."""
+    return NumpyEngine(layout, codes, target, sample_weight)
+
+
+class NumpyEngine:
+    """Rows in memory.
+
+    Parameters
+    ----------
+    layout : Layout
+    codes : unsigned int array of shape (n_samples, n_features)
+        Bin numbers.
+    target : array of shape (n_samples,)
+        Class numbers, or standardised outputs.
+    sample_weight : float array of shape (n_samples,)
+    """
+
+    def __init__(self, layout, codes, target, sample_weight):
+        self.layout = layout
+        self.sample_weight = sample_weight
+        self.total = float(sample_weight.sum())
+        self.target = None if layout.n_classes else np.asarray(target, dtype=float)
+        self.onehot = one_hot(layout, codes, target if layout.n_classes else None)
+        self.onehot_t = self.onehot.T.tocsr()
+
+    def share(self):
+        """Another engine on the same rows, for a thread of its own."""
+        twin = object.__new__(type(self))
+        twin.__dict__.update(self.__dict__)
+        return twin
+
+    def score(self, params):
+        """Compute log p(row, component): (n_columns, n_samples), kept."""
+        scores = np.ascontiguousarray((self.onehot @ params.table).T)
+        scores += params.log_weight[:, None]
+        if self.target is not None:
+            residual = self.target - params.mean[:, None]
+            scores -= 0.5 * params.precision[:, None] * residual**2
+            scores += 0.5 * np.log(params.precision / (2 * np.pi))[:, None]
+        self.scores = scores
+
+    def assign(self, penalty):
+        """Responsibilities ∝ exp(score - penalty) within each restart.
+
+        Parameters
+        ----------
+        penalty : array of shape (n_restarts, n_components)
+            Infinite for a component that is gone.
+
+        Returns
+        -------
+        weight : array of shape (n_restarts, n_components)
+            Responsibilities added up over the rows.
+        evidence : array of shape (n_restarts,)
+            log sum_k exp(score - penalty), added up over the rows.
+        """
+        scores = self.scores.reshape(*penalty.shape, -1)
+        work = scores - penalty[:, :, None]
+        largest = work.max(axis=1, keepdims=True)
+        np.subtract(work, largest, out=work)
+        np.exp(work, out=work)
+        total = work.sum(axis=1, keepdims=True)
+        np.divide(work, total, out=work)
+        self.responsibilities = work.reshape(self.scores.shape)
+        evidence = (np.log(total[:, 0]) + largest[:, 0]) @ self.sample_weight
+        return work @ self.sample_weight, evidence
+
+    def gather(self):
+        """Statistics of the current responsibilities."""
+        weighted = np.ascontiguousarray((self.responsibilities * self.sample_weight).T)
+        bins = self.onehot_t @ weighted
+        if self.target is None:
+            first = second = np.zeros(weighted.shape[1])
+        else:
+            first = self.target @ weighted
+            second = self.target**2 @ weighted
+        return Statistics(bins, weighted.sum(axis=0), first, second, self.total)
+
+
+def one_hot(layout, codes, classes=None):
+    """The rows as a sparse matrix with a one per block, and one for the class."""
+    n_rows, n_blocks = len(codes), len(layout.blocks)
+    width = n_blocks + (classes is not None)
+    columns = np.empty((n_rows, width), dtype=np.int32)
+    for i, block in enumerate(layout.blocks):
+        # Ascending codes, so their places are found by search; missing comes last.
+        place = np.searchsorted(block.codes, codes[:, block.feature])
+        columns[:, i] = place + block.start
+    if classes is not None:
+        columns[:, -1] = np.asarray(classes) + layout.class_start
+    starts = np.arange(0, n_rows * width + 1, max(width, 1), dtype=np.int32)
+    if width == 0:
+        starts = np.zeros(n_rows + 1, dtype=np.int32)
+    return sparse.csr_matrix(
+        (np.ones(n_rows * width), columns.ravel(), starts),
+        shape=(n_rows, layout.n_rows),
+    )

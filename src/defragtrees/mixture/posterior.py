@@ -1,0 +1,76 @@
+"""The paper's two-step MAP: the likeliest component of a row, then its answer."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from defragtrees.bins import ThresholdGrid
+from defragtrees.mixture.params import Layout, Statistics
+
+__all__ = ["Posterior"]
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """The components of one restart, able to answer for any binned row.
+
+    Parameters
+    ----------
+    layout : Layout
+    statistics : Statistics
+        Of the components.
+    grid : ThresholdGrid
+        That makes the bins.
+    center, scale : float
+        From the standardised output back to the user's units.
+    """
+
+    layout: Layout
+    statistics: Statistics
+    grid: ThresholdGrid
+    center: float = 0.0
+    scale: float = 1.0
+
+    @property
+    def n_components(self):
+        """Number of components."""
+        return len(self.statistics.weight)
+
+    def answer(self, codes):
+        """Class numbers, or numbers, for each row of bins."""
+        if self.layout.n_classes:
+            answers = self.statistics.bins[self.layout.class_start :].argmax(axis=0)
+        else:
+            mean = self.statistics.first / self.statistics.weight
+            answers = self.center + self.scale * mean
+        return answers[self.component(codes)]
+
+    def component(self, codes):
+        """The component with the largest p(s | k) alpha_k, for each row of bins."""
+        if self.n_components == 1:
+            return np.zeros(len(codes), dtype=np.intp)
+        params = self.layout.maximize(self.statistics)
+        scores = np.tile(params.log_weight, (len(codes), 1))
+        for block in self.layout.blocks:
+            table = self._full_table(block, params.table[block.rows])
+            scores += table[codes[:, block.feature]]
+        return scores.argmax(axis=1)
+
+    def _full_table(self, block, table):
+        """The table for every bin, also those that no training row has."""
+        full = np.zeros((self.grid.n_bins[block.feature], table.shape[1]))
+        seen = table[: len(block.codes)]
+        if block.sets is None:
+            # Between two bins that occur, the table is linear in the number of
+            # thresholds passed; outside their range it stays as it is at the end.
+            counts = self.grid.counts[block.feature]
+            passed = np.concatenate([[0], np.cumsum(counts)])
+            passed = passed - passed[block.codes[0]]
+            for k in range(table.shape[1]):
+                full[:-1, k] = np.interp(passed, block.reach, seen[:, k])
+        else:
+            # A category that no training row has is unobserved: it adds nothing.
+            full[block.codes] = seen
+        if block.has_missing:
+            full[-1] = table[-1]
+        return full

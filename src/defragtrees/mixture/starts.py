@@ -1,0 +1,81 @@
+"""Where restarts begin: parameters drawn by the caller's generator, as small arrays."""
+
+import numpy as np
+
+from defragtrees.mixture.engines.on_numpy import one_hot
+from defragtrees.mixture.params import Block, Params, Statistics
+
+__all__ = ["STARTS", "random_params", "seeded_params"]
+
+SHARPNESS = 0.5  # share of a seed row in its component; the rest is the average row
+
+
+def seeded_params(layout, rows, average, n_components, rng):
+    """Components that are rows of the data, blurred with the average row.
+
+    Parameters
+    ----------
+    layout : Layout
+    rows : Rows
+        The training rows.
+    average : Statistics
+        Of one component that holds all rows.
+    n_components : int
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    Params
+    """
+    seeds = _spread_rows(rows, n_components, rng)
+    classes = rows.target[seeds] if layout.n_classes else None
+    seed = one_hot(layout, rows.codes[seeds], classes).toarray().T
+    share = average.total / n_components
+    bins = share * (SHARPNESS * seed + (1 - SHARPNESS) * average.bins / average.total)
+    weight = np.full(n_components, share)
+    if layout.n_classes:
+        zero = np.zeros(n_components)
+        return layout.maximize(Statistics(bins, weight, zero, zero, average.total))
+    mean = np.asarray(rows.target, dtype=float)[seeds]
+    second = share * (mean**2 + 1.0 - SHARPNESS)
+    return layout.maximize(
+        Statistics(bins, weight, share * mean, second, average.total)
+    )
+
+
+def _spread_rows(rows, n_components, rng):
+    """Rows whose outputs spread evenly over the sorted outputs, drawn by weight."""
+    order = np.argsort(rows.target, kind="stable")
+    reached = np.cumsum(rows.sample_weight[order])
+    at = (np.arange(n_components) + rng.random(n_components)) / n_components
+    place = np.searchsorted(reached, at * reached[-1], side="right")
+    return order[np.minimum(place, len(order) - 1)]
+
+
+def random_params(layout, rows, average, n_components, rng):
+    """Every probability drawn uniformly, as the paper starts; arguments as above."""
+    table = np.zeros((layout.n_rows, n_components))
+    for block in layout.blocks:
+        table[block.rows] = _random_table(block, n_components, rng)
+    mean = np.zeros(n_components)
+    if layout.n_classes:
+        shares = rng.dirichlet(np.ones(layout.n_classes), n_components).T
+        table[layout.class_start :] = np.log(np.maximum(shares, 1e-10))
+    else:
+        mean = rng.normal(size=n_components)
+    return Params(
+        table,
+        np.full(n_components, -np.log(n_components)),
+        mean,
+        np.ones(n_components),
+    )
+
+
+def _random_table(block: Block, n_components, rng):
+    eta = rng.uniform(0.01, 0.99, size=(len(block.weight), n_components))
+    log_above = block.weight[:, None] * np.log(eta)
+    log_below = block.weight[:, None] * np.log1p(-eta)
+    return block.assemble(log_above, log_below, rng.uniform(0.01, 0.99, n_components))
+
+
+STARTS = {"seeded": seeded_params, "random": random_params}

@@ -1,0 +1,372 @@
+"""Simplifier: what all methods share, from validation at the door to prediction."""
+
+import dataclasses
+import warnings
+
+import numpy as np
+from sklearn.base import BaseEstimator, clone
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_is_fitted,
+    column_or_1d,
+    validate_data,
+)
+
+from defragtrees import metrics, render
+from defragtrees.forest import Forest
+from defragtrees.problem import Problem
+from defragtrees.readers import read_forest
+from defragtrees.tables import (
+    category_lists,
+    check_finite,
+    column_names,
+)
+
+__all__ = ["Simplifier"]
+
+MADE_UP_NAMES = ("x{1}", "x{0}", "f{0}", "{0}", "Column_{0}")
+
+
+class Simplifier(BaseEstimator):
+    """Base of all methods: `fit` makes `rules_`, everything else reads it.
+
+    A method sets `_task` and writes `_simplify(problem, rng)`, which returns a RuleSet.
+    """
+
+    _task: str
+
+    def fit(self, X, y=None, sample_weight=None):
+        """Find the rules.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,), optional
+            Not needed if the ensemble is fitted and is what the rules imitate.
+        sample_weight : array-like of shape (n_samples,), optional
+
+        Returns
+        -------
+        self
+        """
+        self._check_settings()
+        rng = self._generator()
+        checked = self._check_table(X)
+        y = self._check_y(y, len(checked))
+        forest = self._named(self._ready_forest(X, y, sample_weight, rng), X)
+        matrix = self._encode(checked, forest)
+        weight = _check_sample_weight(
+            sample_weight, matrix, dtype=np.float64, ensure_non_negative=True
+        )
+        problem = self._make_problem(matrix, y, weight, forest)
+        self.forest_ = forest
+        if problem.classes is not None:
+            self.classes_ = np.asarray(problem.classes)
+        self.rules_ = self._simplify(problem, rng)
+        self.training_ = self._evaluate(matrix, y, weight)
+        return self
+
+    def _check_settings(self):
+        """Refuse settings that cannot be; methods add their own."""
+        if self.target not in ("ensemble", "labels"):
+            raise ValueError(
+                f"target must be 'ensemble' or 'labels'; got {self.target!r}."
+            )
+
+    def _generator(self):
+        if isinstance(self.random_state, np.random.Generator):
+            return self.random_state
+        seed = check_random_state(self.random_state).randint(2**31 - 1)
+        return np.random.default_rng(seed)
+
+    def _check_table(self, X):
+        """Check X as far as it can be without the ensemble; also sets the names."""
+        if column_names(X) is None:
+            return validate_data(
+                self, X, dtype=None, ensure_all_finite=False, ensure_min_samples=1
+            )
+        validate_data(self, X, skip_check_array=True)
+        if len(X) == 0:
+            raise ValueError(
+                f"Found array with 0 sample(s) (shape=(0, {len(X.columns)})) while a "
+                "minimum of 1 is required."
+            )
+        return X
+
+    def _check_y(self, y, n_samples):
+        if y is None:
+            if self.target == "labels":
+                raise ValueError(
+                    "target='labels' requires y to be passed, but it is None."
+                )
+            return None
+        y = column_or_1d(y, warn=True)
+        if len(y) != n_samples:
+            raise ValueError(
+                f"X and y must have equally many rows; got {n_samples} and {len(y)}."
+            )
+        if self._task == "regression":
+            y = _numbers(y)
+        else:
+            _check_labels(y)
+        return y
+
+    def _ready_forest(self, X, y, sample_weight, rng):
+        """The forest of the given ensemble, which is fitted first if it is not."""
+        ensemble = self.ensemble
+        if ensemble is not None:
+            try:
+                forest = read_forest(ensemble)
+            except NotFittedError:
+                forest = None
+            if forest is not None:
+                self.ensemble_ = ensemble
+                return self._check_forest(forest)
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is "
+                "None: there is no fitted ensemble to imitate."
+            )
+        self.ensemble_ = self._fit_ensemble(X, y, sample_weight, rng)
+        return self._check_forest(read_forest(self.ensemble_))
+
+    def _fit_ensemble(self, X, y, sample_weight, rng):
+        if self.ensemble is None:
+            ensemble = self._default_ensemble(X, int(rng.integers(2**31)))
+        else:
+            ensemble = clone(self.ensemble)
+        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
+        return ensemble.fit(X, y, **weights)
+
+    def _default_ensemble(self, X, seed):
+        """A random forest; where X has categories, boosting that can split on them."""
+        is_classifier = self._task == "classification"
+        if any(known is not None for known in category_lists(X) or ()):
+            kind = (
+                HistGradientBoostingClassifier
+                if is_classifier
+                else HistGradientBoostingRegressor
+            )
+            return kind(categorical_features="from_dtype", random_state=seed)
+        kind = RandomForestClassifier if is_classifier else RandomForestRegressor
+        return kind(min_samples_leaf=5, random_state=seed, n_jobs=self.n_jobs)
+
+    def _check_forest(self, forest):
+        if forest.task != self._task:
+            other = "Regressor" if self._task == "classification" else "Classifier"
+            name = (
+                type(self).__name__.replace("Classifier", "").replace("Regressor", "")
+            )
+            raise ValueError(
+                f"{type(self).__name__} needs an ensemble for {self._task}; this one "
+                f"is for {forest.task}. Use {name}{other}."
+            )
+        return forest
+
+    def _named(self, forest, X):
+        """The forest under the user's names, if its own are a library's invention."""
+        names = column_names(X)
+        if names is None or len(names) != forest.n_features:
+            return forest
+        # LightGBM writes an underscore for each space in the names that it saw.
+        if _made_up(forest) or forest.feature_names == _without_spaces(names):
+            return dataclasses.replace(forest, feature_names=names)
+        return forest
+
+    def _encode(self, checked, forest):
+        matrix = forest.encode(checked)
+        check_finite(matrix, forest.feature_names)
+        for j in np.flatnonzero(np.isnan(matrix).all(axis=0))[:5]:
+            warnings.warn(
+                f"Column {forest.feature_names[j]!r} holds missing values only; no "
+                "rule can use it.",
+                UserWarning,
+                stacklevel=4,
+            )
+        return matrix
+
+    def _make_problem(self, matrix, y, weight, forest: Forest):
+        if not weight.sum() > 0:
+            raise ValueError("sample_weight must have a positive sum; it is zero.")
+        if (weight == 0).any():
+            # A row without weight has no say, not even in where thresholds may move.
+            kept = weight > 0
+            matrix, weight = matrix[kept], weight[kept]
+            y = None if y is None else y[kept]
+        classes = forest.classes
+        labels = y if classes is None or y is None else _class_numbers(y, classes)
+        if self.target == "labels":
+            target = labels
+        else:
+            target = forest.answer(matrix) if classes is None else forest.choose(matrix)
+        return Problem(
+            X=matrix,
+            target=target,
+            sample_weight=weight,
+            task=self._task,
+            classes=classes,
+            feature_names=forest.feature_names,
+            categories=forest.categories or (),
+            forest=forest,
+            shorten=self.shorten_thresholds,
+        ).in_canonical_order()
+
+    def _simplify(self, problem, rng):
+        raise NotImplementedError
+
+    def _matrix(self, X):
+        """X of a later call as numbers, checked against what `fit` saw."""
+        check_is_fitted(self, "rules_")
+        if column_names(X) is None:
+            X = validate_data(self, X, reset=False, dtype=None, ensure_all_finite=False)
+        else:
+            validate_data(self, X, reset=False, skip_check_array=True)
+        matrix = self.rules_.encode(X)
+        check_finite(matrix, self.rules_.feature_names)
+        return matrix
+
+    def predict(self, X):
+        """Answers of the rules as they are printed.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        matrix = self._matrix(X)
+        return self.rules_.answer(matrix)
+
+    def apply(self, X):
+        """Index of the rule that answers each row; the last is the "otherwise"."""
+        matrix = self._matrix(X)
+        return self.rules_.answering(matrix)
+
+    def evaluate(self, X, y=None, sample_weight=None):
+        """Error, fidelity, coverage, overlap and size on these rows, as a dict.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,), optional
+            Without it there are no errors, only fidelity.
+        """
+        matrix = self._matrix(X)
+        return self._evaluate(matrix, self._check_y(y, len(matrix)), sample_weight)
+
+    def _evaluate(self, matrix, y, weight):
+        rules, task = self.rules_, self._task
+        predicted = rules.answer(matrix)
+        answers = self.forest_.answer(matrix)
+        held = rules.holding(matrix)
+        found = {
+            "n_rules": rules.n_rules,
+            "n_conditions": rules.n_conditions,
+            "coverage": metrics.held_share(held),
+            "overlap": metrics.held_count(held),
+            "fidelity": metrics.fidelity(answers, predicted, task, weight),
+        }
+        if y is not None:
+            found["error"] = metrics.error(y, predicted, task, weight)
+            found["ensemble_error"] = metrics.error(y, answers, task, weight)
+        return found
+
+    def summary(self, X=None, y=None):
+        """The rules and how good they are, as text.
+
+        Parameters
+        ----------
+        X, y : rows to measure on, optional
+            The training rows by default.
+        """
+        check_is_fitted(self, "rules_")
+        found = self.training_ if X is None else self.evaluate(X, y)
+        where = "training rows" if X is None else "these rows"
+        kind = "error" if self._task == "classification" else "squared error"
+        lines = [["", kind, "fidelity"]]
+        for label, prefix in (
+            ("rules as printed", ""),
+            ("posterior behind them", "posterior_"),
+            ("ensemble", "ensemble_"),
+        ):
+            cells = [found.get(f"{prefix}{name}") for name in ("error", "fidelity")]
+            if any(cell is not None for cell in cells):
+                texts = ["" if c is None else render.rounded(c) for c in cells]
+                lines.append([label, *texts])
+        table = render.text_table([f"on {where}", *lines[0][1:]], lines[1:])
+        size = (
+            f"{found['n_rules']} rules with {found['n_conditions']:.1f} conditions "
+            f"each; they cover {render.share(found['coverage'])} of the rows before "
+            f"the otherwise, {found['overlap']:.2f} rules a row."
+        )
+        return f"{self.rules_}\n\n{size}\n\n{table}"
+
+    def _repr_html_(self):
+        if hasattr(self, "rules_"):
+            return self.rules_._repr_html_()
+        return super()._repr_html_()
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = False
+        return tags
+
+
+def _numbers(y):
+    try:
+        y = np.asarray(y, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError("y must hold numbers for a regression.") from None
+    if not np.isfinite(y).all():
+        raise ValueError("Input y contains NaN or infinity; finite numbers are needed.")
+    return y
+
+
+def _check_labels(y):
+    if y.dtype.kind == "f":
+        if not np.isfinite(y).all():
+            raise ValueError(
+                "Input y contains NaN or infinity; class labels are needed."
+            )
+        if (y != np.floor(y)).any():
+            raise ValueError(
+                "Unknown label type: continuous. Maybe you are trying to fit a "
+                "classifier to numbers; use the regressor."
+            )
+
+
+def _class_numbers(y, classes):
+    """Positions of the labels in `classes`, all of which the ensemble must know."""
+    labels, inverse = np.unique(y, return_inverse=True)
+    position = {label: i for i, label in enumerate(classes)}
+    unknown = [label for label in labels.tolist() if label not in position]
+    if unknown:
+        raise ValueError(
+            f"y has labels that the ensemble does not know: {unknown[:5]!r}; it knows "
+            f"{list(classes)[:5]!r}."
+        )
+    return np.array([position[label] for label in labels.tolist()])[inverse]
+
+
+def _without_spaces(names):
+    return tuple(name.replace(" ", "_") for name in names)
+
+
+def _made_up(forest):
+    """Whether the names are a library's own, as for a model trained on an array."""
+    names = forest.feature_names
+    return any(
+        names == tuple(form.format(j, j + 1) for j in range(len(names)))
+        for form in MADE_UP_NAMES
+    )

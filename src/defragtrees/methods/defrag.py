@@ -1,0 +1,349 @@
+"""The paper's method: fit the mixture to the ensemble's statements, read off rules."""
+
+import math
+import warnings
+
+import numpy as np
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.exceptions import ConvergenceWarning
+
+from defragtrees import metrics
+from defragtrees.methods._listing import list_rules
+from defragtrees.methods.base import Simplifier
+from defragtrees.mixture.boxes import component_sides
+from defragtrees.mixture.engines import ENGINES
+from defragtrees.mixture.fit import MixtureSettings, Rows, fit_mixture
+from defragtrees.mixture.loop import Settings
+from defragtrees.mixture.posterior import Posterior
+from defragtrees.mixture.starts import STARTS
+from defragtrees.progress import Progress
+
+__all__ = ["DefragClassifier", "DefragRegressor"]
+
+# A side may leave this share of its component's weight outside; tried in this order,
+# and the one whose rules err least on the training rows is taken.
+TOLERANCES = (1e-6, 1e-3, 0.01, 0.03, 0.1)
+
+PARAMETERS = """
+    Parameters
+    ----------
+    ensemble : fitted or unfitted ensemble, path, Forest or None, default=None
+        What to simplify. A fitted ensemble, or the file it was saved to, is used as it
+        is; an unfitted one is cloned and fitted on X and y; None means a random forest
+        (gradient boosting where X has categories).
+    max_rules : int, default=10
+        Most rules, the last "otherwise" included. The number of rules found rises with
+        this limit on data with many features, so it is worth trying a smaller one.
+    n_restarts : int, default=20
+        How often to start anew; the restart with the smallest training error is kept.
+    inference : {"fab", "em"}, default="fab"
+        "fab" drops components that do not pay for themselves; "em" keeps `max_rules`.
+    target : {"ensemble", "labels"}, default="ensemble"
+        What the rules imitate: the ensemble's answers, or y.
+    statement_weight : "paper" or float, default=3.0
+        How much the thresholds of one feature count together, at most. "paper" counts
+        each one once; then thousands of near copies leave the target without a say.
+    init : {"seeded", "random"}, default="seeded"
+        Start from rows of the data, or from random probabilities as in the paper.
+    shorten_thresholds : bool, default=True
+        Round thresholds to few digits where no training row changes its side.
+    max_iter : int, default=200
+        Most iterations of one restart.
+    tol : float, default=1e-5
+        A restart has converged when its bound rises by less, in nats per row.
+    engine : str, default="numpy"
+        What holds the rows.
+    random_state : int, RandomState, Generator or None, default=None
+        The same seed gives the same rules, whatever `n_jobs`.
+    n_jobs : int or None, default=None
+        Threads for restarts, and for an ensemble that is fitted here.
+    callback : callable, optional
+        Called with a record of every iteration; returning True stops the fit.
+    verbose : int, default=0
+        1 shows a progress bar.
+
+    Attributes
+    ----------
+    rules_ : RuleSet
+    ensemble_ : the ensemble that was simplified
+    forest_ : Forest
+        The ensemble as plain arrays.
+    history_ : tuple of Step
+        Bound and number of components at every iteration of every restart.
+    training_ : dict
+        `evaluate` on the training rows.
+    n_iter_ : int
+        Iterations of the restart that was kept.
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features_in_,)
+        Only if X had names.
+"""
+
+
+class _Defrag(Simplifier):
+    def __init__(
+        self,
+        ensemble=None,
+        *,
+        max_rules=10,
+        n_restarts=20,
+        inference="fab",
+        target="ensemble",
+        statement_weight=3.0,
+        init="seeded",
+        shorten_thresholds=True,
+        max_iter=200,
+        tol=1e-5,
+        engine="numpy",
+        random_state=None,
+        n_jobs=None,
+        callback=None,
+        verbose=0,
+    ):
+        self.ensemble = ensemble
+        self.max_rules = max_rules
+        self.n_restarts = n_restarts
+        self.inference = inference
+        self.target = target
+        self.statement_weight = statement_weight
+        self.init = init
+        self.shorten_thresholds = shorten_thresholds
+        self.max_iter = max_iter
+        self.tol = tol
+        self.engine = engine
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.callback = callback
+        self.verbose = verbose
+
+    def _check_settings(self):
+        super()._check_settings()
+        for name in ("max_rules", "n_restarts", "max_iter"):
+            value = getattr(self, name)
+            if not isinstance(value, (int, np.integer)) or value < 1:
+                raise ValueError(
+                    f"{name} must be a whole number from 1; got {value!r}."
+                )
+        for name, allowed in (
+            ("inference", ("fab", "em")),
+            ("init", tuple(STARTS)),
+            ("engine", tuple(ENGINES)),
+        ):
+            if getattr(self, name) not in allowed:
+                raise ValueError(
+                    f"{name} must be one of {allowed}; got {getattr(self, name)!r}."
+                )
+        weight = self.statement_weight
+        if weight != "paper" and not (_is_number(weight) and weight > 0):
+            raise ValueError(
+                f"statement_weight must be 'paper' or a number above 0; got {weight!r}."
+            )
+        if not (_is_number(self.tol) and self.tol >= 0):
+            raise ValueError(f"tol must be a number from 0; got {self.tol!r}.")
+
+    def _simplify(self, problem, rng):
+        posterior = self._fit_posterior(problem, rng)
+        self.posterior_ = posterior
+        candidates = [
+            list_rules(problem, _boxes(posterior, tolerance), self.max_rules)
+            for tolerance in TOLERANCES
+        ]
+        losses = [_training_loss(rules, problem) for rules in candidates]
+        return candidates[int(np.argmin(losses))]
+
+    def _fit_posterior(self, problem, rng):
+        self._warn_of_little_data(problem)
+        center, scale = _standardisation(problem)
+        rows = Rows(
+            problem.binned,
+            problem.target if problem.n_classes else (problem.target - center) / scale,
+            problem.n_classes,
+            problem.sample_weight,
+        )
+        with Progress("restarts", self.n_restarts) as progress:
+            mixture = fit_mixture(
+                rows,
+                self._mixture_settings(),
+                rng,
+                problem.feature_order,
+                self._watcher(progress),
+            )
+        posteriors = [
+            Posterior(mixture.layout, fitted.statistics, problem.grid, center, scale)
+            for fitted in mixture.fitted
+        ]
+        best = _best_restart(posteriors, mixture.fitted, problem)
+        if not mixture.fitted[best].converged and self.callback is None:
+            warnings.warn(
+                f"The kept restart did not converge in {self.max_iter} iterations; "
+                "raise max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
+        self.history_ = mixture.history
+        self.n_iter_ = sum(step.restart == best for step in mixture.history)
+        return posteriors[best]
+
+    def _mixture_settings(self):
+        return MixtureSettings(
+            max_components=int(self.max_rules),
+            n_restarts=int(self.n_restarts),
+            statement_weight=self.statement_weight,
+            init=self.init,
+            engine=self.engine,
+            n_jobs=self.n_jobs,
+            loop=Settings(
+                inference=self.inference, max_iter=int(self.max_iter), tol=self.tol
+            ),
+        )
+
+    def _watcher(self, progress):
+        """The user's callback, with a progress bar before it if asked for."""
+        if not self.verbose:
+            return self.callback
+
+        def watch(step):
+            if step.finished:
+                progress.advance()
+            return self.callback is not None and self.callback(step)
+
+        return watch
+
+    def _warn_of_little_data(self, problem):
+        n_rows = len(problem.target)
+        if n_rows < self.max_rules:
+            warnings.warn(
+                f"max_rules={self.max_rules} is more than the {n_rows} rows of X; at "
+                f"most {n_rows} rules can be found.",
+                UserWarning,
+                stacklevel=6,
+            )
+        if len(np.unique(problem.target)) == 1:
+            warnings.warn(
+                "The target has one value only, so the answer is one rule.",
+                UserWarning,
+                stacklevel=6,
+            )
+
+    def predict_posterior(self, X):
+        """Answers of the paper's two-step MAP: likeliest component, then its answer.
+
+        It uses all thresholds of the ensemble, not only those that the rules print.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+        """
+        return self._posterior_answers(self._matrix(X))
+
+    def _posterior_answers(self, matrix):
+        answers = self.posterior_.answer(self.posterior_.grid.bin(matrix).codes)
+        return self.classes_[answers] if self._task == "classification" else answers
+
+    def _evaluate(self, matrix, y, weight):
+        found = super()._evaluate(matrix, y, weight)
+        answers = self.forest_.answer(matrix)
+        posterior = self._posterior_answers(matrix)
+        found["posterior_fidelity"] = metrics.fidelity(
+            answers, posterior, self._task, weight
+        )
+        if y is not None:
+            found["posterior_error"] = metrics.error(y, posterior, self._task, weight)
+        return found
+
+
+class DefragClassifier(ClassifierMixin, _Defrag):
+    __doc__ = f"""A few rules that say nearly what a classification ensemble says.
+{PARAMETERS}
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from defragtrees import DefragClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> forest = RandomForestClassifier(50, min_samples_leaf=5, random_state=0)
+    >>> simple = DefragClassifier(forest, random_state=0).fit(X, y)
+    >>> simple.rules_.n_rules < 10
+    True
+    """
+
+    _task = "classification"
+
+    def predict_proba(self, X):
+        """Class shares among the training rows of the rule that answers.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+        """
+        answering = self.apply(X)
+        return np.array([rule.distribution for rule in self.rules_])[answering]
+
+
+class DefragRegressor(RegressorMixin, _Defrag):
+    __doc__ = f"""A few rules that say nearly what a regression ensemble says.
+{PARAMETERS}
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> from defragtrees import DefragRegressor
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> forest = RandomForestRegressor(50, min_samples_leaf=10, random_state=0)
+    >>> simple = DefragRegressor(forest, max_rules=5, random_state=0).fit(X, y)
+    >>> simple.rules_.n_rules <= 5
+    True
+    """
+
+    _task = "regression"
+
+
+def _is_number(value):
+    return (
+        isinstance(value, (int, float, np.integer, np.floating))
+        and not isinstance(value, bool)
+        and math.isfinite(value)
+    )
+
+
+def _standardisation(problem):
+    """Centre and scale of a numeric target, so that its units have no say."""
+    if problem.n_classes:
+        return 0.0, 1.0
+    center = float(np.average(problem.target, weights=problem.sample_weight))
+    variance = np.average((problem.target - center) ** 2, weights=problem.sample_weight)
+    return center, float(math.sqrt(variance)) or 1.0
+
+
+def _boxes(posterior, tolerance):
+    return [
+        component_sides(posterior, k, tolerance) for k in range(posterior.n_components)
+    ]
+
+
+def _best_restart(posteriors, fitted, problem):
+    """Smallest training error; then fewest components, highest bound, first."""
+    keys = []
+    for index, (posterior, one) in enumerate(zip(posteriors, fitted, strict=True)):
+        answers = posterior.answer(problem.binned.codes)
+        loss = metrics.error(
+            problem.target, answers, problem.task, problem.sample_weight
+        )
+        keys.append((loss, posterior.n_components, -one.objective, index))
+    return min(keys)[-1]
+
+
+def _training_loss(rules, problem):
+    expected = problem.target
+    if problem.n_classes:
+        expected = np.asarray(problem.classes)[expected]
+    answers = rules.answer(problem.X)
+    return metrics.error(expected, answers, problem.task, problem.sample_weight)

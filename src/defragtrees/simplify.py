@@ -1,0 +1,38 @@
+"""simplify: the one call that picks the right estimator."""
+
+from defragtrees.methods.defrag import DefragClassifier, DefragRegressor
+from defragtrees.readers import read_forest
+
+__all__ = ["simplify"]
+
+
+def simplify(ensemble, X, y=None, sample_weight=None, **settings):
+    """A fitted DefragClassifier or DefragRegressor, as the ensemble asks for.
+
+    Parameters
+    ----------
+    ensemble : fitted ensemble, path or Forest
+    X : array-like or data frame of shape (n_samples, n_features)
+        Rows such as the ensemble was trained on.
+    y : array-like of shape (n_samples,), optional
+        Needed only to report errors, or for `target="labels"`.
+    sample_weight : array-like of shape (n_samples,), optional
+    **settings
+        Parameters of the estimator.
+
+    Returns
+    -------
+    DefragClassifier or DefragRegressor
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> ensemble = RandomForestClassifier(random_state=0).fit(X, y)
+    >>> simplify(ensemble, X, max_rules=3, random_state=0).rules_.n_rules
+    3
+    """
+    forest = read_forest(ensemble)
+    kind = DefragClassifier if forest.task == "classification" else DefragRegressor
+    return kind(ensemble, **settings).fit(X, y, sample_weight)

@@ -1,0 +1,101 @@
+"""What every method must hold, run on each estimator of `ESTIMATORS`."""
+
+import pickle
+import re
+
+import numpy as np
+from sklearn.base import clone
+
+from defragtrees.rules import RuleSet
+
+
+def fit(estimator, X, y, **settings):
+    """A fitted clone with a fixed seed."""
+    return clone(estimator).set_params(random_state=0, **settings).fit(X, y)
+
+
+def check_same_seed_same_rules(estimator, X, y):
+    assert fit(estimator, X, y).rules_ == fit(estimator, X, y).rules_
+
+
+def check_jobs_have_no_say(estimator, X, y):
+    one, two = (fit(estimator, X, y, n_jobs=n).rules_ for n in (1, 2))
+    assert one == two
+
+
+def check_row_order_has_no_say(estimator, forest, X, y):
+    """With a fitted ensemble, rows in another order give the same rules."""
+    order = np.random.default_rng(1).permutation(len(X))
+    model = clone(estimator).set_params(random_state=0)
+    model.ensemble = forest
+    before = model.fit(X, y).rules_
+    assert model.fit(X[order], y[order]).rules_ == before
+
+
+def check_refit_forgets(estimator, X, y):
+    model = clone(estimator).set_params(random_state=0)
+    first = model.fit(X, y).rules_
+    model.fit(X[::2], y[::2])
+    assert model.fit(X, y).rules_ == first
+
+
+def check_round_trips(estimator, X, y):
+    model = fit(estimator, X, y)
+    assert RuleSet.from_dict(model.rules_.to_dict()) == model.rules_
+    again = pickle.loads(pickle.dumps(model))
+    assert again.rules_ == model.rules_
+    assert (again.predict(X) == model.predict(X)).all()
+
+
+def check_text_is_the_model(estimator, X, y):
+    """The printed conditions, applied by hand in plain Python, give `predict`."""
+    model = fit(estimator, X, y)
+    expected = [answer_by_hand(str(model.rules_), model, row) for row in X]
+    if model._task == "classification":
+        assert [str(label) for label in model.predict(X)] == expected
+    else:
+        answers = [float(f"{rule.prediction:.4g}") for rule in model.rules_]
+        found = [answers[k] for k in model.apply(X)]
+        assert [float(text) for text in expected] == found
+
+
+def answer_by_hand(text, model, row):
+    """Parse the printed rules and answer one row without our code."""
+    names = model.rules_.feature_names
+    for line in text.splitlines():
+        line = re.sub(r"  \[.*\]$", "", line)
+        body = re.sub(r"^\d+\. ", "", line)
+        if body.startswith("otherwise "):
+            return body.removeprefix("otherwise ")
+        conditions, answer = body.removeprefix("if ").rsplit(" then ", 1)
+        parts = conditions.split(" and ")
+        if all(holds_by_hand(part, names, row) for part in parts):
+            return answer
+    raise AssertionError("no rule answered")
+
+
+def holds_by_hand(part, names, row):
+    """Whether one printed condition holds for a row of numbers."""
+    part = part.strip("()")
+    accepts_missing = part.endswith(" or missing")
+    words = part.removesuffix(" or missing").split(" ")
+    if words[1:] == ["is", "missing"]:
+        return np.isnan(row[names.index(words[0])])
+    if words[1:] == ["is", "not", "missing"]:
+        return not np.isnan(row[names.index(words[0])])
+    if len(words) == 5:
+        low, _, name, _, high = words
+        x = row[names.index(name)]
+        inside = float(low) < x <= float(high)
+    else:
+        name, sign, bound = words
+        x = row[names.index(name)]
+        inside = x > float(bound) if sign == ">" else x <= float(bound)
+    return accepts_missing if np.isnan(x) else inside
+
+
+def check_evaluation_is_complete(estimator, X, y):
+    scores = fit(estimator, X, y).evaluate(X, y)
+    assert {"error", "fidelity", "ensemble_error", "n_rules", "coverage"} <= set(scores)
+    assert 0 <= scores["coverage"] <= 1
+    assert scores["fidelity"] <= 1

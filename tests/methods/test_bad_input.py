@@ -1,0 +1,205 @@
+"""Bad input gets one clear sentence, or a usable answer and a warning."""
+
+import numpy as np
+import pytest
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.exceptions import ConvergenceWarning, NotFittedError
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from defragtrees import (
+    DefragClassifier,
+    DefragRegressor,
+    ModelFileError,
+    UnsupportedEnsembleError,
+    simplify,
+)
+
+rng = np.random.default_rng(0)
+X = rng.normal(size=(80, 3))
+y = (X[:, 0] > 0).astype(int)
+forest = RandomForestClassifier(5, random_state=0).fit(X, y)
+
+
+class Stranger:
+    """An object of a library that nobody reads."""
+
+
+@pytest.mark.parametrize("ensemble", [Stranger(), 3, {"trees": []}])
+def test_object_of_an_unknown_library(ensemble):
+    with pytest.raises(UnsupportedEnsembleError, match="Cannot read"):
+        simplify(ensemble, X)
+
+
+def test_ensemble_that_is_no_tree_ensemble():
+    with pytest.raises(UnsupportedEnsembleError, match="DummyClassifier"):
+        simplify(DummyClassifier().fit(X, y), X)
+
+
+def test_pipeline_says_to_pass_the_last_step():
+    pipeline = make_pipeline(StandardScaler(), RandomForestClassifier(3)).fit(X, y)
+    with pytest.raises(UnsupportedEnsembleError, match="last step"):
+        simplify(pipeline, X)
+
+
+def test_unfitted_ensemble_without_y():
+    with pytest.raises(ValueError, match="requires y to be passed"):
+        DefragClassifier(RandomForestClassifier()).fit(X)
+    with pytest.raises(NotFittedError):
+        simplify(RandomForestClassifier(), X)
+
+
+def test_number_of_columns():
+    with pytest.raises(ValueError, match="X has 2 features, but the ensemble saw 3"):
+        simplify(forest, X[:, :2])
+    simple = simplify(forest, X, random_state=0)
+    with pytest.raises(ValueError, match="X has 2 features"):
+        simple.predict(X[:, :2])
+
+
+def test_names_of_columns():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    named = RandomForestClassifier(5, random_state=0).fit(frame, y)
+    with pytest.raises(ValueError, match="missing 'c' and unexpected 'z'"):
+        simplify(named, frame.rename(columns={"c": "z"}))
+    with pytest.raises(ValueError, match="order"):
+        simplify(named, frame[["b", "a", "c"]])
+
+
+def test_frame_names_replace_made_up_ones():
+    pd = pytest.importorskip("pandas")
+    simple = simplify(forest, pd.DataFrame(X, columns=["a", "b", "c"]), random_state=0)
+    assert simple.rules_.feature_names == ("a", "b", "c")
+
+
+def test_length_of_y():
+    with pytest.raises(ValueError, match="equally many rows; got 80 and 79"):
+        simplify(forest, X, y[:-1])
+
+
+def test_labels_that_the_ensemble_does_not_know():
+    with pytest.raises(ValueError, match="does not know: \\['no', 'yes'\\]"):
+        simplify(forest, X, np.where(y, "yes", "no"))
+
+
+def test_wrong_task():
+    with pytest.raises(ValueError, match="Use DefragClassifier"):
+        DefragRegressor(forest).fit(X, y)
+
+
+def test_one_class_is_one_rule():
+    with pytest.warns(UserWarning, match="one value only"):
+        simple = DefragClassifier(random_state=0).fit(X, np.zeros(80, int))
+    assert simple.rules_.n_rules == 1
+    assert (simple.predict(X) == 0).all()
+
+
+def test_constant_output_is_one_rule():
+    with pytest.warns(UserWarning, match="one value only"):
+        simple = DefragRegressor(random_state=0).fit(X, np.full(80, 7.5))
+    assert simple.rules_.n_rules == 1
+    assert simple.predict(X).tolist() == [7.5] * 80
+
+
+def test_constant_features_are_one_rule():
+    flat = np.ones((80, 2))
+    with pytest.warns(UserWarning, match="one value only"):
+        simple = DefragClassifier(random_state=0).fit(flat, y)
+    assert simple.rules_.n_rules == 1
+
+
+def test_trees_of_single_leaves_are_one_rule():
+    stumps = RandomForestRegressor(5, min_samples_leaf=80, bootstrap=False).fit(X, y)
+    with pytest.warns(UserWarning, match="one value only"):
+        simple = simplify(stumps, X, y.astype(float))
+    assert simple.rules_.n_rules == 1
+    assert simple.rules_.default.prediction == pytest.approx(y.mean())
+
+
+def test_fewer_rows_than_rules():
+    with pytest.warns(UserWarning, match="more than the 4 rows"):
+        simple = simplify(forest, X[:4], random_state=0)
+    assert simple.rules_.n_rules <= 4
+
+
+def test_column_of_missing_values():
+    hollow = X.copy()
+    hollow[:, 1] = np.nan
+    with pytest.warns(UserWarning, match="'x2' holds missing values only"):
+        simple = DefragClassifier(random_state=0).fit(hollow, y)
+    assert "x2" not in simple.rules_.features
+
+
+def test_infinite_values():
+    endless = X.copy()
+    endless[3, 1] = np.inf
+    with pytest.raises(ValueError, match=r"infinity.*'x2'"):
+        simplify(forest, endless)
+    with pytest.raises(ValueError, match="infinity"):
+        simplify(forest, X, random_state=0).predict(endless)
+
+
+def test_no_rows():
+    with pytest.raises(ValueError, match="0 sample"):
+        simplify(forest, X[:0])
+
+
+def test_no_rows_in_a_frame():
+    pd = pytest.importorskip("pandas")
+    with pytest.raises(ValueError, match="0 sample"):
+        simplify(forest, pd.DataFrame(X[:0]))
+
+
+def test_truncated_model_file(tmp_path):
+    path = tmp_path / "model.json"
+    path.write_text('{"learner": {"attributes": {')
+    with pytest.raises(ModelFileError):
+        simplify(path, X)
+
+
+def test_model_file_that_is_not_there(tmp_path):
+    with pytest.raises(FileNotFoundError, match="No model file"):
+        simplify(tmp_path / "model.ubj", X)
+
+
+def test_weights_that_are_all_zero():
+    with pytest.raises(ValueError, match=r"non-zero|positive sum"):
+        simplify(forest, X, sample_weight=np.zeros(80))
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"max_rules": 0}, "max_rules must be a whole number from 1; got 0"),
+        ({"max_rules": 2.5}, "max_rules must be a whole number from 1; got 2.5"),
+        ({"n_restarts": -1}, "n_restarts must be a whole number from 1; got -1"),
+        ({"inference": "vb"}, "inference must be one of \\('fab', 'em'\\); got 'vb'"),
+        ({"target": "y"}, "target must be 'ensemble' or 'labels'; got 'y'"),
+        ({"statement_weight": 0}, "statement_weight must be 'paper' or a number above"),
+        ({"engine": "abacus"}, "engine must be one of"),
+        ({"init": "cold"}, "init must be one of"),
+        ({"tol": "small"}, "tol must be a number from 0; got 'small'"),
+    ],
+)
+def test_settings(settings, message):
+    with pytest.raises(ValueError, match=message):
+        simplify(forest, X, **settings)
+
+
+def test_unfitted_simplifier():
+    with pytest.raises(NotFittedError):
+        DefragClassifier().predict(X)
+
+
+def test_fit_that_did_not_converge_says_so():
+    with pytest.warns(ConvergenceWarning, match="did not converge in 1 iterations"):
+        simplify(forest, X, max_iter=1)
+
+
+def test_sparse_table():
+    from scipy import sparse
+
+    with pytest.raises(TypeError, match="dense"):
+        simplify(forest, sparse.csr_matrix(X))

@@ -1,0 +1,237 @@
+"""The paper's method from an ensemble to rules."""
+
+import dataclasses
+import io
+
+import numpy as np
+import pytest
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+
+from defragtrees import DefragClassifier, DefragRegressor, read_forest, simplify
+from defragtrees.datasets import load_sample
+from defragtrees.progress import Progress
+
+
+def make_xor(n_rows, seed):
+    """Synthetic1 of the paper: a chessboard of four fields, a tenth of labels wrong."""
+    rng = np.random.default_rng(seed)
+    X = rng.random((n_rows, 2))
+    y = (X[:, 0] > 0.5) ^ (X[:, 1] > 0.5) ^ (rng.random(n_rows) < 0.1)
+    return X, y.astype(int)
+
+
+@pytest.fixture(scope="module")
+def xor():
+    X, y = make_xor(2000, 0)
+    forest = RandomForestClassifier(100, min_samples_leaf=10, random_state=0)
+    return forest.fit(X[:1000], y[:1000]), X, y
+
+
+def test_chessboard_is_four_to_six_rules_as_good_as_the_forest(xor):
+    forest, X, y = xor
+    simple = simplify(forest, X[:1000], y[:1000], random_state=0)
+    scores = simple.evaluate(X[1000:], y[1000:])
+    assert 4 <= scores["n_rules"] <= 6
+    assert scores["posterior_error"] <= scores["ensemble_error"] + 0.02
+    assert scores["error"] <= scores["ensemble_error"] + 0.03
+
+
+def test_paper_settings_run_too(xor):
+    forest, X, y = xor
+    simple = simplify(
+        forest,
+        X[:1000],
+        y[:1000],
+        statement_weight="paper",
+        init="random",
+        target="labels",
+        shorten_thresholds=False,
+        random_state=0,
+    )
+    assert simple.posterior_.n_components <= 10
+    error = simple.evaluate(X[1000:], y[1000:])["posterior_error"]
+    assert error < 0.25
+
+
+def test_em_keeps_as_many_components_as_asked_for(xor):
+    forest, X, _ = xor
+    simple = simplify(
+        forest, X[:300], inference="em", max_rules=6, n_restarts=3, random_state=0
+    )
+    assert simple.posterior_.n_components == 6
+
+
+def test_units_of_y_have_no_say():
+    energy = load_sample("energy")
+    X, y = energy.X[::2], energy.y[::2]
+    forest = RandomForestRegressor(30, min_samples_leaf=5, random_state=0)
+    rules = []
+    for factor, shift in ((1.0, 0.0), (1024.0, 0.0), (1.0, 1000.0)):
+        read = read_forest(forest.fit(X, y))
+        trees = tuple(
+            dataclasses.replace(tree, value=tree.value * factor + shift)
+            for tree in read.trees
+        )
+        scaled = dataclasses.replace(read, trees=trees)
+        rules.append(simplify(scaled, X, random_state=0, n_restarts=5).rules_)
+    texts = [[row["if"] for row in one.rows()] for one in rules]
+    assert texts[0] == texts[1] == texts[2]
+    answers = [[rule.prediction for rule in one] for one in rules]
+    np.testing.assert_allclose(answers[1], np.multiply(answers[0], 1024), rtol=1e-9)
+    np.testing.assert_allclose(answers[2], np.add(answers[0], 1000), rtol=1e-9)
+
+
+def test_order_of_columns_has_no_say():
+    pd = pytest.importorskip("pandas")
+    energy = load_sample("energy")
+    frame = pd.DataFrame(energy.X, columns=list(energy.feature_names))
+    forest = read_forest(
+        RandomForestRegressor(20, min_samples_leaf=5, random_state=0).fit(
+            frame, energy.y
+        )
+    )
+    order = [3, 0, 7, 5, 1, 2, 6, 4]
+    place = np.argsort(order)
+    trees = tuple(
+        dataclasses.replace(
+            tree, feature=np.where(tree.feature >= 0, place[tree.feature], -1)
+        )
+        for tree in forest.trees
+    )
+    names = tuple(forest.feature_names[j] for j in order)
+    shuffled = dataclasses.replace(
+        forest, trees=trees, feature_names=names, categories=None
+    )
+    one = simplify(forest, frame, random_state=0, n_restarts=5)
+    other = simplify(shuffled, frame[list(names)], random_state=0, n_restarts=5)
+    conditions = [
+        [sorted(c.text(rules.feature_names) for c in rule.conditions) for rule in rules]
+        for rules in (one.rules_, other.rules_)
+    ]
+    assert conditions[0] == conditions[1]
+
+
+def test_labels_may_be_text_and_answers_are_too():
+    X, y = make_xor(400, 1)
+    names = np.where(y, "spam", "ham")
+    simple = DefragClassifier(random_state=0, n_restarts=3).fit(X, names)
+    assert set(simple.predict(X)) == {"ham", "spam"}
+    assert simple.classes_.tolist() == ["ham", "spam"]
+    assert simple.predict_proba(X).sum(axis=1) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_frames_give_their_names(library):
+    frames = pytest.importorskip(library)
+    X, y = make_xor(300, 2)
+    frame = frames.DataFrame({"width": X[:, 0], "height": X[:, 1]})
+    simple = DefragClassifier(random_state=0, n_restarts=3).fit(frame, y)
+    assert set(simple.rules_.features) <= {"width", "height"}
+    assert simple.feature_names_in_.tolist() == ["width", "height"]
+    same = DefragClassifier(random_state=0, n_restarts=3).fit(X, y)
+    assert (simple.predict(frame) == same.predict(X)).all()
+
+
+def test_categories_and_missing_values_from_a_frame():
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    city = rng.choice(["Bonn", "Oslo", "Rome", "Turku"], 600)
+    age = rng.normal(40, 10, 600)
+    y = np.isin(city, ["Oslo", "Turku"]) ^ (age > 50)
+    age[::7] = np.nan
+    frame = pd.DataFrame({"city": pd.Categorical(city), "age": age})
+    frame.loc[::11, "city"] = None
+    ensemble = HistGradientBoostingClassifier(random_state=0, max_iter=30)
+    simple = DefragClassifier(ensemble, random_state=0, n_restarts=5).fit(frame, y)
+    scores = simple.evaluate(frame, y)
+    assert scores["fidelity"] > 0.8
+    assert "city" in simple.rules_.features
+    unseen = frame.astype({"city": object}).assign(city="Lima").head(3)
+    unseen["city"] = pd.Categorical(unseen["city"])
+    assert simple.predict(unseen).shape == (3,)
+
+
+def test_text_columns_work_without_an_ensemble():
+    pd = pytest.importorskip("pandas")
+    color = pd.Series(["red", "blue"] * 100, dtype="category")
+    frame = pd.DataFrame({"color": color, "size": np.arange(200.0)})
+    simple = DefragClassifier(random_state=0, n_restarts=3).fit(frame, color == "red")
+    assert (simple.predict(frame) == (color == "red")).all()
+
+
+def test_fit_needs_no_y_when_the_ensemble_is_fitted(xor):
+    forest, X, _ = xor
+    simple = DefragClassifier(forest, random_state=0, n_restarts=2).fit(X)
+    assert "error" not in simple.training_
+    assert simple.training_["fidelity"] > 0.9
+    assert "posterior behind them" in simple.summary()
+
+
+def test_fitted_ensemble_is_used_and_left_as_it_is(xor):
+    forest, X, y = xor
+    before = forest.predict_proba(X)
+    simple = DefragClassifier(forest, random_state=0, n_restarts=2).fit(X, y)
+    assert simple.ensemble_ is forest
+    assert (forest.predict_proba(X) == before).all()
+
+
+def test_unfitted_ensemble_is_cloned():
+    X, y = make_xor(200, 3)
+    ensemble = RandomForestClassifier(5, random_state=0)
+    simple = DefragClassifier(ensemble, random_state=0, n_restarts=2).fit(X, y)
+    assert not hasattr(ensemble, "estimators_")
+    assert len(simple.ensemble_.estimators_) == 5
+
+
+def test_history_has_every_iteration_and_callback_stops_early(xor):
+    forest, X, _ = xor
+    simple = simplify(forest, X[:300], random_state=0, n_restarts=3)
+    assert {step.restart for step in simple.history_} == {0, 1, 2}
+    kept = [s for s in simple.history_ if s.restart == simple.history_[0].restart]
+    assert [s.iteration for s in kept] == list(range(1, len(kept) + 1))
+    short = simplify(
+        forest,
+        X[:300],
+        random_state=0,
+        n_restarts=3,
+        callback=lambda step: step.iteration >= 2,
+    )
+    assert max(step.iteration for step in short.history_) == 2
+
+
+def test_summary_shows_the_error_of_rules_posterior_and_ensemble(xor):
+    forest, X, y = xor
+    text = simplify(forest, X[:1000], y[:1000], random_state=0).summary(
+        X[1000:], y[1000:]
+    )
+    assert "on these rows" in text
+    for label in ("rules as printed", "posterior behind them", "ensemble"):
+        assert sum(line.startswith(label) for line in text.splitlines()) == 1
+
+
+def test_weight_of_a_row_moves_the_answer():
+    X, y = make_xor(300, 4)
+    forest = RandomForestRegressor(10, random_state=0).fit(X, y)
+    values = read_forest(forest).predict(X)
+    weight = np.where(values > values.mean(), 10.0, 1.0)
+    heavy = DefragRegressor(forest, max_rules=1, random_state=0).fit(
+        X, sample_weight=weight
+    )
+    assert heavy.rules_.default.prediction == pytest.approx(
+        np.average(values, weights=weight)
+    )
+
+
+def test_progress_is_quiet_for_short_work_and_shows_long_work():
+    stream = io.StringIO()
+    with Progress("restarts", 4, stream) as progress:
+        progress.advance()
+    assert stream.getvalue() == ""
+    with Progress("restarts", 4, stream) as progress:
+        progress.begin -= 2
+        progress.advance(2)
+    assert stream.getvalue().startswith("\rrestarts [##########          ] 2/4 2 s")

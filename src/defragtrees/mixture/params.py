@@ -11,11 +11,12 @@ sum, since bin c satisfies the first c of them), and the statistics are sums of
 responsibility per bin. It is the arithmetic of the paper in another order.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from defragtrees._values import freeze
+from defragtrees.mixture.levels import Levels
 
 __all__ = ["Block", "Layout", "Params", "Statistics"]
 
@@ -30,8 +31,8 @@ class Block:
     Parameters
     ----------
     feature : int
-    start : int
-        First row of this feature in the tables.
+    rows : int array of shape (n_codes + has_missing,)
+        Where its codes stand in the tables, missing last.
     codes : int array of shape (n_codes,)
         The bins that occur in the training rows, ascending, missing left out.
     has_missing : bool
@@ -43,27 +44,18 @@ class Block:
     sets : bool array of shape (n_codes, n_statements), optional
         Which codes satisfy which statement of a categorical feature.
     reach : float array of shape (n_codes,), optional
-        How many of the ensemble's thresholds lie below each code of a numeric feature.
+        Of a numeric feature: how many of the ensemble's thresholds lie between its
+        lowest code and each code.
     """
 
     feature: int
-    start: int
+    rows: np.ndarray
     codes: np.ndarray
     has_missing: bool
     weight: np.ndarray
     missing_weight: float
     sets: np.ndarray | None = None
     reach: np.ndarray | None = None
-
-    @property
-    def n_rows(self):
-        """Number of rows of this feature in the tables."""
-        return len(self.codes) + self.has_missing
-
-    @property
-    def rows(self):
-        """Where this feature stands in the tables."""
-        return slice(self.start, self.start + self.n_rows)
 
     def masses(self, bins):
         """Responsibility that satisfies each statement, and that does not.
@@ -107,7 +99,7 @@ class Block:
         missing : array of shape (n_columns,), optional
             Probability of a missing value.
         """
-        table = np.zeros((self.n_rows, log_above.shape[1]))
+        table = np.zeros((len(self.rows), log_above.shape[1]))
         seen = table[: len(self.codes)]
         if self.sets is None:
             seen[0] = log_below.sum(axis=0)
@@ -137,30 +129,38 @@ def _log_shares(part, rest):
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """What the tables of a problem hold, row by row: features first, classes last.
+    """What the tables of a problem hold, row by row.
+
+    The codes of numeric features stand first, level by level; then the missing values
+    of these features, the categorical features, and the classes.
 
     Parameters
     ----------
     blocks : tuple of Block
+        In the order in which features are added up.
+    levels : Levels
+        Of the numeric features.
+    leading : tuple of Block
+        The numeric features in the order of `levels`.
     n_classes : int
         0 for regression.
+    n_rows : int
+        Number of rows of a table.
     n_statements : float
         The paper's L: the weights of all statements added up.
     """
 
     blocks: tuple[Block, ...]
+    levels: Levels
+    leading: tuple[Block, ...]
     n_classes: int
+    n_rows: int
     n_statements: float
 
     @property
     def class_start(self):
         """First row of the classes in the tables."""
-        return self.blocks[-1].rows.stop if self.blocks else 0
-
-    @property
-    def n_rows(self):
-        """Number of rows of a table."""
-        return self.class_start + self.n_classes
+        return self.n_rows - self.n_classes
 
     @property
     def penalty(self):
@@ -171,10 +171,12 @@ class Layout:
     def maximize(self, statistics):
         """The M-step (eq:mstep): parameters that make the statistics most likely."""
         bins = statistics.bins
-        table = np.empty(bins.shape)
-        for block in self.blocks:
-            table[block.rows] = block.table(bins[block.rows])
         weight = np.maximum(statistics.weight, np.finfo(float).tiny)
+        table = np.empty(bins.shape)
+        self._fill_numeric(table, bins, weight)
+        for block in self.blocks:
+            if block.sets is not None:
+                table[block.rows] = block.table(bins[block.rows])
         if self.n_classes:
             share = bins[self.class_start :] / weight
             table[self.class_start :] = np.log(np.clip(share, SMALLEST, 1.0))
@@ -186,6 +188,21 @@ class Layout:
             mean=mean,
             precision=1.0 / np.maximum(variance, LEAST_VARIANCE),
         )
+
+    def _fill_numeric(self, table, bins, weight):
+        n_rows = self.levels.n_rows
+        total, extra = weight, None
+        hollow = [j for j, block in enumerate(self.leading) if block.has_missing]
+        if hollow:
+            rows = np.array([self.leading[j].rows[-1] for j in hollow])
+            scale = np.array([self.leading[j].missing_weight for j in hollow])[:, None]
+            missing = np.clip(bins[rows] / weight, SMALLEST, 1 - SMALLEST)
+            extra = np.zeros((len(self.leading), bins.shape[1]))
+            extra[hollow] = scale * np.log1p(-missing)
+            table[rows] = scale * np.log(missing)
+            total = np.tile(weight, (len(self.leading), 1))
+            total[hollow] = np.maximum(weight - bins[rows], SMALLEST * weight)
+        table[:n_rows] = self.levels.tables(bins[:n_rows], total, SMALLEST, extra)
 
 
 @dataclass(frozen=True, eq=False)
@@ -259,7 +276,7 @@ def make_layout(binned, n_classes, statement_weight, order=None):
     -------
     Layout
     """
-    blocks, start, idle = [], 0, 0
+    blocks, idle = [], 0
     grid = binned.grid
     for j in range(grid.n_features) if order is None else order:
         codes, counts, sets, has_missing = _occupied(grid, j, binned.codes[:, j])
@@ -272,23 +289,47 @@ def make_layout(binned, n_classes, statement_weight, order=None):
             if statement_weight == "paper"
             else min(1.0, float(statement_weight) / n_statements)
         )
-        reach = np.concatenate([[0.0], np.cumsum(counts)]) if sets is None else None
-        block = Block(
-            feature=int(j),
-            start=start,
-            codes=freeze(codes),
-            has_missing=bool(has_missing),
-            weight=freeze(scale * counts),
-            missing_weight=scale,
-            sets=sets,
-            reach=reach,
+        blocks.append(
+            Block(
+                feature=int(j),
+                rows=np.empty(0, np.intp),
+                codes=freeze(codes),
+                has_missing=bool(has_missing),
+                weight=freeze(scale * counts),
+                missing_weight=scale,
+                sets=sets,
+                reach=np.concatenate([[0.0], np.cumsum(counts)]),
+            )
         )
-        blocks.append(block)
-        start += block.n_rows
     counted = sum(b.weight.sum() + b.has_missing * b.missing_weight for b in blocks)
     if statement_weight == "paper":
         counted += idle
-    return Layout(tuple(blocks), n_classes, float(counted))
+    return _place(blocks, n_classes, float(counted))
+
+
+def _place(blocks, n_classes, n_statements):
+    """Give every block its rows in the tables."""
+    numeric = [i for i, block in enumerate(blocks) if block.sets is None]
+    numeric.sort(key=lambda i: -len(blocks[i].codes))
+    levels = Levels(
+        [len(blocks[i].codes) for i in numeric], [blocks[i].weight for i in numeric]
+    )
+    n_rows = levels.n_rows
+    rows = {}
+    for rank, i in enumerate(numeric):
+        rows[i] = levels.rows_of(rank, len(blocks[i].codes))
+        if blocks[i].has_missing:
+            rows[i] = np.append(rows[i], n_rows)
+            n_rows += 1
+    for i, block in enumerate(blocks):
+        if block.sets is not None:
+            rows[i] = np.arange(n_rows, n_rows + len(block.codes) + block.has_missing)
+            n_rows = int(rows[i][-1]) + 1
+    placed = [replace(b, rows=freeze(rows[i])) for i, b in enumerate(blocks)]
+    leading = tuple(placed[i] for i in numeric)
+    return Layout(
+        tuple(placed), levels, leading, n_classes, n_rows + n_classes, n_statements
+    )
 
 
 def _occupied(grid, j, column):

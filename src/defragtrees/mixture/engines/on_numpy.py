@@ -100,7 +100,7 @@ def one_hot(layout, codes, classes=None):
     for i, block in enumerate(layout.blocks):
         # Ascending codes, so their places are found by search; missing comes last.
         place = np.searchsorted(block.codes, codes[:, block.feature])
-        columns[:, i] = place + block.start
+        columns[:, i] = block.rows[place]
     if classes is not None:
         columns[:, -1] = np.asarray(classes) + layout.class_start
     starts = np.arange(0, n_rows * width + 1, max(width, 1), dtype=np.int32)

@@ -32,6 +32,7 @@ class Case:
 
     name: str
     X: np.ndarray
+    y: np.ndarray
     target: np.ndarray
     n_classes: int
     grid: ThresholdGrid
@@ -83,7 +84,9 @@ def make_case(name, seed=0, n_rows=None, **forest_settings):
     kind = RandomForestRegressor if is_number else RandomForestClassifier
     if not is_number:
         y = y.astype(int)
-    ensemble = kind(random_state=seed, n_jobs=-1, **settings).fit(X[:n_rows], y[:n_rows])
+    ensemble = kind(random_state=seed, n_jobs=-1, **settings).fit(
+        X[:n_rows], y[:n_rows]
+    )
     forest = read_forest(ensemble)
     grid = ThresholdGrid(tuple(forest.splits()))
     target = ensemble.predict(X[:n_rows])
@@ -92,6 +95,7 @@ def make_case(name, seed=0, n_rows=None, **forest_settings):
     return Case(
         name,
         X[:n_rows],
+        y[:n_rows],
         target,
         0 if is_number else 2,
         grid,

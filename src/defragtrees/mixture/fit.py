@@ -102,36 +102,33 @@ def fit_mixture(rows, settings, rng, order=None, callback=None):
         settings.engine, layout, rows.codes, rows.target, rows.sample_weight
     )
     n_components = int(min(settings.max_components, len(rows.target)))
-    starts = _draw_starts(engine, layout, rows, settings, n_components, rng)
+    average = _average(engine, layout)
+    seeds = rng.spawn(settings.n_restarts)
     begin = time.perf_counter()
-    groups = _groups(layout, len(rows.target), n_components, settings.n_restarts)
-    jobs = (
-        delayed(run)(
+
+    def fit_group(group):
+        starts = [
+            STARTS[settings.init](layout, rows, average, n_components, seeds[i])
+            for i in group
+        ]
+        return run(
             engine.share(),
             layout,
-            _side_by_side([starts[i] for i in group]),
+            _side_by_side(starts),
             settings.loop,
             group,
             callback,
             lambda: time.perf_counter() - begin,
         )
-        for group in groups
-    )
+
+    groups = _groups(layout, len(rows.target), n_components, settings.n_restarts)
+    jobs = (delayed(fit_group)(group) for group in groups)
     done = Parallel(n_jobs=settings.n_jobs, prefer="threads")(jobs)
     fitted = sorted((f for part, _ in done for f in part), key=lambda f: f.restart)
     history = sorted(
         (s for _, part in done for s in part), key=lambda s: (s.restart, s.iteration)
     )
     return Mixture(layout, tuple(fitted), tuple(history))
-
-
-def _draw_starts(engine, layout, rows, settings, n_components, rng):
-    average = _average(engine, layout)
-    draw = STARTS[settings.init]
-    return [
-        draw(layout, rows, average, n_components, child)
-        for child in rng.spawn(settings.n_restarts)
-    ]
 
 
 def _average(engine, layout):
@@ -144,7 +141,8 @@ def _average(engine, layout):
 
 def _groups(layout, n_rows, n_components, n_restarts):
     """Restarts that share one pass over the rows; as many as fit in memory."""
-    one = 8 * n_components * (4 * n_rows + 4 * layout.n_rows)
+    # Scores, responsibilities and two copies of them; tables, statistics, work space.
+    one = 8 * n_components * (4 * n_rows + 8 * layout.n_rows)
     size = int(np.clip(GROUP_BYTES // one, 1, n_restarts))
     return [range(i, min(i + size, n_restarts)) for i in range(0, n_restarts, size)]
 

@@ -8,7 +8,7 @@ the codes of all features, and of all restarts, is one vector addition per level
 import numpy as np
 from scipy import sparse
 
-__all__ = ["Levels"]
+__all__ = ["Levels", "Workspace"]
 
 
 class Levels:
@@ -45,44 +45,59 @@ class Levels:
             shape=(self.n_features, len(feature)),
         )
         self.feature = feature
+        self.total_weight = (self.collect @ self.weight)[:, :1]
 
     def rows_of(self, j, n_codes):
         """Rows of the codes of feature j."""
         return self.starts[:n_codes] + j
 
-    def masses(self, bins):
-        """Responsibility above and below each statement.
+    def workspace(self, n_columns):
+        """Arrays and views for `fill_tables`, made once and used at every iteration."""
+        return Workspace(self, n_columns)
 
-        A statement stands in the row of the code above it, less the first level, whose
-        codes have no statement below them.
 
-        Parameters
-        ----------
-        bins : array of shape (n_rows, n_columns)
+class Workspace:
+    """Sums along the levels for tables with a given number of columns.
 
-        Returns
-        -------
-        above, below : arrays of shape (n_rows - n_features, n_columns)
-        """
-        starts, active = self.starts, self.active
-        above = bins[self.n_features :].copy()
-        below = np.empty_like(above)
-        shifted = starts - self.n_features
-        for c in range(len(active) - 2, 0, -1):
-            n = active[c + 1]
-            part = above[shifted[c] : shifted[c] + n]
-            part += above[shifted[c + 1] : shifted[c + 1] + n]
+    A statement stands in the row of the code above it, less the first level, whose
+    codes have no statement below them.
+    """
+
+    def __init__(self, levels, n_columns):
+        self.levels = levels
+        first = levels.n_features
+        self.bins = np.empty((levels.n_rows, n_columns))
+        self.table = np.empty((levels.n_rows, n_columns))
+        self.above = np.empty((levels.n_rows - first, n_columns))
+        self.below = np.empty((levels.n_rows - first, n_columns))
+        starts, active = levels.starts, levels.active
+        self.down, self.up, self.forth = [], [], []
         for c in range(1, len(active)):
-            n = active[c]
-            out = below[shifted[c] : shifted[c] + n]
-            last = bins[starts[c - 1] : starts[c - 1] + n]
-            if c == 1:
-                out[:] = last
-            else:
-                np.add(below[shifted[c - 1] : shifted[c - 1] + n], last, out=out)
-        return above, below
+            n, at, last = active[c], starts[c], starts[c - 1]
+            here, before = slice(at, at + n), slice(last, last + n)
+            state = slice(at - first, at - first + n)
+            lower = slice(last - first, last - first + n)
+            if c > 1:
+                self.down.insert(0, (self.above[lower], self.above[state]))
+                self.up.append(
+                    (self.below[lower], self.bins[before], self.below[state])
+                )
+            self.forth.append((self.table[before], self.above[state], self.table[here]))
 
-    def tables(self, bins, total, smallest, extra=None):
+    def fill_masses(self, bins):
+        """Put the responsibility above and below each statement into its arrays."""
+        levels, first = self.levels, self.levels.n_features
+        np.copyto(self.bins, bins)
+        np.copyto(self.above, self.bins[first:])
+        for part, next_part in self.down:
+            np.add(part, next_part, out=part)
+        if len(levels.active) > 1:
+            n = levels.active[1]
+            self.below[:n] = self.bins[:n]
+        for below, last, out in self.up:
+            np.add(below, last, out=out)
+
+    def fill_tables(self, bins, total, smallest, extra=None):
         """Weighted log-likelihood of every code of every feature.
 
         Parameters
@@ -94,26 +109,23 @@ class Levels:
             Least share above or below a statement.
         extra : array of shape (n_features, n_columns), optional
             Added to every code of a feature.
+
+        Returns
+        -------
+        table : array of shape (n_rows, n_columns)
+            Overwritten by the next call.
         """
-        above, below = self.masses(bins)
-        if total.ndim == 2:
-            total = total[self.feature]
-        floor = smallest * total
-        for mass in (above, below):
+        levels = self.levels
+        self.fill_masses(bins)
+        per_row = total[levels.feature] if total.ndim == 2 else total
+        floor = smallest * per_row
+        for mass in (self.above, self.below):
             np.maximum(mass, floor, out=mass)
             np.log(mass, out=mass)
-            mass *= self.weight
-        table = np.empty(bins.shape)
-        base = self.collect @ (below - self.weight * np.log(total))
-        table[: self.n_features] = base if extra is None else base + extra
-        steps = np.subtract(above, below, out=above)
-        starts, active = self.starts, self.active
-        shifted = starts - self.n_features
-        for c in range(1, len(active)):
-            n = active[c]
-            np.add(
-                table[starts[c - 1] : starts[c - 1] + n],
-                steps[shifted[c] : shifted[c] + n],
-                out=table[starts[c] : starts[c] + n],
-            )
-        return table
+            np.multiply(mass, levels.weight, out=mass)
+        base = levels.collect @ self.below - levels.total_weight * np.log(total)
+        self.table[: levels.n_features] = base if extra is None else base + extra
+        np.subtract(self.above, self.below, out=self.above)
+        for last, step, out in self.forth:
+            np.add(last, step, out=out)
+        return self.table

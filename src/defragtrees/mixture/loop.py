@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from defragtrees.mixture.levels import Workspace
 from defragtrees.mixture.params import Layout, Params, Statistics
 
 __all__ = ["Fitted", "Settings", "Step", "run"]
@@ -138,6 +139,7 @@ class _State:
     total: float
     finished: list
     history: list
+    workspace: Workspace | None = None
     iteration: int = 0
     stopped: bool = False
 
@@ -254,5 +256,8 @@ class _State:
             self.weight = np.take_along_axis(self.weight[going], order, axis=1)
             self.objective = self.objective[going]
             self.running = self.running[going]
+            self.workspace = None
         if going.size:
-            self.params = self.layout.maximize(statistics)
+            if self.workspace is None:
+                self.workspace = self.layout.levels.workspace(self.alive.size)
+            self.params = self.layout.maximize(statistics, self.workspace)

@@ -168,12 +168,20 @@ class Layout:
         n_output = self.n_classes - 1 if self.n_classes else 2
         return (n_output + self.n_statements + 1) / 2
 
-    def maximize(self, statistics):
-        """The M-step (eq:mstep): parameters that make the statistics most likely."""
+    def maximize(self, statistics, workspace=None):
+        """The M-step (eq:mstep): parameters that make the statistics most likely.
+
+        Parameters
+        ----------
+        statistics : Statistics
+        workspace : Workspace, optional
+            For as many columns; saves making one.
+        """
         bins = statistics.bins
+        workspace = workspace or self.levels.workspace(bins.shape[1])
         weight = np.maximum(statistics.weight, np.finfo(float).tiny)
         table = np.empty(bins.shape)
-        self._fill_numeric(table, bins, weight)
+        self._fill_numeric(table, bins, weight, workspace)
         for block in self.blocks:
             if block.sets is not None:
                 table[block.rows] = block.table(bins[block.rows])
@@ -189,7 +197,7 @@ class Layout:
             precision=1.0 / np.maximum(variance, LEAST_VARIANCE),
         )
 
-    def _fill_numeric(self, table, bins, weight):
+    def _fill_numeric(self, table, bins, weight, workspace):
         n_rows = self.levels.n_rows
         total, extra = weight, None
         hollow = [j for j, block in enumerate(self.leading) if block.has_missing]
@@ -202,7 +210,7 @@ class Layout:
             table[rows] = scale * np.log(missing)
             total = np.tile(weight, (len(self.leading), 1))
             total[hollow] = np.maximum(weight - bins[rows], SMALLEST * weight)
-        table[:n_rows] = self.levels.tables(bins[:n_rows], total, SMALLEST, extra)
+        table[:n_rows] = workspace.fill_tables(bins[:n_rows], total, SMALLEST, extra)
 
 
 @dataclass(frozen=True, eq=False)

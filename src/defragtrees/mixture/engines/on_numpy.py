@@ -11,6 +11,8 @@ from defragtrees.mixture.params import Statistics
 
 __all__ = ["NumpyEngine", "make"]
 
+LOWEST_LOG = -690.0
+
 
 def make(layout, codes, target, sample_weight):
     """An engine for these rows."""
@@ -37,22 +39,26 @@ class NumpyEngine:
         self.target = None if layout.n_classes else np.asarray(target, dtype=float)
         self.onehot = one_hot(layout, codes, target if layout.n_classes else None)
         self.onehot_t = self.onehot.T.tocsr()
+        self.scores = None
+        self.responsibilities = None
 
     def share(self):
         """Another engine on the same rows, for a thread of its own."""
         twin = object.__new__(type(self))
-        twin.__dict__.update(self.__dict__)
+        twin.__dict__.update(self.__dict__, scores=None, responsibilities=None)
         return twin
 
     def score(self, params):
         """Compute log p(row, component): (n_columns, n_samples), kept."""
-        scores = np.ascontiguousarray((self.onehot @ params.table).T)
-        scores += params.log_weight[:, None]
+        found = self.onehot @ params.table
+        if self.scores is None or self.scores.shape != found.shape[::-1]:
+            self.scores = np.empty(found.shape[::-1])
+            self.responsibilities = np.empty(found.shape[::-1])
+        scores = np.add(found.T, params.log_weight[:, None], out=self.scores)
         if self.target is not None:
             residual = self.target - params.mean[:, None]
             scores -= 0.5 * params.precision[:, None] * residual**2
             scores += 0.5 * np.log(params.precision / (2 * np.pi))[:, None]
-        self.scores = scores
 
     def assign(self, penalty):
         """Responsibilities ∝ exp(score - penalty) within each restart.
@@ -69,20 +75,24 @@ class NumpyEngine:
         evidence : array of shape (n_restarts,)
             log sum_k exp(score - penalty), added up over the rows.
         """
-        scores = self.scores.reshape(*penalty.shape, -1)
-        work = scores - penalty[:, :, None]
+        shape = (*penalty.shape, -1)
+        work = self.responsibilities.reshape(shape)
+        np.subtract(self.scores.reshape(shape), penalty[:, :, None], out=work)
         largest = work.max(axis=1, keepdims=True)
         np.subtract(work, largest, out=work)
+        # exp of less than this underflows, which the processor does slowly.
+        np.maximum(work, LOWEST_LOG, out=work)
         np.exp(work, out=work)
         total = work.sum(axis=1, keepdims=True)
         np.divide(work, total, out=work)
-        self.responsibilities = work.reshape(self.scores.shape)
-        evidence = (np.log(total[:, 0]) + largest[:, 0]) @ self.sample_weight
-        return work @ self.sample_weight, evidence
+        np.log(total, out=total)
+        total += largest
+        return work @ self.sample_weight, total[:, 0] @ self.sample_weight
 
     def gather(self):
         """Statistics of the current responsibilities."""
-        weighted = np.ascontiguousarray((self.responsibilities * self.sample_weight).T)
+        weighted = np.multiply(self.responsibilities.T, self.sample_weight[:, None])
+        weighted = np.ascontiguousarray(weighted)
         bins = self.onehot_t @ weighted
         if self.target is None:
             first = second = np.zeros(weighted.shape[1])

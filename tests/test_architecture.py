@@ -23,6 +23,7 @@ FLOORS = {
     "readers": 2,
     "problem": 2,
     "mixture": 2,
+    "refine": 2,
     "metrics": 2,
     "datasets": 2,
     "methods": 3,
@@ -33,7 +34,7 @@ FLOORS = {
 }
 # The door of every method reads the ensemble, measures the result and builds the
 # problem; the other rooms of one floor do not know each other.
-NEIGHBOURS = {("methods", "methods"), ("readers", "readers"), ("mixture", "mixture")}
+NEIGHBOURS = {("methods", "methods"), ("readers", "readers"), ("mixture", "mixture"), ("refine", "refine")}
 
 
 def room_of(path):

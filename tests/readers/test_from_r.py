@@ -229,7 +229,7 @@ def test_bytes_that_are_no_text_are_refused(tmp_path):
 
 
 def test_an_empty_folder_is_refused(tmp_path):
-    with pytest.raises(ModelFileError, match="No file in .* fits"):
+    with pytest.raises(ModelFileError, match=r"No file in .* fits"):
         read(tmp_path)
     with pytest.raises(FileNotFoundError, match="A folder of getTree texts is needed"):
         read(tmp_path / "absent")

@@ -7,7 +7,7 @@ import numpy as np
 from defragtrees.mixture.boxes import needed_sides
 from defragtrees.rules import Condition, Rule, RuleSet
 
-__all__ = ["list_rules"]
+__all__ = ["answering_rule", "list_rules"]
 
 
 def list_rules(problem, boxes, max_rules):
@@ -48,10 +48,10 @@ def list_rules(problem, boxes, max_rules):
     if n_kept and not left.any():
         n_kept = min(n_kept, len(chosen) - 1)
     rest = np.logical_or.reduce([left, *(taken for _, taken in chosen[n_kept:])])
-    rules = [_rule(problem, c, taken) for c, taken in chosen[:n_kept]]
+    rules = [answering_rule(problem, c, taken) for c, taken in chosen[:n_kept]]
     return RuleSet(
         rules=tuple(rules),
-        default=_rule(problem, (), rest),
+        default=answering_rule(problem, (), rest),
         feature_names=problem.feature_names,
         task=problem.task,
         classes=problem.classes,
@@ -111,8 +111,18 @@ def _condition(problem, feature, sides, taken):
     )
 
 
-def _rule(problem, conditions, taken):
-    """The rule that answers these training rows as well as one answer can."""
+def answering_rule(problem, conditions, taken, counts=None):
+    """The rule that answers these training rows.
+
+    Parameters
+    ----------
+    problem : Problem
+    conditions : tuple of Condition
+    taken : bool array of shape (n_samples,)
+        The training rows that it answers.
+    counts : array of shape (n_classes,), optional
+        Class weights that its answer rests on; those of the rows by default.
+    """
     weight = problem.sample_weight[taken]
     target = problem.target[taken]
     total = problem.sample_weight.sum()
@@ -122,14 +132,15 @@ def _rule(problem, conditions, taken):
     shared = {"coverage": _coverage(problem, conditions)}
     shared["answered"] = float(problem.sample_weight[taken].sum() / total)
     if problem.n_classes:
-        counts = np.bincount(target, weight, problem.n_classes)
+        if counts is None or not counts.sum() > 0:
+            counts = np.bincount(target, weight, problem.n_classes)
         shares = counts / counts.sum()
         best = int(shares.argmax())
         return Rule(
             conditions,
             problem.classes[best],
             distribution=tuple(shares.tolist()),
-            error=float(1 - shares[best]),
+            error=float(np.average(target != best, weights=weight)),
             **shared,
         )
     mean = float(np.average(target, weights=weight))

@@ -9,6 +9,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from defragtrees import metrics
 from defragtrees.methods._listing import list_rules
+from defragtrees.methods._refining import Refinement, refine
 from defragtrees.methods.base import Simplifier
 from defragtrees.mixture.boxes import component_sides
 from defragtrees.mixture.engines import ENGINES
@@ -17,6 +18,7 @@ from defragtrees.mixture.loop import Settings
 from defragtrees.mixture.posterior import Posterior
 from defragtrees.mixture.starts import STARTS
 from defragtrees.progress import Progress
+from defragtrees.refine.search import Limits
 
 __all__ = ["DefragClassifier", "DefragRegressor"]
 
@@ -38,6 +40,18 @@ PARAMETERS = """
         How often to start anew; the restart with the smallest training error is kept.
     inference : {"fab", "em"}, default="fab"
         "fab" drops components that do not pay for themselves; "em" keeps `max_rules`.
+    refine : bool, default=True
+        Turn the components into a short list of short rules that is the model: the
+        one with the smallest description length that the search finds. Without it the
+        components' own boxes are listed, as in the paper.
+    max_conditions : int or None, default=None
+        Most conditions of one rule; each finite side of an interval is one.
+    features : sequence of str or int, optional
+        Features that rules may use, by name or by number; all by default. The mixture
+        still sees all of them.
+    augment : "auto" or int, default="auto"
+        How many rows to draw near the data and to label with the ensemble, beside the
+        training rows, for refine. "auto" draws some for classes where rows are few.
     target : {"ensemble", "labels"}, default="ensemble"
         What the rules imitate: the ensemble's answers, or y.
     statement_weight : "paper" or float, default=3.0
@@ -68,6 +82,10 @@ PARAMETERS = """
     ensemble_ : the ensemble that was simplified
     forest_ : Forest
         The ensemble as plain arrays.
+    path_ : dict from int to RuleSet
+        With refine, the best list found of every number of rules.
+    path_costs_ : dict from int to float
+        Their description lengths, in nats.
     history_ : tuple of Step
         Bound and number of components at every iteration of every restart.
     training_ : dict
@@ -88,6 +106,10 @@ class _Defrag(Simplifier):
         max_rules=10,
         n_restarts=20,
         inference="fab",
+        refine=True,
+        max_conditions=None,
+        features=None,
+        augment="auto",
         target="ensemble",
         statement_weight=3.0,
         init="seeded",
@@ -104,6 +126,10 @@ class _Defrag(Simplifier):
         self.max_rules = max_rules
         self.n_restarts = n_restarts
         self.inference = inference
+        self.refine = refine
+        self.max_conditions = max_conditions
+        self.features = features
+        self.augment = augment
         self.target = target
         self.statement_weight = statement_weight
         self.init = init
@@ -120,7 +146,7 @@ class _Defrag(Simplifier):
         super()._check_settings()
         for name in ("max_rules", "n_restarts", "max_iter"):
             value = getattr(self, name)
-            if not isinstance(value, (int, np.integer)) or value < 1:
+            if not (_is_whole(value) and value >= 1):
                 raise ValueError(
                     f"{name} must be a whole number from 1; got {value!r}."
                 )
@@ -138,20 +164,49 @@ class _Defrag(Simplifier):
             raise ValueError(
                 f"statement_weight must be 'paper' or a number above 0; got {weight!r}."
             )
+        most = self.max_conditions
+        if most is not None and not (_is_whole(most) and most >= 1):
+            raise ValueError(
+                f"max_conditions must be None or a whole number from 1; got {most!r}."
+            )
+        if self.augment != "auto" and not (
+            _is_whole(self.augment) and self.augment >= 0
+        ):
+            raise ValueError(
+                "augment must be 'auto' or a whole number from 0; "
+                f"got {self.augment!r}."
+            )
+        if self.augment != "auto" and self.augment and self.target == "labels":
+            raise ValueError(
+                "augment needs target='ensemble': nobody knows y for new rows."
+            )
         if not (_is_number(self.tol) and self.tol >= 0):
             raise ValueError(f"tol must be a number from 0; got {self.tol!r}.")
 
     def _simplify(self, problem, rng):
-        posterior = self._fit_posterior(problem, rng)
-        self.posterior_ = posterior
-        candidates = [
-            list_rules(problem, _boxes(posterior, tolerance), self.max_rules)
-            for tolerance in TOLERANCES
-        ]
-        losses = [_training_loss(rules, problem) for rules in candidates]
-        return candidates[int(np.argmin(losses))]
+        settings = self._refinement(problem)
+        posteriors, best = self._fit_posteriors(problem, rng)
+        self.posterior_ = posteriors[best]
+        if not self.refine:
+            return _listed_components(problem, self.posterior_, int(self.max_rules))
+        found, costs = refine(problem, posteriors, settings, rng)
+        self.path_ = {n: found[n] for n in sorted(found)}
+        self.path_costs_ = {n: costs[n] for n in sorted(costs)}
+        return found[min(costs, key=lambda n: (costs[n], n))]
 
-    def _fit_posterior(self, problem, rng):
+    def _refinement(self, problem):
+        limits = Limits(
+            int(self.max_rules),
+            None if self.max_conditions is None else int(self.max_conditions),
+        )
+        return Refinement(
+            limits,
+            _feature_numbers(self.features, problem.feature_names),
+            self.augment,
+            self.target == "labels",
+        )
+
+    def _fit_posteriors(self, problem, rng):
         self._warn_of_little_data(problem)
         center, scale = _standardisation(problem)
         rows = Rows(
@@ -182,7 +237,7 @@ class _Defrag(Simplifier):
             )
         self.history_ = mixture.history
         self.n_iter_ = sum(step.restart == best for step in mixture.history)
-        return posteriors[best]
+        return posteriors, best
 
     def _mixture_settings(self):
         return MixtureSettings(
@@ -312,6 +367,39 @@ def _is_number(value):
         and not isinstance(value, bool)
         and math.isfinite(value)
     )
+
+
+def _is_whole(value):
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def _feature_numbers(features, names):
+    """Positions of the features that rules may use; None for all."""
+    if features is None:
+        return None
+    if isinstance(features, str):
+        features = [features]
+    found = []
+    for one in features:
+        if _is_whole(one) and 0 <= one < len(names):
+            found.append(int(one))
+        elif one in names:
+            found.append(names.index(one))
+        else:
+            raise ValueError(f"features has {one!r}, which is not a feature of X.")
+    if not found:
+        raise ValueError("features must name at least one feature; it is empty.")
+    return frozenset(found)
+
+
+def _listed_components(problem, posterior, max_rules):
+    """The components' own boxes as rules, at the tolerance that errs least."""
+    candidates = [
+        list_rules(problem, _boxes(posterior, tolerance), max_rules)
+        for tolerance in TOLERANCES
+    ]
+    losses = [_training_loss(rules, problem) for rules in candidates]
+    return candidates[int(np.argmin(losses))]
 
 
 def _standardisation(problem):

@@ -1,0 +1,174 @@
+"""From the mixture's components to short rules that are the model."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+from defragtrees.methods._listing import answering_rule
+from defragtrees.mixture.boxes import component_sides, needed_sides
+from defragtrees.refine.augment import draw_rows
+from defragtrees.refine.objective import ClassLoss, ErrorLoss, NumberLoss
+from defragtrees.refine.search import Limits, polish, search
+from defragtrees.refine.starts import boxes_from_sides, boxes_from_tree
+from defragtrees.refine.table import make_table
+from defragtrees.rules import Condition, RuleSet
+
+__all__ = ["Refinement", "refine"]
+
+FEW_ROWS = 10_000  # with fewer rows, the ensemble is asked about new ones
+MOST_ROWS = 20_000  # with more rows, the search looks at a sample of them
+NEW_PER_ROW = 4
+START_TOLERANCE = 0.01
+
+
+@dataclass(frozen=True)
+class Refinement:
+    """How to refine.
+
+    Parameters
+    ----------
+    limits : Limits
+    features : frozenset of int or None
+        Features that rules may use.
+    augment : "auto" or int
+        Number of rows to draw near the data.
+    is_labels : bool
+        Whether the target is y, which nobody knows for new rows.
+    """
+
+    limits: Limits
+    features: frozenset[int] | None = None
+    augment: str | int = "auto"
+    is_labels: bool = False
+
+
+def refine(problem, posteriors, settings, rng):
+    """The best rule set found of every length, by number of rules.
+
+    Parameters
+    ----------
+    problem : Problem
+    posteriors : list of Posterior
+        Restarts of the mixture to start from.
+    settings : Refinement
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    found : dict from int to RuleSet
+    costs : dict from int to float
+        Description length of each, in nats.
+    """
+    codes, target, weight = _search_rows(problem, settings, rng)
+    table = make_table(problem.grid, codes, settings.features)
+    is_number = not problem.n_classes
+    if is_number:
+        loss = NumberLoss(target, weight)
+    else:
+        loss = ClassLoss(target, problem.n_classes, weight)
+    starts = [
+        boxes_from_tree(table, target, weight, n, is_number)
+        for n in range(2, settings.limits.max_rules + 1)
+        if table.columns
+    ]
+    starts += [
+        boxes_from_sides(table, _sides(problem, posterior)) for posterior in posteriors
+    ]
+    best = search(table, loss, starts, settings.limits)
+    if not is_number:
+        best = polish(
+            best, ErrorLoss(target, problem.n_classes, weight), settings.limits
+        )
+    found = {n: _rule_set(problem, rules) for n, rules in best.items()}
+    return found, {n: rules.cost for n, rules in best.items()}
+
+
+def _search_rows(problem, settings, rng):
+    """Bins, target and weight of the rows that the search looks at."""
+    X, target, weight = problem.X, problem.target, problem.sample_weight
+    n_rows = len(X)
+    if n_rows > MOST_ROWS:
+        kept = np.sort(rng.choice(n_rows, MOST_ROWS, replace=False))
+        return problem.binned.codes[kept], target[kept], weight[kept]
+    n_new = settings.augment
+    if n_new == "auto":
+        fits = problem.n_classes and not settings.is_labels
+        n_new = min(NEW_PER_ROW * n_rows, max(0, FEW_ROWS - n_rows)) if fits else 0
+    if not n_new:
+        return problem.binned.codes, target, weight
+    is_set = np.array([known is not None for known in problem.categories], dtype=bool)
+    drawn = draw_rows(X, n_new, is_set, rng)
+    answers = problem.forest.choose if problem.n_classes else problem.forest.answer
+    share = min(1.0, weight.sum() / n_new)
+    return (
+        np.vstack([problem.binned.codes, problem.grid.bin(drawn).codes]),
+        np.concatenate([target, answers(drawn)]),
+        np.concatenate([weight, np.full(n_new, share)]),
+    )
+
+
+def _sides(problem, posterior):
+    """The needed sides of every component, the heaviest component first."""
+    order = np.argsort(-posterior.statistics.weight, kind="stable")
+    lists = []
+    for k in order:
+        sides = component_sides(posterior, k, START_TOLERANCE)
+        kept = needed_sides(sides, problem.binned.codes)
+        lists.append([(side.feature, side.accepts) for side in kept])
+    return lists
+
+
+def _rule_set(problem, rules):
+    """The boxes as rules, with what they say of the training rows."""
+    conditions = [_conditions(problem, rules.table, box) for box in rules.boxes]
+    left = np.ones(len(problem.X), dtype=bool)
+    found = []
+    for k, own in enumerate([*conditions, ()]):
+        held = left.copy()
+        for condition in own:
+            held &= condition.covers(problem.X[:, condition.feature])
+        shares = rules.counts[k] if problem.n_classes else None
+        found.append(answering_rule(problem, own, held, shares))
+        left &= ~held
+    return RuleSet(
+        rules=tuple(found[:-1]),
+        default=found[-1],
+        feature_names=problem.feature_names,
+        task=problem.task,
+        classes=problem.classes,
+        categories=problem.categories,
+    )
+
+
+def _conditions(problem, table, box):
+    return tuple(
+        _condition(problem.grid, table.columns[j], mask)
+        for j, mask in sorted(box.items(), key=lambda item: item[0])
+    )
+
+
+def _condition(grid, column, mask):
+    missing = bool(mask[-1] and column.has_missing)
+    inside = np.flatnonzero(mask[:-1])
+    if column.is_set:
+        categories = column.bins[inside].tolist()
+        other = grid.splits[column.feature].shape[1] - 1
+        # A category that no training row has goes with the larger part.
+        if len(inside) > column.n_codes / 2 and other not in categories:
+            categories.append(other)
+        return Condition(column.feature, categories=tuple(categories), missing=missing)
+    if not inside.size:
+        return Condition(column.feature, lower=math.inf, missing=missing)
+    thresholds = grid.splits[column.feature]
+    lower, upper = -math.inf, math.inf
+    if inside[0] > 0:
+        lower = float(thresholds[_between(column.bins, inside[0] - 1)])
+    if inside[-1] < column.n_codes - 1:
+        upper = float(thresholds[_between(column.bins, inside[-1])])
+    return Condition(column.feature, lower, upper, missing=missing)
+
+
+def _between(bins, code):
+    """The middle one of the thresholds between a code and the next."""
+    return (bins[code] + bins[code + 1] - 1) // 2

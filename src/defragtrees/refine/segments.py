@@ -1,0 +1,108 @@
+"""The best condition on each feature, given what each row would gain by being accepted.
+
+For a numeric feature the best interval is the segment of its codes with the largest
+sum (Kadane's scan, by running minima of the cumulative sums), less what its finite
+sides cost. For a categorical one it is the set of categories with a positive sum.
+"""
+
+import numpy as np
+
+__all__ = ["best_condition", "best_conditions"]
+
+
+def best_conditions(sums, missing, n_codes, prices, is_set):
+    """Value of the best condition on every feature.
+
+    Parameters
+    ----------
+    sums : array of shape (n_features, width)
+        Gain by code; zero after the last code of a feature.
+    missing : array of shape (n_features,)
+        Gain of the rows in which the feature is missing.
+    n_codes : int array of shape (n_features,)
+    prices : array of shape (n_features,)
+        Of each finite side of an interval, and of a set.
+    is_set : bool array of shape (n_features,)
+
+    Returns
+    -------
+    array of shape (n_features,)
+        Gain less price; at least that of no condition.
+    """
+    n_features, width = sums.shape
+    reached = np.zeros((n_features, width + 1))
+    np.cumsum(sums, axis=1, out=reached[:, 1:])
+    total = reached[:, -1]
+    bonus = np.maximum(missing, 0.0)
+    inner = np.arange(1, width + 1)[None, :] < n_codes[:, None]
+    # reached[:, i] is the gain below a cut before code i; cuts at 1 .. n_codes - 1.
+    cuts = np.where(inner, reached[:, 1:], np.inf)
+    lowest = np.minimum.accumulate(cuts, axis=1)
+    first = total - cuts.min(axis=1) + bonus - prices  # x > t
+    tops = np.where(inner, reached[:, 1:], -np.inf)
+    last = tops.max(axis=1) + bonus - prices  # x <= t
+    # An interval ends at a cut and begins at an earlier one.
+    between = np.full((n_features, width), -np.inf)
+    np.subtract(tops[:, 1:], lowest[:, :-1], out=between[:, 1:])
+    both = between.max(axis=1) + bonus - 2 * prices
+    value = np.stack(
+        [total + missing, first, last, both, total - prices, missing - prices]
+    ).max(axis=0)
+    if is_set.any():
+        gain = np.maximum(sums[is_set], 0.0).sum(axis=1) + bonus[is_set]
+        plain = (total + missing)[is_set]
+        value[is_set] = np.maximum(gain - prices[is_set], plain)
+    return value
+
+
+def best_condition(sums, missing, price, is_set):
+    """Value and accepted codes of the best condition on one feature, missing last.
+
+    Examples
+    --------
+    >>> value, accepted = best_condition(np.array([-1.0, 5.0, -2.0]), 0.0, 1.0, False)
+    >>> float(value), accepted.tolist()
+    (3.0, [False, True, False, False])
+    """
+    n_codes = len(sums)
+    accepted = np.ones(n_codes + 1, dtype=bool)
+    if is_set:
+        chosen = np.maximum(sums, 0.0).sum() + max(missing, 0.0) - price
+        if chosen > sums.sum() + missing:
+            accepted[:-1] = sums > 0
+            accepted[-1] = missing > 0
+            return chosen, accepted
+        return sums.sum() + missing, accepted
+    value, low, high, takes_missing = _best_interval(sums, missing, price)
+    accepted[:low] = False
+    accepted[high + 1 : n_codes] = False
+    accepted[-1] = takes_missing
+    return value, accepted
+
+
+def _best_interval(sums, missing, price):
+    """Value, first and last code, and whether missing values are accepted."""
+    n_codes = len(sums)
+    reached = np.cumsum(sums)
+    total, last = reached[-1], n_codes - 1
+    best = (total + missing, 0, last, True)
+    bonus, takes = max(missing, 0.0), missing > 0
+    for option in ((total - price, 0, last, False), (missing - price, 0, -1, True)):
+        best = option if option[0] > best[0] else best
+    if n_codes == 1:
+        return best
+    cuts = reached[:-1]
+    at = int(cuts.argmin())
+    if total - cuts[at] + bonus - price > best[0]:
+        best = (total - cuts[at] + bonus - price, at + 1, last, takes)
+    at = int(cuts.argmax())
+    if cuts[at] + bonus - price > best[0]:
+        best = (cuts[at] + bonus - price, 0, at, takes)
+    if n_codes > 2:
+        between = cuts[1:] - np.minimum.accumulate(cuts)[:-1]
+        end = int(between.argmax())
+        value = between[end] + bonus - 2 * price
+        if value > best[0]:
+            begin = int(cuts[: end + 1].argmin())
+            best = (value, begin + 1, end + 1, takes)
+    return best

@@ -17,9 +17,12 @@ from defragtrees.rules import Condition, RuleSet
 __all__ = ["Refinement", "refine"]
 
 FEW_ROWS = 10_000  # with fewer rows, the ensemble is asked about new ones
-MOST_ROWS = 20_000  # with more rows, the search looks at a sample of them
+MOST_ROWS = 100_000  # with more rows, refine looks at a sample of them
+SEARCH_ROWS = 4_000  # so many rows are enough to search; the result is polished on all
 NEW_PER_ROW = 4
+N_RESTARTS = 5  # of the mixture, best first, that the search starts from
 START_TOLERANCE = 0.01
+START_SIDES = 6  # of a component, those that keep out most rows
 
 
 @dataclass(frozen=True)
@@ -50,7 +53,7 @@ def refine(problem, posteriors, settings, rng):
     ----------
     problem : Problem
     posteriors : list of Posterior
-        Restarts of the mixture to start from.
+        Restarts of the mixture, best first.
     settings : Refinement
     rng : numpy.random.Generator
 
@@ -64,22 +67,25 @@ def refine(problem, posteriors, settings, rng):
     table = make_table(problem.grid, codes, settings.features)
     is_number = not problem.n_classes
     if is_number:
-        loss = NumberLoss(target, weight)
+        loss = last_loss = NumberLoss(target, weight)
     else:
         loss = ClassLoss(target, problem.n_classes, weight)
+        last_loss = ErrorLoss(target, problem.n_classes, weight)
+    rows = np.arange(len(target))
+    if len(rows) > SEARCH_ROWS:
+        rows = np.sort(rng.choice(len(rows), SEARCH_ROWS, replace=False))
+    few = table.some(rows)
     starts = [
-        boxes_from_tree(table, target, weight, n, is_number)
+        boxes_from_tree(few, target[rows], weight[rows], n, is_number)
         for n in range(2, settings.limits.max_rules + 1)
         if table.columns
     ]
     starts += [
-        boxes_from_sides(table, _sides(problem, posterior)) for posterior in posteriors
+        boxes_from_sides(table, _sides(problem, posterior))
+        for posterior in posteriors[:N_RESTARTS]
     ]
-    best = search(table, loss, starts, settings.limits)
-    if not is_number:
-        best = polish(
-            best, ErrorLoss(target, problem.n_classes, weight), settings.limits
-        )
+    best = search(few, loss.some(rows), starts, settings.limits)
+    best = polish(best, table, last_loss, settings.limits)
     found = {n: _rule_set(problem, rules) for n, rules in best.items()}
     return found, {n: rules.cost for n, rules in best.items()}
 
@@ -114,7 +120,7 @@ def _sides(problem, posterior):
     lists = []
     for k in order:
         sides = component_sides(posterior, k, START_TOLERANCE)
-        kept = needed_sides(sides, problem.binned.codes)
+        kept = needed_sides(sides, problem.binned.codes)[-START_SIDES:]
         lists.append([(side.feature, side.accepts) for side in kept])
     return lists
 

@@ -185,8 +185,8 @@ class _Defrag(Simplifier):
 
     def _simplify(self, problem, rng):
         settings = self._refinement(problem)
-        posteriors, best = self._fit_posteriors(problem, rng)
-        self.posterior_ = posteriors[best]
+        posteriors = self._fit_posteriors(problem, rng)
+        self.posterior_ = posteriors[0]
         if not self.refine:
             return _listed_components(problem, self.posterior_, int(self.max_rules))
         found, costs = refine(problem, posteriors, settings, rng)
@@ -227,7 +227,8 @@ class _Defrag(Simplifier):
             Posterior(mixture.layout, fitted.statistics, problem.grid, center, scale)
             for fitted in mixture.fitted
         ]
-        best = _best_restart(posteriors, mixture.fitted, problem)
+        ranking = _ranking(posteriors, mixture.fitted, problem)
+        best = ranking[0]
         if not mixture.fitted[best].converged and self.callback is None:
             warnings.warn(
                 f"The kept restart did not converge in {self.max_iter} iterations; "
@@ -237,7 +238,7 @@ class _Defrag(Simplifier):
             )
         self.history_ = mixture.history
         self.n_iter_ = sum(step.restart == best for step in mixture.history)
-        return posteriors, best
+        return [posteriors[i] for i in ranking]
 
     def _mixture_settings(self):
         return MixtureSettings(
@@ -417,8 +418,8 @@ def _boxes(posterior, tolerance):
     ]
 
 
-def _best_restart(posteriors, fitted, problem):
-    """Smallest training error; then fewest components, highest bound, first."""
+def _ranking(posteriors, fitted, problem):
+    """Restarts by training error, number of components, bound and number."""
     keys = []
     for index, (posterior, one) in enumerate(zip(posteriors, fitted, strict=True)):
         answers = posterior.answer(problem.binned.codes)
@@ -426,7 +427,7 @@ def _best_restart(posteriors, fitted, problem):
             problem.target, answers, problem.task, problem.sample_weight
         )
         keys.append((loss, posterior.n_components, -one.objective, index))
-    return min(keys)[-1]
+    return [key[-1] for key in sorted(keys)]
 
 
 def _training_loss(rules, problem):

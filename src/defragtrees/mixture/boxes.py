@@ -111,7 +111,7 @@ def _missing_sides(block, bins, tolerance, n_bins):
 
 
 def needed_sides(sides, codes):
-    """The sides without which the box would hold other rows.
+    """The sides without which the box would hold other rows, strongest last.
 
     Of two sides that keep the same rows out, one goes: those that keep out fewest rows
     go first.
@@ -126,9 +126,10 @@ def needed_sides(sides, codes):
         return []
     rejects = np.column_stack([~side.accepts[codes[:, side.feature]] for side in sides])
     n_rejecting = rejects.sum(axis=1)
-    kept = np.ones(len(sides), dtype=bool)
+    kept = []
     for j in np.argsort(rejects.sum(axis=0), kind="stable"):
-        if not (rejects[:, j] & (n_rejecting == 1)).any():
-            kept[j] = False
+        if (rejects[:, j] & (n_rejecting == 1)).any():
+            kept.append(sides[j])
+        else:
             n_rejecting = n_rejecting - rejects[:, j]
-    return [side for side, keep in zip(sides, kept, strict=True) if keep]
+    return kept

@@ -7,7 +7,7 @@ is then found exactly (`segments`) among all intervals, or sets, of its codes.
 
 import numpy as np
 
-from defragtrees.refine.rulelist import n_sides
+from defragtrees.refine.rulelist import box_price, n_sides
 from defragtrees.refine.segments import best_condition, best_conditions
 
 __all__ = ["descend", "insert_rule", "remove_rules"]
@@ -17,7 +17,7 @@ MOST_TRIED = 4  # features, best first, before a new condition is given up
 MOST_GROWN = 6  # conditions that a new rule is grown by; descent may add more
 
 
-def descend(rules, limits, max_rounds=20):
+def descend(rules, limits, max_rounds=20, max_steps=12):
     """Improve every rule in turn, and their order, until nothing moves.
 
     Parameters
@@ -25,6 +25,9 @@ def descend(rules, limits, max_rounds=20):
     rules : RuleBoxes
     limits : Limits
     max_rounds : int
+        How often to go through the rules.
+    max_steps : int
+        How many conditions of a rule to change before the next rule.
 
     Returns
     -------
@@ -33,14 +36,14 @@ def descend(rules, limits, max_rounds=20):
     for _ in range(max_rounds):
         before = rules.cost
         for k in range(len(rules.boxes)):
-            rules = improve_rule(rules, k, limits)
+            rules = improve_rule(rules, k, limits, max_steps)
         rules = improve_order(rules)
         if rules.cost > before - max(LEAST_GAIN, 1e-6 * abs(before)):
             break
     return rules
 
 
-def improve_rule(rules, k, limits, max_steps=12):
+def improve_rule(rules, k, limits, max_steps):
     """Change the conditions of rule k one at a time, best change first."""
     for _ in range(max_steps):
         gain = row_gains(rules, k)
@@ -68,7 +71,7 @@ def best_change(table, box, gain, limits):
     for rejects in rejected.values():
         n_rejecting += rejects
     inside = n_rejecting == 0
-    price = _price(table, box)
+    price = box_price(table, box)
     best_value, best = gain @ inside - price + LEAST_GAIN, None
     for j, mask in box.items():
         column = table.columns[j]
@@ -109,10 +112,6 @@ def _best_new(table, box, gain, limits):
 
 def _says_nothing(column, mask):
     return not column.has_missing and mask[:-1].all()
-
-
-def _price(table, box):
-    return sum(table.prices[j] * n_sides(table.columns[j], m) for j, m in box.items())
 
 
 def improve_order(rules):

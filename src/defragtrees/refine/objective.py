@@ -31,6 +31,10 @@ class ClassLoss:
         self.weight = weight
         self.total_weight = float(weight.sum())
 
+    def some(self, rows):
+        """The same loss for some of the rows."""
+        return type(self)(self.target[rows], self.n_classes, self.weight[rows])
+
     def counts(self, answering, n_rules):
         """Weight of each class among the rows that each rule answers."""
         index = answering * self.n_classes + self.target
@@ -77,6 +81,10 @@ class NumberLoss:
         self.total_weight = float(weight.sum())
         self.floor = LEAST_SPREAD * float(np.average(self.target**2, weights=weight))
         self.square = float(weight @ self.target**2)
+
+    def some(self, rows):
+        """The same loss for some of the rows."""
+        return NumberLoss(self.target[rows], self.weight[rows])
 
     def counts(self, answering, n_rules):
         """Weight and weighted sum of the target for each rule."""

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-__all__ = ["RuleBoxes"]
+__all__ = ["RuleBoxes", "box_price", "n_sides", "rows_in"]
 
 RULE_PRICE = 1.0  # nats for one more rule, beside its conditions and its answer
 
@@ -20,64 +20,68 @@ class RuleBoxes:
     boxes : tuple of dict
     held : bool array of shape (n_boxes, n_samples), optional
         Which rows each box accepts.
+    prices : tuple of float, optional
+        Nats for the conditions of each box.
     """
 
-    def __init__(self, table, loss, boxes, held=None):
+    def __init__(self, table, loss, boxes, held=None, prices=None):
         self.table = table
         self.loss = loss
         self.boxes = tuple(boxes)
         if held is None:
-            held = np.array([self.rows_in(box) for box in self.boxes], dtype=bool)
+            held = np.array([rows_in(table, box) for box in self.boxes], dtype=bool)
             held = held.reshape(len(self.boxes), table.n_rows)
+            prices = tuple(box_price(table, box) for box in self.boxes)
         self.held = held
+        self.prices = prices
         self.answering = first_true(held)
         self.counts = loss.counts(self.answering, len(self.boxes) + 1)
-        price = sum(self.box_price(box) for box in self.boxes)
-        self.cost = loss.cost(self.counts) + price + RULE_PRICE * len(self.boxes)
+        price = sum(prices) + RULE_PRICE * len(prices)
+        self.cost = loss.cost(self.counts) + price
 
     @property
     def n_rules(self):
         """Number of rules, the last "otherwise" included."""
         return len(self.boxes) + 1
 
-    def rows_in(self, box):
-        """Which rows a box accepts."""
-        held = np.ones(self.table.n_rows, dtype=bool)
-        for j, accepted in box.items():
-            held &= accepted[self.table.codes[j]]
-        return held
-
-    def box_price(self, box):
-        """Nats for the conditions of a box."""
-        return sum(
-            self.table.prices[j] * n_sides(self.table.columns[j], accepted)
-            for j, accepted in box.items()
-        )
+    def _made(self, boxes, held, prices):
+        return RuleBoxes(self.table, self.loss, boxes, held, prices)
 
     def with_box(self, k, box):
         """The list with another box at place k."""
         held = self.held.copy()
-        held[k] = self.rows_in(box)
-        boxes = (*self.boxes[:k], box, *self.boxes[k + 1 :])
-        return RuleBoxes(self.table, self.loss, boxes, held)
+        held[k] = rows_in(self.table, box)
+        return self._made(
+            (*self.boxes[:k], box, *self.boxes[k + 1 :]),
+            held,
+            (*self.prices[:k], box_price(self.table, box), *self.prices[k + 1 :]),
+        )
 
     def with_new_box(self, k, box):
         """The list with one more box, at place k."""
-        held = np.insert(self.held, k, self.rows_in(box), axis=0)
-        boxes = (*self.boxes[:k], box, *self.boxes[k:])
-        return RuleBoxes(self.table, self.loss, boxes, held)
+        return self._made(
+            (*self.boxes[:k], box, *self.boxes[k:]),
+            np.insert(self.held, k, rows_in(self.table, box), axis=0),
+            (*self.prices[:k], box_price(self.table, box), *self.prices[k:]),
+        )
 
     def without_box(self, k):
         """The list without box k."""
-        boxes = self.boxes[:k] + self.boxes[k + 1 :]
-        return RuleBoxes(self.table, self.loss, boxes, np.delete(self.held, k, axis=0))
+        order = [i for i in range(len(self.boxes)) if i != k]
+        return self._ordered(order)
 
     def swapped(self, k):
         """The list with boxes k and k + 1 in the other order."""
-        order = np.arange(len(self.boxes))
-        order[[k, k + 1]] = order[[k + 1, k]]
-        boxes = [self.boxes[i] for i in order]
-        return RuleBoxes(self.table, self.loss, boxes, self.held[order])
+        order = list(range(len(self.boxes)))
+        order[k], order[k + 1] = order[k + 1], order[k]
+        return self._ordered(order)
+
+    def _ordered(self, order):
+        return self._made(
+            tuple(self.boxes[i] for i in order),
+            self.held[np.array(order, dtype=np.intp)],
+            tuple(self.prices[i] for i in order),
+        )
 
     def reaching(self, k):
         """Rows that no box before k accepts."""
@@ -86,6 +90,22 @@ class RuleBoxes:
     def answering_after(self, k):
         """Who would answer each row if the boxes up to k did not."""
         return first_true(self.held[k + 1 :]) + k + 1
+
+
+def rows_in(table, box):
+    """Which rows of a table a box accepts."""
+    held = np.ones(table.n_rows, dtype=bool)
+    for j, accepted in box.items():
+        held &= accepted[table.codes[j]]
+    return held
+
+
+def box_price(table, box):
+    """Nats for the conditions of a box."""
+    return sum(
+        table.prices[j] * n_sides(table.columns[j], accepted)
+        for j, accepted in box.items()
+    )
 
 
 def first_true(held):

@@ -9,7 +9,7 @@ from defragtrees.refine.rulelist import RuleBoxes, n_sides
 
 __all__ = ["Limits", "polish", "search"]
 
-N_PROMISING = 3
+N_PROMISING = 2
 
 
 @dataclass(frozen=True)
@@ -82,17 +82,29 @@ def _promising(table, loss, starts, limits):
     for boxes in starts:
         boxes = [box for box in boxes if limits.allows(table, box)]
         rules = tidy(RuleBoxes(table, loss, boxes[: limits.max_rules - 1]))
-        rules = tidy(descend(rules, limits, max_rounds=1))
+        rules = tidy(descend(rules, limits, max_rounds=1, max_steps=2))
         by_length.setdefault(rules.n_rules, []).append(rules)
     for lists in by_length.values():
         yield from sorted(lists, key=lambda rules: rules.cost)[:N_PROMISING]
 
 
-def polish(best, loss, limits):
-    """The lists after a descent by another loss, the cheapest of every length."""
-    polished = {}
+def polish(best, table, loss, limits):
+    """The lists after a descent on all rows, or by another loss.
+
+    Parameters
+    ----------
+    best : dict from number of rules to RuleBoxes
+    table : RowTable
+    loss : ClassLoss, ErrorLoss or NumberLoss
+    limits : Limits
+
+    Returns
+    -------
+    dict from number of rules to RuleBoxes
+    """
+    polished = {1: RuleBoxes(table, loss, ())}
     for rules in best.values():
-        start = RuleBoxes(rules.table, loss, rules.boxes)
+        start = tidy(RuleBoxes(table, loss, rules.boxes))
         keep(polished, descend(start, limits), limits)
     return polished
 

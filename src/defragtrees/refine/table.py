@@ -76,6 +76,10 @@ class RowTable:
         self.is_set = np.array([column.is_set for column in columns], dtype=bool)
         self.n_codes = np.array([column.n_codes for column in columns], dtype=np.intp)
 
+    def some(self, rows):
+        """The table of some of the rows, with the same columns and codes."""
+        return RowTable(self.columns, self.codes[:, rows])
+
     def sums(self, values):
         """Sum of a number per row by code of every column at once.
 

@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 DATA ?= ../shared/data
 
-.PHONY: demo test lint types bench clean
+.PHONY: demo test lint types bench quality clean
 
 $(VENV)/pip.stamp:
 	$(PYTHON) -m venv $(VENV)
@@ -36,6 +36,9 @@ bench: $(VENV)/test.stamp
 	$(BIN)/python -m benchmarks.inference
 	$(BIN)/python -m benchmarks.scaling
 	DEFRAGTREES_DATA=$(DATA) $(BIN)/python -m benchmarks.label_say
+
+quality: $(VENV)/test.stamp
+	$(BIN)/python -m benchmarks.quality --data $(DATA)
 
 clean:
 	rm -rf $(VENV) demo-report.html .mypy_cache .pytest_cache .ruff_cache

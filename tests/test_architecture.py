@@ -27,14 +27,22 @@ FLOORS = {
     "metrics": 2,
     "datasets": 2,
     "methods": 3,
+    "plots": 3,
     "report": 4,
     "simplify": 4,
+    "path": 4,
     "demo": 5,
     "__init__": 5,
 }
 # The door of every method reads the ensemble, measures the result and builds the
 # problem; the other rooms of one floor do not know each other.
-NEIGHBOURS = {("methods", "methods"), ("readers", "readers"), ("mixture", "mixture"), ("refine", "refine")}
+NEIGHBOURS = {
+    ("methods", "methods"),
+    ("readers", "readers"),
+    ("mixture", "mixture"),
+    ("refine", "refine"),
+    ("path", "simplify"),
+}
 
 
 def room_of(path):
@@ -98,11 +106,13 @@ def test_public_names_are_the_promised_ones_and_documented():
         "MissingPackageError",
         "ModelFileError",
         "Rule",
+        "RulePath",
         "RuleSet",
         "Tree",
         "UnsupportedEnsembleError",
         "read_forest",
         "simplify",
+        "simplify_path",
     ]
     for name in defragtrees.__all__:
         assert getattr(defragtrees, name).__doc__, name

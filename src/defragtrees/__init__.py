@@ -7,6 +7,7 @@ from defragtrees.errors import (
 )
 from defragtrees.forest import Forest, Tree
 from defragtrees.methods.defrag import DefragClassifier, DefragRegressor
+from defragtrees.path import RulePath, simplify_path
 from defragtrees.readers import read_forest
 from defragtrees.rules import Condition, Rule, RuleSet
 from defragtrees.simplify import simplify
@@ -21,9 +22,11 @@ __all__ = [
     "MissingPackageError",
     "ModelFileError",
     "Rule",
+    "RulePath",
     "RuleSet",
     "Tree",
     "UnsupportedEnsembleError",
     "read_forest",
     "simplify",
+    "simplify_path",
 ]

@@ -7,6 +7,7 @@ from defragtrees.errors import MissingPackageError
 EXTRAS = {
     "catboost": "catboost",
     "lightgbm": "lightgbm",
+    "matplotlib": "plot",
     "pandas": "pandas",
     "xgboost": "xgboost",
 }

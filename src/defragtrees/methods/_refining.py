@@ -9,6 +9,7 @@ from defragtrees.methods._listing import answering_rule
 from defragtrees.mixture.boxes import component_sides, needed_sides
 from defragtrees.refine.augment import draw_rows
 from defragtrees.refine.objective import ClassLoss, ErrorLoss, NumberLoss
+from defragtrees.refine.rulelist import RuleBoxes
 from defragtrees.refine.search import Limits, polish, search
 from defragtrees.refine.starts import boxes_from_sides, boxes_from_tree
 from defragtrees.refine.table import make_table
@@ -64,30 +65,37 @@ def refine(problem, posteriors, settings, rng):
         Description length of each, in nats.
     """
     codes, target, weight = _search_rows(problem, settings, rng)
-    table = make_table(problem.grid, codes, settings.features)
+    table = make_table(problem.grid, codes, settings.features, problem.feature_order)
     is_number = not problem.n_classes
     if is_number:
         loss = last_loss = NumberLoss(target, weight)
     else:
         loss = ClassLoss(target, problem.n_classes, weight)
         last_loss = ErrorLoss(target, problem.n_classes, weight)
-    rows = np.arange(len(target))
+    if not table.columns or (target == target[0]).all():
+        best = {1: RuleBoxes(table, last_loss, ())}
+    else:
+        best = _searched(problem, posteriors, settings, rng, table, loss)
+        best = polish(best, table, last_loss, settings.limits)
+    found = {n: _rule_set(problem, rules) for n, rules in best.items()}
+    return found, {n: rules.cost for n, rules in best.items()}
+
+
+def _searched(problem, posteriors, settings, rng, table, loss):
+    """The cheapest lists on a sample of the rows."""
+    rows = np.arange(table.n_rows)
     if len(rows) > SEARCH_ROWS:
         rows = np.sort(rng.choice(len(rows), SEARCH_ROWS, replace=False))
-    few = table.some(rows)
+    few, few_loss = table.some(rows), loss.some(rows)
     starts = [
-        boxes_from_tree(few, target[rows], weight[rows], n, is_number)
+        boxes_from_tree(few, few_loss.target, few_loss.weight, n, not problem.n_classes)
         for n in range(2, settings.limits.max_rules + 1)
-        if table.columns
     ]
     starts += [
         boxes_from_sides(table, _sides(problem, posterior))
         for posterior in posteriors[:N_RESTARTS]
     ]
-    best = search(few, loss.some(rows), starts, settings.limits)
-    best = polish(best, table, last_loss, settings.limits)
-    found = {n: _rule_set(problem, rules) for n, rules in best.items()}
-    return found, {n: rules.cost for n, rules in best.items()}
+    return search(few, few_loss, starts, settings.limits)
 
 
 def _search_rows(problem, settings, rng):
@@ -104,7 +112,7 @@ def _search_rows(problem, settings, rng):
     if not n_new:
         return problem.binned.codes, target, weight
     is_set = np.array([known is not None for known in problem.categories], dtype=bool)
-    drawn = draw_rows(X, n_new, is_set, rng)
+    drawn = draw_rows(X, n_new, is_set, rng, problem.feature_order)
     answers = problem.forest.choose if problem.n_classes else problem.forest.answer
     share = min(1.0, weight.sum() / n_new)
     return (
@@ -150,7 +158,9 @@ def _rule_set(problem, rules):
 def _conditions(problem, table, box):
     return tuple(
         _condition(problem.grid, table.columns[j], mask)
-        for j, mask in sorted(box.items(), key=lambda item: item[0])
+        for j, mask in sorted(
+            box.items(), key=lambda item: table.columns[item[0]].feature
+        )
     )
 
 

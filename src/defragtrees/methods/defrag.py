@@ -10,13 +10,12 @@ from sklearn.exceptions import ConvergenceWarning
 from defragtrees import metrics
 from defragtrees.methods._listing import list_rules
 from defragtrees.methods._refining import Refinement, refine
+from defragtrees.methods._settings import check_settings, feature_numbers
 from defragtrees.methods.base import Simplifier
 from defragtrees.mixture.boxes import component_sides
-from defragtrees.mixture.engines import ENGINES
 from defragtrees.mixture.fit import MixtureSettings, Rows, fit_mixture
 from defragtrees.mixture.loop import Settings
 from defragtrees.mixture.posterior import Posterior
-from defragtrees.mixture.starts import STARTS
 from defragtrees.progress import Progress
 from defragtrees.refine.search import Limits
 
@@ -144,51 +143,19 @@ class _Defrag(Simplifier):
 
     def _check_settings(self):
         super()._check_settings()
-        for name in ("max_rules", "n_restarts", "max_iter"):
-            value = getattr(self, name)
-            if not (_is_whole(value) and value >= 1):
-                raise ValueError(
-                    f"{name} must be a whole number from 1; got {value!r}."
-                )
-        for name, allowed in (
-            ("inference", ("fab", "em")),
-            ("init", tuple(STARTS)),
-            ("engine", tuple(ENGINES)),
-        ):
-            if getattr(self, name) not in allowed:
-                raise ValueError(
-                    f"{name} must be one of {allowed}; got {getattr(self, name)!r}."
-                )
-        weight = self.statement_weight
-        if weight != "paper" and not (_is_number(weight) and weight > 0):
-            raise ValueError(
-                f"statement_weight must be 'paper' or a number above 0; got {weight!r}."
-            )
-        most = self.max_conditions
-        if most is not None and not (_is_whole(most) and most >= 1):
-            raise ValueError(
-                f"max_conditions must be None or a whole number from 1; got {most!r}."
-            )
-        if self.augment != "auto" and not (
-            _is_whole(self.augment) and self.augment >= 0
-        ):
-            raise ValueError(
-                "augment must be 'auto' or a whole number from 0; "
-                f"got {self.augment!r}."
-            )
-        if self.augment != "auto" and self.augment and self.target == "labels":
-            raise ValueError(
-                "augment needs target='ensemble': nobody knows y for new rows."
-            )
-        if not (_is_number(self.tol) and self.tol >= 0):
-            raise ValueError(f"tol must be a number from 0; got {self.tol!r}.")
+        check_settings(self)
 
     def _simplify(self, problem, rng):
         settings = self._refinement(problem)
         posteriors = self._fit_posteriors(problem, rng)
         self.posterior_ = posteriors[0]
         if not self.refine:
-            return _listed_components(problem, self.posterior_, int(self.max_rules))
+            # The paper's rule is the zero-one pattern itself.
+            is_paper = self.statement_weight == "paper"
+            tolerances = TOLERANCES[:1] if is_paper else TOLERANCES
+            return _listed_components(
+                problem, self.posterior_, int(self.max_rules), tolerances
+            )
         found, costs = refine(problem, posteriors, settings, rng)
         self.path_ = {n: found[n] for n in sorted(found)}
         self.path_costs_ = {n: costs[n] for n in sorted(costs)}
@@ -201,7 +168,7 @@ class _Defrag(Simplifier):
         )
         return Refinement(
             limits,
-            _feature_numbers(self.features, problem.feature_names),
+            feature_numbers(self.features, problem.feature_names),
             self.augment,
             self.target == "labels",
         )
@@ -209,9 +176,13 @@ class _Defrag(Simplifier):
     def _fit_posteriors(self, problem, rng):
         self._warn_of_little_data(problem)
         center, scale = _standardisation(problem)
+        target = problem.target
+        if not problem.n_classes:
+            # Rounded, so that units leave no trace in the last digits.
+            target = np.round((target - center) / scale, 9)
         rows = Rows(
             problem.binned,
-            problem.target if problem.n_classes else (problem.target - center) / scale,
+            target,
             problem.n_classes,
             problem.sample_weight,
         )
@@ -362,42 +333,11 @@ class DefragRegressor(RegressorMixin, _Defrag):
     _task = "regression"
 
 
-def _is_number(value):
-    return (
-        isinstance(value, (int, float, np.integer, np.floating))
-        and not isinstance(value, bool)
-        and math.isfinite(value)
-    )
-
-
-def _is_whole(value):
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
-
-
-def _feature_numbers(features, names):
-    """Positions of the features that rules may use; None for all."""
-    if features is None:
-        return None
-    if isinstance(features, str):
-        features = [features]
-    found = []
-    for one in features:
-        if _is_whole(one) and 0 <= one < len(names):
-            found.append(int(one))
-        elif one in names:
-            found.append(names.index(one))
-        else:
-            raise ValueError(f"features has {one!r}, which is not a feature of X.")
-    if not found:
-        raise ValueError("features must name at least one feature; it is empty.")
-    return frozenset(found)
-
-
-def _listed_components(problem, posterior, max_rules):
+def _listed_components(problem, posterior, max_rules, tolerances):
     """The components' own boxes as rules, at the tolerance that errs least."""
     candidates = [
         list_rules(problem, _boxes(posterior, tolerance), max_rules)
-        for tolerance in TOLERANCES
+        for tolerance in tolerances
     ]
     losses = [_training_loss(rules, problem) for rules in candidates]
     return candidates[int(np.argmin(losses))]

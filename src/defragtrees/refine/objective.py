@@ -11,7 +11,7 @@ from scipy.special import gammaln
 __all__ = ["ClassLoss", "ErrorLoss", "NumberLoss"]
 
 PRIOR = 0.5  # Jeffreys' prior of a class distribution
-LEAST_ERRORS = 0.03  # a list is not asked to agree with the ensemble more often
+LEAST_ERRORS = 0.02  # a list is not asked to agree with the ensemble more often
 LEAST_SPREAD = 1e-4  # share of the target's variance
 
 
@@ -76,10 +76,12 @@ class NumberLoss:
 
     def __init__(self, target, weight):
         center = np.average(target, weights=weight)
-        self.target = target - center
+        scale = np.sqrt(np.average((target - center) ** 2, weights=weight)) or 1.0
+        # Rounded, so that units leave no trace in the last digits and break no ties.
+        self.target = np.round((target - center) / scale, 9)
         self.weight = weight
         self.total_weight = float(weight.sum())
-        self.floor = LEAST_SPREAD * float(np.average(self.target**2, weights=weight))
+        self.floor = LEAST_SPREAD
         self.square = float(weight @ self.target**2)
 
     def some(self, rows):

@@ -119,6 +119,6 @@ def first_true(held):
 
 def n_sides(column, accepted):
     """How many things a condition asks, as `Condition.n_sides` counts them."""
-    if column.is_set:
+    if column.is_set or not accepted[:-1].any():
         return 1
     return max(1, int(not accepted[0]) + int(not accepted[column.n_codes - 1]))

@@ -98,7 +98,7 @@ class RowTable:
         return found[: column.n_codes], found[column.n_codes]
 
 
-def make_table(grid, bins, allowed=None):
+def make_table(grid, bins, allowed=None, order=None):
     """The table for binned training rows.
 
     What a condition costs is what it takes to say it, in nats: log(n_features) to name
@@ -112,10 +112,12 @@ def make_table(grid, bins, allowed=None):
         Bin numbers of the rows.
     allowed : collection of int, optional
         Features that rules may use; all by default.
+    order : sequence of int, optional
+        Features in the order in which ties are broken; as in the grid by default.
     """
     columns, codes = [], []
     usable = []
-    for j in range(grid.n_features):
+    for j in range(grid.n_features) if order is None else order:
         if allowed is not None and j not in allowed:
             continue
         present = np.bincount(bins[:, j], minlength=grid.n_bins[j]) > 0

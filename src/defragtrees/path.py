@@ -1,0 +1,198 @@
+"""simplify_path: the rule lists from one rule up, measured on rows held out."""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.model_selection import train_test_split
+
+from defragtrees import metrics, plots, render
+from defragtrees.rules import RuleSet
+from defragtrees.simplify import simplify
+from defragtrees.tables import column_names
+
+__all__ = ["PathPoint", "RulePath", "simplify_path"]
+
+
+@dataclass(frozen=True, eq=False)
+class PathPoint:
+    """One list of the path and its scores on the rows held out.
+
+    Parameters
+    ----------
+    rules : RuleSet
+    error : float
+        Against y if it was given, else against the ensemble.
+    standard_error : float
+        Of `error`.
+    fidelity, coverage, overlap : float
+    """
+
+    rules: RuleSet
+    error: float
+    standard_error: float
+    fidelity: float
+    coverage: float
+    overlap: float
+
+    @property
+    def n_rules(self):
+        """Number of rules, the last "otherwise" included."""
+        return self.rules.n_rules
+
+
+@dataclass(frozen=True, eq=False)
+class RulePath:
+    """The lists from one rule up.
+
+    Parameters
+    ----------
+    points : tuple of PathPoint
+        By number of rules.
+    chosen : int
+        Place of the default choice: the shortest list whose error is within one
+        standard error of the smallest.
+    ensemble_error : float
+        Of the ensemble on the same rows; 0 where errors are against the ensemble.
+    """
+
+    points: tuple[PathPoint, ...]
+    chosen: int
+    ensemble_error: float
+
+    @property
+    def rules(self):
+        """The chosen list."""
+        return self.points[self.chosen].rules
+
+    def rows(self):
+        """One dict per list, ready to show."""
+        return [
+            {
+                "n_rules": point.n_rules,
+                "n_conditions": point.rules.n_conditions,
+                "error": point.error,
+                "standard_error": point.standard_error,
+                "fidelity": point.fidelity,
+                "coverage": point.coverage,
+                "overlap": point.overlap,
+                "chosen": i == self.chosen,
+            }
+            for i, point in enumerate(self.points)
+        ]
+
+    def __str__(self):
+        lines = [
+            [
+                f"{row['n_rules']}{' *' if row['chosen'] else ''}",
+                f"{row['n_conditions']:.1f}",
+                f"{row['error']:.4g} ± {row['standard_error']:.2g}",
+                f"{row['fidelity']:.3f}",
+                render.share(row["coverage"]),
+            ]
+            for row in self.rows()
+        ]
+        header = ["rules", "conditions", "error", "fidelity", "coverage"]
+        table = render.text_table(header, lines)
+        return f"{table}\nensemble: error {self.ensemble_error:.4g}"
+
+    def __repr__(self):
+        return (
+            f"<RulePath: {len(self.points)} lists, {self.rules.n_rules} rules chosen>"
+        )
+
+    def plot(self, ax=None):
+        """Error against number of rules; returns the Axes."""
+        return plots.trade_off(self, ax=ax)
+
+
+def simplify_path(
+    ensemble,
+    X,
+    y=None,
+    sample_weight=None,
+    *,
+    test_size=0.25,
+    random_state=None,
+    **settings,
+):
+    """The rule lists from one rule up to the budget, in one run.
+
+    Parameters
+    ----------
+    ensemble : fitted ensemble, path or Forest
+    X : array-like or data frame of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,), optional
+        With it errors are against y, without it against the ensemble.
+    sample_weight : array-like of shape (n_samples,), optional
+    test_size : float or int, default=0.25
+        Rows to hold out, as a share or a number.
+    random_state : int, default=None
+    **settings
+        Parameters of the estimator, such as `max_rules` and `max_conditions`.
+
+    Returns
+    -------
+    RulePath
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> ensemble = RandomForestClassifier(random_state=0).fit(X, y)
+    >>> path = simplify_path(ensemble, X, y, max_rules=5, random_state=0)
+    >>> [point.n_rules for point in path.points]
+    [1, 2, 3, 4, 5]
+    >>> path.rules.n_rules
+    3
+    """
+    if not settings.pop("refine", True):
+        raise ValueError("simplify_path needs refine=True; got refine=False.")
+    train, test = train_test_split(
+        np.arange(len(X)), test_size=test_size, random_state=random_state
+    )
+    simple = simplify(
+        ensemble,
+        _take(X, train),
+        _take(y, train),
+        _take(sample_weight, train),
+        random_state=random_state,
+        **settings,
+    )
+    matrix = simple._matrix(_take(X, test))
+    answers = simple.forest_.answer(matrix)
+    expected = answers if y is None else np.asarray(_take(y, test))
+    points = tuple(
+        _point(rules, matrix, expected, answers) for rules in simple.path_.values()
+    )
+    best = min(points, key=lambda point: point.error)
+    limit = best.error + best.standard_error
+    chosen = next(i for i, point in enumerate(points) if point.error <= limit)
+    error = metrics.error(expected, answers, simple.rules_.task)
+    return RulePath(points, chosen, error)
+
+
+def _take(values, rows):
+    if values is None:
+        return None
+    if column_names(values) is not None:
+        return values.iloc[rows] if hasattr(values, "iloc") else values[rows.tolist()]
+    return np.asarray(values)[rows]
+
+
+def _point(rules, matrix, expected, answers):
+    predicted = rules.answer(matrix)
+    if rules.task == "classification":
+        losses = (predicted != expected).astype(float)
+    else:
+        losses = (predicted - expected) ** 2
+    held = rules.holding(matrix)
+    return PathPoint(
+        rules,
+        float(losses.mean()),
+        float(losses.std() / math.sqrt(len(losses))),
+        metrics.fidelity(answers, predicted, rules.task),
+        metrics.held_share(held),
+        metrics.held_count(held),
+    )

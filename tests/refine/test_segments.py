@@ -1,0 +1,70 @@
+"""The best condition on a feature is the best of all conditions."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from defragtrees.refine.segments import best_condition, best_conditions
+
+gains = st.floats(-5, 5).map(lambda x: float(np.round(x, 2)))
+
+
+def all_conditions(sums, missing, price, is_set):
+    """Value of every condition on one feature, by brute force."""
+    n_codes = len(sums)
+    yield sum(sums) + missing, (True,) * (n_codes + 1)
+    for accepts_missing in (False, True):
+        extra = missing if accepts_missing else 0.0
+        if is_set:
+            for bits in range(2**n_codes):
+                mask = [bool(bits >> i & 1) for i in range(n_codes)]
+                inside = sum(s for s, m in zip(sums, mask, strict=True) if m)
+                yield inside + extra - price, (*mask, accepts_missing)
+            continue
+        if accepts_missing:
+            yield missing - price, (False,) * n_codes + (True,)
+        for low in range(n_codes):
+            for high in range(low, n_codes):
+                n_sides = max(1, (low > 0) + (high < n_codes - 1))
+                mask = [low <= i <= high for i in range(n_codes)]
+                value = sum(sums[low : high + 1]) + extra - n_sides * price
+                yield value, (*mask, accepts_missing)
+
+
+@pytest.mark.parametrize("is_set", [False, True])
+@given(
+    sums=st.lists(gains, min_size=1, max_size=7),
+    missing=gains,
+    price=st.sampled_from([0.0, 0.5, 2.0]),
+)
+def test_scan_finds_the_best_of_all_conditions(is_set, sums, missing, price):
+    value, accepted = best_condition(np.array(sums), missing, price, is_set)
+    best = max(value for value, _ in all_conditions(sums, missing, price, is_set))
+    assert value == pytest.approx(best, abs=1e-9)
+    # The accepted codes are worth what the value says.
+    worth = [
+        v
+        for v, mask in all_conditions(sums, missing, price, is_set)
+        if mask == tuple(accepted.tolist())
+    ]
+    assert max(worth) == pytest.approx(value, abs=1e-9)
+
+
+@given(
+    lists=st.lists(st.lists(gains, min_size=1, max_size=6), min_size=1, max_size=4),
+    missing=gains,
+    kinds=st.lists(st.booleans(), min_size=4, max_size=4),
+)
+def test_all_features_at_once_agree_with_one_at_a_time(lists, missing, kinds):
+    n_codes = np.array([len(sums) for sums in lists])
+    sums = np.zeros((len(lists), n_codes.max()))
+    for row, own in zip(sums, lists, strict=True):
+        row[: len(own)] = own
+    prices = np.linspace(0.1, 1.0, len(lists))
+    is_set = np.array(kinds[: len(lists)])
+    lost = np.full(len(lists), missing)
+    values = best_conditions(sums, lost, n_codes, prices, is_set)
+    for j, own in enumerate(lists):
+        expected, _ = best_condition(np.array(own), missing, prices[j], is_set[j])
+        assert values[j] == pytest.approx(expected, abs=1e-9)

@@ -33,9 +33,11 @@ test: lint types
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
 
 bench: $(VENV)/test.stamp
-	$(BIN)/python -m benchmarks.inference
+	DEFRAGTREES_DATA=$(DATA) $(BIN)/python -m benchmarks.inference
 	$(BIN)/python -m benchmarks.scaling
 	DEFRAGTREES_DATA=$(DATA) $(BIN)/python -m benchmarks.label_say
+	DEFRAGTREES_DATA=$(DATA) $(BIN)/python -m benchmarks.recovery
+	DEFRAGTREES_DATA=$(DATA) $(BIN)/python -m benchmarks.refine_speed
 
 quality: $(VENV)/test.stamp
 	$(BIN)/python -m benchmarks.quality --data $(DATA)

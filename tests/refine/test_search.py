@@ -160,7 +160,7 @@ def test_polish_keeps_the_cheapest_of_each_length():
     case = Case(2, 150, 3, "class", False, False)
     best = search(case.table, case.loss, [], Limits(5))
     loss = ErrorLoss(case.target, 3, case.weight)
-    polished = polish(best, case.table, loss, Limits(5))
+    polished = polish([r.boxes for r in best.values()], case.table, loss, Limits(5))
     assert set(polished) <= set(range(1, 6))
     for n, rules in polished.items():
         assert rules.n_rules == n

@@ -17,11 +17,12 @@ from defragtrees.rules import Condition, RuleSet
 
 __all__ = ["Refinement", "refine"]
 
-FEW_ROWS = 10_000  # with fewer rows, the ensemble is asked about new ones
+FEW_ROWS = 8_000  # with fewer rows, the ensemble is asked about new ones
 MOST_ROWS = 100_000  # with more rows, refine looks at a sample of them
-SEARCH_ROWS = 4_000  # so many rows are enough to search; the result is polished on all
+SEARCH_ROWS = 3_000  # so many rows are enough to search; the result is polished on all
 NEW_PER_ROW = 4
-N_RESTARTS = 5  # of the mixture, best first, that the search starts from
+SEARCH_CODES = 64  # and so many codes of a feature
+N_RESTARTS = 3  # of the mixture, best first, that the search starts from
 START_TOLERANCE = 0.01
 START_SIDES = 6  # of a component, those that keep out most rows
 
@@ -75,27 +76,40 @@ def refine(problem, posteriors, settings, rng):
     if not table.columns or (target == target[0]).all():
         best = {1: RuleBoxes(table, last_loss, ())}
     else:
-        best = _searched(problem, posteriors, settings, rng, table, loss)
-        best = polish(best, table, last_loss, settings.limits)
+        lists = _searched(problem, posteriors, settings, rng, table, loss)
+        best = polish(lists, table, last_loss, settings.limits)
     found = {n: _rule_set(problem, rules) for n, rules in best.items()}
     return found, {n: rules.cost for n, rules in best.items()}
 
 
 def _searched(problem, posteriors, settings, rng, table, loss):
-    """The cheapest lists on a sample of the rows."""
+    """Boxes of the cheapest lists, by a search over few rows and coarse codes."""
     rows = np.arange(table.n_rows)
     if len(rows) > SEARCH_ROWS:
         rows = np.sort(rng.choice(len(rows), SEARCH_ROWS, replace=False))
-    few, few_loss = table.some(rows), loss.some(rows)
+    few, groups = table.coarse(rows, SEARCH_CODES)
+    few_loss = loss.some(rows)
+    most = settings.limits.max_rules
     starts = [
         boxes_from_tree(few, few_loss.target, few_loss.weight, n, not problem.n_classes)
-        for n in range(2, settings.limits.max_rules + 1)
+        for n in range(most, 1, -2)
     ]
-    starts += [
-        boxes_from_sides(table, _sides(problem, posterior))
-        for posterior in posteriors[:N_RESTARTS]
+    for posterior in posteriors[:N_RESTARTS]:
+        boxes = boxes_from_sides(table, _sides(problem, posterior))
+        starts.append([_coarse_box(box, groups) for box in boxes])
+    best = search(few, few_loss, starts, settings.limits)
+    return [
+        [{j: mask[groups[j]] for j, mask in box.items()} for box in rules.boxes]
+        for rules in best.values()
     ]
-    return search(few, few_loss, starts, settings.limits)
+
+
+def _coarse_box(box, groups):
+    """A box over coarse codes: those of which it accepts any part."""
+    return {
+        j: np.bincount(groups[j], mask, groups[j][-1] + 1) > 0
+        for j, mask in box.items()
+    }
 
 
 def _search_rows(problem, settings, rng):

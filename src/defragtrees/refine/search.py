@@ -10,6 +10,7 @@ from defragtrees.refine.rulelist import RuleBoxes, n_sides
 __all__ = ["Limits", "polish", "search"]
 
 N_PROMISING = 2
+POLISH_ROUNDS = 4
 
 
 @dataclass(frozen=True)
@@ -60,17 +61,21 @@ def search(table, loss, starts, limits, n_rounds=2):
     best = {1: RuleBoxes(table, loss, ())}
     for rules in _promising(table, loss, starts, limits):
         keep(best, descend(rules, limits), limits)
+    grown, cut = {}, {}
     for _ in range(n_rounds):
         before = {n: rules.cost for n, rules in best.items()}
         for n in range(1, limits.max_rules):
-            if n in best:
+            # A list that has been tried before has nothing new to give.
+            if n in best and grown.get(n) is not best[n]:
+                grown[n] = best[n]
                 longer = insert_rule(best[n], limits)
                 if longer is not None:
                     keep(best, descend(tidy(longer), limits), limits)
-        for n in range(limits.max_rules, 1, -1):
-            if n in best and len(best[n].boxes) > 1:
-                for shorter in remove_rules(best[n])[:2]:
-                    keep(best, descend(tidy(shorter), limits), limits)
+        for n in range(limits.max_rules, 2, -1):
+            if n in best and cut.get(n) is not best[n]:
+                cut[n] = best[n]
+                shorter = remove_rules(best[n])[0]
+                keep(best, descend(tidy(shorter), limits), limits)
         if before == {n: rules.cost for n, rules in best.items()}:
             break
     return best
@@ -88,12 +93,13 @@ def _promising(table, loss, starts, limits):
         yield from sorted(lists, key=lambda rules: rules.cost)[:N_PROMISING]
 
 
-def polish(best, table, loss, limits):
+def polish(lists, table, loss, limits):
     """The lists after a descent on all rows, or by another loss.
 
     Parameters
     ----------
-    best : dict from number of rules to RuleBoxes
+    lists : list of list of dict
+        Boxes to start from.
     table : RowTable
     loss : ClassLoss, ErrorLoss or NumberLoss
     limits : Limits
@@ -103,9 +109,9 @@ def polish(best, table, loss, limits):
     dict from number of rules to RuleBoxes
     """
     polished = {1: RuleBoxes(table, loss, ())}
-    for rules in best.values():
-        start = tidy(RuleBoxes(table, loss, rules.boxes))
-        keep(polished, descend(start, limits), limits)
+    for boxes in lists:
+        start = tidy(RuleBoxes(table, loss, boxes))
+        keep(polished, descend(start, limits, max_rounds=POLISH_ROUNDS), limits)
     return polished
 
 

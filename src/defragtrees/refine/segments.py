@@ -60,7 +60,7 @@ def best_condition(sums, missing, price, is_set):
 
     Examples
     --------
-    >>> value, accepted = best_condition(np.array([-1.0, 5.0, -2.0]), 0.0, 1.0, False)
+    >>> value, accepted = best_condition(np.array([-2.0, 5.0, -2.0]), 0.0, 1.0, False)
     >>> float(value), accepted.tolist()
     (3.0, [False, True, False, False])
     """

@@ -4,12 +4,14 @@ Codes are those of the training rows only, so that between two neighbouring code
 at least one threshold that tells rows apart.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
 
 __all__ = ["Column", "RowTable", "make_table"]
+
+FEW = 0.3  # below this share of rows with a value, summing them alone is faster
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,10 +62,10 @@ class RowTable:
         self.width = int(max((c.n_codes for c in columns), default=0))
         starts = np.concatenate([[0], np.cumsum(widths)]).astype(np.intp)
         n_all = int(starts[-1])
-        flat = (codes + starts[:-1, None]).ravel()
+        self.flat = codes + starts[:-1, None]
         row = np.tile(np.arange(self.n_rows), len(columns))
         self.by_code = sparse.csr_matrix(
-            (np.ones(len(flat)), (flat, row)), shape=(n_all, self.n_rows)
+            (np.ones(row.size), (self.flat.ravel(), row)), shape=(n_all, self.n_rows)
         )
         # Where the sum of (column, code) stands; cells without a code read a zero.
         self.place = np.full((len(columns), self.width), n_all, dtype=np.intp)
@@ -76,9 +78,36 @@ class RowTable:
         self.is_set = np.array([column.is_set for column in columns], dtype=bool)
         self.n_codes = np.array([column.n_codes for column in columns], dtype=np.intp)
 
-    def some(self, rows):
-        """The table of some of the rows, with the same columns and codes."""
-        return RowTable(self.columns, self.codes[:, rows])
+    def coarse(self, rows, most_codes):
+        """A table of some of the rows, with neighbouring codes put together.
+
+        Parameters
+        ----------
+        rows : int array
+        most_codes : int
+            About how many codes a numeric column keeps, each with as many rows.
+
+        Returns
+        -------
+        table : RowTable
+        groups : list of int array
+            For each column the coarse code of each of its codes, missing last.
+        """
+        columns, codes, groups = [], [], []
+        for column, own in zip(self.columns, self.codes[:, rows], strict=True):
+            group = np.arange(column.n_codes + 1)
+            if not column.is_set and column.n_codes > most_codes:
+                count = np.bincount(own, minlength=column.n_codes + 1)[:-1]
+                reached = np.cumsum(count) - count
+                group = reached * most_codes // max(int(count.sum()), 1)
+                group = np.unique(group, return_inverse=True)[1]
+                group = np.append(group, group[-1] + 1)
+            n_codes = int(group[-1])
+            columns.append(replace(column, bins=np.arange(n_codes)))
+            codes.append(group[own])
+            groups.append(group)
+        matrix = np.array(codes, dtype=np.intp).reshape(len(columns), len(rows))
+        return RowTable(tuple(columns), matrix), groups
 
     def sums(self, values):
         """Sum of a number per row by code of every column at once.
@@ -88,7 +117,14 @@ class RowTable:
         sums : array of shape (n_columns, width)
         missing : array of shape (n_columns,)
         """
-        found = np.append(self.by_code @ values, 0.0)
+        rows = np.flatnonzero(values)
+        if len(rows) < FEW * self.n_rows:
+            weights = np.tile(values[rows], len(self.columns))
+            found = np.bincount(
+                self.flat[:, rows].ravel(), weights, self.by_code.shape[0] + 1
+            )
+        else:
+            found = np.append(self.by_code @ values, 0.0)
         return found[self.place], found[self.missing_place]
 
     def sums_of(self, j, values):

@@ -202,7 +202,7 @@ class RuleSet(ByValue):
 
     def _answer_text(self, rule):
         if self.task == "regression":
-            return render.rounded(rule.prediction)
+            return render.number(rule.prediction)
         return str(rule.prediction)
 
     def __repr__(self):

@@ -72,7 +72,7 @@ def test_units_of_y_have_no_say():
     X, y = energy.X[::2], energy.y[::2]
     forest = RandomForestRegressor(30, min_samples_leaf=5, random_state=0)
     rules = []
-    for factor, shift in ((1.0, 0.0), (1024.0, 0.0), (1.0, 1000.0)):
+    for factor, shift in ((1.0, 0.0), (1000.0, 0.0), (1.0, 1000.0)):
         read = read_forest(forest.fit(X, y))
         trees = tuple(
             dataclasses.replace(tree, value=tree.value * factor + shift)
@@ -83,8 +83,9 @@ def test_units_of_y_have_no_say():
     texts = [[row["if"] for row in one.rows()] for one in rules]
     assert texts[0] == texts[1] == texts[2]
     answers = [[rule.prediction for rule in one] for one in rules]
-    np.testing.assert_allclose(answers[1], np.multiply(answers[0], 1024), rtol=1e-9)
-    np.testing.assert_allclose(answers[2], np.add(answers[0], 1000), rtol=1e-9)
+    # An answer is rounded to a thousandth of the spread, which is about 10 here.
+    np.testing.assert_allclose(answers[1], np.multiply(answers[0], 1000), atol=10.0)
+    np.testing.assert_allclose(answers[2], np.add(answers[0], 1000), atol=0.01)
 
 
 def test_order_of_columns_has_no_say():
@@ -223,9 +224,9 @@ def test_weight_of_a_row_moves_the_answer():
     heavy = DefragRegressor(forest, max_rules=1, random_state=0).fit(
         X, sample_weight=weight
     )
-    assert heavy.rules_.default.prediction == pytest.approx(
-        np.average(values, weights=weight)
-    )
+    expected = np.average(values, weights=weight)
+    assert heavy.rules_.default.prediction == pytest.approx(expected, abs=1e-3)
+    assert abs(expected - values.mean()) > 0.1
 
 
 def test_progress_is_quiet_for_short_work_and_shows_long_work():

@@ -145,7 +145,19 @@ def answering_rule(problem, conditions, taken, counts=None):
         )
     mean = float(np.average(target, weights=weight))
     variance = float(np.average((target - mean) ** 2, weights=weight))
-    return Rule(conditions, mean, spread=math.sqrt(variance), error=variance, **shared)
+    answer = round(mean, _digits(problem))
+    return Rule(
+        conditions, answer, spread=math.sqrt(variance), error=variance, **shared
+    )
+
+
+def _digits(problem):
+    """Digits after the point to a thousandth of the target's spread, or better.
+
+    So a number reads well, and what is printed is exactly what is predicted.
+    """
+    spread = float(problem.target.std())
+    return 3 - math.floor(math.log10(spread)) if spread > 0 else 15
 
 
 def _coverage(problem, conditions):

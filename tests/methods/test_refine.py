@@ -1,0 +1,217 @@
+"""Refined rules: budgets, the text as the model, the path."""
+
+import re
+
+import numpy as np
+import pytest
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+
+from defragtrees import simplify, simplify_path
+from defragtrees.datasets import load_sample
+
+
+@pytest.fixture(scope="module")
+def spam():
+    data = load_sample("spambase")
+    forest = RandomForestClassifier(50, min_samples_leaf=5, random_state=0)
+    return forest.fit(data.X[:800], data.y[:800]), data
+
+
+@pytest.fixture(scope="module")
+def mixed():
+    """A frame with numbers, categories and missing values, and two targets."""
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(0)
+    n_rows = 500
+    frame = pd.DataFrame(
+        {
+            "age": rng.normal(40, 10, n_rows).round(1),
+            "home town": pd.Categorical(rng.choice(["Bonn", "Oslo", "Rome"], n_rows)),
+            "score": rng.integers(0, 9, n_rows).astype(float),
+        }
+    )
+    signal = (frame["age"] > 45) + 1.0 * (frame["home town"] == "Oslo")
+    signal = signal + 0.3 * frame["score"].fillna(4)
+    frame.loc[::6, "age"] = np.nan
+    frame.loc[::9, "home town"] = None
+    return frame, signal.to_numpy()
+
+
+def test_refined_rules_are_shorter_and_better_than_the_components(spam):
+    forest, data = spam
+    X, y = data.X[:800], data.y[:800]
+    refined = simplify(forest, X, y, random_state=0, n_restarts=5)
+    plain = simplify(forest, X, y, random_state=0, n_restarts=5, refine=False)
+    after, before = (
+        one.evaluate(data.X[800:], data.y[800:]) for one in (refined, plain)
+    )
+    assert after["error"] < before["error"]
+    assert after["n_conditions"] <= 4 < before["n_conditions"]
+
+
+@pytest.mark.parametrize("max_rules", [1, 2, 4])
+def test_max_rules_counts_the_otherwise(spam, max_rules):
+    forest, data = spam
+    simple = simplify(
+        forest, data.X[:400], max_rules=max_rules, random_state=0, n_restarts=2
+    )
+    assert simple.rules_.n_rules <= max_rules
+    assert set(simple.path_) <= set(range(1, max_rules + 1))
+
+
+def test_max_conditions_holds_for_every_rule(spam):
+    forest, data = spam
+    simple = simplify(
+        forest, data.X[:400], max_conditions=2, random_state=0, n_restarts=2
+    )
+    assert max(rule.n_conditions for rule in simple.rules_) <= 2
+
+
+def test_rules_use_allowed_features_only(mixed):
+    frame, signal = mixed
+    ensemble = HistGradientBoostingRegressor(max_iter=30, random_state=0)
+    ensemble.fit(frame, signal)
+    free = simplify(ensemble, frame, random_state=0, n_restarts=2)
+    bound = simplify(
+        ensemble, frame, features=["age", "score"], random_state=0, n_restarts=2
+    )
+    by_number = simplify(ensemble, frame, features=[0, 2], random_state=0, n_restarts=2)
+    assert "home town" in free.rules_.features
+    assert "home town" not in bound.rules_.features
+    assert by_number.rules_ == bound.rules_
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"max_rules": 0}, "max_rules must be a whole number from 1; got 0"),
+        ({"max_rules": -3}, "max_rules must be a whole number from 1; got -3"),
+        ({"max_conditions": 0}, "max_conditions must be None or a whole number"),
+        ({"features": ["speed"]}, "features has 'speed', which is not a feature of X"),
+        ({"features": []}, "features must name at least one feature"),
+        ({"augment": -1}, "augment must be 'auto' or a whole number from 0"),
+    ],
+)
+def test_budget_that_cannot_be_met_is_refused(spam, settings, message):
+    forest, data = spam
+    with pytest.raises(ValueError, match=message):
+        simplify(forest, data.X[:100], data.y[:100], **settings)
+
+
+def test_new_rows_have_no_label(spam):
+    forest, data = spam
+    with pytest.raises(ValueError, match="nobody knows y for new rows"):
+        simplify(forest, data.X[:100], data.y[:100], target="labels", augment=10)
+
+
+def holds(text, row):
+    """Whether one printed condition holds in a row, in plain Python."""
+    text = text.removeprefix("(").removesuffix(")")
+    takes_missing = text.endswith(" or missing")
+    text = text.removesuffix(" or missing")
+    for name, value in row.items():
+        if f"{name} " not in text:
+            continue
+        missing = value is None or value != value
+        if text == f"{name} is missing":
+            return missing
+        if text == f"{name} is not missing":
+            return not missing
+        if missing:
+            return takes_missing
+        if found := re.fullmatch(rf"{name} in {{(.*)}}", text):
+            return value in found[1].split(", ")
+        if found := re.fullmatch(rf"{name} is (.*)", text):
+            return value == found[1]
+        if found := re.fullmatch(rf"(\S+) < {name} <= (\S+)", text):
+            return float(found[1]) < value <= float(found[2])
+        sign, bound = re.fullmatch(rf"{name} (>|<=) (\S+)", text).groups()
+        return value > float(bound) if sign == ">" else value <= float(bound)
+    raise AssertionError(text)
+
+
+def answering_by_hand(text, row):
+    """Number of the rule that answers a row, from the printed text alone."""
+    for line in text.splitlines():
+        number, body = re.sub(r"  \[.*\]$", "", line).split(". ", 1)
+        if body.startswith("otherwise"):
+            return int(number)
+        conditions = body.removeprefix("if ").rsplit(" then ", 1)[0]
+        if all(holds(part, row) for part in conditions.split(" and ")):
+            return int(number)
+    raise AssertionError("no rule answered")
+
+
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_printed_text_applied_by_hand_is_the_model(mixed, task):
+    frame, signal = mixed
+    if task == "classification":
+        y = np.where(signal > np.median(signal), "high", "low")
+        ensemble = HistGradientBoostingClassifier(max_iter=30, random_state=0)
+    else:
+        y, ensemble = signal, HistGradientBoostingRegressor(random_state=0)
+    simple = simplify(ensemble.fit(frame, y), frame, y, random_state=0, n_restarts=2)
+    rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
+    by_hand = [answering_by_hand(str(simple.rules_), row) - 1 for row in rows]
+    assert by_hand == simple.apply(frame).tolist()
+    assert {"age", "home town"} <= set(simple.rules_.features)
+    answers = [rule.prediction for rule in simple.rules_]
+    assert [answers[k] for k in by_hand] == simple.predict(frame).tolist()
+
+
+def test_every_row_is_answered(spam):
+    forest, data = spam
+    simple = simplify(forest, data.X[:400], random_state=0, n_restarts=2)
+    assert simple.rules_.covers(data.X)[:, -1].all()
+    shares = sum(rule.answered for rule in simple.rules_)
+    assert shares == pytest.approx(1)
+
+
+def test_path_goes_from_one_rule_up_and_chooses_by_one_standard_error(spam):
+    forest, data = spam
+    path = simplify_path(
+        forest, data.X[:800], data.y[:800], max_rules=6, random_state=0, n_restarts=2
+    )
+    sizes = [point.n_rules for point in path.points]
+    assert sizes == sorted(set(sizes))
+    assert sizes[0] == 1
+    assert sizes[-1] <= 6
+    errors = np.array([point.error for point in path.points])
+    best = int(errors.argmin())
+    limit = errors[best] + path.points[best].standard_error
+    assert errors[path.chosen] <= limit
+    assert (errors[: path.chosen] > limit).all()
+    assert str(path).count("*") == 1
+    assert path.rules.n_rules == sizes[path.chosen]
+
+
+def test_path_without_y_measures_against_the_ensemble():
+    energy = load_sample("energy")
+    forest = RandomForestRegressor(20, random_state=0).fit(energy.X, energy.y)
+    path = simplify_path(forest, energy.X, max_rules=4, random_state=0, n_restarts=2)
+    assert path.ensemble_error == 0
+    assert path.points[-1].fidelity > path.points[0].fidelity
+
+
+def test_path_draws_a_trade_off_curve(spam):
+    matplotlib = pytest.importorskip("matplotlib")
+    matplotlib.use("Agg")
+    forest, data = spam
+    path = simplify_path(
+        forest, data.X[:300], data.y[:300], max_rules=3, random_state=0, n_restarts=2
+    )
+    ax = path.plot()
+    assert ax.get_xlabel() == "number of rules"
+    assert path.plot(ax=ax) is ax
+    matplotlib.pyplot.close("all")
+
+
+def test_path_needs_refine(spam):
+    forest, data = spam
+    with pytest.raises(ValueError, match="needs refine=True"):
+        simplify_path(forest, data.X[:100], refine=False)

@@ -41,7 +41,9 @@ def make_rules():
         (Condition(0, lower=INF, missing=True), "age is missing"),
         (Condition(1, categories=(1,)), "city is Rome"),
         (Condition(1, categories=(0, 1)), "city in {Bonn, Rome}"),
-        (Condition(1, categories=(0, 2)), "city in {Bonn, any other}"),
+        (Condition(1, categories=(0, 2)), "city is not Rome"),
+        (Condition(1, categories=(2,)), "city not in {Bonn, Rome}"),
+        (Condition(1, categories=(0, 1, 2)), "city is not missing"),
         (Condition(1, categories=(0,), missing=True), "city is Bonn or missing"),
         (Condition(1, categories=(), missing=True), "city is missing"),
     ],
@@ -71,7 +73,7 @@ def test_first_rule_that_holds_answers():
 
 def test_what_a_person_reads():
     assert str(make_rules()).splitlines() == [
-        "1. if 1.5 < age <= 3 and city in {Bonn, any other} then yes"
+        "1. if 1.5 < age <= 3 and city is not Rome then yes"
         "  [50.0 % of rows, 75.0 % agree]",
         "2. if age <= 0.5 or missing then no",
         "3. otherwise yes",
@@ -104,6 +106,32 @@ def test_file_that_is_not_rules_is_refused_in_a_sentence(tmp_path, text):
     path.write_text(text)
     with pytest.raises(ModelFileError):
         RuleSet.load(path)
+
+
+def test_saved_rules_are_strict_json_even_for_missing_values_only(tmp_path):
+    only_missing = Rule((Condition(0, lower=INF, missing=True),), 1.0)
+    rules = RuleSet((only_missing,), Rule((), 0.0), ("a",), "regression")
+    rules.save(tmp_path / "rules.json")
+
+    def refuse(constant):
+        raise AssertionError(constant)
+
+    text = (tmp_path / "rules.json").read_text()
+    json.loads(text, parse_constant=refuse)
+    assert RuleSet.load(tmp_path / "rules.json") == rules
+
+
+def test_labels_that_json_does_not_know_are_refused_in_a_sentence(tmp_path):
+    odd = RuleSet((), Rule((), 1j), ("a",), "classification", (1j, 2j))
+    with pytest.raises(ValueError, match="Turn them into text or numbers first"):
+        odd.save(tmp_path / "rules.json")
+    assert not (tmp_path / "rules.json").exists()
+
+
+def test_category_with_a_comma_is_quoted():
+    categories = (("1, 2", "3"),)
+    text = Condition(0, categories=(0, 1)).text(["a"], categories)
+    assert text == "a in {'1, 2', 3}"
 
 
 def test_html_escapes_names():

@@ -91,12 +91,23 @@ class Condition:
     def _set_text(self, name, labels):
         if not self.categories:
             return None
-        known = [
-            labels[c] if labels and c < len(labels) else None for c in self.categories
-        ]
-        texts = [str(label) for label in known if label is not None]
-        if len(texts) < len(known):
-            texts.append("any other")
+        labels = labels or ()
+        if any(c >= len(labels) for c in self.categories):
+            # Categories that the ensemble does not know are accepted too, so what the
+            # condition says is which known ones are not.
+            out = [c for c in range(len(labels)) if c not in self.categories]
+            if not out:
+                return f"{name} is {'anything' if self.missing else 'not missing'}"
+            if len(out) == 1:
+                return f"{name} is not {_label(labels[out[0]])}"
+            return f"{name} not in {{{', '.join(_label(labels[c]) for c in out)}}}"
+        texts = [_label(labels[c]) for c in self.categories]
         if len(texts) == 1:
             return f"{name} is {texts[0]}"
         return f"{name} in {{{', '.join(texts)}}}"
+
+
+def _label(label):
+    """A category as text; quoted where it could be taken for more than one."""
+    text = str(label)
+    return repr(text) if ", " in text or " and " in text else text

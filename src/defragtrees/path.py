@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from sklearn.model_selection import train_test_split
+from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from defragtrees import metrics, plots, render
 from defragtrees.rules import RuleSet
@@ -122,12 +123,14 @@ def simplify_path(
     ----------
     ensemble : fitted ensemble, path or Forest
     X : array-like or data frame of shape (n_samples, n_features)
+        Some rows are held out from the rules. Where the ensemble was trained on them
+        its own error is too good: pass rows that it has not seen to compare fairly.
     y : array-like of shape (n_samples,), optional
         With it errors are against y, without it against the ensemble.
     sample_weight : array-like of shape (n_samples,), optional
     test_size : float or int, default=0.25
         Rows to hold out, as a share or a number.
-    random_state : int, default=None
+    random_state : int, Generator or None, default=None
     **settings
         Parameters of the estimator, such as `max_rules` and `max_conditions`.
 
@@ -149,27 +152,34 @@ def simplify_path(
     """
     if not settings.pop("refine", True):
         raise ValueError("simplify_path needs refine=True; got refine=False.")
+    seed = random_state
+    if isinstance(random_state, np.random.Generator):
+        seed = int(random_state.integers(2**31))
+    y = None if y is None else column_or_1d(y)
+    check_consistent_length(X, y, sample_weight)
     train, test = train_test_split(
-        np.arange(len(X)), test_size=test_size, random_state=random_state
+        np.arange(len(X)), test_size=test_size, random_state=seed
     )
     simple = simplify(
         ensemble,
         _take(X, train),
         _take(y, train),
         _take(sample_weight, train),
-        random_state=random_state,
+        random_state=seed,
         **settings,
     )
     matrix = simple._matrix(_take(X, test))
     answers = simple.forest_.answer(matrix)
-    expected = answers if y is None else np.asarray(_take(y, test))
+    weight = _take(sample_weight, test)
+    expected = answers if y is None else simple._check_y(_take(y, test), len(test))
     points = tuple(
-        _point(rules, matrix, expected, answers) for rules in simple.path_.values()
+        _point(rules, matrix, expected, answers, weight)
+        for rules in simple.path_.values()
     )
     best = min(points, key=lambda point: point.error)
     limit = best.error + best.standard_error
     chosen = next(i for i, point in enumerate(points) if point.error <= limit)
-    error = metrics.error(expected, answers, simple.rules_.task)
+    error = metrics.error(expected, answers, simple.rules_.task, weight)
     return RulePath(points, chosen, error)
 
 
@@ -181,18 +191,20 @@ def _take(values, rows):
     return np.asarray(values)[rows]
 
 
-def _point(rules, matrix, expected, answers):
+def _point(rules, matrix, expected, answers, weight):
     predicted = rules.answer(matrix)
     if rules.task == "classification":
         losses = (predicted != expected).astype(float)
     else:
         losses = (predicted - expected) ** 2
+    error = float(np.average(losses, weights=weight))
+    variance = float(np.average((losses - error) ** 2, weights=weight))
     held = rules.holding(matrix)
     return PathPoint(
         rules,
-        float(losses.mean()),
-        float(losses.std() / math.sqrt(len(losses))),
-        metrics.fidelity(answers, predicted, rules.task),
+        error,
+        math.sqrt(variance / len(losses)),
+        metrics.fidelity(answers, predicted, rules.task, weight),
         metrics.held_share(held),
         metrics.held_count(held),
     )

@@ -33,7 +33,8 @@ class Rule(ByValue):
         One for each feature that it asks about; none means always.
     prediction : class label or float
     distribution : tuple of float, optional
-        Share of each class among the training rows that it answers.
+        Share of each class among the rows that its answer rests on: the training rows
+        that it answers and, with refine, the rows drawn near them.
     spread : float, optional
         Standard deviation of the target among those rows.
     coverage : float
@@ -113,14 +114,19 @@ class RuleSet(ByValue):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         categories = self.categories or (None,) * len(self.feature_names)
         object.__setattr__(self, "categories", tuple(categories))
+        if self.task not in ("classification", "regression"):
+            raise ValueError(f"Unknown task {self.task!r}.")
+        if self.task == "classification" and not self.classes:
+            raise ValueError("Rules for a classification need their classes.")
         if self.default.conditions:
             raise ValueError("The default rule must have no conditions.")
         for rule in self.rules:
             features = [condition.feature for condition in rule.conditions]
             if len(set(features)) < len(features):
                 raise ValueError("A rule must have one condition for each feature.")
-            if features and max(features) >= len(self.feature_names):
-                raise ValueError(f"A rule asks about feature {max(features)}.")
+            for feature in features:
+                if not 0 <= feature < len(self.feature_names):
+                    raise ValueError(f"A rule asks about feature {feature}.")
 
     @property
     def n_rules(self):
@@ -180,7 +186,7 @@ class RuleSet(ByValue):
         return held
 
     def predict_proba(self, X):
-        """Class shares of the answering rule's training rows."""
+        """Class shares of the rows that the answering rule rests on."""
         if self.task != "classification":
             raise AttributeError("Rules for a number have no class probabilities.")
         return np.array([rule.distribution for rule in self])[self.apply(X)]
@@ -277,12 +283,22 @@ class RuleSet(ByValue):
                     None if c is None else tuple(c) for c in data["categories"]
                 ),
             )
-        except (KeyError, TypeError, AttributeError) as error:
+        except ModelFileError:
+            raise
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise ModelFileError(f"These are not saved rules: {error!r}.") from None
 
     def save(self, path):
         """Write the rules to a JSON file."""
-        text = json.dumps(self.to_dict(), indent=1, ensure_ascii=False)
+        try:
+            text = json.dumps(
+                self.to_dict(), indent=1, ensure_ascii=False, allow_nan=False
+            )
+        except TypeError as error:
+            raise ValueError(
+                f"Rules with such classes or categories cannot be saved: {error}. "
+                "Turn them into text or numbers first."
+            ) from None
         Path(path).write_text(text, encoding="utf-8")
 
     @classmethod
@@ -302,8 +318,9 @@ def _rule_to_dict(rule):
         "conditions": [
             {
                 "feature": c.feature,
-                "lower": None if c.lower == -math.inf else c.lower,
-                "upper": None if c.upper == math.inf else c.upper,
+                # No number is above infinity: the condition asks for missing values.
+                "lower": None if c.lower == -math.inf else _json_number(c.lower),
+                "upper": None if c.upper == math.inf else _json_number(c.upper),
                 "categories": None if c.categories is None else list(c.categories),
                 "missing": c.missing,
             }
@@ -340,6 +357,10 @@ def _rule_from_dict(data):
             for name in ("coverage", "answered", "error")
         },
     )
+
+
+def _json_number(value):
+    return value if math.isfinite(value) else str(value)
 
 
 def _finite(value):

@@ -198,6 +198,32 @@ def test_fit_that_did_not_converge_says_so():
         simplify(forest, X, max_iter=1)
 
 
+def test_fit_that_is_only_watched_says_so_too():
+    with pytest.warns(ConvergenceWarning, match="did not converge"):
+        simplify(forest, X, max_iter=1, callback=lambda step: None)
+
+
+def test_missing_label():
+    labels = np.where(y, "yes", "no").astype(object)
+    labels[3] = None
+    with pytest.raises(ValueError, match="y contains missing values"):
+        DefragClassifier().fit(X, labels)
+
+
+def test_columns_of_text_count_as_categories_without_an_ensemble():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame({"c": ["a", "b"] * 50, "x": np.arange(100.0)})
+    simple = DefragClassifier(random_state=0, n_restarts=2).fit(
+        frame, frame["c"] == "a"
+    )
+    assert (simple.predict(frame) == (frame["c"] == "a")).all()
+
+
+def test_evaluating_nothing():
+    with pytest.raises(ValueError, match=r"At least one row|0 sample"):
+        simplify(forest, X, random_state=0).evaluate(X[:0])
+
+
 def test_sparse_table():
     from scipy import sparse
 

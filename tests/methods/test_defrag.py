@@ -190,6 +190,17 @@ def test_unfitted_ensemble_is_cloned():
     assert len(simple.ensemble_.estimators_) == 5
 
 
+def test_frozen_ensemble_survives_a_grid_search(xor):
+    from sklearn.frozen import FrozenEstimator
+    from sklearn.model_selection import GridSearchCV
+
+    forest, X, y = xor
+    simple = DefragClassifier(FrozenEstimator(forest), random_state=0, n_restarts=2)
+    search = GridSearchCV(simple, {"max_rules": [2, 4]}, cv=2).fit(X[:300], y[:300])
+    assert search.best_estimator_.ensemble_.estimator is forest
+    assert search.best_params_ == {"max_rules": 4}
+
+
 def test_history_has_every_iteration_and_callback_stops_early(xor):
     forest, X, _ = xor
     simple = simplify(forest, X[:300], random_state=0, n_restarts=3)

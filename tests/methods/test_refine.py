@@ -126,6 +126,10 @@ def holds(text, row):
             return takes_missing
         if found := re.fullmatch(rf"{name} in {{(.*)}}", text):
             return value in found[1].split(", ")
+        if found := re.fullmatch(rf"{name} not in {{(.*)}}", text):
+            return value not in found[1].split(", ")
+        if found := re.fullmatch(rf"{name} is not (.*)", text):
+            return value != found[1]
         if found := re.fullmatch(rf"{name} is (.*)", text):
             return value == found[1]
         if found := re.fullmatch(rf"(\S+) < {name} <= (\S+)", text):
@@ -149,6 +153,7 @@ def answering_by_hand(text, row):
 
 @pytest.mark.parametrize("task", ["classification", "regression"])
 def test_printed_text_applied_by_hand_is_the_model(mixed, task):
+    pd = pytest.importorskip("pandas")
     frame, signal = mixed
     if task == "classification":
         y = np.where(signal > np.median(signal), "high", "low")
@@ -156,6 +161,9 @@ def test_printed_text_applied_by_hand_is_the_model(mixed, task):
     else:
         y, ensemble = signal, HistGradientBoostingRegressor(random_state=0)
     simple = simplify(ensemble.fit(frame, y), frame, y, random_state=0, n_restarts=2)
+    unseen = frame.head(60).astype({"home town": object})
+    unseen["home town"] = "Lima"
+    frame = pd.concat([frame.astype({"home town": object}), unseen])
     rows = frame.astype(object).where(frame.notna(), None).to_dict("records")
     by_hand = [answering_by_hand(str(simple.rules_), row) - 1 for row in rows]
     assert by_hand == simple.apply(frame).tolist()
@@ -209,6 +217,56 @@ def test_path_draws_a_trade_off_curve(spam):
     assert ax.get_xlabel() == "number of rules"
     assert path.plot(ax=ax) is ax
     matplotlib.pyplot.close("all")
+
+
+def test_path_has_every_length_up_to_its_longest_list(spam):
+    forest, data = spam
+    for seed in range(3):
+        path = simplify_path(
+            forest, data.X[:400], max_rules=8, random_state=seed, n_restarts=2
+        )
+        sizes = [point.n_rules for point in path.points]
+        assert sizes == list(range(1, sizes[-1] + 1))
+
+
+def test_path_takes_a_column_of_labels_and_checks_lengths(spam):
+    forest, data = spam
+    X, y = data.X[:300], data.y[:300]
+    settings = {"max_rules": 3, "random_state": 0, "n_restarts": 2}
+    flat = simplify_path(forest, X, y, **settings)
+    column = simplify_path(forest, X, y[:, None], **settings)
+    assert [p.error for p in flat.points] == [p.error for p in column.points]
+    with pytest.raises(ValueError, match="inconsistent numbers of samples"):
+        simplify_path(forest, X, y[:-5], **settings)
+
+
+@pytest.mark.parametrize(
+    "settings", [{"features": [0]}, {"max_conditions": 2}, {"augment": 50}]
+)
+def test_budgets_of_refine_are_refused_without_it(spam, settings):
+    forest, data = spam
+    with pytest.raises(ValueError, match="needs refine=True; got refine=False"):
+        simplify(forest, data.X[:100], refine=False, **settings)
+
+
+def test_rule_for_drawn_rows_alone_answers_with_what_the_ensemble_says_there():
+    rng = np.random.default_rng(9)
+    X = rng.normal(size=(80, 5))
+    forest = RandomForestRegressor(20, random_state=9).fit(X, X[:, 0] * X[:, 1])
+    simple = simplify(forest, X, random_state=0, n_restarts=2, augment=2000)
+    whole = forest.predict(X).mean()
+    for rule in simple.rules_.rules:
+        if rule.answered == 0:
+            assert np.isnan(rule.error)
+            assert abs(rule.prediction - whole) > 0.05
+
+
+def test_refit_without_refine_forgets_the_path(spam):
+    forest, data = spam
+    simple = simplify(forest, data.X[:200], random_state=0, n_restarts=2)
+    assert simple.path_
+    simple.set_params(refine=False).fit(data.X[:200])
+    assert not hasattr(simple, "path_")
 
 
 def test_path_needs_refine(spam):

@@ -111,7 +111,7 @@ def _condition(problem, feature, sides, taken):
     )
 
 
-def answering_rule(problem, conditions, taken, counts=None):
+def answering_rule(problem, conditions, taken, basis=None):
     """The rule that answers these training rows.
 
     Parameters
@@ -120,44 +120,52 @@ def answering_rule(problem, conditions, taken, counts=None):
     conditions : tuple of Condition
     taken : bool array of shape (n_samples,)
         The training rows that it answers.
-    counts : array of shape (n_classes,), optional
-        Class weights that its answer rests on; those of the rows by default.
+    basis : array of shape (n_classes,) or float, optional
+        What its answer rests on, class weights or a mean; by default those of the
+        rows, or of all rows if there are none.
     """
     weight = problem.sample_weight[taken]
     target = problem.target[taken]
-    total = problem.sample_weight.sum()
-    if not weight.sum() > 0:
-        # No row is left for it: answer as for all rows.
-        weight, target = problem.sample_weight, problem.target
-    shared = {"coverage": _coverage(problem, conditions)}
-    shared["answered"] = float(problem.sample_weight[taken].sum() / total)
+    shared = {
+        "coverage": _coverage(problem, conditions),
+        "answered": float(weight.sum() / problem.sample_weight.sum()),
+    }
+    if basis is None:
+        basis = _basis(problem, taken if taken.any() else np.ones_like(taken))
     if problem.n_classes:
-        if counts is None or not counts.sum() > 0:
-            counts = np.bincount(target, weight, problem.n_classes)
-        shares = counts / counts.sum()
+        shares = basis / basis.sum()
         best = int(shares.argmax())
+        wrong = np.average(target != best, weights=weight) if taken.any() else math.nan
         return Rule(
             conditions,
             problem.classes[best],
             distribution=tuple(shares.tolist()),
-            error=float(np.average(target != best, weights=weight)),
+            error=float(wrong),
             **shared,
         )
-    mean = float(np.average(target, weights=weight))
-    variance = float(np.average((target - mean) ** 2, weights=weight))
-    answer = round(mean, _digits(problem))
-    return Rule(
-        conditions, answer, spread=math.sqrt(variance), error=variance, **shared
-    )
+    answer = round(float(basis), _digits(problem, basis))
+    variance = math.nan
+    if taken.any():
+        variance = float(np.average((target - answer) ** 2, weights=weight))
+    spread = None if math.isnan(variance) else math.sqrt(variance)
+    return Rule(conditions, answer, spread=spread, error=variance, **shared)
 
 
-def _digits(problem):
-    """Digits after the point to a thousandth of the target's spread, or better.
+def _basis(problem, rows):
+    """Class weights, or the mean, of some training rows."""
+    weight, target = problem.sample_weight[rows], problem.target[rows]
+    if problem.n_classes:
+        return np.bincount(target, weight, problem.n_classes)
+    return np.average(target, weights=weight)
+
+
+def _digits(problem, answer):
+    """Digits after the point: to a thousandth of the target's spread, four at least.
 
     So a number reads well, and what is printed is exactly what is predicted.
     """
-    spread = float(problem.target.std())
-    return 3 - math.floor(math.log10(spread)) if spread > 0 else 15
+    sizes = [size for size in (problem.target.std(), abs(answer)) if size > 0]
+    return max([3 - math.floor(math.log10(size)) for size in sizes], default=0)
 
 
 def _coverage(problem, conditions):

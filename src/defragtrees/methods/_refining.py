@@ -115,22 +115,22 @@ def _coarse_box(box, groups):
 def _search_rows(problem, settings, rng):
     """Bins, target and weight of the rows that the search looks at."""
     X, target, weight = problem.X, problem.target, problem.sample_weight
-    n_rows = len(X)
+    codes, n_rows = problem.binned.codes, len(X)
     if n_rows > MOST_ROWS:
         kept = np.sort(rng.choice(n_rows, MOST_ROWS, replace=False))
-        return problem.binned.codes[kept], target[kept], weight[kept]
+        X, codes, target, weight = X[kept], codes[kept], target[kept], weight[kept]
     n_new = settings.augment
     if n_new == "auto":
         fits = problem.n_classes and not settings.is_labels
         n_new = min(NEW_PER_ROW * n_rows, max(0, FEW_ROWS - n_rows)) if fits else 0
     if not n_new:
-        return problem.binned.codes, target, weight
+        return codes, target, weight
     is_set = np.array([known is not None for known in problem.categories], dtype=bool)
     drawn = draw_rows(X, n_new, is_set, rng, problem.feature_order)
     answers = problem.forest.choose if problem.n_classes else problem.forest.answer
-    share = min(1.0, weight.sum() / n_new)
+    share = weight.mean() * min(1.0, len(X) / n_new)
     return (
-        np.vstack([problem.binned.codes, problem.grid.bin(drawn).codes]),
+        np.vstack([codes, problem.grid.bin(drawn).codes]),
         np.concatenate([target, answers(drawn)]),
         np.concatenate([weight, np.full(n_new, share)]),
     )
@@ -156,8 +156,8 @@ def _rule_set(problem, rules):
         held = left.copy()
         for condition in own:
             held &= condition.covers(problem.X[:, condition.feature])
-        shares = rules.counts[k] if problem.n_classes else None
-        found.append(answering_rule(problem, own, held, shares))
+        basis = rules.loss.basis(rules.counts[k])
+        found.append(answering_rule(problem, own, held, basis))
         left &= ~held
     return RuleSet(
         rules=tuple(found[:-1]),
@@ -182,12 +182,14 @@ def _condition(grid, column, mask):
     missing = bool(mask[-1] and column.has_missing)
     inside = np.flatnonzero(mask[:-1])
     if column.is_set:
-        categories = column.bins[inside].tolist()
-        other = grid.splits[column.feature].shape[1] - 1
-        # A category that no training row has goes with the larger part.
-        if len(inside) > column.n_codes / 2 and other not in categories:
-            categories.append(other)
-        return Condition(column.feature, categories=tuple(categories), missing=missing)
+        categories = column.bins[inside]
+        if len(inside) > column.n_codes / 2:
+            # Categories that no training row has go with the larger part.
+            every = np.arange(grid.splits[column.feature].shape[1])
+            refused = np.delete(column.bins, inside)
+            categories = np.setdiff1d(every, refused)
+        categories = tuple(categories.tolist())
+        return Condition(column.feature, categories=categories, missing=missing)
     if not inside.size:
         return Condition(column.feature, lower=math.inf, missing=missing)
     thresholds = grid.splits[column.feature]

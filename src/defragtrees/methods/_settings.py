@@ -35,6 +35,20 @@ def check_settings(estimator):
         raise ValueError(
             f"max_conditions must be None or a whole number from 1; got {most!r}."
         )
+    for name in ("refine", "shorten_thresholds"):
+        if not isinstance(getattr(estimator, name), (bool, np.bool_)):
+            raise ValueError(
+                f"{name} must be True or False; got {getattr(estimator, name)!r}."
+            )
+    for name in ("features", "max_conditions"):
+        if not estimator.refine and getattr(estimator, name) is not None:
+            raise ValueError(f"{name} needs refine=True; got refine=False.")
+    _check_augment(estimator)
+    if not (_is_number(estimator.tol) and estimator.tol >= 0):
+        raise ValueError(f"tol must be a number from 0; got {estimator.tol!r}.")
+
+
+def _check_augment(estimator):
     new = estimator.augment
     if new != "auto" and not (_is_whole(new) and new >= 0):
         raise ValueError(
@@ -44,15 +58,15 @@ def check_settings(estimator):
         raise ValueError(
             "augment needs target='ensemble': nobody knows y for new rows."
         )
-    if not (_is_number(estimator.tol) and estimator.tol >= 0):
-        raise ValueError(f"tol must be a number from 0; got {estimator.tol!r}.")
+    if new != "auto" and new and not estimator.refine:
+        raise ValueError("augment needs refine=True; got refine=False.")
 
 
 def feature_numbers(features, names):
     """Positions of the features that rules may use; None for all."""
     if features is None:
         return None
-    if isinstance(features, str):
+    if isinstance(features, str) or _is_whole(features):
         features = [features]
     found = []
     for one in features:

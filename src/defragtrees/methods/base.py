@@ -52,6 +52,8 @@ class Simplifier(BaseEstimator):
         y : array-like of shape (n_samples,), optional
             Not needed if the ensemble is fitted and is what the rules imitate.
         sample_weight : array-like of shape (n_samples,), optional
+            A weight of two is a row given twice. So the scale counts: what rules cost
+            is weighed against the weight of all rows.
 
         Returns
         -------
@@ -141,6 +143,7 @@ class Simplifier(BaseEstimator):
     def _fit_ensemble(self, X, y, sample_weight, rng):
         if self.ensemble is None:
             ensemble = self._default_ensemble(X, int(rng.integers(2**31)))
+            X = _text_as_categories(X)
         else:
             ensemble = clone(self.ensemble)
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
@@ -262,6 +265,10 @@ class Simplifier(BaseEstimator):
             Without it there are no errors, only fidelity.
         """
         matrix = self._matrix(X)
+        if len(matrix) == 0:
+            raise ValueError("At least one row is needed to evaluate; X has none.")
+        if sample_weight is not None:
+            sample_weight = _check_sample_weight(sample_weight, matrix)
         return self._evaluate(matrix, self._check_y(y, len(matrix)), sample_weight)
 
     def _evaluate(self, matrix, y, weight):
@@ -323,6 +330,14 @@ class Simplifier(BaseEstimator):
         return tags
 
 
+def _text_as_categories(X):
+    """A pandas frame with its columns of text as categories; others as they are."""
+    if not hasattr(X, "select_dtypes"):
+        return X
+    pairs = zip(X.columns, category_lists(X), strict=True)
+    return X.astype({name: "category" for name, own in pairs if own is not None})
+
+
 def _numbers(y):
     try:
         y = np.asarray(y, dtype=np.float64)
@@ -334,6 +349,8 @@ def _numbers(y):
 
 
 def _check_labels(y):
+    if y.dtype.kind == "O" and any(label is None or label != label for label in y):
+        raise ValueError("Input y contains missing values; class labels are needed.")
     if y.dtype.kind == "f":
         if not np.isfinite(y).all():
             raise ValueError(

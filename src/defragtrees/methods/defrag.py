@@ -25,13 +25,16 @@ __all__ = ["DefragClassifier", "DefragRegressor"]
 # and the one whose rules err least on the training rows is taken.
 TOLERANCES = (1e-6, 1e-3, 0.01, 0.03, 0.1)
 
+MIXTURE_ROWS = 50_000  # with refine and more rows, the mixture sees a sample of them
+
 PARAMETERS = """
     Parameters
     ----------
     ensemble : fitted or unfitted ensemble, path, Forest or None, default=None
         What to simplify. A fitted ensemble, or the file it was saved to, is used as it
         is; an unfitted one is cloned and fitted on X and y; None means a random forest
-        (gradient boosting where X has categories).
+        (gradient boosting where X has categories). `clone`, and so a grid search,
+        unfits it: wrap it in `sklearn.frozen.FrozenEstimator` to keep it.
     max_rules : int, default=10
         Most rules, the last "otherwise" included. The number of rules found rises with
         this limit on data with many features, so it is worth trying a smaller one.
@@ -147,6 +150,8 @@ class _Defrag(Simplifier):
 
     def _simplify(self, problem, rng):
         settings = self._refinement(problem)
+        for name in ("path_", "path_costs_"):
+            self.__dict__.pop(name, None)
         posteriors = self._fit_posteriors(problem, rng)
         self.posterior_ = posteriors[0]
         if not self.refine:
@@ -186,6 +191,9 @@ class _Defrag(Simplifier):
             problem.n_classes,
             problem.sample_weight,
         )
+        if self.refine and len(target) > MIXTURE_ROWS:
+            # Restarts are starts of the search only, and a sample is enough for that.
+            rows = rows.some(rng.choice(len(target), MIXTURE_ROWS, replace=False))
         with Progress("restarts", self.n_restarts) as progress:
             mixture = fit_mixture(
                 rows,
@@ -200,7 +208,9 @@ class _Defrag(Simplifier):
         ]
         ranking = _ranking(posteriors, mixture.fitted, problem)
         best = ranking[0]
-        if not mixture.fitted[best].converged and self.callback is None:
+        kept = [step for step in mixture.history if step.restart == best]
+        # A fit that the callback stopped is as the user wants it.
+        if not mixture.fitted[best].converged and kept[-1].finished:
             warnings.warn(
                 f"The kept restart did not converge in {self.max_iter} iterations; "
                 "raise max_iter or tol.",
@@ -208,7 +218,7 @@ class _Defrag(Simplifier):
                 stacklevel=5,
             )
         self.history_ = mixture.history
-        self.n_iter_ = sum(step.restart == best for step in mixture.history)
+        self.n_iter_ = len(kept)
         return [posteriors[i] for i in ranking]
 
     def _mixture_settings(self):
@@ -301,7 +311,9 @@ class DefragClassifier(ClassifierMixin, _Defrag):
     _task = "classification"
 
     def predict_proba(self, X):
-        """Class shares among the training rows of the rule that answers.
+        """Class shares of the rows that the answering rule rests on.
+
+        These are training rows and, with refine, rows drawn near them.
 
         Parameters
         ----------

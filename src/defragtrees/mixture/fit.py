@@ -36,6 +36,16 @@ class Rows:
     n_classes: int
     sample_weight: np.ndarray
 
+    def some(self, rows):
+        """Some of the rows, in their order."""
+        rows = np.sort(rows)
+        return Rows(
+            self.binned[rows],
+            self.target[rows],
+            self.n_classes,
+            self.sample_weight[rows],
+        )
+
     @property
     def codes(self):
         """Bin numbers, (n_samples, n_features)."""

@@ -52,6 +52,8 @@ def read_forest(ensemble, **options):
     >>> bool((forest.predict(X) == ensemble.predict(X)).all())
     True
     """
+    if type(ensemble).__name__ == "FrozenEstimator":
+        ensemble = ensemble.estimator
     if isinstance(ensemble, Forest):
         return ensemble
     if isinstance(ensemble, (str, Path)):

@@ -53,6 +53,10 @@ class ClassLoss:
         shares = (counts + PRIOR) / (counts + PRIOR).sum(axis=1, keepdims=True)
         return -np.log(shares)[answering, self.target] * self.weight
 
+    def basis(self, counts):
+        """What the answer of a rule with these counts rests on: class weights."""
+        return counts
+
     def proposals(self, rows):
         """Counts that a new rule for some of these rows could have."""
         counts = np.bincount(self.target[rows], self.weight[rows], self.n_classes)
@@ -79,6 +83,7 @@ class NumberLoss:
         scale = np.sqrt(np.average((target - center) ** 2, weights=weight)) or 1.0
         # Rounded, so that units leave no trace in the last digits and break no ties.
         self.target = np.round((target - center) / scale, 9)
+        self.center, self.scale = float(center), float(scale)
         self.weight = weight
         self.total_weight = float(weight.sum())
         self.floor = LEAST_SPREAD
@@ -111,6 +116,11 @@ class NumberLoss:
         mean = total / np.maximum(n, 1e-300)
         residual = self.target - mean[answering]
         return residual**2 * (self.weight / (2 * self._spread(counts)))
+
+    def basis(self, counts):
+        """What the answer of a rule with these counts rests on: the mean."""
+        n, total = counts
+        return self.center + self.scale * total / max(n, 1e-300)
 
     def proposals(self, rows):
         """Counts that a new rule for some of these rows could have."""

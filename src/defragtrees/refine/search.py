@@ -112,6 +112,11 @@ def polish(lists, table, loss, limits):
     for boxes in lists:
         start = tidy(RuleBoxes(table, loss, boxes))
         keep(polished, descend(start, limits, max_rounds=POLISH_ROUNDS), limits)
+    for n in range(max(polished) - 1, 1, -1):
+        if n not in polished:
+            shorter = tidy(remove_rules(polished[n + 1])[0])
+            keep(polished, shorter, limits)
+            keep(polished, descend(shorter, limits, POLISH_ROUNDS), limits)
     return polished
 
 

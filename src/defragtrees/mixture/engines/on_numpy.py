@@ -106,16 +106,17 @@ def one_hot(layout, codes, classes=None):
     """The rows as a sparse matrix with a one per block, and one for the class."""
     n_rows, n_blocks = len(codes), len(layout.blocks)
     width = n_blocks + (classes is not None)
-    columns = np.empty((n_rows, width), dtype=np.int32)
+    kind = np.int32 if n_rows * width < 2**31 else np.int64
+    columns = np.empty((n_rows, width), dtype=kind)
     for i, block in enumerate(layout.blocks):
         # Ascending codes, so their places are found by search; missing comes last.
         place = np.searchsorted(block.codes, codes[:, block.feature])
         columns[:, i] = block.rows[place]
     if classes is not None:
         columns[:, -1] = np.asarray(classes) + layout.class_start
-    starts = np.arange(0, n_rows * width + 1, max(width, 1), dtype=np.int32)
+    starts = np.arange(0, n_rows * width + 1, max(width, 1), dtype=kind)
     if width == 0:
-        starts = np.zeros(n_rows + 1, dtype=np.int32)
+        starts = np.zeros(n_rows + 1, dtype=kind)
     return sparse.csr_matrix(
         (np.ones(n_rows * width), columns.ravel(), starts),
         shape=(n_rows, layout.n_rows),

@@ -255,10 +255,11 @@ def test_rule_for_drawn_rows_alone_answers_with_what_the_ensemble_says_there():
     forest = RandomForestRegressor(20, random_state=9).fit(X, X[:, 0] * X[:, 1])
     simple = simplify(forest, X, random_state=0, n_restarts=2, augment=2000)
     whole = forest.predict(X).mean()
-    for rule in simple.rules_.rules:
-        if rule.answered == 0:
-            assert np.isnan(rule.error)
-            assert abs(rule.prediction - whole) > 0.05
+    hollow = [rule for rule in simple.rules_.rules if rule.answered == 0]
+    assert hollow
+    for rule in hollow:
+        assert np.isnan(rule.error)
+        assert abs(rule.prediction - whole) > 0.05
 
 
 def test_refit_without_refine_forgets_the_path(spam):

@@ -137,7 +137,9 @@ class ErrorLoss(ClassLoss):
     def cost(self, counts):
         """Nats for the target of all rows, given the counts."""
         wrong = self.total_weight - counts.max(axis=1).sum()
-        return float(self._code(wrong) + len(counts) * np.log(self.n_classes))
+        # As in ClassLoss, a rule pays for the share of rows that it is right in.
+        each = np.log(self.n_classes) + 0.5 * np.log(max(self.total_weight, 2.0))
+        return float(self._code(wrong) + len(counts) * each)
 
     def _code(self, wrong):
         right = self.total_weight - wrong

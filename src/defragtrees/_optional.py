@@ -9,6 +9,7 @@ EXTRAS = {
     "lightgbm": "lightgbm",
     "matplotlib": "plot",
     "pandas": "pandas",
+    "polars": "polars",
     "xgboost": "xgboost",
 }
 

@@ -21,6 +21,7 @@ from sklearn.utils.validation import (
 )
 
 from defragtrees import metrics, render
+from defragtrees._optional import require
 from defragtrees.forest import Forest
 from defragtrees.problem import Problem
 from defragtrees.readers import read_forest
@@ -331,11 +332,15 @@ class Simplifier(BaseEstimator):
 
 
 def _text_as_categories(X):
-    """A pandas frame with its columns of text as categories; others as they are."""
-    if not hasattr(X, "select_dtypes"):
+    """A frame with its columns of text as categories; anything else as it is."""
+    known = category_lists(X) or ()
+    names = [name for j, name in enumerate(getattr(X, "columns", ())) if known[j]]
+    if not names:
         return X
-    pairs = zip(X.columns, category_lists(X), strict=True)
-    return X.astype({name: "category" for name, own in pairs if own is not None})
+    if hasattr(X, "iloc"):
+        return X.astype({name: "category" for name in names})
+    polars = require("polars", "A polars frame")
+    return X.with_columns(polars.col(names).cast(polars.Categorical))
 
 
 def _numbers(y):

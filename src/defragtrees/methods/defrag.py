@@ -179,21 +179,10 @@ class _Defrag(Simplifier):
         )
 
     def _fit_posteriors(self, problem, rng):
+        """The restarts of the mixture, best first."""
         self._warn_of_little_data(problem)
         center, scale = _standardisation(problem)
-        target = problem.target
-        if not problem.n_classes:
-            # Rounded, so that units leave no trace in the last digits.
-            target = np.round((target - center) / scale, 9)
-        rows = Rows(
-            problem.binned,
-            target,
-            problem.n_classes,
-            problem.sample_weight,
-        )
-        if self.refine and len(target) > MIXTURE_ROWS:
-            # Restarts are starts of the search only, and a sample is enough for that.
-            rows = rows.some(rng.choice(len(target), MIXTURE_ROWS, replace=False))
+        rows = self._mixture_rows(problem, center, scale, rng)
         with Progress("restarts", self.n_restarts) as progress:
             mixture = fit_mixture(
                 rows,
@@ -220,6 +209,17 @@ class _Defrag(Simplifier):
         self.history_ = mixture.history
         self.n_iter_ = len(kept)
         return [posteriors[i] for i in ranking]
+
+    def _mixture_rows(self, problem, center, scale, rng):
+        target = problem.target
+        if not problem.n_classes:
+            # Rounded, so that units leave no trace in the last digits.
+            target = np.round((target - center) / scale, 9)
+        rows = Rows(problem.binned, target, problem.n_classes, problem.sample_weight)
+        if self.refine and len(target) > MIXTURE_ROWS:
+            # Restarts are starts of the search only, and a sample is enough for that.
+            rows = rows.some(rng.choice(len(target), MIXTURE_ROWS, replace=False))
+        return rows
 
     def _mixture_settings(self):
         return MixtureSettings(

@@ -124,12 +124,12 @@ def needed_sides(sides, codes):
     """
     if not sides or len(codes) == 0:
         return []
-    rejects = np.column_stack([~side.accepts[codes[:, side.feature]] for side in sides])
-    n_rejecting = rejects.sum(axis=1)
+    rejects = np.array([~side.accepts[codes[:, side.feature]] for side in sides])
+    n_rejecting = rejects.sum(axis=0, dtype=np.int32)
     kept = []
-    for j in np.argsort(rejects.sum(axis=0), kind="stable"):
-        if (rejects[:, j] & (n_rejecting == 1)).any():
+    for j in np.argsort(np.count_nonzero(rejects, axis=1), kind="stable"):
+        if (n_rejecting[rejects[j]] == 1).any():
             kept.append(sides[j])
         else:
-            n_rejecting = n_rejecting - rejects[:, j]
+            n_rejecting -= rejects[j]
     return kept

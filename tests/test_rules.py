@@ -162,3 +162,56 @@ def test_default_with_conditions_and_repeated_features_are_refused():
     twice = Rule((Condition(0, lower=1.0), Condition(0, upper=2.0)), 1)
     with pytest.raises(ValueError, match="one condition for each feature"):
         RuleSet((twice,), Rule((), 1), NAMES, "regression")
+
+
+def averaged(task="regression"):
+    warm, tall = Condition(0, lower=20.0), Condition(1, lower=1.5)
+    if task == "regression":
+        rules = (Rule((warm,), 4.0, weight=0.5), Rule((tall,), 1.0, weight=0.25))
+        return RuleSet(
+            rules, Rule((), 2.0, weight=0.25), ("t", "h"), task, decision="average"
+        )
+    rules = (
+        Rule((warm,), "b", distribution=(0.25, 0.75), weight=0.5),
+        Rule((tall,), "a", distribution=(1.0, 0.0), weight=0.25),
+    )
+    return RuleSet(
+        rules,
+        Rule((), "a", distribution=(0.5, 0.5), weight=0.0),
+        ("t", "h"),
+        task,
+        ("a", "b"),
+        decision="average",
+    )
+
+
+def test_averaged_rules_answer_by_their_weights():
+    X = [[21.0, 2.0], [21.0, 1.0], [0.0, 2.0], [0.0, 0.0]]
+    assert averaged().predict(X) == pytest.approx(
+        [(2 + 0.25 + 0.5) / 1, 2.5 / 0.75, 0.75 / 0.5, 2.0]
+    )
+    assert averaged().apply(X).tolist() == [0, 0, 1, 2]
+
+
+def test_averaged_classes_are_a_mean_of_shares_and_a_default_without_weight_waits():
+    rules = averaged("classification")
+    X = [[21.0, 2.0], [21.0, 1.0], [0.0, 2.0], [0.0, 0.0]]
+    assert rules.predict_proba(X)[:, 1] == pytest.approx([0.5, 0.75, 0.0, 0.5])
+    assert rules.predict(X).tolist() == ["a", "b", "a", "a"]
+    assert str(rules).splitlines() == [
+        "1. if t > 20 then a 0.25, b 0.75, weight 0.5",
+        "2. if h > 1.5 then a 1, b 0, weight 0.25",
+        "3. always a 0.5, b 0.5, weight 0",
+    ]
+    assert "<th>weight</th>" in rules._repr_html_()
+
+
+@pytest.mark.parametrize("task", ["regression", "classification"])
+def test_averaged_rules_come_back_from_json(task, tmp_path):
+    averaged(task).save(tmp_path / "rules.json")
+    assert RuleSet.load(tmp_path / "rules.json") == averaged(task)
+
+
+def test_a_decision_is_one_of_three():
+    with pytest.raises(ValueError, match="decision must be one of"):
+        RuleSet((), Rule((), 1.0), ("a",), "regression", decision="vote")

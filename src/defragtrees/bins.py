@@ -11,6 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from defragtrees._values import ByValue, freeze
+from defragtrees.conditions import Condition
 
 __all__ = ["Binned", "ThresholdGrid"]
 
@@ -88,6 +89,39 @@ class ThresholdGrid(ByValue):
                 found = np.minimum(found, values.shape[1] - 1)
             codes[:, j] = np.where(missing, n_bins[j] - 1, found)
         return Binned(codes, self)
+
+    def condition(self, feature, accepts):
+        """What it says of a feature that only some of its bins are accepted.
+
+        Parameters
+        ----------
+        feature : int
+        accepts : bool array of shape (n_bins[feature],)
+            The last entry stands for missing values. The accepted bins of a numeric
+            feature must stand side by side.
+
+        Examples
+        --------
+        >>> grid = ThresholdGrid(([1.0, 2.5],))
+        >>> grid.condition(0, np.array([False, True, False, False])).text(["age"])
+        '1 < age <= 2.5'
+        """
+        missing = bool(accepts[-1])
+        inside = np.flatnonzero(accepts[:-1])
+        if self.is_categorical(feature):
+            return Condition(
+                feature, categories=tuple(inside.tolist()), missing=missing
+            )
+        if not inside.size:
+            return Condition(feature, lower=math.inf, missing=missing)
+        thresholds = self.splits[feature]
+        first, final = inside[0], inside[-1]
+        return Condition(
+            feature,
+            lower=float(thresholds[first - 1]) if first > 0 else -math.inf,
+            upper=float(thresholds[final]) if final < len(thresholds) else math.inf,
+            missing=missing,
+        )
 
     def shorten(self, X):
         """The grid with thresholds of few digits, no row of X changing its side.

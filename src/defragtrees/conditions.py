@@ -1,13 +1,17 @@
-"""Condition: what a rule asks of one feature, as a test and as text."""
+"""Condition and Rule: what is asked of one feature, and what follows if all hold."""
 
 import math
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from defragtrees import render
+from defragtrees._values import ByValue
 
-__all__ = ["Condition"]
+__all__ = ["Condition", "Rule"]
+
+MEASURED = ("coverage", "answered", "error")  # NaN where nobody measured
 
 
 @dataclass(frozen=True)
@@ -106,8 +110,121 @@ class Condition:
             return f"{name} is {texts[0]}"
         return f"{name} in {{{', '.join(texts)}}}"
 
+    def to_dict(self):
+        """Its contents in plain numbers and lists."""
+        return {
+            "feature": self.feature,
+            # No number is above infinity: the condition asks for missing values.
+            "lower": None if self.lower == -math.inf else _json_number(self.lower),
+            "upper": None if self.upper == math.inf else _json_number(self.upper),
+            "categories": None if self.categories is None else list(self.categories),
+            "missing": self.missing,
+        }
+
+    @classmethod
+    def from_dict(cls, data):
+        """The condition that `to_dict` wrote down."""
+        known = data["categories"]
+        return cls(
+            feature=int(data["feature"]),
+            lower=-math.inf if data["lower"] is None else float(data["lower"]),
+            upper=math.inf if data["upper"] is None else float(data["upper"]),
+            categories=None if known is None else tuple(known),
+            missing=bool(data["missing"]),
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Rule(ByValue):
+    """If all conditions hold, this is the answer.
+
+    Parameters
+    ----------
+    conditions : tuple of Condition
+        One for each feature that it asks about; none means always.
+    prediction : class label or float
+    distribution : tuple of float, optional
+        Share of each class among the rows that its answer rests on: the training rows
+        that it answers and, with refine, the rows drawn near them.
+    spread : float, optional
+        Standard deviation of the target among those rows.
+    coverage : float
+        Share of the training rows in which it holds.
+    answered : float
+        Share of the training rows that it answers: it holds and none before it does.
+    error : float
+        Of its answers: share of wrong classes, or mean squared error.
+    weight : float
+        Its say where rules are averaged.
+    """
+
+    conditions: tuple[Condition, ...]
+    prediction: Any
+    distribution: tuple[float, ...] | None = None
+    spread: float | None = None
+    coverage: float = math.nan
+    answered: float = math.nan
+    error: float = math.nan
+    weight: float = 1.0
+
+    @property
+    def n_conditions(self):
+        """How many things it asks; an interval with two finite sides asks two."""
+        return sum(condition.n_sides for condition in self.conditions)
+
+    def covers(self, matrix):
+        """Whether it holds in each row of an encoded matrix."""
+        held = np.ones(len(matrix), dtype=bool)
+        for condition in self.conditions:
+            held &= condition.covers(matrix[:, condition.feature])
+        return held
+
+    def text(self, names, categories=None):
+        """Its conditions as a person would say them."""
+        parts = [c.text(names, categories) for c in self.conditions]
+        parts = [
+            f"({part})" if " or " in part and len(parts) > 1 else part for part in parts
+        ]
+        return " and ".join(parts) if parts else "otherwise"
+
+    def to_dict(self):
+        """Its contents in plain numbers, texts and lists."""
+        shares = self.distribution
+        return {
+            "conditions": [condition.to_dict() for condition in self.conditions],
+            "prediction": self.prediction,
+            "distribution": None if shares is None else list(shares),
+            "spread": self.spread,
+            "weight": self.weight,
+            **{name: _finite(getattr(self, name)) for name in MEASURED},
+        }
+
+    @classmethod
+    def from_dict(cls, data):
+        """The rule that `to_dict` wrote down."""
+        shares = data["distribution"]
+        return cls(
+            conditions=tuple(Condition.from_dict(c) for c in data["conditions"]),
+            prediction=data["prediction"],
+            distribution=None if shares is None else tuple(shares),
+            spread=data["spread"],
+            weight=float(data.get("weight", 1.0)),
+            **{
+                name: math.nan if data[name] is None else float(data[name])
+                for name in MEASURED
+            },
+        )
+
 
 def _label(label):
     """A category as text; quoted where it could be taken for more than one."""
     text = str(label)
     return repr(text) if ", " in text or " and " in text else text
+
+
+def _json_number(value):
+    return value if math.isfinite(value) else str(value)
+
+
+def _finite(value):
+    return None if math.isnan(value) else float(value)

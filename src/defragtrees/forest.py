@@ -156,9 +156,13 @@ class Forest(ByValue):
 
     def predict_proba(self, X):
         """Class probabilities of shape (n_samples, n_classes)."""
+        return self.shares(self.encode(X))
+
+    def shares(self, matrix):
+        """`predict_proba` for a matrix that `encode` made."""
         if self.task != "classification":
             raise AttributeError("A regression forest has no class probabilities.")
-        linked = LINKS[self.link](self.predict_raw(X))
+        linked = LINKS[self.link](self._raw(matrix))
         if linked.shape[1] == 1 and len(self.classes) == 2:
             return np.hstack([1 - linked, linked])
         return linked

@@ -51,30 +51,38 @@ def fidelity(answers, predicted, task, sample_weight=None):
 def coverage(rules, X):
     """Share of rows in which a rule other than the "otherwise" holds.
 
+    In a partition, such as a tree, each row has a rule: the coverage is 1.
+
     Parameters
     ----------
     rules : RuleSet
     X : array-like of shape (n_samples, n_features)
     """
-    return held_share(rules.covers(X))
+    return covered_share(rules, rules.covers(X))
 
 
 def overlap(rules, X):
     """Mean number of rules that hold in a row, the "otherwise" left out.
 
+    In a partition, such as a tree, it is just one.
+
     Parameters
     ----------
     rules : RuleSet
     X : array-like of shape (n_samples, n_features)
     """
-    return held_count(rules.covers(X))
+    return covering_count(rules, rules.covers(X))
 
 
-def held_share(held):
-    """`coverage` of what `RuleSet.covers` gave."""
+def covered_share(rules, held):
+    """`coverage` from what `RuleSet.covers` gave."""
+    if rules.decision == "partition":
+        return 1.0
     return float(held[:, :-1].any(axis=1).mean())
 
 
-def held_count(held):
-    """`overlap` of what `RuleSet.covers` gave."""
+def covering_count(rules, held):
+    """`overlap` from what `RuleSet.covers` gave."""
+    if rules.decision == "partition":
+        return 1.0
     return float(held[:, :-1].sum(axis=1).mean())

@@ -205,6 +205,6 @@ def _point(rules, matrix, expected, answers, weight):
         error,
         math.sqrt(variance / len(losses)),
         metrics.fidelity(answers, predicted, rules.task, weight),
-        metrics.held_share(held),
-        metrics.held_count(held),
+        metrics.covered_share(rules, held),
+        metrics.covering_count(rules, held),
     )

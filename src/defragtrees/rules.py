@@ -1,7 +1,8 @@
-"""Rule and RuleSet: what every method returns.
+"""RuleSet: what every method returns.
 
-A rule set answers with the conditions that it prints and with nothing else. Its rules
-are asked in order; the first that holds answers, and `default` answers for the rest.
+A rule set answers with the conditions that it prints and with nothing else. Mostly its
+rules are asked in order, the first that holds answers, and `default` answers for the
+rest; some methods average all rules that hold instead.
 """
 
 import json
@@ -14,81 +15,36 @@ import numpy as np
 
 from defragtrees import render
 from defragtrees._values import ByValue
-from defragtrees.conditions import Condition
+from defragtrees.conditions import Condition, Rule
 from defragtrees.errors import ModelFileError
 from defragtrees.tables import read_matrix
 
 __all__ = ["Condition", "Rule", "RuleSet"]
 
 FORMAT = "defragtrees-rules-1"
-
-
-@dataclass(frozen=True, eq=False)
-class Rule(ByValue):
-    """If all conditions hold, this is the answer.
-
-    Parameters
-    ----------
-    conditions : tuple of Condition
-        One for each feature that it asks about; none means always.
-    prediction : class label or float
-    distribution : tuple of float, optional
-        Share of each class among the rows that its answer rests on: the training rows
-        that it answers and, with refine, the rows drawn near them.
-    spread : float, optional
-        Standard deviation of the target among those rows.
-    coverage : float
-        Share of the training rows in which it holds.
-    answered : float
-        Share of the training rows that it answers: it holds and none before it does.
-    error : float
-        Of its answers: share of wrong classes, or mean squared error.
-    """
-
-    conditions: tuple[Condition, ...]
-    prediction: Any
-    distribution: tuple[float, ...] | None = None
-    spread: float | None = None
-    coverage: float = math.nan
-    answered: float = math.nan
-    error: float = math.nan
-
-    @property
-    def n_conditions(self):
-        """How many things it asks; an interval with two finite sides asks two."""
-        return sum(condition.n_sides for condition in self.conditions)
-
-    def covers(self, matrix):
-        """Whether it holds in each row of an encoded matrix."""
-        held = np.ones(len(matrix), dtype=bool)
-        for condition in self.conditions:
-            held &= condition.covers(matrix[:, condition.feature])
-        return held
-
-    def text(self, names, categories=None):
-        """Its conditions as a person would say them."""
-        parts = [c.text(names, categories) for c in self.conditions]
-        parts = [
-            f"({part})" if " or " in part and len(parts) > 1 else part for part in parts
-        ]
-        return " and ".join(parts) if parts else "otherwise"
+DECISIONS = ("first", "partition", "average")
 
 
 @dataclass(frozen=True, eq=False)
 class RuleSet(ByValue):
-    """An ordered list of rules that answers every row.
+    """Rules that answer every row.
 
     Parameters
     ----------
     rules : tuple of Rule
         Asked in this order.
     default : Rule
-        Without conditions; answers where no rule holds. It counts as a rule.
+        Without conditions; answers where no rule holds. It counts as a rule. Where
+        rules are averaged it holds in every row, with its own weight.
     feature_names : tuple of str
     task : {"classification", "regression"}
     classes : tuple, optional
     categories : tuple of (tuple or None), optional
         For each feature its categories, or None where it is numeric.
+    decision : {"first", "partition", "average"}
+        Who answers: the first rule that holds; the same, and just one rule holds in
+        each row, as in a tree; or all that hold, as a mean by weight of their class
+        shares or numbers.
 
     Examples
     --------
@@ -108,6 +64,7 @@ class RuleSet(ByValue):
     task: str
     classes: tuple[Any, ...] | None = None
     categories: tuple[tuple[Any, ...] | None, ...] | None = None
+    decision: str = "first"
 
     def __post_init__(self):
         for name in ("rules", "feature_names"):
@@ -118,6 +75,10 @@ class RuleSet(ByValue):
             raise ValueError(f"Unknown task {self.task!r}.")
         if self.task == "classification" and not self.classes:
             raise ValueError("Rules for a classification need their classes.")
+        if self.decision not in DECISIONS:
+            raise ValueError(
+                f"decision must be one of {DECISIONS}; got {self.decision!r}."
+            )
         if self.default.conditions:
             raise ValueError("The default rule must have no conditions.")
         for rule in self.rules:
@@ -160,23 +121,64 @@ class RuleSet(ByValue):
         return self.holding(self.encode(X))
 
     def apply(self, X):
-        """Index of the rule that answers each row; the last is the default."""
+        """Index of the rule that answers each row; the last is the default.
+
+        Where rules are averaged, it is the one with the most weight that holds.
+        """
         return self.answering(self.encode(X))
 
     def predict(self, X):
         """The answer for each row: class labels, or numbers."""
         return self.answer(self.encode(X))
 
+    def predict_proba(self, X):
+        """Class shares: those of the answering rule, or their mean by weight."""
+        return self.shares(self.encode(X))
+
     def answering(self, matrix):
         """`apply` for a matrix that `encode` made."""
-        return self.holding(matrix).argmax(axis=1)
+        held = self.holding(matrix)
+        if self.decision == "average":
+            weights = np.array([rule.weight for rule in self])
+            return np.where(held, weights, -1.0).argmax(axis=1)
+        return held.argmax(axis=1)
 
     def answer(self, matrix):
         """`predict` for a matrix that `encode` made."""
+        if self.decision == "average":
+            if self.task == "regression":
+                return self._averaged(matrix)[:, 0]
+            return np.asarray(self.classes)[self._averaged(matrix).argmax(axis=1)]
         answers = [rule.prediction for rule in self]
         is_number = self.task == "regression"
         dtype = np.float64 if is_number else np.asarray(self.classes).dtype
         return np.asarray(answers, dtype=dtype)[self.answering(matrix)]
+
+    def shares(self, matrix):
+        """`predict_proba` for a matrix that `encode` made."""
+        if self.task != "classification":
+            raise AttributeError("Rules for a number have no class probabilities.")
+        if self.decision == "average":
+            return self._averaged(matrix)
+        return np.array([rule.distribution for rule in self])[self.answering(matrix)]
+
+    def _averaged(self, matrix):
+        """Mean by weight of what the rules say that hold, (n_samples, n_outputs)."""
+        held = self.holding(matrix)
+        values = np.array([self._said(rule) for rule in self])
+        total = np.zeros((len(matrix), values.shape[1]))
+        weight = np.zeros(len(matrix))
+        # Rule by rule: the last digits must not depend on the number of rows.
+        for k, rule in enumerate(self):
+            total += np.outer(held[:, k] * rule.weight, values[k])
+            weight += held[:, k] * rule.weight
+        without = weight <= 0
+        total[without], weight[without] = values[-1], 1.0
+        return total / weight[:, None]
+
+    def _said(self, rule):
+        is_number = self.task == "regression"
+        return [rule.prediction] if is_number else rule.distribution
 
     def holding(self, matrix):
         """`covers` for a matrix that `encode` made."""
@@ -184,12 +186,6 @@ class RuleSet(ByValue):
         for k, rule in enumerate(self.rules):
             held[:, k] = rule.covers(matrix)
         return held
-
-    def predict_proba(self, X):
-        """Class shares of the rows that the answering rule rests on."""
-        if self.task != "classification":
-            raise AttributeError("Rules for a number have no class probabilities.")
-        return np.array([rule.distribution for rule in self])[self.apply(X)]
 
     def rows(self):
         """One dict per rule, ready to show; every view of the rules starts here."""
@@ -202,11 +198,17 @@ class RuleSet(ByValue):
                 "coverage": rule.coverage,
                 "answered": rule.answered,
                 "error": rule.error,
+                "weight": rule.weight,
             }
             for k, rule in enumerate(self, start=1)
         ]
 
     def _answer_text(self, rule):
+        if self.decision == "average" and self.task == "classification":
+            return ", ".join(
+                f"{label} {render.number(share)}"
+                for label, share in zip(self.classes, rule.distribution, strict=True)
+            )
         if self.task == "regression":
             return render.number(rule.prediction)
         return str(rule.prediction)
@@ -219,11 +221,14 @@ class RuleSet(ByValue):
 
     def __str__(self):
         lines = []
+        last = "always" if self.decision == "average" else "otherwise"
         for row in self.rows():
             if row["if"] == "otherwise":
-                text = f"{row['rule']}. otherwise {row['then']}"
+                text = f"{row['rule']}. {last} {row['then']}"
             else:
                 text = f"{row['rule']}. if {row['if']} then {row['then']}"
+            if self.decision == "average":
+                text += f", weight {render.number(row['weight'])}"
             if not math.isnan(row["answered"]):
                 text += f"  [{self._evidence(row)}]"
             lines.append(text)
@@ -238,12 +243,14 @@ class RuleSet(ByValue):
         return f"{rows}, {render.share(1 - row['error'])} agree"
 
     def _repr_html_(self):
-        header = ["", "if", "then", "rows", "error"]
+        is_average = self.decision == "average"
+        header = ["", "if", "then", *(["weight"] if is_average else []), "rows"]
         cells = [
             [
                 row["rule"],
-                row["if"],
+                "always" if is_average and row["if"] == "otherwise" else row["if"],
                 row["then"],
+                *([render.number(row["weight"])] if is_average else []),
                 render.share(row["answered"]),
                 render.share(row["error"])
                 if self.task == "classification"
@@ -251,7 +258,7 @@ class RuleSet(ByValue):
             ]
             for row in self.rows()
         ]
-        return render.html_table(header, cells)
+        return render.html_table([*header, "error"], cells)
 
     def to_dict(self):
         """Everything in plain numbers, texts and lists; `from_dict` reads it back."""
@@ -261,8 +268,9 @@ class RuleSet(ByValue):
             "classes": None if self.classes is None else list(self.classes),
             "feature_names": list(self.feature_names),
             "categories": [None if c is None else list(c) for c in self.categories],
-            "rules": [_rule_to_dict(rule) for rule in self.rules],
-            "default": _rule_to_dict(self.default),
+            "rules": [rule.to_dict() for rule in self.rules],
+            "default": self.default.to_dict(),
+            "decision": self.decision,
         }
 
     @classmethod
@@ -274,14 +282,15 @@ class RuleSet(ByValue):
                     f"Rules must have the format {FORMAT!r}; got {data['format']!r}."
                 )
             return cls(
-                rules=tuple(_rule_from_dict(rule) for rule in data["rules"]),
-                default=_rule_from_dict(data["default"]),
+                rules=tuple(Rule.from_dict(rule) for rule in data["rules"]),
+                default=Rule.from_dict(data["default"]),
                 feature_names=tuple(data["feature_names"]),
                 task=data["task"],
                 classes=None if data["classes"] is None else tuple(data["classes"]),
                 categories=tuple(
                     None if c is None else tuple(c) for c in data["categories"]
                 ),
+                decision=data.get("decision", "first"),
             )
         except ModelFileError:
             raise
@@ -311,57 +320,3 @@ class RuleSet(ByValue):
                 f"{str(path)!r} is not a JSON file: {error}."
             ) from None
         return cls.from_dict(data)
-
-
-def _rule_to_dict(rule):
-    return {
-        "conditions": [
-            {
-                "feature": c.feature,
-                # No number is above infinity: the condition asks for missing values.
-                "lower": None if c.lower == -math.inf else _json_number(c.lower),
-                "upper": None if c.upper == math.inf else _json_number(c.upper),
-                "categories": None if c.categories is None else list(c.categories),
-                "missing": c.missing,
-            }
-            for c in rule.conditions
-        ],
-        "prediction": rule.prediction,
-        "distribution": None if rule.distribution is None else list(rule.distribution),
-        "spread": rule.spread,
-        "coverage": _finite(rule.coverage),
-        "answered": _finite(rule.answered),
-        "error": _finite(rule.error),
-    }
-
-
-def _rule_from_dict(data):
-    conditions = tuple(
-        Condition(
-            feature=int(c["feature"]),
-            lower=-math.inf if c["lower"] is None else float(c["lower"]),
-            upper=math.inf if c["upper"] is None else float(c["upper"]),
-            categories=None if c["categories"] is None else tuple(c["categories"]),
-            missing=bool(c["missing"]),
-        )
-        for c in data["conditions"]
-    )
-    distribution = data["distribution"]
-    return Rule(
-        conditions=conditions,
-        prediction=data["prediction"],
-        distribution=None if distribution is None else tuple(distribution),
-        spread=data["spread"],
-        **{
-            name: math.nan if data[name] is None else float(data[name])
-            for name in ("coverage", "answered", "error")
-        },
-    )
-
-
-def _json_number(value):
-    return value if math.isfinite(value) else str(value)
-
-
-def _finite(value):
-    return None if math.isnan(value) else float(value)

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from defragtrees.mixture.boxes import needed_sides
-from defragtrees.rules import Condition, Rule, RuleSet
+from defragtrees.rules import Rule, RuleSet
 
 __all__ = ["answering_rule", "list_rules"]
 
@@ -95,20 +95,8 @@ def _condition(problem, feature, sides, taken):
     last = int(grid.n_bins[feature]) - 1
     # Missing values are accepted only where the rule answers rows that have them.
     column = problem.binned.codes[taken, feature]
-    missing = bool(accepts[last] and (column == last).any())
-    inside = np.flatnonzero(accepts[:last])
-    if grid.is_categorical(feature):
-        return Condition(feature, categories=tuple(inside.tolist()), missing=missing)
-    if not inside.size:
-        return Condition(feature, lower=math.inf, missing=missing)
-    thresholds = grid.splits[feature]
-    first, final = inside[0], inside[-1]
-    return Condition(
-        feature,
-        lower=float(thresholds[first - 1]) if first > 0 else -math.inf,
-        upper=float(thresholds[final]) if final < len(thresholds) else math.inf,
-        missing=missing,
-    )
+    accepts[last] &= (column == last).any()
+    return grid.condition(feature, accepts)
 
 
 def answering_rule(problem, conditions, taken, basis=None):

@@ -4,7 +4,7 @@ import dataclasses
 import warnings
 
 import numpy as np
-from sklearn.base import BaseEstimator, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
@@ -21,8 +21,14 @@ from sklearn.utils.validation import (
 )
 
 from defragtrees import metrics, render
-from defragtrees._optional import require
 from defragtrees.forest import Forest
+from defragtrees.methods._door import (
+    check_labels,
+    class_numbers,
+    is_renamed,
+    numbers,
+    text_as_categories,
+)
 from defragtrees.problem import Problem
 from defragtrees.readers import read_forest
 from defragtrees.tables import (
@@ -31,9 +37,7 @@ from defragtrees.tables import (
     column_names,
 )
 
-__all__ = ["Simplifier"]
-
-MADE_UP_NAMES = ("x{1}", "x{0}", "f{0}", "{0}", "Column_{0}")
+__all__ = ["RuleClassifier", "RuleRegressor", "Simplifier"]
 
 
 class Simplifier(BaseEstimator):
@@ -117,9 +121,9 @@ class Simplifier(BaseEstimator):
                 f"X and y must have equally many rows; got {n_samples} and {len(y)}."
             )
         if self._task == "regression":
-            y = _numbers(y)
+            y = numbers(y)
         else:
-            _check_labels(y)
+            check_labels(y)
         return y
 
     def _ready_forest(self, X, y, sample_weight, rng):
@@ -144,7 +148,7 @@ class Simplifier(BaseEstimator):
     def _fit_ensemble(self, X, y, sample_weight, rng):
         if self.ensemble is None:
             ensemble = self._default_ensemble(X, int(rng.integers(2**31)))
-            X = _text_as_categories(X)
+            X = text_as_categories(X)
         else:
             ensemble = clone(self.ensemble)
         weights = {} if sample_weight is None else {"sample_weight": sample_weight}
@@ -180,8 +184,7 @@ class Simplifier(BaseEstimator):
         names = column_names(X)
         if names is None or len(names) != forest.n_features:
             return forest
-        # LightGBM writes an underscore for each space in the names that it saw.
-        if _made_up(forest) or forest.feature_names == _without_spaces(names):
+        if is_renamed(forest, names):
             return dataclasses.replace(forest, feature_names=names)
         return forest
 
@@ -206,7 +209,7 @@ class Simplifier(BaseEstimator):
             matrix, weight = matrix[kept], weight[kept]
             y = None if y is None else y[kept]
         classes = forest.classes
-        labels = y if classes is None or y is None else _class_numbers(y, classes)
+        labels = y if classes is None or y is None else class_numbers(y, classes)
         if self.target == "labels":
             target = labels
         else:
@@ -280,8 +283,8 @@ class Simplifier(BaseEstimator):
         found = {
             "n_rules": rules.n_rules,
             "n_conditions": rules.n_conditions,
-            "coverage": metrics.held_share(held),
-            "overlap": metrics.held_count(held),
+            "coverage": metrics.covered_share(rules, held),
+            "overlap": metrics.covering_count(rules, held),
             "fidelity": metrics.fidelity(answers, predicted, task, weight),
         }
         if y is not None:
@@ -331,64 +334,30 @@ class Simplifier(BaseEstimator):
         return tags
 
 
-def _text_as_categories(X):
-    """A frame with its columns of text as categories; anything else as it is."""
-    known = category_lists(X) or ()
-    names = [name for j, name in enumerate(getattr(X, "columns", ())) if known[j]]
-    if not names:
-        return X
-    if hasattr(X, "iloc"):
-        return X.astype({name: "category" for name in names})
-    polars = require("polars", "A polars frame")
-    return X.with_columns(polars.col(names).cast(polars.Categorical))
+class RuleClassifier(ClassifierMixin):
+    """What a method's classifier has besides; stands before the method's class."""
+
+    _task = "classification"
+
+    def predict_proba(self, X):
+        """Class shares: those of the answering rule, or their mean by weight.
+
+        They are shares of the rows that a rule's answer rests on: training rows and,
+        with refine, rows drawn near them.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
+        """
+        matrix = self._matrix(X)
+        return self.rules_.shares(matrix)
 
 
-def _numbers(y):
-    try:
-        y = np.asarray(y, dtype=np.float64)
-    except (TypeError, ValueError):
-        raise ValueError("y must hold numbers for a regression.") from None
-    if not np.isfinite(y).all():
-        raise ValueError("Input y contains NaN or infinity; finite numbers are needed.")
-    return y
+class RuleRegressor(RegressorMixin):
+    """What a method's regressor has besides; stands before the method's class."""
 
-
-def _check_labels(y):
-    if y.dtype.kind == "O" and any(label is None or label != label for label in y):
-        raise ValueError("Input y contains missing values; class labels are needed.")
-    if y.dtype.kind == "f":
-        if not np.isfinite(y).all():
-            raise ValueError(
-                "Input y contains NaN or infinity; class labels are needed."
-            )
-        if (y != np.floor(y)).any():
-            raise ValueError(
-                "Unknown label type: continuous. Maybe you are trying to fit a "
-                "classifier to numbers; use the regressor."
-            )
-
-
-def _class_numbers(y, classes):
-    """Positions of the labels in `classes`, all of which the ensemble must know."""
-    labels, inverse = np.unique(y, return_inverse=True)
-    position = {label: i for i, label in enumerate(classes)}
-    unknown = [label for label in labels.tolist() if label not in position]
-    if unknown:
-        raise ValueError(
-            f"y has labels that the ensemble does not know: {unknown[:5]!r}; it knows "
-            f"{list(classes)[:5]!r}."
-        )
-    return np.array([position[label] for label in labels.tolist()])[inverse]
-
-
-def _without_spaces(names):
-    return tuple(name.replace(" ", "_") for name in names)
-
-
-def _made_up(forest):
-    """Whether the names are a library's own, as for a model trained on an array."""
-    names = forest.feature_names
-    return any(
-        names == tuple(form.format(j, j + 1) for j in range(len(names)))
-        for form in MADE_UP_NAMES
-    )
+    _task = "regression"

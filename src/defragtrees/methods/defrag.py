@@ -4,14 +4,13 @@ import math
 import warnings
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.exceptions import ConvergenceWarning
 
 from defragtrees import metrics
 from defragtrees.methods._listing import list_rules
 from defragtrees.methods._refining import Refinement, refine
 from defragtrees.methods._settings import check_settings, feature_numbers
-from defragtrees.methods.base import Simplifier
+from defragtrees.methods.base import RuleClassifier, RuleRegressor, Simplifier
 from defragtrees.mixture.boxes import component_sides
 from defragtrees.mixture.fit import MixtureSettings, Rows, fit_mixture
 from defragtrees.mixture.loop import Settings
@@ -293,7 +292,7 @@ class _Defrag(Simplifier):
         return found
 
 
-class DefragClassifier(ClassifierMixin, _Defrag):
+class DefragClassifier(RuleClassifier, _Defrag):
     __doc__ = f"""A few rules that say nearly what a classification ensemble says.
 {PARAMETERS}
     Examples
@@ -308,26 +307,8 @@ class DefragClassifier(ClassifierMixin, _Defrag):
     True
     """
 
-    _task = "classification"
 
-    def predict_proba(self, X):
-        """Class shares of the rows that the answering rule rests on.
-
-        These are training rows and, with refine, rows drawn near them.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples, n_classes)
-        """
-        answering = self.apply(X)
-        return np.array([rule.distribution for rule in self.rules_])[answering]
-
-
-class DefragRegressor(RegressorMixin, _Defrag):
+class DefragRegressor(RuleRegressor, _Defrag):
     __doc__ = f"""A few rules that say nearly what a regression ensemble says.
 {PARAMETERS}
     Examples
@@ -341,8 +322,6 @@ class DefragRegressor(RegressorMixin, _Defrag):
     >>> simple.rules_.n_rules <= 5
     True
     """
-
-    _task = "regression"
 
 
 def _listed_components(problem, posterior, max_rules, tolerances):

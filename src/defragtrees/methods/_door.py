@@ -1,0 +1,84 @@
+"""What is checked at the door of every method: labels, numbers and names."""
+
+import numpy as np
+
+from defragtrees._optional import require
+from defragtrees.tables import category_lists
+
+__all__ = [
+    "check_labels",
+    "class_numbers",
+    "is_renamed",
+    "numbers",
+    "text_as_categories",
+]
+
+MADE_UP_NAMES = ("x{1}", "x{0}", "f{0}", "{0}", "Column_{0}")
+
+
+def text_as_categories(X):
+    """A frame with its columns of text as categories; anything else as it is."""
+    known = category_lists(X) or ()
+    names = [name for j, name in enumerate(getattr(X, "columns", ())) if known[j]]
+    if not names:
+        return X
+    if hasattr(X, "iloc"):
+        return X.astype({name: "category" for name in names})
+    polars = require("polars", "A polars frame")
+    return X.with_columns(polars.col(names).cast(polars.Categorical))
+
+
+def numbers(y):
+    """The target of a regression as finite float64 numbers."""
+    try:
+        y = np.asarray(y, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError("y must hold numbers for a regression.") from None
+    if not np.isfinite(y).all():
+        raise ValueError("Input y contains NaN or infinity; finite numbers are needed.")
+    return y
+
+
+def check_labels(y):
+    """Refuse labels that are missing or look like measurements."""
+    if y.dtype.kind == "O" and any(label is None or label != label for label in y):
+        raise ValueError("Input y contains missing values; class labels are needed.")
+    if y.dtype.kind == "f":
+        if not np.isfinite(y).all():
+            raise ValueError(
+                "Input y contains NaN or infinity; class labels are needed."
+            )
+        if (y != np.floor(y)).any():
+            raise ValueError(
+                "Unknown label type: continuous. Maybe you are trying to fit a "
+                "classifier to numbers; use the regressor."
+            )
+
+
+def class_numbers(y, classes):
+    """Positions of the labels in `classes`, all of which the ensemble must know."""
+    labels, inverse = np.unique(y, return_inverse=True)
+    position = {label: i for i, label in enumerate(classes)}
+    unknown = [label for label in labels.tolist() if label not in position]
+    if unknown:
+        raise ValueError(
+            f"y has labels that the ensemble does not know: {unknown[:5]!r}; it knows "
+            f"{list(classes)[:5]!r}."
+        )
+    return np.array([position[label] for label in labels.tolist()])[inverse]
+
+
+def is_renamed(forest, names):
+    """Whether the forest's names are a library's own form of these, or made up."""
+    # LightGBM writes an underscore for each space in the names that it saw.
+    without_spaces = tuple(name.replace(" ", "_") for name in names)
+    return _made_up(forest) or forest.feature_names == without_spaces
+
+
+def _made_up(forest):
+    """Whether the names are a library's own, as for a model trained on an array."""
+    names = forest.feature_names
+    return any(
+        names == tuple(form.format(j, j + 1) for j in range(len(names)))
+        for form in MADE_UP_NAMES
+    )

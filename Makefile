@@ -38,6 +38,8 @@ bench: $(VENV)/test.stamp
 	DEFRAGTREES_DATA=$(DATA) $(BIN)/python -m benchmarks.label_say
 	DEFRAGTREES_DATA=$(DATA) $(BIN)/python -m benchmarks.recovery
 	DEFRAGTREES_DATA=$(DATA) $(BIN)/python -m benchmarks.refine_speed
+	DEFRAGTREES_DATA=$(DATA) $(BIN)/python -m benchmarks.harvest_solvers
+	$(BIN)/python -m benchmarks.rivals --data $(DATA)
 
 quality: $(VENV)/test.stamp
 	$(BIN)/python -m benchmarks.quality --data $(DATA)

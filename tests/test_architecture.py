@@ -13,6 +13,7 @@ FLOORS = {
     "errors": 0,
     "_optional": 0,
     "_values": 0,
+    "_version": 0,
     "render": 0,
     "progress": 0,
     "tables": 0,
@@ -26,11 +27,13 @@ FLOORS = {
     "refine": 2,
     "metrics": 2,
     "datasets": 2,
+    "export": 2,
     "methods": 3,
     "plots": 3,
     "report": 4,
     "simplify": 4,
     "path": 4,
+    "compare": 4,
     "demo": 5,
     "__init__": 5,
 }
@@ -93,23 +96,34 @@ def test_importing_the_package_imports_no_optional_package():
     # scikit-learn imports pandas for itself where it finds it.
     more = loaded_by("import defragtrees") - loaded_by("import sklearn.ensemble")
     optional = "pandas polars xgboost lightgbm catboost matplotlib treelite numba torch"
+    optional += " click duckdb onnx plotly pyarrow skops"
     assert more & set(optional.split()) == set()
     assert "defragtrees" in more
 
 
 def test_public_names_are_the_promised_ones_and_documented():
     assert sorted(defragtrees.__all__) == [
+        "BornAgainTreeClassifier",
+        "BornAgainTreeRegressor",
+        "Comparison",
         "Condition",
         "DefragClassifier",
         "DefragRegressor",
+        "DistilledTreeClassifier",
+        "DistilledTreeRegressor",
         "Forest",
+        "InTreesClassifier",
+        "InTreesRegressor",
         "MissingPackageError",
         "ModelFileError",
+        "NodeHarvestClassifier",
+        "NodeHarvestRegressor",
         "Rule",
         "RulePath",
         "RuleSet",
         "Tree",
         "UnsupportedEnsembleError",
+        "compare",
         "read_forest",
         "simplify",
         "simplify_path",

@@ -199,9 +199,9 @@ def test_averaged_classes_are_a_mean_of_shares_and_a_default_without_weight_wait
     assert rules.predict_proba(X)[:, 1] == pytest.approx([0.5, 0.75, 0.0, 0.5])
     assert rules.predict(X).tolist() == ["a", "b", "a", "a"]
     assert str(rules).splitlines() == [
-        "1. if t > 20 then a 0.25, b 0.75, weight 0.5",
-        "2. if h > 1.5 then a 1, b 0, weight 0.25",
-        "3. always a 0.5, b 0.5, weight 0",
+        "1. if t > 20 then a: 0.25, b: 0.75, weight 0.5",
+        "2. if h > 1.5 then a: 1, b: 0, weight 0.25",
+        "3. always a: 0.5, b: 0.5, weight 0",
     ]
     assert "<th>weight</th>" in rules._repr_html_()
 

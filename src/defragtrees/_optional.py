@@ -8,6 +8,7 @@ EXTRAS = {
     "catboost": "catboost",
     "lightgbm": "lightgbm",
     "matplotlib": "plot",
+    "onnx": "onnx",
     "pandas": "pandas",
     "polars": "polars",
     "xgboost": "xgboost",

@@ -56,7 +56,9 @@ class Condition:
         if self.categories is not None:
             inside = np.isin(column, self.categories)
         else:
-            inside = (column > self.lower) & (column <= self.upper)
+            # Without a lower bound even minus infinity holds, as the text says.
+            above = column > self.lower if self.lower > -math.inf else True
+            inside = above & (column <= self.upper)
         return np.where(np.isnan(column), self.missing, inside)
 
     def text(self, names, categories=None):

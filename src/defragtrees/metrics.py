@@ -1,8 +1,23 @@
-"""How good a rule set is: error, fidelity, coverage, overlap, size."""
+"""How good a rule set is: error, fidelity, coverage, overlap, size, stability."""
+
+import itertools
+import warnings
 
 import numpy as np
+from sklearn.utils import check_random_state
 
-__all__ = ["coverage", "error", "fidelity", "overlap"]
+from defragtrees.tables import take_rows
+
+__all__ = [
+    "coverage",
+    "error",
+    "fidelity",
+    "n_conditions",
+    "n_rules",
+    "overlap",
+    "similarity",
+    "stability",
+]
 
 
 def error(expected, predicted, task, sample_weight=None):
@@ -86,3 +101,106 @@ def covering_count(rules, held):
     if rules.decision == "partition":
         return 1.0
     return float(held[:, :-1].sum(axis=1).mean())
+
+
+def n_rules(rules):
+    """Number of rules, the last "otherwise" included.
+
+    Parameters
+    ----------
+    rules : RuleSet
+    """
+    return rules.n_rules
+
+
+def n_conditions(rules):
+    """Mean number of conditions of a rule; an interval with two sides counts two.
+
+    Parameters
+    ----------
+    rules : RuleSet
+    """
+    return rules.n_conditions
+
+
+def similarity(first, second, X):
+    """How alike two rule sets cut these rows, from 0 to 1.
+
+    For every rule, the largest share of rows in common (Jaccard index) with a rule of
+    the other set that gives the same kind of answer is found; the mean, by the number
+    of rows of the rules, is taken both ways. A rule has the rows that it answers, or,
+    where rules are averaged, the rows in which it holds. Two sets with the same rules
+    in other words have similarity 1.
+
+    Parameters
+    ----------
+    first, second : RuleSet
+    X : array-like of shape (n_samples, n_features)
+
+    Examples
+    --------
+    >>> from defragtrees.rules import Condition, Rule, RuleSet
+    >>> def split(at):
+    ...     low = Rule((Condition(0, upper=at),), 0.0)
+    ...     return RuleSet((low,), Rule((), 1.0), ("size",), "regression")
+    >>> X = [[1.0], [2.0], [3.0], [4.0]]
+    >>> similarity(split(2.5), split(2.1), X)
+    1.0
+    >>> round(similarity(split(2.5), split(3.5), X), 4)
+    0.6042
+    """
+    one, two = _members(first, X), _members(second, X)
+    common = one.T @ two
+    sizes = one.sum(axis=0)[:, None] + two.sum(axis=0) - common
+    alike = common / np.maximum(sizes, 1)
+    if first.task == "classification":
+        same = [[a.prediction == b.prediction for b in second] for a in first]
+        alike = np.where(same, alike, 0.0)
+    there = np.average(alike.max(axis=1), weights=one.sum(axis=0))
+    back = np.average(alike.max(axis=0), weights=two.sum(axis=0))
+    return float((there + back) / 2)
+
+
+def _members(rules, X):
+    if rules.decision == "average":
+        return rules.covers(X).astype(np.float64)
+    return np.eye(rules.n_rules)[rules.apply(X)]
+
+
+def stability(
+    estimator, X, y=None, sample_weight=None, *, n_resamples=5, random_state=None
+):
+    """How alike the rules are when the rows are drawn anew, from 0 to 1.
+
+    The estimator is fitted on samples of half of the rows, around the same ensemble,
+    and the `similarity` of all pairs of rule sets, on all rows, is averaged.
+
+    Parameters
+    ----------
+    estimator : Simplifier
+        With a fitted ensemble. It is not changed.
+    X : array-like or data frame of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,), optional
+    sample_weight : array-like of shape (n_samples,), optional
+    n_resamples : int, default=5
+    random_state : int, RandomState or None, default=None
+
+    Returns
+    -------
+    float
+    """
+    if n_resamples < 2:
+        raise ValueError(f"n_resamples must be at least 2; got {n_resamples!r}.")
+    rng = check_random_state(random_state)
+    n_rows = len(X)
+    found = []
+    for _ in range(n_resamples):
+        rows = np.sort(rng.choice(n_rows, max(1, n_rows // 2), replace=False))
+        # Not `clone`, which would unfit the ensemble.
+        again = type(estimator)(**estimator.get_params(deep=False))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)
+            again.fit(*(take_rows(values, rows) for values in (X, y, sample_weight)))
+        found.append(again.rules_)
+    pairs = itertools.combinations(found, 2)
+    return float(np.mean([similarity(one, two, X) for one, two in pairs]))

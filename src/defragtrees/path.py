@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 from defragtrees import metrics, plots, render
 from defragtrees.rules import RuleSet
 from defragtrees.simplify import simplify
-from defragtrees.tables import column_names
+from defragtrees.tables import take_rows
 
 __all__ = ["PathPoint", "RulePath", "simplify_path"]
 
@@ -162,16 +162,16 @@ def simplify_path(
     )
     simple = simplify(
         ensemble,
-        _take(X, train),
-        _take(y, train),
-        _take(sample_weight, train),
+        take_rows(X, train),
+        take_rows(y, train),
+        take_rows(sample_weight, train),
         random_state=seed,
         **settings,
     )
-    matrix = simple._matrix(_take(X, test))
+    matrix = simple._matrix(take_rows(X, test))
     answers = simple.forest_.answer(matrix)
-    weight = _take(sample_weight, test)
-    expected = answers if y is None else simple._check_y(_take(y, test), len(test))
+    weight = take_rows(sample_weight, test)
+    expected = answers if y is None else simple._check_y(take_rows(y, test), len(test))
     points = tuple(
         _point(rules, matrix, expected, answers, weight)
         for rules in simple.path_.values()
@@ -181,14 +181,6 @@ def simplify_path(
     chosen = next(i for i, point in enumerate(points) if point.error <= limit)
     error = metrics.error(expected, answers, simple.rules_.task, weight)
     return RulePath(points, chosen, error)
-
-
-def _take(values, rows):
-    if values is None:
-        return None
-    if column_names(values) is not None:
-        return values.iloc[rows] if hasattr(values, "iloc") else values[rows.tolist()]
-    return np.asarray(values)[rows]
 
 
 def _point(rules, matrix, expected, answers, weight):

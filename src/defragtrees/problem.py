@@ -1,6 +1,7 @@
 """Problem: all that a method may look at, validated once."""
 
 import dataclasses
+import re
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -61,8 +62,13 @@ class Problem:
 
     @cached_property
     def feature_order(self):
-        """Features sorted by name, so that the order of columns has no say."""
-        return tuple(np.argsort(np.array(self.feature_names), kind="stable").tolist())
+        """Features sorted by name, so that the order of columns has no say.
+
+        Numbers in names count as numbers: columns without names, which are called x1,
+        x2, ..., x10, stand in the order of X.
+        """
+        names = self.feature_names
+        return tuple(sorted(range(len(names)), key=lambda j: _parts(names[j])))
 
     def in_canonical_order(self):
         """The same problem with its rows sorted by a hash of their contents.
@@ -86,6 +92,12 @@ class Problem:
             target=self.target[rows],
             sample_weight=self.sample_weight[rows],
         )
+
+
+def _parts(name):
+    """A name as texts and numbers by turns; the name itself settles "1" and "01"."""
+    parts = re.split(r"([0-9]+)", name)
+    return [int(part) if k % 2 else part for k, part in enumerate(parts)], name
 
 
 def _mix(key):

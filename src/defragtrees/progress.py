@@ -7,12 +7,13 @@ __all__ = ["Progress"]
 
 
 class Progress:
-    """Shows `done` of `total` while work lasts longer than a second.
+    """Shows how much of `total` is done, once work lasts longer than a second.
 
     Parameters
     ----------
     label : str
-    total : int
+    total : float
+        What `advance` adds up to.
     stream : file, default=standard error
 
     Examples
@@ -42,12 +43,25 @@ class Progress:
         now = time.monotonic()
         if now - self.begin > 1 and now - self.shown > 0.1:
             self.shown = now
-            filled = "#" * (20 * self.done // max(self.total, 1))
+            share = min(1.0, self.done / max(self.total, 1e-9))
+            filled = "#" * int(20 * share)
+            spent = now - self.begin
+            left = f", {_duration(spent * (1 - share) / share)} left" if share else ""
             self._write(
-                f"\r{self.label} [{filled:<20}] {self.done}/{self.total} "
-                f"{now - self.begin:.0f} s"
+                f"\r{self.label} [{filled:<20}] {share:4.0%} {_duration(spent)}{left}  "
             )
 
     def _write(self, text):
         self.stream.write(text)
         self.stream.flush()
+
+
+def _duration(seconds):
+    """A time that is good enough to wait by.
+
+    Examples
+    --------
+    >>> _duration(42.3), _duration(200)
+    ('42 s', '3 min')
+    """
+    return f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} min"

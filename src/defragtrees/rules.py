@@ -206,7 +206,7 @@ class RuleSet(ByValue):
     def _answer_text(self, rule):
         if self.decision == "average" and self.task == "classification":
             return ", ".join(
-                f"{label} {render.number(share)}"
+                f"{label}: {render.number(share)}"
                 for label, share in zip(self.classes, rule.distribution, strict=True)
             )
         if self.task == "regression":

@@ -14,7 +14,14 @@ from numbers import Integral
 import numpy as np
 from scipy import sparse
 
-__all__ = ["category_lists", "check_finite", "column_names", "listed", "read_matrix"]
+__all__ = [
+    "category_lists",
+    "check_finite",
+    "column_names",
+    "listed",
+    "read_matrix",
+    "take_rows",
+]
 
 NUMBER_KINDS = "biuf"
 DATE_KINDS = "mM"
@@ -38,6 +45,23 @@ def column_names(X):
             "comes more than once. Rename or drop the repeated columns."
         )
     return names
+
+
+def take_rows(values, rows):
+    """Some rows of an array or a frame, in the order given; None stays None.
+
+    Examples
+    --------
+    >>> take_rows([10, 20, 30], np.array([2, 0])).tolist()
+    [30, 10]
+    """
+    if values is None:
+        return None
+    if hasattr(values, "iloc"):
+        return values.iloc[rows]
+    if column_names(values) is not None:
+        return values[rows.tolist()]
+    return np.asarray(values)[rows]
 
 
 def category_lists(X):

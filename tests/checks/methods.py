@@ -81,7 +81,7 @@ def average_by_hand(text, names, row):
         said, weight = said.rsplit(", weight ", 1)
         total += float(weight)
         for part in said.split(", "):
-            label, _, value = part.rpartition(" ")
+            label, _, value = part.rpartition(": ")
             totals[label] = totals.get(label, 0.0) + float(weight) * float(value)
     if list(totals) == [""]:
         return totals[""] / total

@@ -6,13 +6,25 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from defragtrees import DefragClassifier, DefragRegressor
+from defragtrees.methods import METHODS
 from tests.checks import methods
 
-ESTIMATORS = [
-    DefragClassifier(RandomForestClassifier(15, random_state=0), n_restarts=4),
-    DefragRegressor(RandomForestRegressor(15, random_state=0), n_restarts=4),
-]
+# Settings that make a method quick; all others are its own.
+QUICK = {"defrag": {"n_restarts": 3}, "born_again": {"max_depth": 3}}
+TREES = (DecisionTreeClassifier, DecisionTreeRegressor)
+FORESTS = (RandomForestClassifier, RandomForestRegressor)
+
+
+def every_method(make_ensemble):
+    """Both estimators of every method, around an ensemble."""
+    return [
+        kinds[i](make_ensemble(i), **QUICK.get(name, {}))
+        for name, kinds in METHODS.items()
+        for i in (0, 1)
+    ]
+
+
+ESTIMATORS = every_method(lambda i: FORESTS[i](15, random_state=0))
 CHECKS = [
     methods.check_same_seed_same_rules,
     methods.check_jobs_have_no_say,
@@ -23,9 +35,9 @@ CHECKS = [
 ]
 
 
-def make_data(task, missing=False):
+def make_data(task, missing=False, n_rows=240):
     rng = np.random.default_rng(0)
-    X = rng.normal(size=(240, 4))
+    X = rng.normal(size=(n_rows, 4))
     signal = X[:, 0] + (X[:, 1] > 0) - 0.3 * X[:, 2]
     if task == "classification":
         y = np.array(["low", "middle", "high"])[np.digitize(signal, [0.0, 1.0])]
@@ -60,7 +72,7 @@ FOREST_DRAWS_ROWS = {
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @parametrize_with_checks(
-    [DefragClassifier(n_restarts=2), DefragRegressor(n_restarts=2)],
+    every_method(lambda i: None),
     expected_failed_checks=lambda estimator: FOREST_DRAWS_ROWS,
 )
 def test_scikit_learn_checks(estimator, check):
@@ -68,11 +80,6 @@ def test_scikit_learn_checks(estimator, check):
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
-@parametrize_with_checks(
-    [
-        DefragClassifier(DecisionTreeClassifier(random_state=0), n_restarts=2),
-        DefragRegressor(DecisionTreeRegressor(random_state=0), n_restarts=2),
-    ]
-)
+@parametrize_with_checks(every_method(lambda i: TREES[i](random_state=0)))
 def test_scikit_learn_checks_around_a_tree(estimator, check):
     check(estimator)

@@ -248,4 +248,23 @@ def test_progress_is_quiet_for_short_work_and_shows_long_work():
     with Progress("restarts", 4, stream) as progress:
         progress.begin -= 2
         progress.advance(2)
-    assert stream.getvalue().startswith("\rrestarts [##########          ] 2/4 2 s")
+    assert stream.getvalue().startswith(
+        "\rrestarts [##########          ]  50% 2 s, 2 s left"
+    )
+
+
+def test_component_rules_are_the_boxes_before_they_are_put_in_order():
+    rng = np.random.default_rng(0)
+    X = rng.random((300, 2))
+    y = ((X[:, 0] > 0.5) ^ (X[:, 1] > 0.5)).astype(int)
+    forest = RandomForestClassifier(20, random_state=0).fit(X, y)
+    model = DefragClassifier(forest, refine=False, random_state=0).fit(X, y)
+    boxes = model.component_rules_
+    assert len(boxes) == model.posterior_.n_components
+    held = np.array([rule.covers(X) for rule in boxes])
+    # Nearly every row is in one box, whose answer is that of the ensemble.
+    assert held.sum(axis=0).mean() == pytest.approx(1, abs=0.15)
+    for rule, own in zip(boxes, held, strict=True):
+        assert np.mean(forest.predict(X[own]) == rule.prediction) > 0.9
+    model.set_params(refine=True).fit(X, y)
+    assert not hasattr(model, "component_rules_")

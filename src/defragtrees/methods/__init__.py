@@ -1,0 +1,26 @@
+"""The methods, each as a pair of estimators: a classifier and a regressor."""
+
+from defragtrees.methods.born_again import (
+    BornAgainTreeClassifier,
+    BornAgainTreeRegressor,
+)
+from defragtrees.methods.defrag import DefragClassifier, DefragRegressor
+from defragtrees.methods.distilled import (
+    DistilledTreeClassifier,
+    DistilledTreeRegressor,
+)
+from defragtrees.methods.intrees import InTreesClassifier, InTreesRegressor
+from defragtrees.methods.node_harvest import (
+    NodeHarvestClassifier,
+    NodeHarvestRegressor,
+)
+
+__all__ = ["METHODS"]
+
+METHODS = {
+    "defrag": (DefragClassifier, DefragRegressor),
+    "born_again": (BornAgainTreeClassifier, BornAgainTreeRegressor),
+    "intrees": (InTreesClassifier, InTreesRegressor),
+    "node_harvest": (NodeHarvestClassifier, NodeHarvestRegressor),
+    "distilled": (DistilledTreeClassifier, DistilledTreeRegressor),
+}

@@ -7,7 +7,7 @@ import numpy as np
 from defragtrees.mixture.boxes import needed_sides
 from defragtrees.rules import Rule, RuleSet
 
-__all__ = ["answering_rule", "list_rules"]
+__all__ = ["answering_rule", "component_rules", "list_rules"]
 
 
 def list_rules(problem, boxes, max_rules):
@@ -59,6 +59,29 @@ def list_rules(problem, boxes, max_rules):
     )
 
 
+def component_rules(problem, posterior, boxes):
+    """Every component's box with the component's own answer, in no order.
+
+    Parameters
+    ----------
+    problem : Problem
+    posterior : Posterior
+    boxes : list of list of Side
+
+    Returns
+    -------
+    tuple of Rule
+    """
+    codes = problem.binned.codes
+    bases = posterior.answers_by_component()
+    rules = []
+    for sides, basis in zip(boxes, bases, strict=True):
+        held = _held(sides, codes)
+        conditions = _conditions(problem, needed_sides(sides, codes), held)
+        rules.append(answering_rule(problem, conditions, held, basis))
+    return tuple(rules)
+
+
 def _held(sides, codes):
     held = np.ones(len(codes), dtype=bool)
     for side in sides:
@@ -77,7 +100,7 @@ def _smoothed_error(problem, rows):
         return math.inf
     mean = np.average(problem.target[rows], weights=weight)
     loss = weight @ (problem.target[rows] - mean) ** 2
-    return (loss + problem.target.var()) / (total + 1)
+    return (loss + _variance(problem)) / (total + 1)
 
 
 def _conditions(problem, sides, taken):
@@ -147,12 +170,19 @@ def _basis(problem, rows):
     return np.average(target, weights=weight)
 
 
+def _variance(problem):
+    weight = problem.sample_weight
+    mean = np.average(problem.target, weights=weight)
+    return np.average((problem.target - mean) ** 2, weights=weight)
+
+
 def _digits(problem, answer):
     """Digits after the point: to a thousandth of the target's spread, four at least.
 
     So a number reads well, and what is printed is exactly what is predicted.
     """
-    sizes = [size for size in (problem.target.std(), abs(answer)) if size > 0]
+    spread = math.sqrt(_variance(problem))
+    sizes = [size for size in (spread, abs(answer)) if size > 0]
     return max([3 - math.floor(math.log10(size)) for size in sizes], default=0)
 
 

@@ -112,7 +112,7 @@ class Simplifier(BaseEstimator):
         if y is None:
             if self.target == "labels":
                 raise ValueError(
-                    "target='labels' requires y to be passed, but it is None."
+                    "target='labels' requires y to be passed, but the target y is None."
                 )
             return None
         y = column_or_1d(y, warn=True)
@@ -273,7 +273,9 @@ class Simplifier(BaseEstimator):
             raise ValueError("At least one row is needed to evaluate; X has none.")
         if sample_weight is not None:
             sample_weight = _check_sample_weight(sample_weight, matrix)
-        return self._evaluate(matrix, self._check_y(y, len(matrix)), sample_weight)
+        if y is not None:
+            y = self._check_y(y, len(matrix))
+        return self._evaluate(matrix, y, sample_weight)
 
     def _evaluate(self, matrix, y, weight):
         rules, task = self.rules_, self._task

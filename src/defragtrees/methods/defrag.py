@@ -7,7 +7,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from defragtrees import metrics
-from defragtrees.methods._listing import list_rules
+from defragtrees.methods._listing import component_rules, list_rules
 from defragtrees.methods._refining import Refinement, refine
 from defragtrees.methods._settings import check_settings, feature_numbers
 from defragtrees.methods.base import RuleClassifier, RuleRegressor, Simplifier
@@ -87,12 +87,17 @@ PARAMETERS = """
         With refine, the best list found of every number of rules.
     path_costs_ : dict from int to float
         Their description lengths, in nats.
+    component_rules_ : tuple of Rule
+        Without refine, the components' boxes in no order, as the paper prints them;
+        each has its component's answer. Several may hold in a row, or none.
     history_ : tuple of Step
         Bound and number of components at every iteration of every restart.
     training_ : dict
         `evaluate` on the training rows.
+    kept_restart_ : int
+        Which restart has the smallest training error.
     n_iter_ : int
-        Iterations of the restart that was kept.
+        Its iterations.
     n_features_in_ : int
     feature_names_in_ : array of shape (n_features_in_,)
         Only if X had names.
@@ -149,7 +154,7 @@ class _Defrag(Simplifier):
 
     def _simplify(self, problem, rng):
         settings = self._refinement(problem)
-        for name in ("path_", "path_costs_"):
+        for name in ("path_", "path_costs_", "component_rules_"):
             self.__dict__.pop(name, None)
         posteriors = self._fit_posteriors(problem, rng)
         self.posterior_ = posteriors[0]
@@ -157,9 +162,11 @@ class _Defrag(Simplifier):
             # The paper's rule is the zero-one pattern itself.
             is_paper = self.statement_weight == "paper"
             tolerances = TOLERANCES[:1] if is_paper else TOLERANCES
-            return _listed_components(
+            rules, boxes = _listed_components(
                 problem, self.posterior_, int(self.max_rules), tolerances
             )
+            self.component_rules_ = component_rules(problem, self.posterior_, boxes)
+            return rules
         found, costs = refine(problem, posteriors, settings, rng)
         self.path_ = {n: found[n] for n in sorted(found)}
         self.path_costs_ = {n: costs[n] for n in sorted(costs)}
@@ -207,6 +214,7 @@ class _Defrag(Simplifier):
             )
         self.history_ = mixture.history
         self.n_iter_ = len(kept)
+        self.kept_restart_ = best
         return [posteriors[i] for i in ranking]
 
     def _mixture_rows(self, problem, center, scale, rng):
@@ -325,13 +333,12 @@ class DefragRegressor(RuleRegressor, _Defrag):
 
 
 def _listed_components(problem, posterior, max_rules, tolerances):
-    """The components' own boxes as rules, at the tolerance that errs least."""
-    candidates = [
-        list_rules(problem, _boxes(posterior, tolerance), max_rules)
-        for tolerance in tolerances
-    ]
+    """The components' own boxes, also as a list, at the tolerance that errs least."""
+    boxes = [_boxes(posterior, tolerance) for tolerance in tolerances]
+    candidates = [list_rules(problem, own, max_rules) for own in boxes]
     losses = [_training_loss(rules, problem) for rules in candidates]
-    return candidates[int(np.argmin(losses))]
+    best = int(np.argmin(losses))
+    return candidates[best], boxes[best]
 
 
 def _standardisation(problem):

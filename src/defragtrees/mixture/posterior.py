@@ -38,12 +38,18 @@ class Posterior:
 
     def answer(self, codes):
         """Class numbers, or numbers, for each row of bins."""
+        answers = self.answers_by_component()
         if self.layout.n_classes:
-            answers = self.statistics.bins[self.layout.class_start :].argmax(axis=0)
-        else:
-            mean = self.statistics.first / self.statistics.weight
-            answers = self.center + self.scale * mean
+            answers = answers.argmax(axis=1)
         return answers[self.component(codes)]
+
+    def answers_by_component(self):
+        """Class weights, (n_components, n_classes), or a number for each component."""
+        if self.layout.n_classes:
+            return self.statistics.bins[self.layout.class_start :].T
+        return self.center + self.scale * (
+            self.statistics.first / self.statistics.weight
+        )
 
     def component(self, codes):
         """The component with the largest p(s | k) alpha_k, for each row of bins."""

@@ -1,0 +1,323 @@
+"""compare: many methods on one ensemble and the same rows, in one table."""
+
+import time
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
+from sklearn.utils.validation import check_consistent_length, column_or_1d
+
+from defragtrees import metrics, plots, render
+from defragtrees._optional import require
+from defragtrees.methods import METHODS
+from defragtrees.methods.base import Simplifier
+from defragtrees.progress import Progress
+from defragtrees.readers import read_forest
+from defragtrees.tables import take_rows
+
+__all__ = ["Comparison", "compare"]
+
+MEASURES = (
+    "n_rules",
+    "n_conditions",
+    "error",
+    "fidelity",
+    "coverage",
+    "overlap",
+    "seconds",
+)
+OPTIONAL_MEASURES = ("stability",)
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison:
+    """What `compare` found.
+
+    Parameters
+    ----------
+    entries : tuple of dict
+        One for each method and budget: its name, budget, the mean of every measure
+        over the splits, the standard deviation of the error, and `failure`, the reason
+        why there are none, or None.
+    estimators : dict
+        From (method, budget) to the estimator fitted on the last split.
+    ensemble_error : float
+        Of the ensemble itself on the same rows.
+    n_splits : int
+        Over how many splits into training and test rows the means are.
+    task : {"classification", "regression"}
+    """
+
+    entries: tuple[dict[str, Any], ...]
+    estimators: dict[tuple[str, int | None], Simplifier]
+    ensemble_error: float
+    n_splits: int
+    task: str
+
+    def rows(self):
+        """One dict per method and budget, ready to show."""
+        return [dict(entry) for entry in self.entries]
+
+    def to_frame(self):
+        """The table as a pandas data frame."""
+        return require("pandas", "A data frame").DataFrame(self.rows())
+
+    def best(self):
+        """The methods that no other one beats in both error and number of rules."""
+        done = [row for row in self.rows() if row["failure"] is None]
+        return [
+            row
+            for row in done
+            if not any(
+                other["n_rules"] <= row["n_rules"]
+                and other["error"] <= row["error"]
+                and (other["n_rules"], other["error"]) != (row["n_rules"], row["error"])
+                for other in done
+            )
+        ]
+
+    def _cells(self):
+        kind = "error" if self.task == "classification" else "squared error"
+        header = ["method", "rules", "conditions", kind, "fidelity"]
+        header += ["coverage", "overlap", "seconds"]
+        has_stability = any("stability" in row for row in self.entries)
+        header += ["stability"] if has_stability else []
+        lines = []
+        for row in self.entries:
+            name = _label(row)
+            if row["failure"] is not None:
+                lines.append([name, *[""] * (len(header) - 2), "failed"])
+                continue
+            error = render.rounded(row["error"])
+            if self.n_splits > 1:
+                error += f" ± {render.rounded(row['error_std'], 2)}"
+            line = [name, f"{row['n_rules']:.4g}", f"{row['n_conditions']:.1f}", error]
+            line += [f"{row['fidelity']:.3f}", render.share(row["coverage"])]
+            line += [f"{row['overlap']:.2f}", f"{row['seconds']:.2f}"]
+            lines.append(line + ([f"{row['stability']:.2f}"] if has_stability else []))
+        return header, lines
+
+    def __str__(self):
+        text = render.text_table(*self._cells())
+        text += f"\nensemble: error {render.rounded(self.ensemble_error)}"
+        for row in self.entries:
+            if row["failure"] is not None:
+                text += f"\n{_label(row)} failed: {row['failure']}"
+        return text
+
+    def _repr_html_(self):
+        caption = f"ensemble: error {render.rounded(self.ensemble_error)}"
+        return render.html_table(*self._cells(), caption)
+
+    def __repr__(self):
+        n_failed = sum(row["failure"] is not None for row in self.entries)
+        return f"<Comparison: {len(self.entries)} methods, {n_failed} failed>"
+
+    def plot(self, ax=None):
+        """Error against number of rules, with the ensemble's line; returns the Axes."""
+        return plots.comparison(self, ax=ax)
+
+
+def compare(
+    ensemble,
+    X,
+    y,
+    sample_weight=None,
+    *,
+    methods=None,
+    budgets=None,
+    test_size=0.25,
+    cv=None,
+    n_resamples=0,
+    random_state=None,
+    n_jobs=None,
+    verbose=0,
+):
+    """Fit many methods to one ensemble and measure them on the same held-out rows.
+
+    Parameters
+    ----------
+    ensemble : fitted ensemble, path or Forest
+        It is not fitted anew: where it was trained on the held-out rows its own error
+        is too good, and so may be that of rules that imitate it. Pass rows that it has
+        not seen to compare fairly with the ensemble.
+    X : array-like or data frame of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,)
+    sample_weight : array-like of shape (n_samples,), optional
+    methods : sequence of str or estimator, or mapping from name to them, optional
+        Names are keys of `defragtrees.methods.METHODS`; all of these by default. Of an
+        estimator the settings count; it is not changed.
+    budgets : sequence of int or None, optional
+        Most rules; every method is fitted once for each, None being its own choice.
+        By default just that.
+    test_size : float or int, default=0.25
+        Rows to hold out, as a share or a number.
+    cv : int, optional
+        Number of folds of a cross-validation, in place of one split.
+    n_resamples : int, default=0
+        If above 1, also measure how alike the rules are on so many resamples.
+    random_state : int, RandomState, Generator or None, default=None
+    n_jobs : int or None, default=None
+        Threads of each method.
+    verbose : int, default=0
+        1 shows a progress bar.
+
+    Returns
+    -------
+    Comparison
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> ensemble = RandomForestClassifier(20, random_state=0).fit(X, y)
+    >>> found = compare(ensemble, X, y, methods=["distilled"], budgets=[3, 4],
+    ...                 random_state=0)
+    >>> [(row["method"], row["budget"], row["n_rules"]) for row in found.rows()]
+    [('distilled', 3, 3.0), ('distilled', 4, 4.0)]
+    """
+    forest = read_forest(ensemble)
+    y = column_or_1d(y)
+    check_consistent_length(X, y, sample_weight)
+    if isinstance(random_state, np.random.Generator):
+        random_state = int(random_state.integers(2**31))
+    chosen = _chosen(methods, forest.task)
+    budgets = (None,) if budgets is None else tuple(budgets)
+    splits = _splits(y, forest.task, test_size, cv, random_state)
+    shared = {"random_state": random_state, "n_jobs": n_jobs}
+    rows = _Rows(X, y, sample_weight, forest, n_resamples)
+    entries, estimators = [], {}
+    with Progress("methods", len(chosen) * len(budgets)) as progress:
+        for name, estimator in chosen.items():
+            for budget in budgets:
+                entry, fitted = _measured(estimator, budget, shared, rows, splits)
+                entries.append({"method": name, "budget": budget, **entry})
+                if fitted is not None:
+                    estimators[name, budget] = fitted
+                if verbose:
+                    progress.advance()
+    return Comparison(
+        tuple(entries),
+        estimators,
+        rows.ensemble_error(splits),
+        len(splits),
+        forest.task,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """The data of one comparison, in parts."""
+
+    X: Any
+    y: np.ndarray
+    sample_weight: Any
+    forest: Any
+    n_resamples: int
+
+    def take(self, rows):
+        return tuple(take_rows(v, rows) for v in (self.X, self.y, self.sample_weight))
+
+    def ensemble_error(self, splits):
+        errors = []
+        for _, test in splits:
+            X, y, weight = self.take(test)
+            answers = self.forest.predict(X)
+            errors.append(metrics.error(y, answers, self.forest.task, weight))
+        return float(np.mean(errors))
+
+
+def _chosen(methods, task):
+    """The estimators by name, each with the settings that it will be made with."""
+    if methods is None:
+        methods = tuple(METHODS)
+    if not isinstance(methods, Mapping):
+        if isinstance(methods, str) or isinstance(methods, Simplifier):
+            methods = [methods]
+        named = [(m if isinstance(m, str) else type(m).__name__, m) for m in methods]
+        if len({name for name, _ in named}) < len(named):
+            raise ValueError(
+                "methods has two of one name; give a mapping from names to estimators."
+            )
+        methods = dict(named)
+    found = {}
+    for name, method in methods.items():
+        if isinstance(method, str):
+            if method not in METHODS:
+                raise ValueError(
+                    f"methods must be among {tuple(METHODS)} or estimators; got "
+                    f"{method!r}."
+                )
+            method = METHODS[method][task == "regression"]()
+        elif not isinstance(method, Simplifier):
+            raise TypeError(
+                f"methods must be names or estimators of defragtrees; got {method!r}."
+            )
+        if is_classifier(method) != (task == "classification"):
+            raise ValueError(
+                f"{type(method).__name__} does not fit an ensemble for {task}."
+            )
+        found[name] = method
+    if not found:
+        raise ValueError("methods must name at least one method; it is empty.")
+    return found
+
+
+def _splits(y, task, test_size, cv, seed):
+    rows = np.arange(len(y))
+    if cv is None:
+        return [train_test_split(rows, test_size=test_size, random_state=seed)]
+    kind = StratifiedKFold if task == "classification" else KFold
+    folds = kind(cv, shuffle=True, random_state=seed)
+    return list(folds.split(rows[:, None], y))
+
+
+def _measured(estimator, budget, shared, rows, splits):
+    """Means of all measures over the splits, or why there are none."""
+    settings = {**estimator.get_params(deep=False), **shared, "ensemble": rows.forest}
+    found = []
+    try:
+        if budget is not None:
+            if "max_rules" not in settings:
+                raise ValueError(f"{type(estimator).__name__} has no budget of rules.")
+            settings["max_rules"] = budget
+        for train, test in splits:
+            fitted = type(estimator)(**settings)
+            found.append(_scores(fitted, rows, train, test))
+    # Whatever goes wrong in one method, a package or a solver, the others go on.
+    except Exception as error:
+        return {"failure": f"{type(error).__name__}: {error}"}, None
+    entry = {name: float(np.mean([one[name] for one in found])) for name in found[0]}
+    entry["error_std"] = float(np.std([one["error"] for one in found]))
+    return {**entry, "failure": None}, fitted
+
+
+def _scores(estimator, rows, train, test):
+    begin = time.perf_counter()
+    with warnings.catch_warnings():
+        # One class in a small fold and the like show in the numbers.
+        warnings.simplefilter("ignore", UserWarning)
+        estimator.fit(*rows.take(train))
+    seconds = time.perf_counter() - begin
+    X, y, weight = rows.take(test)
+    scores = estimator.evaluate(X, y, weight)
+    found = {name: scores[name] for name in MEASURES if name in scores}
+    found["seconds"] = seconds
+    if rows.n_resamples:
+        found["stability"] = metrics.stability(
+            estimator,
+            *rows.take(train),
+            n_resamples=rows.n_resamples,
+            random_state=estimator.random_state,
+        )
+    return found
+
+
+def _label(row):
+    budget = row["budget"]
+    return row["method"] if budget is None else f"{row['method']}, at most {budget}"

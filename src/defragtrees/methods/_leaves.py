@@ -1,0 +1,264 @@
+"""A tree of splits: which leaf has which rows, and its leaves as disjoint rules."""
+
+import dataclasses
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from defragtrees import metrics
+from defragtrees.bins import ThresholdGrid
+from defragtrees.conditions import Condition
+from defragtrees.methods._listing import answering_rule
+from defragtrees.rules import RuleSet
+
+__all__ = [
+    "Split",
+    "SplitTree",
+    "cross_validate",
+    "leaf_rules",
+    "shorten_thresholds",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """What a node asks.
+
+    Parameters
+    ----------
+    feature : int
+    threshold : float
+        A number goes left if `x <= threshold`; at infinity all numbers do, and only
+        missing values go right. Not used where there are categories.
+    categories : bool array of shape (n_categories + 1,), optional
+        Of a categorical feature: which positions go left.
+    missing_left : bool
+        Whether a missing value goes left.
+    """
+
+    feature: int
+    threshold: float = math.nan
+    categories: np.ndarray | None = None
+    missing_left: bool = False
+
+    def goes_left(self, column):
+        """Whether each value of an encoded column goes left."""
+        missing = np.isnan(column)
+        if self.categories is None:
+            inside = column <= self.threshold
+        else:
+            place = np.where(missing, 0, column).astype(np.intp)
+            inside = self.categories[np.minimum(place, len(self.categories) - 1)]
+        return np.where(missing, self.missing_left, inside)
+
+
+@dataclass(frozen=True, eq=False)
+class SplitTree:
+    """Nodes with their splits, parents before their children.
+
+    Parameters
+    ----------
+    splits : tuple of (Split or None)
+        None at leaves; the root is first.
+    left, right : tuple of int
+        Children; -1 at leaves.
+    """
+
+    splits: tuple[Split | None, ...]
+    left: tuple[int, ...]
+    right: tuple[int, ...]
+
+    def apply(self, X):
+        """The leaf of each row, by its number among the nodes."""
+        found = np.zeros(len(X), dtype=np.intp)
+        waiting = [(0, np.arange(len(X)))]
+        while waiting:
+            node, rows = waiting.pop()
+            split = self.splits[node]
+            if split is None:
+                found[rows] = node
+                continue
+            goes_left = split.goes_left(X[rows, split.feature])
+            waiting.append((self.left[node], rows[goes_left]))
+            waiting.append((self.right[node], rows[~goes_left]))
+        return found
+
+    def paths(self):
+        """For each leaf, from left to right, its number and the sides that it took."""
+        found = []
+        waiting = [(0, ())]
+        while waiting:
+            node, sides = waiting.pop()
+            split = self.splits[node]
+            if split is None:
+                found.append((node, sides))
+                continue
+            waiting.append((self.right[node], (*sides, (split, False))))
+            waiting.append((self.left[node], (*sides, (split, True))))
+        return found
+
+    def cut(self, is_leaf):
+        """The tree with some nodes made leaves; what was below them is not reached."""
+        splits = tuple(
+            None if leaf else split
+            for split, leaf in zip(self.splits, is_leaf, strict=True)
+        )
+        return dataclasses.replace(self, splits=splits)
+
+
+def shorten_thresholds(tree, X):
+    """The tree with thresholds of few digits, no row of X changing its side."""
+    is_number = [s is not None and s.categories is None for s in tree.splits]
+    used = [[] for _ in range(X.shape[1])]
+    for split, is_used in zip(tree.splits, is_number, strict=True):
+        if is_used:
+            used[split.feature].append(split.threshold)
+    raw = [np.unique(thresholds) for thresholds in used]
+    grid = ThresholdGrid(tuple(raw)).shorten(X)
+    splits = list(tree.splits)
+    for node in np.flatnonzero(is_number):
+        j = splits[node].feature
+        place = np.searchsorted(raw[j], splits[node].threshold)
+        # Shortening keeps the order and says how many thresholds became one.
+        place = np.searchsorted(np.cumsum(grid.counts[j]), place, side="right")
+        short = float(grid.splits[j][place])
+        splits[node] = dataclasses.replace(splits[node], threshold=short)
+    return dataclasses.replace(tree, splits=tuple(splits))
+
+
+def leaf_rules(problem, tree):
+    """The leaves as a RuleSet, from left to right, each holding where no other does.
+
+    The leaf with the most conditions (the last of them) is the "otherwise", so it need
+    not be read. Missing values are accepted only in features that had some in training.
+
+    Parameters
+    ----------
+    problem : Problem
+    tree : SplitTree
+
+    Returns
+    -------
+    RuleSet
+    """
+    leaf_of_row = tree.apply(problem.X)
+    has_missing = np.isnan(problem.X).any(axis=0)
+    found = []
+    for leaf, sides in tree.paths():
+        conditions = _conditions(sides, has_missing)
+        found.append((conditions, leaf_of_row == leaf))
+    asked = [sum(c.n_sides for c in conditions) for conditions, _ in found]
+    last = max(range(len(found)), key=lambda k: (asked[k], k))
+    _, rest = found.pop(last)
+    return RuleSet(
+        rules=tuple(answering_rule(problem, own, taken) for own, taken in found),
+        default=answering_rule(problem, (), rest),
+        feature_names=problem.feature_names,
+        task=problem.task,
+        classes=problem.classes,
+        categories=problem.categories,
+        decision="partition",
+    )
+
+
+def _conditions(sides, has_missing):
+    """One condition for each feature that the sides bound, in the order of features."""
+    own: dict[int, list] = {}
+    for split, is_left in sides:
+        own.setdefault(split.feature, []).append((split, is_left))
+    return tuple(_condition(j, own[j], bool(has_missing[j])) for j in sorted(own))
+
+
+def _condition(feature, sides, missing):
+    lower, upper, known = -math.inf, math.inf, None
+    for split, is_left in sides:
+        missing = missing and split.missing_left == is_left
+        if split.categories is not None:
+            accepted = split.categories if is_left else ~split.categories
+            known = accepted if known is None else known & accepted
+        elif is_left:
+            upper = min(upper, split.threshold)
+        else:
+            lower = max(lower, split.threshold)
+    if known is not None:
+        positions = tuple(np.flatnonzero(known).tolist())
+        return Condition(feature, categories=positions, missing=missing)
+    if lower >= upper:
+        lower = upper = math.inf  # no number holds, only missing values do
+    return Condition(feature, lower, upper, missing=missing)
+
+
+def _node_answers(problem, node_of_row, rows, n_nodes):
+    """What each node answers: class number or mean of the target of its rows."""
+    weight, target = problem.sample_weight[rows], problem.target[rows]
+    if problem.n_classes:
+        counts = np.zeros((n_nodes, problem.n_classes))
+        np.add.at(counts, (node_of_row, target), weight)
+        return counts.argmax(axis=1)
+    total = np.bincount(node_of_row, weight, n_nodes)
+    with np.errstate(invalid="ignore"):
+        return np.bincount(node_of_row, weight * target, n_nodes) / total
+
+
+def cross_validate(problem, trees_from, n_folds, rng, n_jobs=None, finished=None):
+    """Mean errors on rows left out, one for each setting, or None without two folds.
+
+    Rows that are equal in X share a fold, so that a weight of two is a row given twice.
+
+    Parameters
+    ----------
+    problem : Problem
+    trees_from : callable
+        Given training rows and the number of the fold, a list with the SplitTree of
+        each setting.
+    n_folds : int
+    rng : numpy.random.Generator
+    n_jobs : int, optional
+        Threads.
+    finished : callable, optional
+        Called after each fold.
+
+    Returns
+    -------
+    array of shape (n_settings,) or None
+    """
+    fold_of_row = _folds(problem.X, n_folds, rng)
+    n_folds = int(fold_of_row.max()) + 1
+    if n_folds < 2:
+        return None
+
+    def errors_of(fold):
+        train = np.flatnonzero(fold_of_row != fold)
+        test = np.flatnonzero(fold_of_row == fold)
+        trees = trees_from(train, fold)
+        found = [_error(problem, tree, train, test) for tree in trees]
+        if finished is not None:
+            finished()
+        return found
+
+    jobs = (delayed(errors_of)(fold) for fold in range(n_folds))
+    return np.mean(Parallel(n_jobs=n_jobs, prefer="threads")(jobs), axis=0)
+
+
+def _folds(X, n_folds, rng):
+    """A random fold for each group of equal rows, all of about the same number."""
+    rows = np.where(np.isnan(X), np.nan, X + 0.0)  # one NaN, and -0 is 0
+    keys = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel()
+    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+    # Groups are numbered as they first appear: the rows are in canonical order, while
+    # the order of keys depends on that of the columns.
+    number = np.empty(len(first), dtype=np.intp)
+    number[np.argsort(first)] = rng.permutation(len(first)) % n_folds
+    return number[group]
+
+
+def _error(problem, tree, train, test):
+    answers = _node_answers(
+        problem, tree.apply(problem.X[train]), train, len(tree.splits)
+    )
+    predicted = answers[tree.apply(problem.X[test])]
+    return metrics.error(
+        problem.target[test], predicted, problem.task, problem.sample_weight[test]
+    )

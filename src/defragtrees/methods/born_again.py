@@ -1,0 +1,322 @@
+"""Born-again tree: one tree grown on what the ensemble says of rows like the data."""
+
+import numpy as np
+
+from defragtrees.methods._born_grow import Growth, cut, grow
+from defragtrees.methods._born_table import make_table
+from defragtrees.methods._leaves import (
+    cross_validate,
+    leaf_rules,
+    shorten_thresholds,
+)
+from defragtrees.methods._settings import is_number, is_whole
+from defragtrees.methods.base import RuleClassifier, RuleRegressor, Simplifier
+from defragtrees.progress import Progress
+
+__all__ = ["BornAgainTreeClassifier", "BornAgainTreeRegressor"]
+
+DEPTHS = (2, 3, 4, 6, 8, 10)
+
+DESCRIPTION = """
+    In each node rows are made up from the values of the training rows, the ensemble is
+    asked about them, and the split that fits its answers best is taken. The idea is
+    that of Breiman and Shang [1]_; the recipe, with a depth chosen by cross-validation
+    in place of pruning, is that of Hara and Hayashi's comparison [2]_. The leaves are
+    the rules: in every row just one holds.
+"""
+
+PARAMETERS = """
+    Parameters
+    ----------
+    ensemble : fitted or unfitted ensemble, path, Forest or None, default=None
+        What to simplify. A fitted ensemble, or the file it was saved to, is used as it
+        is; an unfitted one is cloned and fitted on X and y; None means a random forest
+        (gradient boosting where X has categories). `clone`, and so a grid search,
+        unfits it: wrap it in `sklearn.frozen.FrozenEstimator` to keep it.
+    max_depth : int, sequence of int or None, default=None
+        Most splits on the way to a leaf. Of several, the one whose trees err least in
+        cross-validation, or the smallest of these; None means 2, 3, 4, 6, 8 and 10.
+        The ensemble is not fitted again for it, so it has seen the rows left out.
+    max_rules : int or None, default=None
+        Most leaves. A tree with more is cut back to as many that err least on the
+        training rows; None keeps all.
+    n_folds : int, default=5
+        Of the cross-validation.
+    min_samples_split : float, default=10
+        A node with training rows of no more weight than this is a leaf.
+    n_smeared : int, default=100
+        Rows to make up in each node.
+    replace_share : float, default=0.5
+        How many values of a made-up row are drawn on their own; the others are those
+        of one training row.
+    max_thresholds : int or None, default=100
+        Most splits of one feature to try in a node, drawn at random; None tries all.
+    min_values : int, default=2
+        Fewest values that a feature has in a node where it is split; 3 leaves
+        two-valued features alone, as in [2]_.
+    min_gain : float or None, default=0.0
+        Share of a node's impurity that a split must take away more than; None splits
+        even where the ensemble's answers are all the same, as in [2]_.
+    soft : bool, default=False
+        Whether splits look at the ensemble's probabilities and not at its classes.
+    thresholds : {"data", "ensemble"}, default="data"
+        Split midway between values of the training rows, or where the ensemble does.
+        Categories are always split as the ensemble does.
+    target : {"labels", "ensemble"}, default="labels"
+        What a leaf answers, and what the depth is chosen for: y, or what the ensemble
+        says. Splits are about the ensemble in any case.
+    shorten_thresholds : bool, default=True
+        Round thresholds to few digits where no training row changes its side.
+    random_state : int, RandomState, Generator or None, default=None
+        The same seed gives the same rules, whatever `n_jobs`.
+    n_jobs : int or None, default=None
+        Threads for folds, and for an ensemble that is fitted here.
+    verbose : int, default=0
+        1 shows a progress bar.
+
+    Attributes
+    ----------
+    rules_ : RuleSet
+        The leaves; that with the most conditions is the "otherwise".
+    depth_ : int
+        The depth that was chosen or given.
+    depth_errors_ : dict from int to float
+        Error of each depth in cross-validation; empty if there was none.
+    ensemble_ : the ensemble that was simplified
+    forest_ : Forest
+        The ensemble as plain arrays.
+    training_ : dict
+        `evaluate` on the training rows.
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features_in_,)
+        Only if X had names.
+
+    Notes
+    -----
+    The recipe of [2]_ is ``min_values=3, min_gain=None, shorten_thresholds=False``. A
+    made-up row never lies on the lower threshold of its node, as rules do not, which
+    the original allows; and where no feature can be split there is a leaf.
+
+    References
+    ----------
+    .. [1] Breiman, L. and Shang, N. (1996). Born again trees. Technical report,
+       University of California, Berkeley.
+    .. [2] Hara, S. and Hayashi, K. (2018). Making Tree Ensembles Interpretable: A
+       Bayesian Model Selection Approach. AISTATS.
+"""
+
+
+class _BornAgainTree(Simplifier):
+    def __init__(
+        self,
+        ensemble=None,
+        *,
+        max_depth=None,
+        max_rules=None,
+        n_folds=5,
+        min_samples_split=10,
+        n_smeared=100,
+        replace_share=0.5,
+        max_thresholds=100,
+        min_values=2,
+        min_gain=0.0,
+        soft=False,
+        thresholds="data",
+        target="labels",
+        shorten_thresholds=True,
+        random_state=None,
+        n_jobs=None,
+        verbose=0,
+    ):
+        self.ensemble = ensemble
+        self.max_depth = max_depth
+        self.max_rules = max_rules
+        self.n_folds = n_folds
+        self.min_samples_split = min_samples_split
+        self.n_smeared = n_smeared
+        self.replace_share = replace_share
+        self.max_thresholds = max_thresholds
+        self.min_values = min_values
+        self.min_gain = min_gain
+        self.soft = soft
+        self.thresholds = thresholds
+        self.target = target
+        self.shorten_thresholds = shorten_thresholds
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _check_settings(self):
+        super()._check_settings()
+        self._depths()
+        for name, least in (("n_folds", 2), ("n_smeared", 1), ("min_values", 2)):
+            value = getattr(self, name)
+            if not (is_whole(value) and value >= least):
+                raise ValueError(
+                    f"{name} must be a whole number from {least}; got {value!r}."
+                )
+        for name in ("max_rules", "max_thresholds"):
+            value = getattr(self, name)
+            if value is not None and not (is_whole(value) and value >= 1):
+                raise ValueError(
+                    f"{name} must be None or a whole number from 1; got {value!r}."
+                )
+        for name, most, other in (
+            ("min_samples_split", np.inf, ""),
+            ("replace_share", 1, ""),
+            ("min_gain", 1, "None or "),
+        ):
+            value = getattr(self, name)
+            if other and value is None:
+                continue
+            if not (is_number(value) and 0 <= value <= most):
+                limits = "from 0" if most > 1 else "from 0 to 1"
+                raise ValueError(
+                    f"{name} must be {other}a number {limits}; got {value!r}."
+                )
+        self._check_choices()
+
+    def _check_choices(self):
+        if self.thresholds not in ("data", "ensemble"):
+            raise ValueError(
+                f"thresholds must be 'data' or 'ensemble'; got {self.thresholds!r}."
+            )
+        for name in ("soft", "shorten_thresholds"):
+            if not isinstance(getattr(self, name), (bool, np.bool_)):
+                raise ValueError(
+                    f"{name} must be True or False; got {getattr(self, name)!r}."
+                )
+        if self.soft and self._task == "regression":
+            raise ValueError(
+                "soft=True is for classes; the numbers of a regression are always "
+                "used as they are."
+            )
+
+    def _depths(self):
+        """The depths to try, the smallest first."""
+        given = DEPTHS if self.max_depth is None else self.max_depth
+        depths = [given] if np.ndim(given) == 0 else list(given)
+        if not depths or not all(is_whole(depth) and depth >= 1 for depth in depths):
+            raise ValueError(
+                "max_depth must be None, a whole number from 1 or a sequence of these; "
+                f"got {self.max_depth!r}."
+            )
+        return sorted({int(depth) for depth in depths})
+
+    def _simplify(self, problem, rng):
+        depths = self._depths()
+        table = make_table(problem, self.thresholds)
+        ask, losses = self._asker(problem), _losses(problem)
+        # For folds and for trees each its own, so that neither moves the other.
+        fold_seed, tree_seed = (int(seed) for seed in rng.integers(2**63, size=2))
+
+        def grow_to(depth, rows, number):
+            return grow(table.some(rows), ask, self._growth(depth), [tree_seed, number])
+
+        def trees_of_fold(rows, fold):
+            grown = grow_to(depths[-1], rows, fold + 1)
+            return [
+                cut(grown, lambda own: losses(rows[own]), depth, self.max_rules)
+                for depth in depths
+            ]
+
+        with Progress("folds", self.n_folds) as progress:
+            finished = progress.advance if self.verbose else None
+            errors = self._depth_errors(
+                problem, depths, trees_of_fold, fold_seed, finished
+            )
+        self.depth_errors_ = errors
+        self.depth_ = min(errors, key=lambda depth: errors[depth], default=depths[0])
+        grown = grow_to(self.depth_, np.arange(len(problem.X)), 0)
+        tree = cut(grown, losses, self.depth_, self.max_rules)
+        if self.shorten_thresholds and self.thresholds == "data":
+            tree = shorten_thresholds(tree, problem.X)
+        return leaf_rules(problem, tree)
+
+    def _depth_errors(self, problem, depths, trees_of_fold, seed, finished):
+        """Error of each depth in cross-validation; nothing if there is none to do."""
+        if len(depths) == 1:
+            return {}
+        errors = cross_validate(
+            problem,
+            trees_of_fold,
+            int(self.n_folds),
+            np.random.default_rng(seed),
+            self.n_jobs,
+            finished,
+        )
+        # Rows that are all the same cannot be left out; there is one leaf anyway.
+        return {} if errors is None else dict(zip(depths, errors.tolist(), strict=True))
+
+    def _growth(self, depth):
+        return Growth(
+            max_depth=depth,
+            min_samples_split=self.min_samples_split,
+            n_smeared=int(self.n_smeared),
+            replace_share=self.replace_share,
+            max_thresholds=self.max_thresholds,
+            min_values=int(self.min_values),
+            min_gain=self.min_gain,
+        )
+
+    def _asker(self, problem):
+        """What the ensemble says of rows: shares, one-hot classes or numbers."""
+        forest = problem.forest
+        if not problem.n_classes:
+            return lambda matrix: forest.answer(matrix)[:, None]
+        if self.soft:
+            return forest.shares
+        one_hot = np.eye(problem.n_classes)
+        return lambda matrix: one_hot[forest.choose(matrix)]
+
+
+def _losses(problem):
+    """What some rows lose as a leaf: the weight of wrong answers, or squared error."""
+    weight, target = problem.sample_weight, problem.target
+    if problem.n_classes:
+
+        def loss(rows):
+            counts = np.bincount(target[rows], weight[rows], problem.n_classes)
+            return float(counts.sum() - counts.max())
+
+        return loss
+    # Centred, so that little is lost in the difference of two large sums.
+    centred = target - np.average(target, weights=weight)
+
+    def squared_loss(rows):
+        own, share = centred[rows], weight[rows]
+        return float(share @ own**2 - (share @ own) ** 2 / share.sum())
+
+    return squared_loss
+
+
+class BornAgainTreeClassifier(RuleClassifier, _BornAgainTree):
+    __doc__ = f"""A tree grown on what a classification ensemble says of made-up rows.
+{DESCRIPTION}{PARAMETERS}
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from defragtrees.methods.born_again import BornAgainTreeClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> forest = RandomForestClassifier(20, random_state=0)
+    >>> tree = BornAgainTreeClassifier(forest, max_rules=3, random_state=0).fit(X, y)
+    >>> tree.rules_.n_rules
+    3
+    """
+
+
+class BornAgainTreeRegressor(RuleRegressor, _BornAgainTree):
+    __doc__ = f"""A tree grown on what a regression ensemble says of made-up rows.
+{DESCRIPTION}{PARAMETERS}
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> from defragtrees.methods.born_again import BornAgainTreeRegressor
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> forest = RandomForestRegressor(20, min_samples_leaf=5, random_state=0)
+    >>> tree = BornAgainTreeRegressor(forest, max_depth=3, random_state=0).fit(X, y)
+    >>> tree.rules_.n_rules <= 8
+    True
+    """

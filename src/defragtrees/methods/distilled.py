@@ -1,0 +1,278 @@
+"""Distilled tree: a small scikit-learn tree trained on what the ensemble says."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from defragtrees.methods._leaves import (
+    Split,
+    SplitTree,
+    cross_validate,
+    leaf_rules,
+    shorten_thresholds,
+)
+from defragtrees.methods._settings import is_number, is_whole
+from defragtrees.methods.base import RuleClassifier, RuleRegressor, Simplifier
+
+__all__ = ["DistilledTreeClassifier", "DistilledTreeRegressor"]
+
+N_FOLDS = 5
+SLACK = 1e-9  # a leaf of just the smallest weight is large enough, rounded or not
+
+PARAMETERS = """
+    The plainest way to simplify: train a tree that is small enough to read on the
+    ensemble's answers. Its leaves are the rules: in every row just one holds.
+
+    Parameters
+    ----------
+    ensemble : fitted or unfitted ensemble, path, Forest or None, default=None
+        What to simplify. A fitted ensemble, or the file it was saved to, is used as it
+        is; an unfitted one is cloned and fitted on X and y; None means a random forest
+        (gradient boosting where X has categories). `clone`, and so a grid search,
+        unfits it: wrap it in `sklearn.frozen.FrozenEstimator` to keep it.
+    max_rules : int or None, default=8
+        Most leaves; None for no limit. With a limit the split that helps most is always
+        made next.
+    max_depth : int or None, default=None
+        Most splits on the way to a leaf; None for no limit.
+    min_samples_leaf : float or sequence of float, default=1
+        Least weight of the training rows in a leaf. Of several, the one whose trees err
+        least in a cross-validation of five folds, or the largest of these.
+    target : {"ensemble", "labels"}, default="ensemble"
+        What the tree learns: the ensemble's answers, or y.
+    shorten_thresholds : bool, default=True
+        Round thresholds to few digits where no training row changes its side.
+    random_state : int, RandomState, Generator or None, default=None
+        Decides between features that split equally well; and the folds.
+    n_jobs : int or None, default=None
+        Threads for folds, and for an ensemble that is fitted here.
+
+    Attributes
+    ----------
+    rules_ : RuleSet
+        The leaves; that with the most conditions is the "otherwise".
+    min_samples_leaf_ : float
+        The least weight of a leaf that was chosen or given.
+    ensemble_ : the ensemble that was simplified
+    forest_ : Forest
+        The ensemble as plain arrays.
+    training_ : dict
+        `evaluate` on the training rows.
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features_in_,)
+        Only if X had names.
+
+    Notes
+    -----
+    "DTree2" in Hara and Hayashi's comparison [1]_, which leaves the ensemble aside, is
+    ``max_depth=2, max_rules=None, min_samples_leaf=(5, 10, 20, 30), target="labels"``.
+
+    A feature with categories is split into one of them and the others.
+
+    References
+    ----------
+    .. [1] Hara, S. and Hayashi, K. (2018). Making Tree Ensembles Interpretable: A
+       Bayesian Model Selection Approach. AISTATS.
+"""
+
+
+class _DistilledTree(Simplifier):
+    def __init__(
+        self,
+        ensemble=None,
+        *,
+        max_rules=8,
+        max_depth=None,
+        min_samples_leaf=1,
+        target="ensemble",
+        shorten_thresholds=True,
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.ensemble = ensemble
+        self.max_rules = max_rules
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.target = target
+        self.shorten_thresholds = shorten_thresholds
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _check_settings(self):
+        super()._check_settings()
+        for name in ("max_rules", "max_depth"):
+            value = getattr(self, name)
+            if value is not None and not (is_whole(value) and value >= 1):
+                raise ValueError(
+                    f"{name} must be None or a whole number from 1; got {value!r}."
+                )
+        if not isinstance(self.shorten_thresholds, (bool, np.bool_)):
+            raise ValueError(
+                "shorten_thresholds must be True or False; got "
+                f"{self.shorten_thresholds!r}."
+            )
+        self._leaf_sizes()
+
+    def _leaf_sizes(self):
+        """The least weights of a leaf to try, the largest first."""
+        given = self.min_samples_leaf
+        sizes = [given] if np.ndim(given) == 0 else list(given)
+        if not sizes or not all(is_number(size) and size > 0 for size in sizes):
+            raise ValueError(
+                "min_samples_leaf must be a number above 0 or a sequence of these; got "
+                f"{given!r}."
+            )
+        return sorted(set(sizes), reverse=True)
+
+    def _simplify(self, problem, rng):
+        sizes = self._leaf_sizes()
+        columns = _make_columns(problem)
+        seed = int(rng.integers(2**31))
+
+        def trees_of_fold(rows, fold):
+            return [self._grow(problem, columns, rows, size, seed) for size in sizes]
+
+        errors = None
+        if len(sizes) > 1:
+            errors = cross_validate(problem, trees_of_fold, N_FOLDS, rng, self.n_jobs)
+        self.min_samples_leaf_ = sizes[0 if errors is None else int(errors.argmin())]
+        rows = np.arange(len(problem.X))
+        tree = self._grow(problem, columns, rows, self.min_samples_leaf_, seed)
+        if self.shorten_thresholds:
+            tree = shorten_thresholds(tree, problem.X)
+        return leaf_rules(problem, tree)
+
+    def _grow(self, problem, columns, rows, least, seed):
+        """A tree on some rows whose leaves have at least this weight."""
+        weight = problem.sample_weight[rows]
+        share = least * (1 - SLACK) / weight.sum()
+        if self.max_rules == 1 or share > 0.5:
+            return SplitTree((None,), (-1,), (-1,))
+        kind = DecisionTreeClassifier if problem.n_classes else DecisionTreeRegressor
+        grown = kind(
+            max_depth=self.max_depth,
+            max_leaf_nodes=self.max_rules,
+            # By weight, so that a weight of two is a row given twice.
+            min_weight_fraction_leaf=share,
+            random_state=seed,
+        )
+        grown.fit(columns.cells[rows], problem.target[rows], sample_weight=weight)
+        return _read(grown.tree_, columns, problem, rows)
+
+
+class DistilledTreeClassifier(RuleClassifier, _DistilledTree):
+    __doc__ = f"""A small tree trained on what a classification ensemble says.
+{PARAMETERS}
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from defragtrees.methods.distilled import DistilledTreeClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> forest = RandomForestClassifier(20, random_state=0)
+    >>> tree = DistilledTreeClassifier(forest, max_rules=3, random_state=0).fit(X, y)
+    >>> tree.rules_.n_rules
+    3
+    """
+
+
+class DistilledTreeRegressor(RuleRegressor, _DistilledTree):
+    __doc__ = f"""A small tree trained on what a regression ensemble says.
+{PARAMETERS}
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> from defragtrees.methods.distilled import DistilledTreeRegressor
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> forest = RandomForestRegressor(20, min_samples_leaf=5, random_state=0)
+    >>> tree = DistilledTreeRegressor(forest, max_rules=5, random_state=0).fit(X, y)
+    >>> tree.rules_.n_rules
+    5
+    """
+
+
+@dataclass(frozen=True, eq=False)
+class _Columns:
+    """What scikit-learn's tree sees of X.
+
+    Parameters
+    ----------
+    cells : float32 array of shape (n_samples, n_columns)
+        Ranks of numbers, since a tree would round the numbers themselves to float32;
+        for categories whether a row has this one. NaN for missing.
+    feature : tuple of int
+        Where each column comes from.
+    category : tuple of (int or None)
+        Position of the category that a column is about.
+    """
+
+    cells: np.ndarray
+    feature: tuple[int, ...]
+    category: tuple[int | None, ...]
+
+
+def _make_columns(problem):
+    """Columns in the order of the features' names; the order in X has no say."""
+    cells, feature, category = [], [], []
+    for j in problem.feature_order:
+        column = problem.X[:, j]
+        missing = np.isnan(column)
+        values, rank = np.unique(column[~missing], return_inverse=True)
+        if problem.categories[j] is None:
+            made = [(rank, None)]
+        else:
+            # Of two categories, one says it all.
+            kept = range(len(values)) if len(values) != 2 else [0]
+            made = [(rank == k, int(values[k])) for k in kept]
+        for numbers, position in made:
+            own = np.full(len(column), np.nan, dtype=np.float32)
+            own[~missing] = numbers
+            cells.append(own)
+            feature.append(j)
+            category.append(position)
+    return _Columns(np.column_stack(cells), tuple(feature), tuple(category))
+
+
+def _read(tree, columns, problem, rows):
+    """scikit-learn's tree as ours, with thresholds midway between its rows' values."""
+    splits: list[Split | None] = [None] * tree.node_count
+    waiting = [(0, rows)]
+    while waiting:
+        node, own = waiting.pop()
+        if tree.children_left[node] < 0:
+            continue
+        place = tree.feature[node]
+        column = columns.cells[own, place]
+        missing_left = bool(tree.missing_go_to_left[node])
+        goes_left = np.where(
+            np.isnan(column), missing_left, column <= tree.threshold[node]
+        )
+        splits[node] = _split(
+            problem,
+            columns.feature[place],
+            columns.category[place],
+            own[goes_left],
+            own[~goes_left],
+            missing_left,
+        )
+        waiting.append((tree.children_left[node], own[goes_left]))
+        waiting.append((tree.children_right[node], own[~goes_left]))
+    return SplitTree(
+        tuple(splits), tuple(tree.children_left), tuple(tree.children_right)
+    )
+
+
+def _split(problem, feature, category, left, right, missing_left):
+    if category is not None:
+        others = np.ones(len(problem.categories[feature]) + 1, dtype=bool)
+        others[category] = False
+        return Split(feature, categories=others, missing_left=missing_left)
+    low = problem.X[left, feature]
+    high = problem.X[right, feature]
+    if np.isnan(high).all():
+        return Split(feature, np.inf, missing_left=False)
+    low, high = np.nanmax(low), np.nanmin(high)
+    middle = low / 2 + high / 2
+    return Split(feature, middle if middle < high else low, missing_left=missing_left)

@@ -1,0 +1,305 @@
+"""Node Harvest: a few nodes of trees, each with a weight, that answer as a mean.
+
+After N. Meinshausen, "Node harvest", Annals of Applied Statistics 4 (2010). By default
+the nodes are those near the roots of the given ensemble's trees; the original grows
+trees of its own.
+"""
+
+import dataclasses
+import math
+import warnings
+
+import numpy as np
+
+from defragtrees.methods._harvest_nodes import cut_forest, find_nodes
+from defragtrees.methods._harvest_program import make_program, solve_program
+from defragtrees.methods._harvest_rules import average_rules, choose_nodes
+from defragtrees.methods._harvest_trees import grow_forest
+from defragtrees.methods._settings import is_number, is_whole
+from defragtrees.methods.base import RuleClassifier, RuleRegressor, Simplifier
+
+__all__ = ["NodeHarvestClassifier", "NodeHarvestRegressor"]
+
+LEAST_RIDGE = 1e-10  # below it, the solution's digits are those of rounding
+LEAST_WEIGHT = 1e-9  # against the largest; less is a rounding error
+
+ABOUT = """
+    Candidates are the nodes of trees near their roots, each answering the mean of its
+    training rows. They get weights, most of them zero, that sum to one over the nodes
+    of any training row and whose answers err least (Meinshausen 2010). A row's answer
+    is the mean by weight of all rules that hold and of the last one, which always does.
+
+    Parameters
+    ----------
+    ensemble : fitted or unfitted ensemble, path, Forest or None, default=None
+        What to simplify. A fitted ensemble, or the file it was saved to, is used as it
+        is; an unfitted one is cloned and fitted on X and y; None means a random forest
+        (gradient boosting where X has categories). `clone`, and so a grid search,
+        unfits it: wrap it in `sklearn.frozen.FrozenEstimator` to keep it.
+    source : {"ensemble", "own"}, default="ensemble"
+        Take the ensemble's nodes, tree by tree; or grow trees as the original does, and
+        use the ensemble for comparison only. Trees of one's own tell one category from
+        all others.
+    n_nodes : int, default=1000
+        How many candidates are enough.
+    min_samples : int, default=10
+        Least weight of the training rows in a node, and of those outside it.
+    max_depth : int, default=2
+        Most splits between a tree's root and a node, so most conditions of a rule.
+    max_weight : float or None, default=None
+        Largest sum of all weights; from 1, which leaves only the last rule. A smaller
+        sum means larger nodes: its inverse is their mean share of the rows.
+    mode : {"mean", "outbag"}, default="mean"
+        When weights are sought, a node says its mean to its rows; or, to each of them,
+        the mean of the others.
+    max_rules : int or None, default=None
+        Most rules, the last one included. They are chosen one by one, each time the
+        one that helps most beside those chosen before; weights stay.
+    min_weight : float, default=0.01
+        Rules with a smaller share of the largest weight are left out.
+    root_weight : float, default=0.01
+        Least weight of the last rule, so that it is there where no other one holds.
+    ridge : float, default=1e-7
+        Price of a squared change of the weights, as a share of the target's variance;
+        it decides between weights that answer alike.
+    target : {"labels", "ensemble"}, default="labels"
+        What the rules imitate: y, or the ensemble's probabilities or numbers.
+    digits : int or None, default=4
+        Digits of weights, of class shares after the point, and of numbers against
+        their spread; what is printed is what predicts. None keeps all digits.
+    round_digits : int or None, default=None
+        Round thresholds to so many significant digits before nodes are made, even if
+        rows change sides. The original rounds to 3.
+    shorten_thresholds : bool, default=True
+        Round thresholds to few digits where no training row changes its side.
+    random_state : int, RandomState, Generator or None, default=None
+        For `source="own"`, and for an ensemble that is fitted here.
+    n_jobs : int or None, default=None
+        Threads for an ensemble that is fitted here.
+
+    Attributes
+    ----------
+    rules_ : RuleSet
+    ensemble_ : the ensemble that was simplified
+    forest_ : Forest
+        The ensemble as plain arrays.
+    n_nodes_ : int
+        Number of distinct nodes that could get a weight, the root included.
+    training_ : dict
+        `evaluate` on the training rows.
+    n_features_in_ : int
+    feature_names_in_ : array of shape (n_features_in_,)
+        Only if X had names.
+
+    Notes
+    -----
+    The R package nodeHarvest corresponds to `source="own"`, `round_digits=3`,
+    `shorten_thresholds=False`, `digits=None`, a ridge of 1e-5 over the sum of squares
+    of the centred y, and `root_weight=0` where `max_weight` is given. It also takes
+    all nodes whose mean is exactly 0 for one; here only nodes with the same rows are
+    one. It has no multi-class form; here all classes share a node's weight.
+"""
+
+
+class _NodeHarvest(Simplifier):
+    def __init__(
+        self,
+        ensemble=None,
+        *,
+        source="ensemble",
+        n_nodes=1000,
+        min_samples=10,
+        max_depth=2,
+        max_weight=None,
+        mode="mean",
+        max_rules=None,
+        min_weight=0.01,
+        root_weight=0.01,
+        ridge=1e-7,
+        target="labels",
+        digits=4,
+        round_digits=None,
+        shorten_thresholds=True,
+        random_state=None,
+        n_jobs=None,
+    ):
+        self.ensemble = ensemble
+        self.source = source
+        self.n_nodes = n_nodes
+        self.min_samples = min_samples
+        self.max_depth = max_depth
+        self.max_weight = max_weight
+        self.mode = mode
+        self.max_rules = max_rules
+        self.min_weight = min_weight
+        self.root_weight = root_weight
+        self.ridge = ridge
+        self.target = target
+        self.digits = digits
+        self.round_digits = round_digits
+        self.shorten_thresholds = shorten_thresholds
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _check_settings(self):
+        super()._check_settings()
+        for name, allowed in (
+            ("source", ("ensemble", "own")),
+            ("mode", ("mean", "outbag")),
+            ("shorten_thresholds", (True, False)),
+        ):
+            value = getattr(self, name)
+            if value not in allowed:
+                raise ValueError(f"{name} must be one of {allowed}; got {value!r}.")
+        for name, least in (
+            ("n_nodes", 1),
+            ("min_samples", 1 if self.mode == "mean" else 2),
+            ("max_depth", 1),
+        ):
+            value = getattr(self, name)
+            if not (is_whole(value) and value >= least):
+                raise ValueError(
+                    f"{name} must be a whole number from {least}; got {value!r}."
+                )
+        for name, most in (("max_rules", None), ("digits", 12), ("round_digits", 12)):
+            self._check_count_or_none(name, most)
+        for name, least, most in (
+            ("max_weight", 1, None),
+            ("min_weight", 0, 1),
+            ("root_weight", 0, 1),
+            ("ridge", LEAST_RIDGE, None),
+        ):
+            self._check_amount(name, least, most)
+
+    def _check_count_or_none(self, name, most):
+        value = getattr(self, name)
+        if value is None:
+            return
+        if not (is_whole(value) and 1 <= value <= (most or value)):
+            until = "" if most is None else f" to {most}"
+            raise ValueError(
+                f"{name} must be None or a whole number from 1{until}; got {value!r}."
+            )
+
+    def _check_amount(self, name, least, most):
+        value = getattr(self, name)
+        if value is None and name == "max_weight":
+            return
+        if not (is_number(value) and least <= value <= (most or value)):
+            until = "" if most is None else f" to {most}"
+            raise ValueError(
+                f"{name} must be a number from {least}{until}; got {value!r}."
+            )
+
+    def _simplify(self, problem, rng):
+        target = self._outputs(problem)
+        forest = self._forest(problem, target, rng)
+        problem = dataclasses.replace(problem, forest=forest)
+        # Rounds of trees of one's own have ended when there were enough nodes.
+        most = self.n_nodes if self.source == "ensemble" else math.inf
+        nodes = find_nodes(problem, self.max_depth, self.min_samples, most)
+        self.n_nodes_ = len(nodes.members)
+        weights = self._weigh(nodes.members, target, problem.sample_weight)
+        least = max(self.min_weight, LEAST_WEIGHT) * weights.max()
+        weights = np.where(weights >= least, weights, 0.0)
+        if self.max_rules is not None:
+            weights = choose_nodes(problem, target, nodes, weights, self.max_rules)
+        return average_rules(problem, target, nodes, weights, self.digits)
+
+    def _outputs(self, problem):
+        """What rows are to be told: class shares, or one number."""
+        if not problem.n_classes:
+            return problem.target[:, None].astype(np.float64)
+        if self.target == "ensemble":
+            return problem.forest.shares(problem.X)
+        return np.eye(problem.n_classes)[problem.target]
+
+    def _forest(self, problem, target, rng):
+        """The trees whose nodes are the candidates."""
+        if self.source == "ensemble":
+            # A tree has one node of the right size at least, or is of no use.
+            return cut_forest(
+                problem.forest, self.max_depth, self.n_nodes, self.round_digits
+            )
+        return grow_forest(
+            problem,
+            # The share of one of two classes is all there is to know.
+            target[:, 1:] if problem.n_classes == 2 else target,
+            rng,
+            max_depth=self.max_depth,
+            min_samples=self.min_samples,
+            n_nodes=self.n_nodes,
+            round_digits=self.round_digits,
+        )
+
+    def _weigh(self, members, target, sample_weight):
+        """The weights of the nodes; the root's alone where there is no choice."""
+        root_only = np.eye(len(members))[-1]
+        if (target == target[0]).all():
+            _warn_of_one_rule("The target has one value only")
+            return root_only
+        if len(members) == 1:
+            _warn_of_one_rule(
+                f"No node has min_samples={self.min_samples} rows inside and as many "
+                "outside"
+            )
+            return root_only
+        program = make_program(
+            members,
+            target,
+            sample_weight,
+            mode=self.mode,
+            ridge=self.ridge,
+            root_weight=self.root_weight,
+            max_weight=self.max_weight,
+        )
+        weights = solve_program(program)
+        if weights[:-1].max() < LEAST_WEIGHT:
+            gram = program.gram[: len(members), : len(members)]
+            if np.linalg.matrix_rank(gram, hermitian=True) == len(members):
+                _warn_of_one_rule("No nodes add up to all rows")
+        return weights
+
+
+def _warn_of_one_rule(reason):
+    warnings.warn(
+        f"{reason}, so the answer is one rule that always holds.",
+        UserWarning,
+        stacklevel=5,
+    )
+
+
+class NodeHarvestClassifier(RuleClassifier, _NodeHarvest):
+    __doc__ = f"""Weighted rules from the nodes of trees, averaged, for classes.
+{ABOUT}
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from defragtrees.methods.node_harvest import NodeHarvestClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> forest = RandomForestClassifier(50, min_samples_leaf=5, random_state=0)
+    >>> simple = NodeHarvestClassifier(forest, max_rules=4, random_state=0).fit(X, y)
+    >>> simple.rules_.n_rules
+    4
+    >>> simple.score(X, y) > 0.9
+    True
+    """
+
+
+class NodeHarvestRegressor(RuleRegressor, _NodeHarvest):
+    __doc__ = f"""Weighted rules from the nodes of trees, averaged, for numbers.
+{ABOUT}
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> from defragtrees.methods.node_harvest import NodeHarvestRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> forest = RandomForestRegressor(50, min_samples_leaf=10, random_state=0)
+    >>> simple = NodeHarvestRegressor(forest, max_rules=8, random_state=0).fit(X, y)
+    >>> simple.rules_.n_rules <= 8
+    True
+    >>> simple.score(X, y) > 0.4
+    True
+    """

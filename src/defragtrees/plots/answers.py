@@ -1,0 +1,204 @@
+"""How answers become colours: a hue and a hatch per class, a scale for numbers."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from defragtrees.plots import _style
+from defragtrees.plots.plane import GOLDEN, PLASTIC, merged
+from defragtrees.plots.rows import some_rows
+
+__all__ = ["ClassColours", "NumberColours", "make_colours"]
+
+FILL, LINES = 0.3, 0.55  # strengths of a class's colour in areas and in their hatches
+MOST_HATCHED = 20_000  # rectangles; beyond, hatches are slower than they are useful
+
+
+def make_colours(model, *answers):
+    """Colours for what a RuleSet or Forest says, and for the labels y if given.
+
+    Parameters
+    ----------
+    model : RuleSet or Forest
+    *answers : arrays or None
+        All that is going to be drawn.
+    """
+    known = [np.asarray(one).ravel() for one in answers if one is not None]
+    if model.task == "classification":
+        labels = list(model.classes)
+        found = {label for one in known for label in np.unique(one).tolist()}
+        # Labels that no rule knows come last.
+        more = sorted(found - set(np.asarray(labels).tolist()), key=str)
+        return ClassColours([*labels, *more])
+    numbers = np.concatenate([one.astype(np.float64) for one in known])
+    return NumberColours(float(np.min(numbers)), float(np.max(numbers)))
+
+
+@dataclass
+class ClassColours:
+    """One colour, hatch and marker for each class.
+
+    Parameters
+    ----------
+    labels : list
+    """
+
+    labels: list[Any]
+    seen: set[int] = field(default_factory=set, init=False)
+    has_points: bool = field(default=False, init=False)
+
+    def codes(self, answers):
+        """Positions of the answers in `labels`."""
+        answers = np.asarray(answers)
+        found = np.zeros(answers.shape, int)
+        for i, label in enumerate(self.labels):
+            found[answers == label] = i
+        self.seen |= set(np.unique(found).tolist())
+        return found
+
+    def area(self, answer):
+        """Colour of an area with this answer."""
+        return _style.tint(_style.colour(self.codes([answer])[0]), FILL)
+
+    def lines(self, answer):
+        """Hatch of an area with this answer, and its colour."""
+        code = self.codes([answer])[0]
+        return _style.hatch(code), _style.tint(_style.colour(code), LINES)
+
+    def mesh(self, ax, plane, answers):
+        """Fill the cells of the plane."""
+        codes = np.ma.array(self.codes(answers), mask=~plane.shown)
+        tints = [_style.tint(_style.colour(i), FILL) for i in range(len(self.labels))]
+        ax.pcolormesh(
+            plane.x.edges,
+            plane.y.edges,
+            codes,
+            cmap=_style.part("colors").ListedColormap(tints),
+            vmin=-0.5,
+            vmax=len(tints) - 0.5,
+            zorder=0,
+            rasterized=codes.size > 5_000,
+        )
+        for i in np.unique(codes.compressed()):
+            if _style.hatch(i):
+                self._hatch_cells(ax, plane, (codes == i).filled(False), i)
+
+    def _hatch_cells(self, ax, plane, mask, i):
+        blocks = merged(mask)
+        if len(blocks) > MOST_HATCHED:
+            return
+        shapes = _style.part("path").Path
+        corners = []
+        for cells in blocks:
+            (x, y), width, height = plane.rectangle(cells)
+            right, top = x + width, y + height
+            corners += [(x, y), (right, y), (right, top), (x, top), (x, y)]
+        codes = [shapes.MOVETO, *[shapes.LINETO] * 3, shapes.CLOSEPOLY] * len(blocks)
+        patch = _style.part("patches").PathPatch(
+            shapes(corners, codes),
+            facecolor="none",
+            edgecolor=_style.tint(_style.colour(i), LINES),
+            hatch=_style.hatch(i),
+            lw=0,
+            zorder=0.5,
+        )
+        ax.add_patch(patch)
+
+    def points(self, ax, x, y, labels, **settings):
+        """Draw rows as points."""
+        self.has_points = True
+        codes = self.codes(labels)
+        for i in np.unique(codes):
+            here = codes == i
+            ax.scatter(
+                x[here],
+                y[here],
+                c=_style.colour(i),
+                marker=_style.marker(i),
+                **settings,
+            )
+
+    def explain(self, panels):
+        """Legend of the classes in the picture, beside an Axes or all of an array."""
+        patches, lines = _style.part("patches"), _style.part("lines")
+        handles, labels = [], []
+        for i in sorted(self.seen):
+            area = patches.Patch(
+                facecolor=_style.tint(_style.colour(i), FILL),
+                edgecolor=_style.tint(_style.colour(i), LINES),
+                hatch=_style.hatch(i),
+            )
+            look = {"color": _style.colour(i), "marker": _style.marker(i), "ls": ""}
+            point = lines.Line2D([], [], ms=5, **look)
+            handles.append((area, point) if self.has_points else area)
+            labels.append(str(self.labels[i]))
+        if np.ndim(panels):
+            place = {"loc": "outside right upper", "title": "class"}
+            _style.legend(panels[0].figure, handles, labels, **place)
+        else:
+            _style.legend(panels, handles, labels, title="class")
+
+
+@dataclass
+class NumberColours:
+    """One scale for all numbers of a picture.
+
+    Parameters
+    ----------
+    low, high : float
+    """
+
+    low: float
+    high: float
+
+    @property
+    def _scale(self):
+        high = self.high if self.high > self.low else self.low + 1.0
+        return {"cmap": _style.NUMBERS, "vmin": self.low, "vmax": high}
+
+    def area(self, answer):
+        """Colour of an area with this answer."""
+        scale = self._scale
+        share = (answer - scale["vmin"]) / (scale["vmax"] - scale["vmin"])
+        return _style.part("pyplot").get_cmap(_style.NUMBERS)(share)[:3]
+
+    def lines(self, answer):
+        """Numbers have no hatches."""
+        return "", "white"
+
+    def mesh(self, ax, plane, answers):
+        """Fill the cells of the plane."""
+        values = np.ma.array(answers, mask=~plane.shown)
+        ax.pcolormesh(
+            plane.x.edges,
+            plane.y.edges,
+            values,
+            zorder=0,
+            rasterized=values.size > 5_000,
+            **self._scale,
+        )
+
+    def points(self, ax, x, y, labels, **settings):
+        """Draw rows as points."""
+        ax.scatter(x, y, c=labels, **self._scale, **settings)
+
+    def explain(self, panels):
+        """The scale, beside an Axes or all of an array."""
+        scale = self._scale
+        norm = _style.part("colors").Normalize(scale["vmin"], scale["vmax"])
+        shades = _style.part("cm").ScalarMappable(norm, _style.NUMBERS)
+        figure = np.ravel(panels)[0].figure
+        figure.colorbar(shades, ax=panels, label="answer")
+
+
+def draw_rows(ax, plane, colours, matrix, y, max_rows=None, alpha=1.0, size=14):
+    """Rows as points, in their colours if labels are known."""
+    rows = some_rows(len(matrix), max_rows)
+    across = plane.x.place(matrix[:, plane.x.feature], GOLDEN)[rows]
+    up = plane.y.place(matrix[:, plane.y.feature], PLASTIC)[rows]
+    look = {"s": size, "linewidths": 0.4, "edgecolors": "white", "alpha": alpha}
+    if y is None:
+        ax.scatter(across, up, c=_style.GREY, zorder=2, **look)
+    else:
+        colours.points(ax, across, up, np.asarray(y)[rows], zorder=2, **look)

@@ -1,0 +1,210 @@
+"""Curves: error against number of rules, and the bound over the iterations."""
+
+import itertools
+import operator
+from math import nan
+
+from defragtrees.plots import _style
+
+__all__ = ["comparison", "convergence", "trade_off"]
+
+
+def trade_off(path, ax=None):
+    """Held-out error of the lists of a path against their number of rules.
+
+    Parameters
+    ----------
+    path : RulePath
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    ax = _style.axes_or_new(ax)
+    rows = path.rows()
+    n_rules = [row["n_rules"] for row in rows]
+    errors = [row["error"] for row in rows]
+    spread = [row["standard_error"] for row in rows]
+    ax.errorbar(
+        n_rules, errors, spread, fmt="o-", color=_style.COLOURS[0], label="rules"
+    )
+    at = path.chosen
+    ax.plot(
+        n_rules[at],
+        errors[at],
+        "o",
+        ms=13,
+        mfc="none",
+        mec=_style.COLOURS[1],
+        mew=2,
+        label="chosen",
+    )
+    _mark_ensemble(ax, path.ensemble_error)
+    ax.set(xlabel="number of rules", ylabel="error on rows held out")
+    ax.xaxis.get_major_locator().set_params(integer=True)
+    ax.legend(frameon=False)
+    return ax
+
+
+def comparison(found, ax=None):
+    """Error against number of rules, a colour for each method, and the ensemble's line.
+
+    Parameters
+    ----------
+    found : Comparison
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    ax = _style.axes_or_new(ax)
+    rows = [row for row in found.rows() if row["failure"] is None]
+    handles, labels = [], []
+    for i, name in enumerate(dict.fromkeys(row["method"] for row in rows)):
+        own = sorted(
+            (row["n_rules"], row["error"], row["error_std"])
+            for row in rows
+            if row["method"] == name
+        )
+        n_rules, errors, spread = zip(*own, strict=True)
+        handles.append(
+            ax.errorbar(
+                n_rules,
+                errors,
+                spread if found.n_splits > 1 else None,
+                fmt=f"{_style.marker(i)}{_style.line_style(i)}",
+                color=_style.colour(i),
+            )
+        )
+        labels.append(name)
+    handles.append(_mark_ensemble(ax, found.ensemble_error))
+    kind = "error" if found.task == "classification" else "squared error"
+    ax.set(xlabel="number of rules", ylabel=f"{kind} on rows held out")
+    ax.xaxis.get_major_locator().set_params(integer=True)
+    _style.legend(ax, handles, [*labels, "ensemble"])
+    return ax
+
+
+def _mark_ensemble(ax, error):
+    return ax.axhline(error, color=_style.GREY, ls="--", lw=1, label="ensemble")
+
+
+def convergence(found, ax=None, *, kept=None):
+    """The bound and the number of components of every restart, over the iterations.
+
+    The bound belongs to the left side, the number of components to the right one,
+    which is an Axes of its own, the last of the figure. The kept restart stands out.
+    The bound of the first iteration, far below all others, is left out.
+
+    Parameters
+    ----------
+    found : DefragClassifier, DefragRegressor or sequence of Step
+        A fitted estimator or its `history_`.
+    ax : matplotlib Axes, optional
+    kept : int, optional
+        Number of the restart to emphasise, from 0. By default the one that the
+        estimator kept, and for a bare history, or where the estimator does not say,
+        the one whose bound is largest at its end.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    restarts = _restarts(found)
+    if kept is None:
+        kept, label = _kept(found, restarts)
+    elif kept in restarts:
+        label = f"restart {kept + 1}"
+    else:
+        raise ValueError(f"kept must be one of {len(restarts)} restarts; got {kept!r}.")
+    ax = _style.axes_or_new(ax, (6.4, 4.0))
+    right = ax.twinx()
+    blue, orange = _style.COLOURS[:2]
+    first = _first_shown(restarts)
+    # The kept one last, so that it lies on top.
+    for restart in sorted(restarts, key=lambda r: r == kept):
+        steps = restarts[restart]
+        iterations = [step.iteration for step in steps]
+        bounds = [step.objective if step.iteration >= first else nan for step in steps]
+        counts = [step.n_components for step in steps]
+        if restart == kept:
+            bold = {"lw": 2.2, "zorder": 5}
+            ax.plot(
+                iterations, bounds, "-", color=blue, label=f"bound, {label}", **bold
+            )
+            right.step(iterations, counts, ls="--", where="post", color=orange, **bold)
+            ax.plot([], [], "--", color=orange, lw=2.2, label=f"components, {label}")
+        else:
+            ax.plot(iterations, bounds, color=_style.tint(blue, 0.45), lw=0.8)
+            faint = {"color": _style.tint(orange, 0.35), "lw": 0.8}
+            right.step(iterations, counts, ls="--", where="post", **faint)
+    _finish(ax, right, restarts)
+    return ax
+
+
+def _finish(ax, right, restarts):
+    # The curves of the bound lie above those of the components, and show them.
+    ax.set_zorder(right.get_zorder() + 1)
+    ax.patch.set_visible(False)
+    if len(restarts) > 1:
+        others = _style.count_text(len(restarts) - 1, "other restart")
+        ax.plot([], [], color="0.7", lw=1, label=others)
+    steps = [step for own in restarts.values() for step in own]
+    # The bound has the upper half and the components the lower one.
+    first = _first_shown(restarts)
+    low, high = _ends([step.objective for step in steps if step.iteration >= first])
+    ax.set(xlabel="iteration", ylabel="bound, in nats")
+    ax.set_ylim(low - 1.0 * (high - low), high + 0.06 * (high - low))
+    highest = max(step.n_components for step in steps)
+    right.set(ylabel="number of components", ylim=(0, 2.2 * highest))
+    for axis in (ax.xaxis, right.yaxis):
+        axis.get_major_locator().set_params(integer=True)
+    right.set_yticks([tick for tick in right.get_yticks() if tick <= highest])
+    place = {"loc": "lower left", "bbox_to_anchor": (0, 1.0), "borderaxespad": 0.2}
+    ax.legend(frameon=False, fontsize=8, ncols=3, **place)
+
+
+def _first_shown(restarts):
+    """The second iteration if there is one: the bound of the first is far below."""
+    return 2 if all(len(steps) > 1 for steps in restarts.values()) else 1
+
+
+def _ends(values):
+    low, high = min(values), max(values)
+    return (low, high) if high > low else (low - 0.5, low + 0.5)
+
+
+def _restarts(found):
+    """The steps of each restart, in order."""
+    history = getattr(found, "history_", found)
+    try:
+        steps = sorted(history, key=operator.attrgetter("restart", "iteration"))
+    except (TypeError, AttributeError):
+        raise TypeError(
+            "convergence needs a fitted DefragClassifier or DefragRegressor, or its "
+            f"history_; got {type(found).__name__}."
+        ) from None
+    if not steps:
+        raise ValueError("The history must have at least one step; it is empty.")
+    by_restart = itertools.groupby(steps, key=operator.attrgetter("restart"))
+    return {restart: list(own) for restart, own in by_restart}
+
+
+def _kept(found, restarts):
+    """Number of the restart to emphasise, and what it is called."""
+    kept = getattr(found, "kept_restart_", None)
+    if kept is not None:
+        return kept, "kept restart"
+    n_iter = getattr(found, "n_iter_", None)
+    n_components = getattr(getattr(found, "posterior_", None), "n_components", None)
+    fitting = [
+        restart
+        for restart, steps in restarts.items()
+        if (len(steps), steps[-1].n_components) == (n_iter, n_components)
+    ]
+    if len(fitting) == 1:
+        return fitting[0], "kept restart"
+    best = max(restarts, key=lambda restart: restarts[restart][-1].objective)
+    return best, "largest bound"

@@ -1,0 +1,280 @@
+"""forest_regions and count_regions: into how many pieces an ensemble cuts the data."""
+
+import math
+
+import numpy as np
+
+from defragtrees.plots import _style
+from defragtrees.plots.answers import draw_rows, make_colours
+from defragtrees.plots.boxes import add_title, decorate
+from defragtrees.plots.plane import (
+    Plane,
+    feature_number,
+    fixed_text,
+    fixed_values,
+    make_side,
+    runs,
+    two_features,
+)
+from defragtrees.plots.rows import encoded
+from defragtrees.readers import read_forest
+from defragtrees.tables import column_names
+
+__all__ = ["count_regions", "forest_regions"]
+
+MOST_CELLS = 20_000_000  # of the grid of thresholds; one byte each, several times
+
+
+def forest_regions(
+    ensemble,
+    X=None,
+    y=None,
+    features=None,
+    ax=None,
+    *,
+    at=None,
+    limits=None,
+    max_rows=2000,
+):
+    """What an ensemble says over two features, and the borders of all its regions.
+
+    The title says how many regions there are; see `count_regions`. The other features
+    are held fixed, as in `regions`.
+
+    Parameters
+    ----------
+    ensemble : fitted ensemble, path or Forest
+    X : array-like or data frame of shape (n_samples, n_features), optional
+        Rows to draw as points. They give the range to show and the medians, or most
+        frequent categories, of the other features.
+    y : array-like of shape (n_samples,), optional
+        Labels or numbers for the points.
+    features : pair of str or int, optional
+        Names or numbers; by default the two that decide most: a split counts a
+        quarter of the one above it, so that each level counts half of the one before.
+    ax : matplotlib Axes, optional
+    at : mapping from name or number to value, optional
+        Where to hold other features.
+    limits : pair of pairs of float, optional
+        What to show of the two features, in place of the range of X.
+    max_rows : int or None, default=2000
+        Most points to draw.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    forest = read_forest(ensemble)
+    matrix = encoded(forest, X, y)
+    used = _used(forest)
+    features = two_features(features, forest.feature_names, _say(forest))
+    fixed = fixed_values(forest, at, matrix, features, used)
+    plane = Plane(*_sides(forest, features, matrix, limits), fixed)
+    borders = _plane_borders(forest, plane)
+    answers = _plane_answers(forest, plane, *borders)
+    ax = _style.axes_or_new(ax)
+    colours = make_colours(forest, answers[plane.shown], y)
+    colours.mesh(ax, plane, answers)
+    _draw_borders(ax, plane, *borders)
+    if matrix is not None:
+        draw_rows(ax, plane, colours, matrix, y, max_rows)
+    decorate(ax, plane, column_names(X) or forest.feature_names)
+    colours.explain(ax)
+    text = _style.count_text(_count(forest, features, fixed), "region")
+    others = [j for j in used if j not in features]
+    add_title(ax, f"{text} {fixed_text(forest, fixed, others)}".strip())
+    return ax
+
+
+def count_regions(ensemble, features=None, *, at=None):
+    """Number of regions: sets of values that end in the same leaf of every tree.
+
+    A region is an intersection of leaves, one of each tree, that is not empty. They are
+    counted exactly, on the grid of all thresholds. Where no categories are involved,
+    each one is a box. Missing values and unknown categories are left out.
+
+    Parameters
+    ----------
+    ensemble : fitted ensemble, path or Forest
+    features : sequence of str or int, optional
+        Count over these, the other ones held fixed; by default over all that are split
+        on. The grid grows with the product of the numbers of thresholds, so that more
+        than two or three features are rarely possible.
+    at : mapping from name or number to value, optional
+        Where to hold the other features that are split on.
+
+    Returns
+    -------
+    int
+
+    Examples
+    --------
+    >>> from defragtrees import Forest, Tree
+    >>> def stump(feature, threshold):
+    ...     return Tree([feature, -1, -1], [threshold, 0, 0], [1, -1, -1],
+    ...                 [2, -1, -1], [True, True, True], [0.0, 1.0, 2.0])
+    >>> forest = Forest((stump(0, 1.0), stump(0, 2.0), stump(1, 1.0)), ("a", "b"),
+    ...                 "regression")
+    >>> count_regions(forest)
+    6
+    """
+    forest = read_forest(ensemble)
+    used = _used(forest)
+    if features is None:
+        given = [feature_number(which, forest.feature_names) for which in at or {}]
+        features = tuple(j for j in used if j not in given)
+    else:
+        names = forest.feature_names
+        features = tuple(dict.fromkeys(feature_number(f, names) for f in features))
+    return _count(forest, features, fixed_values(forest, at, None, features, used))
+
+
+def _used(forest):
+    return sorted({int(j) for tree in forest.trees for j in tree.feature if j >= 0})
+
+
+def _say(forest):
+    """How much each feature decides: its splits, each a quarter of the one above."""
+    say = np.zeros(forest.n_features)
+    for tree in forest.trees:
+        nodes, weight = np.zeros(1, int), 1.0
+        while nodes.size:
+            nodes = nodes[tree.feature[nodes] >= 0]
+            np.add.at(say, tree.feature[nodes], weight)
+            nodes = np.unique(np.concatenate([tree.left[nodes], tree.right[nodes]]))
+            weight /= 4
+    return say
+
+
+def _sides(forest, features, matrix, limits):
+    splits = forest.splits()
+    for i, j in enumerate(features):
+        yield make_side(
+            j,
+            splits[j],
+            forest.categories[j],
+            None if matrix is None else matrix[:, j],
+            None if limits is None else limits[i],
+        )
+
+
+def _count(forest, features, fixed):
+    if not forest.trees:
+        return 1
+    values = _values(forest, features)
+    n_cells = math.prod(len(one) for one in values)
+    if n_cells > MOST_CELLS:
+        raise ValueError(
+            f"Thresholds must form at most {MOST_CELLS:,} cells to count regions; "
+            f"these form {n_cells:,}. Pass fewer features, and `at` for the others."
+        )
+    # The first cell of a region, in the order of the grid, has no neighbour before it
+    # in the same region. Of these few cells the leaves are compared, tree by tree.
+    is_first = np.ones([len(one) for one in values], bool)
+    for axis, differs in enumerate(_borders(forest, features, values, fixed)):
+        after = np.swapaxes(is_first, 0, axis)[1:]
+        after &= np.swapaxes(differs, 0, axis)
+    region = np.zeros(int(is_first.sum()), np.int64)
+    for tree in forest.trees:
+        leaves = _leaves(tree, features, values, fixed, forest.categories)
+        own = region * tree.n_nodes + leaves[is_first]
+        region = np.unique(own, return_inverse=True)[1]
+    return int(region.max()) + 1
+
+
+def _values(forest, features):
+    """One value in each cell of the grid, for each feature."""
+    splits = forest.splits()
+    return [
+        np.append(splits[j], np.inf)
+        if forest.categories[j] is None
+        else np.arange(max(1, len(forest.categories[j])), dtype=np.float64)
+        for j in features
+    ]
+
+
+def _borders(forest, features, values, fixed):
+    """For each feature, between which neighbouring cells a leaf of some tree ends."""
+    shape = [len(one) for one in values]
+    found = []
+    for axis in range(len(shape)):
+        found.append(np.zeros([n - (a == axis) for a, n in enumerate(shape)], bool))
+    for tree in forest.trees:
+        leaves = _leaves(tree, features, values, fixed, forest.categories)
+        for axis, differs in enumerate(found):
+            differs |= np.diff(leaves, axis=axis) != 0
+    return found
+
+
+def _leaves(tree, features, values, fixed, categories):
+    """The leaf of every cell; whole blocks of cells walk down the tree together."""
+    leaves = np.empty([len(one) for one in values], np.int32)
+    waiting = [(0, tuple(np.arange(len(one)) for one in values))]
+    while waiting:
+        node, cells = waiting.pop()
+        j = tree.feature[node]
+        if j < 0:
+            leaves[np.ix_(*cells)] = node
+        elif j not in features:
+            goes_left = _goes_left(tree, node, fixed[j : j + 1], categories[j])[0]
+            child = (tree.left if goes_left else tree.right)[node]
+            waiting.append((child, cells))
+        else:
+            axis = features.index(j)
+            x = values[axis][cells[axis]]
+            goes_left = _goes_left(tree, node, x, categories[j])
+            for child, here in ((tree.left, goes_left), (tree.right, ~goes_left)):
+                if here.any():
+                    own = (*cells[:axis], cells[axis][here], *cells[axis + 1 :])
+                    waiting.append((child[node], own))
+    return leaves
+
+
+def _goes_left(tree, node, x, known):
+    missing = np.isnan(x)
+    if known is None:
+        left = x <= tree.threshold[node]
+    else:
+        codes = np.where(missing, 0, x).astype(int)
+        left = tree.categories[node][codes]
+    return np.where(missing, tree.missing_left[node], left)
+
+
+def _plane_borders(forest, plane):
+    """Borders between cells above each other, and beside each other."""
+    sides = plane.y, plane.x
+    features = tuple(side.feature for side in sides)
+    return _borders(forest, features, [side.values for side in sides], plane.fixed)
+
+
+def _plane_answers(forest, plane, up, across):
+    """The answer in every cell; the ensemble is asked about once in each region."""
+    n_lines, n_columns = plane.shape
+    column = np.tile(np.arange(n_columns), (n_lines, 1))
+    column[:, 1:][~across] = 0
+    column = np.maximum.accumulate(column, axis=1)
+    line = np.tile(np.arange(n_lines)[:, None], (1, n_columns))
+    line[1:][~up] = 0
+    line = np.maximum.accumulate(line, axis=0)
+    # To the left as far as the region goes, and from there down.
+    first = np.take_along_axis(line, column, axis=1) * n_columns + column
+    asked, place = np.unique(first, return_inverse=True)
+    return forest.answer(plane.matrix()[asked])[place].reshape(plane.shape)
+
+
+def _draw_borders(ax, plane, up, across):
+    """Thin lines where the leaf of some tree ends."""
+    lines = []
+    for i, row in enumerate(up & plane.shown[1:] & plane.shown[:-1]):
+        height = plane.y.edges[i + 1]
+        ends = [plane.x.edges[list(run)] for run in runs(row)]
+        lines += [[(left, height), (right, height)] for left, right in ends]
+    for i, row in enumerate((across & plane.shown[:, 1:] & plane.shown[:, :-1]).T):
+        place = plane.x.edges[i + 1]
+        ends = [plane.y.edges[list(run)] for run in runs(row)]
+        lines += [[(place, low), (place, high)] for low, high in ends]
+    thin = 0.4 if len(lines) < 2_000 else 0.15
+    collection = _style.part("collections").LineCollection(
+        lines, colors=_style.GREY, linewidths=thin, zorder=1
+    )
+    ax.add_collection(collection, autolim=False)

@@ -1,0 +1,229 @@
+"""parallel_coordinates: rows as lines over the features that rules ask about."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from defragtrees import render
+from defragtrees.plots import _style
+from defragtrees.plots.plane import GOLDEN
+from defragtrees.plots.rows import encoded, some_rows, spread
+
+__all__ = ["parallel_coordinates"]
+
+MISSING = -0.16  # where missing values lie; the others are between 0 and 1
+BEYOND = 0.04  # how far an open interval reaches over the ends
+MOST_FEATURES = 8  # if no rule asks about any
+
+
+def parallel_coordinates(rules, X, rule=None, ax=None, *, max_rows=300, scale="range"):
+    """Rows as lines over the features of the rules, coloured by the rule that answers.
+
+    Of the highlighted rule the accepted intervals, categories and missing values are
+    drawn, and the rows that it does not answer are grey. Where rules are averaged, the
+    rule with the most weight that holds counts as the one that answers.
+
+    Parameters
+    ----------
+    rules : RuleSet
+    X : array-like or data frame of shape (n_samples, n_features)
+    rule : int, optional
+        Number of the rule to highlight, from 0; the last is the "otherwise".
+    ax : matplotlib Axes, optional
+    max_rows : int or None, default=300
+        Most lines; half of them for the highlighted rule if it answers so many rows.
+    scale : {"range", "rank"}, default="range"
+        "range" puts each feature between its lowest and highest value; "rank" puts a
+        value at the share of rows that are not above it, which spreads skewed ones.
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    if scale not in ("range", "rank"):
+        raise ValueError(f"scale must be 'range' or 'rank'; got {scale!r}.")
+    if rule is not None and not -rules.n_rules <= rule < rules.n_rules:
+        raise ValueError(f"rule must be below {rules.n_rules}; got {rule!r}.")
+    matrix = encoded(rules, X)
+    kept = None if rule is None else rule % rules.n_rules
+    used = [rules.feature_names.index(name) for name in rules.features]
+    used = used or list(range(min(MOST_FEATURES, len(rules.feature_names))))
+    sides = [_side(rules, j, matrix[:, j], scale) for j in used]
+    answering = rules.answering(matrix)
+    rows = _chosen_rows(answering, kept, max_rows)
+    ax = _style.axes_or_new(ax, (2.4 + 1.15 * max(len(used), 2), 4.2))
+    heights = np.column_stack(
+        [side.place(matrix[rows, j], rows) for side, j in zip(sides, used, strict=True)]
+    )
+    _draw_rows(ax, rules, heights, answering[rows], kept)
+    if kept is not None:
+        for condition in [*rules][kept].conditions:
+            at = used.index(condition.feature)
+            _draw_condition(ax, at, sides[at], condition)
+    _decorate(ax, sides, [rules.feature_names[j] for j in used])
+    if len(rows) < len(matrix):
+        text = f"{len(rows):,} of {len(matrix):,} rows"
+        ax.set_title(text, fontsize=8, loc="right")
+    return ax
+
+
+@dataclass(frozen=True, eq=False)
+class _Side:
+    """The vertical line of one feature.
+
+    Parameters
+    ----------
+    ends : array
+        The sorted values that heights are counted from: two, or all for ranks.
+    names : tuple of str, optional
+        Categories.
+    has_missing : bool
+    is_ranked : bool
+    """
+
+    ends: np.ndarray
+    names: tuple[str, ...] | None
+    has_missing: bool
+    is_ranked: bool = False
+
+    def height(self, values):
+        """From 0 to 1; beyond that for values off the ends, unless ranked."""
+        values = np.asarray(values, dtype=np.float64)
+        if self.is_ranked:
+            return np.searchsorted(self.ends, values, side="right") / len(self.ends)
+        low, high = self.ends[0], self.ends[-1]
+        if high == low:
+            return 0.5 + 0.5 * np.sign(values - low)
+        return (values - low) / (high - low)
+
+    def place(self, column, rows):
+        """Heights of the values of rows; equal categories are spread a little."""
+        missing = np.isnan(column)
+        heights = self.height(np.where(missing, self.ends[0], column))
+        nudge = 0.03 * spread(rows, GOLDEN)
+        if self.names is not None:
+            heights = heights + nudge
+        return np.where(missing, MISSING + nudge, heights)
+
+
+def _side(rules, feature, column, scale):
+    known = rules.categories[feature]
+    missing = np.isnan(column)
+    numbers = np.sort(column[~missing])
+    if known is not None:
+        names = [str(label) for label in known]
+        if (numbers == len(known)).any():
+            names.append("any other")
+        ends = np.array([0.0, max(len(names) - 1.0, 0.0)])
+        return _Side(ends, tuple(names), bool(missing.any()))
+    if not len(numbers):
+        numbers = np.zeros(1)
+    ends = numbers if scale == "rank" else numbers[[0, -1]]
+    return _Side(ends, None, bool(missing.any()), scale == "rank")
+
+
+def _chosen_rows(answering, kept, max_rows):
+    if kept is None or max_rows is None:
+        return some_rows(len(answering), max_rows)
+    own, others = (np.flatnonzero(m) for m in (answering == kept, answering != kept))
+    room = max(max_rows // 2, max_rows - len(others))
+    own = own[some_rows(len(own), room)]
+    others = others[some_rows(len(others), max_rows - len(own))]
+    return np.concatenate([others, own])
+
+
+def _draw_rows(ax, rules, heights, answering, kept):
+    places = np.arange(heights.shape[1], dtype=np.float64)
+    if len(places) == 1:
+        # A line needs two ends.
+        places, heights = np.array([-0.25, 0.25]), np.repeat(heights, 2, axis=1)
+    alpha = float(np.clip(40 / max(len(heights), 1), 0.25, 0.8))
+    handles, labels = [], []
+    make = _style.part("collections").LineCollection
+    every = np.unique(answering).tolist()
+    for k in sorted(every, key=lambda k: (k == kept, k)):
+        own = heights[answering == k]
+        lines = np.stack([np.broadcast_to(places, own.shape), own], axis=2)
+        is_grey = kept is not None and k != kept
+        collection = make(
+            lines,
+            colors="0.75" if is_grey else _style.colour(k),
+            linestyles=_style.line_style(k),
+            linewidths=0.6 if is_grey else 1.0,
+            alpha=alpha,
+            zorder=1 if is_grey else 2,
+        )
+        ax.add_collection(collection, autolim=False)
+        if not is_grey:
+            handles.append(_legend_line(_style.colour(k), _style.line_style(k)))
+            labels.append(f"{k + 1}. {_style.answer_text(rules, [*rules][k])}")
+    if kept is not None and set(every) - {kept}:
+        handles.append(_legend_line("0.75", "-"))
+        labels.append("other rules")
+    title = "strongest rule" if rules.decision == "average" else "answering rule"
+    _style.legend(ax, handles, labels, title=title)
+
+
+def _legend_line(colour, style):
+    return _style.part("lines").Line2D([], [], color=colour, ls=style, lw=2)
+
+
+def _draw_condition(ax, at, side, condition):
+    """A broad bar over what is accepted, and its ends in numbers."""
+    look = {"color": "black", "alpha": 0.35, "lw": 9, "solid_capstyle": "butt"}
+    if condition.categories is not None:
+        inside = [c for c in condition.categories if c < len(side.names)]
+        for height in side.height(inside):
+            ax.plot([at, at], [height - 0.035, height + 0.035], zorder=3, **look)
+    elif condition.lower < condition.upper:
+        ends = side.height([condition.lower, condition.upper])
+        low, high = np.clip(ends, -BEYOND, 1 + BEYOND)
+        low = -BEYOND if condition.lower == -np.inf else low
+        high = 1 + BEYOND if condition.upper == np.inf else high
+        ax.plot([at, at], [low, high], zorder=3, **look)
+        for value, height in ((condition.lower, low), (condition.upper, high)):
+            if np.isfinite(value):
+                _name(ax, at, height, render.rounded(value), is_bold=True)
+    if condition.missing and side.has_missing:
+        ax.plot([at, at], [MISSING - 0.035, MISSING + 0.035], zorder=3, **look)
+
+
+def _name(ax, at, height, text, is_bold=False):
+    ax.annotate(
+        _style.label(text, 70, 8),
+        (at, height),
+        (7, 0),
+        textcoords="offset points",
+        va="center",
+        fontsize=8,
+        weight="bold" if is_bold else "normal",
+        color="black" if is_bold else "0.3",
+        zorder=5,
+        bbox={"boxstyle": "round,pad=0.1", "fc": "white", "ec": "none", "alpha": 0.85},
+    )
+
+
+def _decorate(ax, sides, names):
+    has_missing = any(side.has_missing for side in sides)
+    for at, side in enumerate(sides):
+        ax.plot([at, at], [0, 1], color=_style.DARK, lw=0.8, zorder=2.5)
+        if side.names is not None:
+            for code, name in enumerate(side.names):
+                _name(ax, at, float(side.height(code)), name)
+        else:
+            _name(ax, at, -0.05, render.rounded(side.ends[0]))
+            _name(ax, at, 1.05, render.rounded(side.ends[-1]))
+        if side.has_missing:
+            ax.plot(at, MISSING, "x", color=_style.DARK, ms=6, zorder=4)
+    n_sides = len(sides)
+    ax.set(
+        xlim=(-0.4, max(n_sides - 0.4, 0.6)),
+        ylim=(MISSING - 0.08 if has_missing else -0.1, 1.1),
+    )
+    points = 0.9 * ax.get_window_extent().width * 72 / ax.figure.dpi / max(n_sides, 2)
+    heads = ["\n".join(_style.wrap(name, points, 8, most=4)) for name in names]
+    ax.set_xticks(range(n_sides), labels=heads, fontsize=8)
+    words = ["missing"] if has_missing else []
+    ax.set_yticks([MISSING] * has_missing, labels=words, fontsize=8)
+    ax.tick_params(length=0)
+    ax.spines[:].set_visible(False)

@@ -1,0 +1,301 @@
+"""Plane: two features cut at the thresholds, all other features held fixed.
+
+Within one cell of the plane no threshold lies, so rules or trees say the same in all of
+it: what is drawn is exact, not sampled. A value x stands for the cell between two
+thresholds, `lower < x <= upper`, and the upper one belongs to it.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from defragtrees import render
+from defragtrees.plots import _style
+from defragtrees.plots.rows import spread
+from defragtrees.tables import listed
+
+__all__ = ["Plane", "Side", "feature_number", "fixed_values", "make_side"]
+
+MARGIN = 0.03  # free space beside the outermost rows, as a share of their range
+STRIP, GAP = 0.07, 0.02  # width of the strip of missing values and its distance
+GOLDEN, PLASTIC = 0.6180339887498949, 0.7548776662466927  # for `spread`
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """One feature of the plane, from left to right.
+
+    Parameters
+    ----------
+    feature : int
+    edges : array of shape (n_cells + 1,)
+    values : array of shape (n_cells,)
+        One value of each cell; NaN where values are missing.
+    shown : bool array of shape (n_cells,)
+        False for the gap beside the strip of missing values.
+    labels : dict from float to str
+        Places that have a name: categories, and the missing values.
+    is_categorical : bool
+    """
+
+    feature: int
+    edges: np.ndarray
+    values: np.ndarray
+    shown: np.ndarray
+    labels: dict[float, str]
+    is_categorical: bool = False
+
+    def place(self, column, share):
+        """Where the values of an encoded column lie; equal ones are spread a little."""
+        places = np.asarray(column, dtype=np.float64).copy()
+        rows = np.arange(len(places))
+        missing = np.isnan(places)
+        if self.is_categorical:
+            places += 0.7 * spread(rows, share)
+        if missing.any():
+            left, right = self.edges[:2]
+            middle = (left + right) / 2
+            width = right - left
+            places[missing] = middle + 0.7 * width * spread(rows[missing], share)
+        return places
+
+    def decorate(self, axis, name):
+        """Name the side, and its categories or missing values, on a matplotlib axis."""
+        axis.set_label_text(_style.plain(_style.cut(name, 260, 10)))
+        if self.is_categorical:
+            texts = [_style.label(text, 90, 9) for text in self.labels.values()]
+            axis.set_ticks(list(self.labels), labels=texts)
+        elif self.labels:
+            first = self.edges[2]
+            ticks = [t for t in axis.get_major_locator()() if first <= t]
+            ticks = [t for t in ticks if t <= self.edges[-1]]
+            # Below the first number, which is near.
+            start = "\n" if axis.axis_name == "x" else ""
+            names = [f"{start}{name}" for name in self.labels.values()]
+            texts = [f"{t:g}" for t in ticks]
+            axis.set_ticks([*self.labels, *ticks], labels=[*names, *texts])
+        is_long = sum(map(len, self.labels.values())) > 40
+        if self.is_categorical and is_long and axis.axis_name == "x":
+            for text in axis.get_ticklabels():
+                text.set(rotation=30, ha="right", rotation_mode="anchor")
+
+
+@dataclass(frozen=True, eq=False)
+class Plane:
+    """Two sides, and the values of all features for the rest.
+
+    Parameters
+    ----------
+    x, y : Side
+    fixed : array of shape (n_features,)
+    """
+
+    x: Side
+    y: Side
+    fixed: np.ndarray
+
+    @property
+    def shape(self):
+        """Number of cells upwards and to the right."""
+        return len(self.y.values), len(self.x.values)
+
+    @property
+    def shown(self):
+        """Which cells are drawn, a bool array of `shape`."""
+        return self.y.shown[:, None] & self.x.shown
+
+    def matrix(self):
+        """One encoded row for each cell, the lowest ones first."""
+        matrix = np.tile(self.fixed, (np.prod(self.shape), 1))
+        matrix[:, self.x.feature] = np.tile(self.x.values, self.shape[0])
+        matrix[:, self.y.feature] = np.repeat(self.y.values, self.shape[1])
+        return matrix
+
+    def rectangle(self, cells):
+        """Corner, width and height of the cells from `merged`."""
+        bottom, top, left, right = cells
+        x, y = self.x.edges, self.y.edges
+        return (x[left], y[bottom]), x[right] - x[left], y[top] - y[bottom]
+
+
+def make_side(feature, thresholds, known, column=None, limits=None):
+    """The side of one feature.
+
+    Parameters
+    ----------
+    feature : int
+    thresholds : array of float
+        Sorted; of a categorical feature they do not count.
+    known : tuple or None
+        The categories.
+    column : array, optional
+        Encoded values, which the side has to have room for.
+    limits : pair of float, optional
+        Of a numeric feature, in place of the range of `column`.
+    """
+    has_missing = column is not None and np.isnan(column).any()
+    if known is not None:
+        names = [str(label) for label in known]
+        if column is not None and (column == len(known)).any():
+            names.append("any other")
+        values = np.arange(len(names), dtype=np.float64)
+        edges = np.arange(len(names) + 1) - 0.5
+        labels = dict(zip(values.tolist(), names, strict=True))
+        widths = 1.0, 0.2
+    else:
+        low, high = limits or _range(column, thresholds)
+        inside = thresholds[(thresholds > low) & (thresholds < high)]
+        edges, labels = np.array([low, *inside, high]), {}
+        values = edges[1:]
+        widths = STRIP * (high - low), GAP * (high - low)
+    shown = np.ones(len(values), bool)
+    if has_missing:
+        right = edges[0] - widths[1]
+        labels = {right - widths[0] / 2: "missing", **labels}
+        edges = np.array([right - widths[0], right, *edges])
+        values = np.array([np.nan, np.nan, *values])
+        shown = np.array([True, False, *shown])
+    return Side(feature, edges, values, shown, labels, known is not None)
+
+
+def _range(column, thresholds):
+    numbers = np.empty(0) if column is None else column[~np.isnan(column)]
+    margin = MARGIN
+    if not len(numbers):
+        numbers, margin = thresholds, max(MARGIN, 0.5 / max(len(thresholds), 1))
+    if not len(numbers):
+        return 0.0, 1.0
+    low, high = float(np.min(numbers)), float(np.max(numbers))
+    free = margin * (high - low) or 0.5 * abs(low) or 0.5
+    return low - free, high + free
+
+
+def feature_number(which, names):
+    """The number of a feature given by name or by number."""
+    if isinstance(which, str):
+        if which in names:
+            return names.index(which)
+    elif -len(names) <= int(which) < len(names):
+        return int(which) % len(names)
+    raise ValueError(
+        f"features must be names or numbers of {len(names)} features, among them "
+        f"{listed(names)}; got {which!r}."
+    )
+
+
+def two_features(features, names, n_uses):
+    """Numbers of the two features to draw; by default those that are used most.
+
+    Parameters
+    ----------
+    features : pair of str or int, or None
+    names : tuple of str
+    n_uses : array of shape (n_features,)
+    """
+    if len(names) < 2:
+        raise ValueError("A plane needs two features; there is only one.")
+    if features is None:
+        most = np.argsort(-np.asarray(n_uses), kind="stable")[:2]
+        return tuple(sorted(most.tolist()))
+    found = tuple(feature_number(which, names) for which in features)
+    if len(found) != 2 or found[0] == found[1]:
+        raise ValueError(f"features must be two different ones; got {features!r}.")
+    return found
+
+
+def fixed_values(model, at, matrix, free, used):
+    """The value of every feature off the plane.
+
+    Parameters
+    ----------
+    model : RuleSet or Forest
+        For its names and categories.
+    at : mapping from feature to value, optional
+    matrix : encoded rows, optional
+        Where `at` has no value, the median or the most frequent category is taken.
+    free : tuple of int
+        The features of the plane.
+    used : sequence of int
+        Features that the model asks about; the others need no value.
+    """
+    names = model.feature_names
+    given = {feature_number(w, names): value for w, value in (at or {}).items()}
+    if set(given) & set(free):
+        shown = listed([names[j] for j in free])
+        raise ValueError(f"at must not hold the features shown, {shown}; got {at!r}.")
+    needed = [j for j in used if j not in free and j not in given]
+    if needed and matrix is None:
+        raise ValueError(
+            f"{listed([names[j] for j in needed])} must have a value, as the picture "
+            "shows two features only. Pass at={name: value}, or X to take its medians."
+        )
+    fixed = np.zeros(len(names))
+    for j in needed:
+        fixed[j] = _typical(matrix[:, j], model.categories[j])
+    for j, value in given.items():
+        fixed[j] = _encoded(value, model.categories[j])
+    return fixed
+
+
+def _typical(column, known):
+    column = column[~np.isnan(column)]
+    if not len(column):
+        return np.nan
+    if known is None:
+        # The lower of two, so that it is a value that occurs.
+        return np.quantile(column, 0.5, method="lower")
+    return np.bincount(column.astype(int)).argmax()
+
+
+def _encoded(value, known):
+    if value is None or value != value:
+        return np.nan
+    if known is None:
+        return float(value)
+    return known.index(value) if value in known else len(known)
+
+
+def fixed_text(model, fixed, features):
+    """What the features off the plane are held at, as words."""
+    parts = []
+    for j in features:
+        known = model.categories[j]
+        if np.isnan(fixed[j]):
+            value = "missing"
+        elif known is None:
+            value = render.rounded(fixed[j])
+        else:
+            value = str([*known, "any other"][int(fixed[j])])
+        parts.append(f"{model.feature_names[j]} = {value}")
+    return f"at {', '.join(parts)}" if parts else ""
+
+
+def merged(mask):
+    """Rectangles (bottom, top, left, right) of cells that together are the mask.
+
+    Examples
+    --------
+    >>> merged(np.array([[1, 1, 0], [1, 1, 0], [0, 0, 1]], bool))
+    [(0, 2, 0, 2), (2, 3, 2, 3)]
+    """
+    found, begun = [], {}
+    n_rows = len(mask)
+    for i in range(n_rows + 1):
+        row = mask[i] if i < n_rows else np.zeros(mask.shape[1], bool)
+        here = set(runs(row))
+        for run in sorted(set(begun) - here):
+            found.append((begun.pop(run), i, *run))
+        begun |= {run: i for run in here - set(begun)}
+    return found
+
+
+def runs(row):
+    """Where the true entries of a bool array begin and end.
+
+    Examples
+    --------
+    >>> runs(np.array([True, True, False, True]))
+    [(0, 2), (3, 4)]
+    """
+    jumps = np.flatnonzero(np.diff(np.concatenate([[False], row, [False]])))
+    return [(start, stop) for start, stop in jumps.reshape(-1, 2).tolist()]

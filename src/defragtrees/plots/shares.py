@@ -1,0 +1,202 @@
+"""coverage and overlap: in how many rows rules hold, and how many rules in a row."""
+
+import math
+
+import numpy as np
+
+from defragtrees import metrics, render
+from defragtrees.plots import _style
+from defragtrees.plots.rows import encoded
+
+__all__ = ["coverage", "overlap"]
+
+LABEL = 250.0  # width of the words of a rule, in points
+_OFFSET = {"textcoords": "offset points"}
+
+
+def coverage(rules, X=None, y=None, ax=None):
+    """For each rule the share of rows in which it holds, and of those that it answers.
+
+    Parameters
+    ----------
+    rules : RuleSet
+    X : array-like or data frame of shape (n_samples, n_features), optional
+        By default the shares of the training rows, which the rules carry.
+    y : array-like of shape (n_samples,), optional
+        With it errors are shown too: the share of answers that are wrong, or the mean
+        squared error. Without X it must not be given: the rules carry their errors.
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> from defragtrees import Condition, Rule, RuleSet
+    >>> warm = Rule((Condition(0, lower=20.0),), 1.0)
+    >>> rules = RuleSet((warm,), Rule((), 0.0), ("degrees",), "regression")
+    >>> ax = coverage(rules, [[21.0], [25.0], [15.0], [27.0]])
+    >>> [text.get_text() for text in ax.get_yticklabels()]
+    ['1. degrees > 20: 1', '2. otherwise: 0']
+    >>> [text.get_text() for text in ax.texts]
+    ['75.0 %', '25.0 %']
+    """
+    holds, answers, errors = _measured(rules, X, y)
+    ax = _style.axes_or_new(ax, (8.0, 1.1 + 0.3 * rules.n_rules))
+    places = np.arange(rules.n_rules)
+    blue, orange = _style.COLOURS[:2]
+    edge = {"edgecolor": _style.GREY, "linewidth": 0.6}
+    ax.barh(places, holds, 0.75, color=_style.PALE, label="holds", **edge)
+    if answers is not None:
+        ax.barh(places, answers, 0.45, color=blue, label="answers")
+        if rules.task == "classification" and errors is not None:
+            wrong = np.nan_to_num(answers * errors)
+            looks = {"color": orange, "hatch": "////", "edgecolor": "white", "lw": 0}
+            ax.barh(places, wrong, 0.45, left=answers - wrong, label="wrong", **looks)
+    shown = holds if answers is None else answers
+    beside = {"transform": ax.get_yaxis_transform(), "va": "center", "fontsize": 8}
+    for k, text in enumerate(_share_texts(rules, shown, errors)):
+        ax.text(1.02, k, text, **beside)
+    ax.set_yticks(places, labels=_rule_labels(rules), fontsize=8)
+    ax.set(
+        xlim=(0, min(1.0, 1.05 * np.nanmax(holds))),
+        ylim=(rules.n_rules - 0.4, -0.6),
+        xlabel="share of rows",
+    )
+    ax.spines[["top", "right"]].set_visible(False)
+    _legend_above(ax)
+    return ax
+
+
+def _legend_above(ax):
+    place = {"loc": "lower left", "bbox_to_anchor": (0, 1.0)}
+    ax.legend(frameon=False, fontsize=8, ncols=3, borderaxespad=0.2, **place)
+
+
+def _measured(rules, X, y):
+    """Shares of rows per rule, in which it holds and that it answers, and its errors.
+
+    There are no answered rows where rules are averaged, and no errors without labels.
+    """
+    is_average = rules.decision == "average"
+    matrix = encoded(rules, X, y)
+    if matrix is None:
+        return _remembered(rules, is_average)
+    held = rules.holding(matrix).mean(axis=0)
+    if is_average:
+        return held, None, None
+    answering = rules.answering(matrix)
+    answered = np.bincount(answering, minlength=rules.n_rules) / len(matrix)
+    # The otherwise holds everywhere, which says nothing.
+    held[-1] = answered[-1]
+    if y is None:
+        return held, answered, None
+    y, predicted = np.asarray(y), rules.answer(matrix)
+    errors = [
+        metrics.error(y[here], predicted[here], rules.task) if here.any() else math.nan
+        for here in (answering == k for k in range(rules.n_rules))
+    ]
+    return held, answered, np.array(errors)
+
+
+def _remembered(rules, is_average):
+    held = np.array([rule.coverage for rule in rules])
+    answered = np.array([rule.answered for rule in rules])
+    errors = np.array([rule.error for rule in rules])
+    if np.isnan(held).all():
+        raise ValueError(
+            "These rules do not know their share of rows. Pass X to measure it."
+        )
+    if is_average:
+        return held, None, None
+    held[-1] = answered[-1]
+    return held, answered, None if np.isnan(errors).all() else errors
+
+
+def _share_texts(rules, shown, errors):
+    for k, share in enumerate(shown):
+        text = render.share(share)
+        if errors is not None and not math.isnan(errors[k]):
+            if rules.task == "classification":
+                text += f", {render.share(errors[k])} wrong"
+            else:
+                text += f", squared error {render.rounded(errors[k], 3)}"
+        elif rules.decision == "average":
+            weight = [*rules][k].weight
+            text += f", weight {render.rounded(weight, 3)}"
+        yield text
+
+
+def _rule_labels(rules):
+    """Number, conditions and answer; the conditions are cut where they are long."""
+    labels = []
+    for row, rule in zip(rules.rows(), rules, strict=True):
+        answer = _style.cut(_style.answer_text(rules, rule), LABEL / 2, 8)
+        asked = row["if"]
+        if asked == "otherwise" and rules.decision == "average":
+            asked = "always"
+        room = LABEL - _style.width(f"{row['rule']}. : {answer}", 8)
+        asked = _style.cut(asked, room, 8)
+        labels.append(_style.plain(f"{row['rule']}. {asked}: {answer}"))
+    return labels
+
+
+def overlap(rules, X, ax=None):
+    """How many rules hold in a row: the share of rows for each number.
+
+    The "otherwise" is left out. Of a classification, rows in which rules with
+    different answers hold are hatched: in these the order of the rules, or their
+    weight, decides.
+
+    Parameters
+    ----------
+    rules : RuleSet
+    X : array-like or data frame of shape (n_samples, n_features)
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    matrix = encoded(rules, X)
+    held = rules.holding(matrix)
+    counts, mean = held[:, :-1].sum(axis=1), metrics.covering_count(rules, held)
+    if rules.decision == "partition":
+        # Its last rule is a leaf like the others, written as the otherwise.
+        counts = np.ones(len(matrix), int)
+    differs = _differs(rules, held[:, :-1])
+    ax = _style.axes_or_new(ax, (5.4, 3.4))
+    places = np.arange(counts.max() + 1)
+    alike = np.bincount(counts[~differs], minlength=len(places)) / len(matrix)
+    apart = np.bincount(counts[differs], minlength=len(places)) / len(matrix)
+    blue, orange = _style.COLOURS[:2]
+    is_class = rules.task == "classification"
+    ax.bar(places, alike, 0.7, color=blue, label="one answer" if is_class else "rows")
+    if is_class:
+        looks = {"color": orange, "hatch": "////", "edgecolor": "white", "lw": 0}
+        ax.bar(places, apart, 0.7, bottom=alike, label="different answers", **looks)
+    ax.axvline(mean, color=_style.DARK, ls="--", lw=1, label=f"mean {mean:.2f}")
+    ends = alike + apart
+    looks = {"ha": "center", "va": "center", "fontsize": 8}
+    looks["bbox"] = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
+    for place in np.flatnonzero(ends) if len(places) <= 12 else ():
+        text = render.share(ends[place])
+        ax.annotate(text, (place, ends[place]), (0, 8), **looks, **_OFFSET)
+    ax.set(xlabel="rules that hold in a row", ylabel="share of rows")
+    ax.set_ylim(0, 1.12 * ends.max())
+    ax.set_xlim(-0.6, max(counts.max(), 1) + 0.6)
+    ax.xaxis.get_major_locator().set_params(integer=True)
+    ax.spines[["top", "right"]].set_visible(False)
+    _legend_above(ax)
+    return ax
+
+
+def _differs(rules, held):
+    """Whether rules with different classes hold in a row."""
+    if rules.task != "classification" or not len(rules.rules):
+        return np.zeros(len(held), bool)
+    classes = np.asarray(rules.classes)
+    answers = np.array([rule.prediction for rule in rules.rules])
+    said = [held[:, answers == label].any(axis=1) for label in classes]
+    return np.sum(said, axis=0) > 1

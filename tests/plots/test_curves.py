@@ -1,0 +1,141 @@
+"""Curves: the points are the numbers of the path, the comparison and the history."""
+
+import dataclasses
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_iris
+from sklearn.ensemble import RandomForestClassifier
+
+from defragtrees import DefragClassifier, plots
+from defragtrees.compare import Comparison
+from defragtrees.mixture.loop import Step
+from defragtrees.path import PathPoint, RulePath
+
+from .conftest import make_numbers
+
+HISTORY = tuple(
+    Step(restart, i, bound, k, 0.1)
+    for restart, steps in enumerate(
+        [
+            [(-90.0, 5), (-50.0, 5), (-20.0, 4)],
+            [(-80.0, 5), (-40.0, 3), (-10.0, 3), (-5.0, 2)],
+            [(-95.0, 5), (-45.0, 5)],
+        ]
+    )
+    for i, (bound, k) in enumerate(steps, start=1)
+)
+
+
+def test_trade_off_marks_the_chosen_list_and_the_ensemble():
+    rules = make_numbers()
+    points = []
+    for n, error in ((1, 0.5), (2, 0.3), (3, 0.25)):
+        fewer = dataclasses.replace(rules, rules=rules.rules[: n - 1])
+        points.append(PathPoint(fewer, error, 0.05, 0.9, 0.8, 1.0))
+    ax = plots.trade_off(RulePath(tuple(points), 1, 0.2))
+    np.testing.assert_allclose(
+        ax.lines[0].get_xydata(), [(1, 0.5), (2, 0.3), (3, 0.25)]
+    )
+    marked = next(line for line in ax.lines if line.get_label() == "chosen")
+    np.testing.assert_allclose(marked.get_xydata(), [(2, 0.3)])
+    ensemble = next(line for line in ax.lines if line.get_label() == "ensemble")
+    assert ensemble.get_ydata()[0] == 0.2
+
+
+def make_entry(method, n_rules, error, failure=None):
+    return {
+        "method": method,
+        "budget": None,
+        "n_rules": n_rules,
+        "error": error,
+        "error_std": 0.01,
+        "failure": failure,
+    }
+
+
+def test_comparison_has_a_line_for_each_method_that_did_not_fail():
+    entries = (
+        make_entry("one", 4.0, 0.2),
+        make_entry("_two", 9.0, 0.1),
+        make_entry("one", 2.0, 0.3),
+        make_entry("three", None, None, "ValueError: no"),
+    )
+    ax = plots.comparison(Comparison(entries, {}, 0.05, 1, "classification"))
+    lines = [line for line in ax.lines if line.get_marker() in "os"]
+    np.testing.assert_allclose(lines[0].get_xydata(), [(2, 0.3), (4, 0.2)])
+    np.testing.assert_allclose(lines[1].get_xydata(), [(9, 0.1)])
+    labels = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert labels == ["one", "_two", "ensemble"]
+    assert ax.get_ylabel() == "error on rows held out"
+
+
+def thick(ax):
+    lines = [
+        one for one in ax.lines if one.get_linewidth() > 2 and len(one.get_xdata())
+    ]
+    assert len(lines) == 1
+    return lines[0]
+
+
+def test_every_restart_has_a_bound_and_a_number_of_components():
+    ax = plots.convergence(HISTORY)
+    right = ax.figure.axes[-1]
+    assert len([line for line in ax.lines if len(line.get_xdata())]) == 3
+    assert len(right.lines) == 3
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("iteration", "bound, in nats")
+    assert right.get_ylabel() == "number of components"
+    # The restart with the largest bound; its first bound is left out.
+    wanted = [(1, np.nan), (2, -40.0), (3, -10.0), (4, -5.0)]
+    np.testing.assert_allclose(thick(ax).get_xydata(), wanted)
+    assert thick(right).get_ydata().tolist() == [5, 3, 3, 2]
+    labels = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert labels == [
+        "bound, largest bound",
+        "components, largest bound",
+        "2 other restarts",
+    ]
+
+
+def test_the_restart_to_emphasise_can_be_given():
+    ax = plots.convergence(HISTORY, kept=0)
+    assert thick(ax).get_ydata()[-1] == -20.0
+    assert thick(ax).get_label() == "bound, restart 1"
+    with pytest.raises(ValueError, match="kept must be"):
+        plots.convergence(HISTORY, kept=3)
+
+
+def test_the_restart_that_an_estimator_kept_stands_out():
+    found = SimpleNamespace(history_=HISTORY, kept_restart_=2)
+    assert thick(plots.convergence(found)).get_label() == "bound, kept restart"
+    assert thick(plots.convergence(found)).get_ydata()[-1] == -45.0
+    # Told apart by its iterations and its components if it has no number.
+    found = SimpleNamespace(
+        history_=HISTORY, n_iter_=3, posterior_=SimpleNamespace(n_components=4)
+    )
+    assert thick(plots.convergence(found)).get_ydata()[-1] == -20.0
+    assert thick(plots.convergence(found)).get_label() == "bound, kept restart"
+
+
+def test_a_fitted_estimator_can_be_drawn():
+    X, y = load_iris(return_X_y=True)
+    ensemble = RandomForestClassifier(5, min_samples_leaf=5, random_state=0).fit(X, y)
+    simple = DefragClassifier(ensemble, n_restarts=3, max_rules=4, random_state=0)
+    ax = plots.convergence(simple.fit(X, y))
+    assert len(thick(ax).get_xdata()) == simple.n_iter_
+    ax.figure.canvas.draw()
+
+
+@pytest.mark.parametrize(
+    ("found", "error", "message"),
+    [
+        ((), ValueError, "it is empty"),
+        (3, TypeError, "got int"),
+        (DefragClassifier(), TypeError, "needs a fitted DefragClassifier"),
+        (["a"], TypeError, "got list"),
+    ],
+)
+def test_what_is_no_history_is_refused(found, error, message):
+    with pytest.raises(error, match=message):
+        plots.convergence(found)

@@ -1,0 +1,107 @@
+"""Coverage and overlap: the bars are the shares of rows, counted by hand."""
+
+import dataclasses
+
+import numpy as np
+import pytest
+
+from defragtrees import Condition, Rule, RuleSet, metrics, plots
+
+from .conftest import make_averaged, make_classes, make_many, make_numbers, make_rows
+
+X = np.array([[1.0], [2.0], [3.0], [4.0], [5.0]])
+
+
+def make_list():
+    low = Rule((Condition(0, upper=2.5),), "a")
+    wide = Rule((Condition(0, upper=4.5),), "b")
+    classes = ("a", "b", "c")
+    return RuleSet((low, wide), Rule((), "c"), ("x",), "classification", classes)
+
+
+def widths(ax):
+    return [[bar.get_width() for bar in group] for group in ax.containers]
+
+
+def test_bars_are_the_rows_in_which_rules_hold_and_that_they_answer():
+    ax = plots.coverage(make_list(), X)
+    # Rows 1 and 2; of rows 1 to 4 only the last two; the otherwise gets row 5.
+    np.testing.assert_allclose(widths(ax), [[0.4, 0.8, 0.2], [0.4, 0.4, 0.2]])
+    labels = [label.get_text() for label in ax.get_yticklabels()]
+    assert labels == ["1. x <= 2.5: a", "2. x <= 4.5: b", "3. otherwise: c"]
+    assert [text.get_text() for text in ax.texts] == ["40.0 %", "40.0 %", "20.0 %"]
+
+
+def test_wrong_answers_have_a_bar_of_their_own():
+    ax = plots.coverage(make_list(), X, ["a", "b", "b", "b", "a"])
+    np.testing.assert_allclose(widths(ax)[2], [0.2, 0.0, 0.2])
+    starts = [bar.get_x() for bar in ax.containers[2]]
+    np.testing.assert_allclose(starts, [0.2, 0.4, 0.0])
+    texts = [text.get_text() for text in ax.texts]
+    assert texts == ["40.0 %, 50.0 % wrong", "40.0 %, 0.0 % wrong", *texts[2:]]
+    names = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert names == ["holds", "answers", "wrong"]
+
+
+def test_numbers_show_the_squared_error_of_each_rule():
+    rules = make_numbers()
+    rows = np.array([[0.1, 0.1], [0.5, 0.5], [0.9, 0.9]])
+    ax = plots.coverage(rules, rows, [1.25, 4.5, 9.0])
+    assert [text.get_text() for text in ax.texts] == [
+        "33.3 %, squared error 0",
+        "33.3 %, squared error 1",
+        "33.3 %, squared error 4",
+    ]
+    assert len(ax.containers) == 2
+
+
+def test_without_rows_the_rules_tell_what_they_remember():
+    with pytest.raises(ValueError, match="Pass X to measure it"):
+        plots.coverage(make_list())
+    rules = make_classes()
+    known = tuple(dataclasses.replace(rule, coverage=0.5) for rule in rules.rules)
+    default = dataclasses.replace(rules.default, coverage=1.0)
+    ax = plots.coverage(dataclasses.replace(rules, rules=known, default=default))
+    np.testing.assert_allclose(widths(ax)[0], [0.5, 0.5, 0.5, 0.2])
+    np.testing.assert_allclose(widths(ax)[1], [0.1, 0.3, 0.4, 0.2])
+
+
+def test_averaged_rules_answer_together_so_weights_are_shown():
+    rules = make_averaged()
+    rows = np.array([[0.1, 0.1], [0.6, 0.1], [0.9, 0.9], [0.7, 0.7]])
+    ax = plots.coverage(rules, rows)
+    np.testing.assert_allclose(widths(ax), [[0.75, 0.5, 1.0]])
+    assert [text.get_text() for text in ax.texts] == [
+        "75.0 %, weight 2",
+        "50.0 %, weight 0.5",
+        "100.0 %, weight 0.1",
+    ]
+
+
+def heights(ax):
+    return [[bar.get_height() for bar in group] for group in ax.containers]
+
+
+def test_overlap_counts_rows_by_number_of_rules_and_by_agreement():
+    ax = plots.overlap(make_list(), X)
+    # Row 5 has no rule, rows 3 and 4 one, rows 1 and 2 two that disagree.
+    np.testing.assert_allclose(heights(ax), [[0.2, 0.4, 0.0], [0.0, 0.0, 0.4]])
+    assert ax.lines[0].get_xdata()[0] == pytest.approx(1.2)
+    assert "mean 1.20" in [text.get_text() for text in ax.get_legend().get_texts()]
+    assert [text.get_text() for text in ax.texts] == ["20.0 %", "40.0 %", "40.0 %"]
+
+
+def test_overlap_of_many_rules_has_the_mean_of_the_metric():
+    rules = make_many()
+    rows, _ = make_rows(rules)
+    ax = plots.overlap(rules, rows)
+    assert np.sum(heights(ax)) == pytest.approx(1.0)
+    shares = np.sum(heights(ax), axis=0)
+    mean = shares @ np.arange(len(shares))
+    assert mean == pytest.approx(metrics.overlap(rules, rows))
+
+
+def test_a_partition_has_one_rule_in_each_row():
+    rules = dataclasses.replace(make_list(), decision="partition")
+    ax = plots.overlap(rules, X)
+    np.testing.assert_allclose(np.sum(heights(ax), axis=0), [0.0, 1.0])

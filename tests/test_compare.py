@@ -1,0 +1,145 @@
+"""compare: one table for all methods, whatever happens to one of them."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_diabetes, load_iris
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+
+from defragtrees import (
+    BornAgainTreeClassifier,
+    DefragClassifier,
+    DistilledTreeClassifier,
+    DistilledTreeRegressor,
+    compare,
+)
+from defragtrees.methods import METHODS
+
+QUICK = {
+    "defrag": DefragClassifier(n_restarts=2),
+    "born_again": BornAgainTreeClassifier(max_depth=2),
+}
+
+
+@pytest.fixture(scope="module")
+def iris():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    return RandomForestClassifier(15, random_state=0).fit(X, y), X, y
+
+
+def test_every_method_has_a_row_with_all_measures(iris):
+    found = compare(*iris, random_state=0)
+    assert [row["method"] for row in found.rows()] == list(METHODS)
+    for row in found.rows():
+        assert row["failure"] is None
+        assert 1 <= row["n_rules"]
+        assert 0 <= row["error"] <= 1
+        assert 0 <= row["coverage"] <= 1
+        assert row["seconds"] > 0
+    assert str(found).splitlines()[-1].startswith("ensemble: error ")
+    assert len(found.to_frame()) == len(METHODS)
+    assert "<table>" in found._repr_html_()
+
+
+def test_a_score_is_that_of_the_fitted_estimator_on_the_rows_held_out(iris):
+    ensemble, X, y = iris
+    found = compare(ensemble, X, y, methods=["distilled"], test_size=50, random_state=3)
+    model = found.estimators["distilled", None]
+    from sklearn.model_selection import train_test_split
+
+    _, test = train_test_split(np.arange(len(X)), test_size=50, random_state=3)
+    error = np.mean(model.predict(X.iloc[test]) != y.iloc[test])
+    assert found.rows()[0]["error"] == error
+    assert found.ensemble_error == np.mean(ensemble.predict(X.iloc[test]) != y[test])
+
+
+def test_budgets_make_a_row_each(iris):
+    found = compare(*iris, methods=QUICK, budgets=[2, 3], random_state=0)
+    keys = [(row["method"], row["budget"]) for row in found.rows()]
+    assert keys == [
+        ("defrag", 2),
+        ("defrag", 3),
+        ("born_again", 2),
+        ("born_again", 3),
+    ]
+    assert all(row["n_rules"] <= row["budget"] for row in found.rows())
+
+
+def test_cross_validation_gives_means_and_spreads(iris):
+    found = compare(*iris, methods=["distilled"], cv=3, random_state=0)
+    assert found.n_splits == 3
+    assert found.rows()[0]["error_std"] > 0
+    assert " ± " in str(found)
+
+
+def test_a_method_that_fails_says_why_and_the_others_go_on(iris):
+    class Broken(DistilledTreeClassifier):
+        def _simplify(self, problem, rng):
+            raise RuntimeError("the solver gave up")
+
+    methods = {"broken": Broken(), "distilled": "distilled"}
+    found = compare(*iris, methods=methods, random_state=0)
+    broken, good = found.rows()
+    assert broken["failure"] == "RuntimeError: the solver gave up"
+    assert good["failure"] is None
+    assert "broken failed: RuntimeError: the solver gave up" in str(found)
+    assert repr(found) == "<Comparison: 2 methods, 1 failed>"
+    assert found.plot().get_xlabel() == "number of rules"
+
+
+def test_best_are_those_that_none_beats_in_both(iris):
+    found = compare(*iris, methods=["distilled"], budgets=[2, 3, 8], random_state=0)
+    best = found.best()
+    assert best[0]["n_rules"] == 2
+    errors = [row["error"] for row in best]
+    assert errors == sorted(errors, reverse=True)
+
+
+def test_stability_is_measured_on_request(iris):
+    found = compare(*iris, methods=["distilled"], n_resamples=2, random_state=0)
+    assert 0 < found.rows()[0]["stability"] <= 1
+    assert "stability" in str(found).splitlines()[0]
+
+
+def test_numbers_and_weights():
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    ensemble = RandomForestRegressor(10, random_state=0).fit(X, y)
+    weight = np.ones(len(y))
+    methods = [DistilledTreeRegressor(max_rules=4)]
+    plain = compare(ensemble, X, y, methods=methods, random_state=0)
+    weighted = compare(ensemble, X, y, weight, methods=methods, random_state=0)
+    assert plain.rows()[0]["error"] == weighted.rows()[0]["error"]
+    assert plain.rows()[0]["method"] == "DistilledTreeRegressor"
+    assert "squared error" in str(plain)
+
+
+def test_categories_and_missing_values():
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({"size": rng.random(200), "kind": rng.choice(list("abc"), 200)})
+    X.loc[::9, "size"] = np.nan
+    X["kind"] = X["kind"].astype("category")
+    y = ((X["size"] > 0.5) | (X["kind"] == "b")).to_numpy()
+    ensemble = HistGradientBoostingClassifier(
+        max_iter=10, categorical_features="from_dtype", random_state=0
+    ).fit(X, y)
+    found = compare(ensemble, X, y, random_state=0)
+    assert [row["failure"] for row in found.rows()] == [None] * len(METHODS)
+
+
+@pytest.mark.parametrize(
+    ("methods", "message"),
+    [
+        (["nothing"], "methods must be among"),
+        ([], "methods must name at least one"),
+        ([3], "names or estimators of defragtrees; got 3"),
+        ([DistilledTreeRegressor()], "does not fit an ensemble for classification"),
+        (["distilled", "distilled"], "two of one name"),
+    ],
+)
+def test_methods_that_cannot_be_are_refused(iris, methods, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        compare(*iris, methods=methods)

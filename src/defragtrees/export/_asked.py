@@ -1,0 +1,191 @@
+"""What rules ask and answer, in the values of the user's own table.
+
+A condition on categories speaks of positions; outside the library there are only the
+categories themselves. Here they are put back, and what cannot be written down in
+another language is refused.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from defragtrees.tables import listed
+
+__all__ = ["Asked"]
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a condition asks of one column.
+
+    Parameters
+    ----------
+    feature : int
+    name : str
+    lower, upper : float
+        A number x holds if `lower < x <= upper`.
+    labels : tuple, optional
+        Of a categorical column: the categories that hold, or that do not.
+    is_listed : bool
+        Whether `labels` are those that hold; if not, any other category holds.
+    missing : bool
+        Whether a missing value holds.
+    """
+
+    feature: int
+    name: str
+    lower: float = -math.inf
+    upper: float = math.inf
+    labels: tuple[Any, ...] | None = None
+    is_listed: bool = True
+    missing: bool = False
+
+    @property
+    def holds_never(self):
+        """No value that is present holds."""
+        if self.labels is not None:
+            return self.is_listed and not self.labels
+        return self.lower >= self.upper
+
+    @property
+    def holds_always(self):
+        """Every value that is present holds."""
+        if self.labels is not None:
+            return not self.is_listed and not self.labels
+        return self.lower == -math.inf and self.upper == math.inf
+
+
+def questions(rules):
+    """For each rule, the default last, the tuple of what it asks."""
+    return [tuple(_asked(rules, c) for c in rule.conditions) for rule in rules]
+
+
+def used_features(rules):
+    """Numbers of the features that the rules ask about; their names must differ."""
+    used = sorted({c.feature for rule in rules for c in rule.conditions})
+    names = [rules.feature_names[j] for j in used]
+    repeated = sorted({name for name in names if names.count(name) > 1})
+    if repeated:
+        raise ValueError(
+            "Columns are found by their names, which must differ; "
+            f"{listed(repeated)} comes more than once. Rename the features first."
+        )
+    return used
+
+
+def column_kind(rules, feature):
+    """What a column holds: "number", "text" or "truth" (true and false)."""
+    known = rules.categories[feature]
+    if known is None:
+        return "number"
+    kinds = {_kind(label) for label in labels_of(rules, feature)}
+    if kinds == {"number", "truth"}:
+        return "number"
+    if len(kinds) > 1:
+        raise ValueError(
+            "A column must hold values of one kind; the categories of "
+            f"{rules.feature_names[feature]!r} are {listed(known)}. "
+            "Turn all of them into text."
+        )
+    return kinds.pop() if kinds else "text"
+
+
+def labels_of(rules, feature):
+    """The categories of a feature, with their positions; "missing" is none of them."""
+    what = f"category of {rules.feature_names[feature]!r}"
+    return {
+        _plain(label, what): position
+        for position, label in enumerate(rules.categories[feature])
+        if not (label is None or label != label)  # NaN
+    }
+
+
+def classes(rules):
+    """The class labels that `predict` gives, as plain values."""
+    return [_plain(label, "class") for label in np.asarray(rules.classes).tolist()]
+
+
+def answers(rules):
+    """For each rule, the default last, its answer as `predict` gives it."""
+    found = [rule.prediction for rule in rules]
+    if rules.task == "regression":
+        return [float(value) for value in found]
+    dtype = np.asarray(rules.classes).dtype
+    return [_plain(label, "class") for label in np.asarray(found, dtype=dtype).tolist()]
+
+
+def has_shares(rules):
+    """Whether the rules know class shares, so that `predict_proba` has an answer."""
+    return rules.task == "classification" and all(
+        rule.distribution is not None for rule in rules
+    )
+
+
+def outputs(rules):
+    """For each rule, the default last, what is averaged: class shares, or a number."""
+    if rules.task == "regression":
+        return [(float(rule.prediction),) for rule in rules]
+    if not has_shares(rules):
+        raise ValueError(
+            "Rules for classes that are averaged need a distribution each; one of "
+            "them has none."
+        )
+    return [tuple(float(share) for share in rule.distribution) for rule in rules]
+
+
+def needs_default(rules):
+    """Whether the weights of the rules that hold may add up to zero or less."""
+    weights = [rule.weight for rule in rules]
+    return weights[-1] <= 0 or min(weights) < 0
+
+
+def _asked(rules, condition):
+    feature = condition.feature
+    name = rules.feature_names[feature]
+    known = rules.categories[feature]
+    if known is None and condition.categories is None:
+        return Asked(
+            feature,
+            name,
+            float(condition.lower),
+            float(condition.upper),
+            missing=condition.missing,
+        )
+    if known is None:
+        # A column without a list of categories holds the positions themselves.
+        labels = tuple(float(position) for position in condition.categories)
+        return Asked(feature, name, labels=labels, missing=condition.missing)
+    held = condition.categories
+    if held is None:
+        held = [
+            j for j in range(len(known) + 1) if condition.lower < j <= condition.upper
+        ]
+    is_listed = len(known) not in held
+    labels = tuple(
+        label
+        for label, position in labels_of(rules, feature).items()
+        if (position in held) == is_listed
+    )
+    return Asked(
+        feature, name, labels=labels, is_listed=is_listed, missing=condition.missing
+    )
+
+
+def _plain(label, what):
+    if isinstance(label, np.generic):
+        label = label.item()
+    is_finite = not isinstance(label, float) or math.isfinite(label)
+    if not isinstance(label, (str, bool, int, float)) or not is_finite:
+        raise ValueError(
+            f"Only text, finite numbers and truth values can be exported; got the "
+            f"{what} {label!r}. Turn it into text first."
+        )
+    return label
+
+
+def _kind(label):
+    if isinstance(label, str):
+        return "text"
+    return "truth" if isinstance(label, bool) else "number"

@@ -1,0 +1,161 @@
+"""How SQL dialects write names, values and conditions."""
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+
+__all__ = ["DIALECTS", "Dialect"]
+
+LARGEST = 1.7976931348623157e308  # the largest double
+
+
+def decimal(value):
+    """A number as an approximate literal: it is read as a double, not as a decimal.
+
+    Examples
+    --------
+    >>> decimal(20.0), decimal(0.1), decimal(1e-7)
+    ('20e0', '0.1e0', '1e-07')
+    """
+    text = repr(value)
+    if "e" in text:
+        return text
+    return f"{text.removesuffix('.0')}e0"
+
+
+def fraction(value):
+    """A number that SQLite reads right, which rounds some decimals to a neighbour.
+
+    SQLite 3.40 reads 0.002877 as 0.0028770000000000002. It is exact on integers below
+    2 ** 53 and on products and quotients with powers of two.
+
+    Examples
+    --------
+    >>> fraction(2.5), fraction(0.1)
+    ('2.5', '(7205759403792794 * 1.0 / 72057594037927936 /* 0.1 */)')
+    """
+    text = repr(value)
+    is_short = len(text) <= 16 and "e" not in text
+    if is_short and Fraction(text) == Fraction(value):
+        return text
+    mantissa, exponent = math.frexp(value)
+    mantissa, exponent = int(mantissa * 2**53), exponent - 53
+    parts = [f"{mantissa} * 1.0"]
+    sign = "*" if exponent > 0 else "/"
+    for power in [62] * (abs(exponent) // 62) + [abs(exponent) % 62]:
+        parts.append(f"{sign} {2**power}")
+    return f"({' '.join(parts)} /* {text} */)"
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How one family of engines writes things.
+
+    Parameters
+    ----------
+    opening, closing : str
+        Around a name; the closing one is doubled inside.
+    has_nan : bool
+        Whether a column may hold NaN, which is no number here. Engines that have it
+        place it above all numbers, or let no comparison with it hold.
+    number : callable
+    text_prefix : str
+        Before a text.
+    has_backslash : bool
+        Whether a backslash in a text has to be doubled.
+    truth : tuple of str
+        False and true.
+    """
+
+    opening: str
+    closing: str
+    has_nan: bool
+    number: Callable[[float], str] = decimal
+    text_prefix: str = ""
+    has_backslash: bool = False
+    truth: tuple[str, str] = ("FALSE", "TRUE")
+
+    def name(self, name):
+        """A quoted name."""
+        if not name or "\0" in name:
+            raise ValueError(f"A name in SQL must not be empty; got {name!r}.")
+        inside = name.replace(self.closing, 2 * self.closing)
+        return f"{self.opening}{inside}{self.closing}"
+
+    def literal(self, value):
+        """A text, a truth value or a number."""
+        if isinstance(value, str):
+            return self._text(value)
+        if isinstance(value, bool):
+            return self.truth[value]
+        if isinstance(value, int):
+            return str(value)
+        if not math.isfinite(value):
+            raise ValueError(f"A number in SQL must be finite; got {value!r}.")
+        return self.number(value)
+
+    def _text(self, value):
+        if "\0" in value:
+            raise ValueError(
+                f"A text in SQL must not hold the character NUL; got {value!r}."
+            )
+        inside = value.replace("'", "''")
+        if self.has_backslash:
+            inside = inside.replace("\\", "\\\\")
+        return f"{self.text_prefix}'{inside}'"
+
+    def condition(self, asked, kind):
+        """What one column is asked, to be put beside others with AND.
+
+        Parameters
+        ----------
+        asked : Asked
+        kind : {"number", "text", "truth"}
+            What the column holds.
+        """
+        name = self.name(asked.name)
+        may_be_nan = self.has_nan and kind == "number"
+        # NaN is at most no number, in engines that put it above all numbers and in
+        # those that let no comparison hold.
+        is_number = f"{name} <= {decimal(LARGEST)}"
+        is_missing = f"{name} IS NULL"
+        if may_be_nan:
+            is_missing += f" OR NOT ({is_number})"
+        is_present = is_number if may_be_nan else f"{name} IS NOT NULL"
+        if asked.holds_always:
+            return "1 = 1" if asked.missing else is_present
+        if asked.holds_never:
+            return f"({is_missing})" if asked.missing else "1 = 0"
+        if asked.labels is not None:
+            test = self._membership(asked, name)
+            is_open = not asked.is_listed
+        else:
+            test = self._interval(asked, name)
+            is_open = asked.upper == math.inf
+        if asked.missing:
+            return f"({test} OR {is_missing})"
+        # NaN is above every lower bound and equal to no category.
+        return f"{test} AND {is_number}" if may_be_nan and is_open else test
+
+    def _membership(self, asked, name):
+        labels = ", ".join(self.literal(label) for label in asked.labels)
+        return f"{name} {'IN' if asked.is_listed else 'NOT IN'} ({labels})"
+
+    def _interval(self, asked, name):
+        sides = []
+        if asked.lower != -math.inf:
+            sides.append(f"{name} > {self.literal(asked.lower)}")
+        if asked.upper != math.inf:
+            sides.append(f"{name} <= {self.literal(asked.upper)}")
+        return " AND ".join(sides)
+
+
+# SQLite takes a name in double quotes that it does not know for a text, and answers;
+# in backticks it is an error.
+DIALECTS = {
+    "ansi": Dialect('"', '"', has_nan=True),
+    "mysql": Dialect("`", "`", has_nan=False, has_backslash=True),
+    "sqlite": Dialect("`", "`", has_nan=False, number=fraction),
+    "sqlserver": Dialect("[", "]", has_nan=False, text_prefix="N", truth=("0", "1")),
+}

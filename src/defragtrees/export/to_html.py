@@ -1,0 +1,26 @@
+"""Rules as an HTML table."""
+
+from defragtrees import render
+from defragtrees.export._table import table
+from defragtrees.rules import RuleSet
+
+__all__ = ["export"]
+
+
+def export(rules: RuleSet, *, caption: str = "") -> str:
+    """The rules as a table to put into a page; every text in it is escaped.
+
+    Parameters
+    ----------
+    rules : RuleSet
+    caption : str
+
+    Examples
+    --------
+    >>> from defragtrees import Rule, RuleSet
+    >>> rules = RuleSet((), Rule((), "<b>"), ("a",), "classification", ("<b>",))
+    >>> "<td>&lt;b&gt;</td>" in export(rules)
+    True
+    """
+    header, cells = table(rules)
+    return render.html_table(header, cells, caption) + "\n"

@@ -1,0 +1,61 @@
+"""Rules as JSON, and the JSON Schema that says what is in it."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+
+from defragtrees.rules import RuleSet
+
+__all__ = ["export", "schema"]
+
+SCHEMA = Path(__file__).with_name("rules.schema.json")
+
+
+def schema() -> dict:
+    """The JSON Schema (draft 2020-12) of exported rules.
+
+    Examples
+    --------
+    >>> schema()["$schema"]
+    'https://json-schema.org/draft/2020-12/schema'
+    """
+    return json.loads(SCHEMA.read_text(encoding="utf-8"))
+
+
+def export(rules: RuleSet, *, indent: int | None = 1) -> str:
+    """The rules as JSON; `RuleSet.from_dict` and `RuleSet.load` read it back.
+
+    Parameters
+    ----------
+    rules : RuleSet
+    indent : int or None, default=1
+        Spaces for each level; None puts everything on one line.
+
+    Examples
+    --------
+    >>> from defragtrees import Rule, RuleSet
+    >>> rules = RuleSet((), Rule((), 2.0), ("degrees",), "regression")
+    >>> RuleSet.from_dict(json.loads(export(rules))) == rules
+    True
+    """
+    try:
+        text = json.dumps(
+            rules.to_dict(),
+            indent=indent,
+            ensure_ascii=False,
+            allow_nan=False,
+            default=_plain,
+        )
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"Rules with such classes, categories or numbers cannot be JSON: {error}. "
+            "Turn them into text or finite numbers first."
+        ) from None
+    return text + "\n"
+
+
+def _plain(value):
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"got {value!r}")

@@ -1,0 +1,43 @@
+"""Rules as a Markdown table."""
+
+import re
+
+from defragtrees.export._table import table
+from defragtrees.rules import RuleSet
+
+__all__ = ["export"]
+
+# A lone "<" or "&" and the "_" inside a word mean themselves in Markdown; conditions
+# are easier to read where they are left alone.
+SPECIAL = re.compile(
+    r"[\\`*\[\]|~$]|<(?=[A-Za-z/!?])|&(?=#?\w+;)|(?<![^\W_])_|_(?![^\W_])"
+)
+
+
+def export(rules: RuleSet) -> str:
+    """The rules as a table in GitHub's Markdown; names and labels are escaped.
+
+    Parameters
+    ----------
+    rules : RuleSet
+
+    Examples
+    --------
+    >>> from defragtrees import Condition, Rule, RuleSet
+    >>> warm = Rule((Condition(0, lower=20.0),), "yes")
+    >>> rules = RuleSet((warm,), Rule((), "no"), ("degrees",), "classification",
+    ...                 ("no", "yes"))
+    >>> print(export(rules), end="")
+    |  | if | then |
+    | ---: | :--- | :--- |
+    | 1 | degrees > 20 | yes |
+    | 2 | otherwise | no |
+    """
+    header, cells = table(rules)
+    marks = [":---" if name in ("if", "then") else "---:" for name in header]
+    lines = [header, marks, *([_escape(cell) for cell in row] for row in cells)]
+    return "".join(f"| {' | '.join(line)} |\n" for line in lines)
+
+
+def _escape(text):
+    return SPECIAL.sub(lambda found: "\\" + found.group(), text)

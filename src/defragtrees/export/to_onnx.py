@@ -1,0 +1,279 @@
+"""Rules as an ONNX model, in plain operators and in doubles."""
+
+import math
+
+import numpy as np
+
+from defragtrees._optional import require
+from defragtrees.export import _asked
+from defragtrees.rules import RuleSet
+from defragtrees.tables import listed
+
+__all__ = ["export"]
+
+# Old enough for the runtimes in use; each operator has doubles by then.
+OPSET, OPSET_ML, IR_VERSION = 17, 3, 8
+
+
+def export(rules: RuleSet, *, single_input: bool = False):
+    """An ONNX model that answers as the rules do.
+
+    Its inputs are the columns that the rules ask about, each of shape (n, 1) and named
+    as the feature: doubles, in which NaN is missing, or texts, in which the empty text
+    is missing. Categories that are numbers or truth values come as doubles. Its
+    outputs are `label` and, where the rules know class shares, `probabilities`; or
+    `prediction`. Where a feature has such a name, the output gets an underscore.
+
+    Parameters
+    ----------
+    rules : RuleSet
+    single_input : bool, default=False
+        One input `X` of doubles instead, with all features as its columns.
+
+    Returns
+    -------
+    onnx.ModelProto
+
+    Examples
+    --------
+    >>> from defragtrees import Condition, Rule, RuleSet
+    >>> warm = Rule((Condition(0, lower=20.0),), 5.0)
+    >>> rules = RuleSet((warm,), Rule((), 2.0), ("degrees",), "regression")
+    >>> [column.name for column in export(rules).graph.input]
+    ['degrees']
+    """
+    onnx = require("onnx", "The ONNX export")
+    graph = _Graph(onnx, rules)
+    columns = _read_matrix(graph) if single_input else _read_columns(graph)
+    held = [_rule(graph, columns, asked) for asked in _asked.questions(rules)]
+    if rules.decision == "average":
+        _write_mean(graph, held)
+    else:
+        _write_first(graph, held)
+    return graph.model()
+
+
+class _Graph:
+    """The operators of one rule set, as they are added."""
+
+    def __init__(self, onnx, rules):
+        self.onnx = onnx
+        self.rules = rules
+        self.nodes, self.constants = [], []
+        self.inputs, self.outputs = [], []
+        self.taken = {"", "X", *rules.feature_names}
+
+    def fresh(self, name):
+        """A name that nothing has yet."""
+        while name in self.taken:
+            name += "_"
+        self.taken.add(name)
+        return name
+
+    def add(self, operator, *inputs, **attributes):
+        """The name of what an operator gives."""
+        output = self.fresh(f"{operator.lower()}_{len(self.nodes)}")
+        make = self.onnx.helper.make_node
+        self.nodes.append(make(operator, inputs, [output], **attributes))
+        return output
+
+    def constant(self, values):
+        """The name of a constant with these values."""
+        values = np.asarray(values)
+        if values.dtype.kind == "U":
+            values = values.astype(object)
+        name = self.fresh(f"constant_{len(self.constants)}")
+        self.constants.append(self.onnx.numpy_helper.from_array(values, name))
+        return name
+
+    def read(self, name, kind, n_columns):
+        """Declare an input."""
+        types = self.onnx.TensorProto
+        kind = types.STRING if kind == "text" else types.DOUBLE
+        info = self.onnx.helper.make_tensor_value_info
+        self.inputs.append(info(name, kind, ["n", n_columns]))
+        return name
+
+    def write(self, name, value, dtype, *shape):
+        """Declare an output."""
+        types = self.onnx.TensorProto
+        kind = {"U": types.STRING, "b": types.BOOL, "i": types.INT64}
+        output = self.fresh(name)
+        self.nodes.append(self.onnx.helper.make_node("Identity", [value], [output]))
+        info = self.onnx.helper.make_tensor_value_info
+        self.outputs.append(
+            info(output, kind.get(dtype.kind, types.DOUBLE), ["n", *shape])
+        )
+
+    def model(self):
+        """The finished model; its text says the rules."""
+        helper = self.onnx.helper
+        graph = helper.make_graph(
+            self.nodes, "rules", self.inputs, self.outputs, self.constants
+        )
+        return helper.make_model(
+            graph,
+            opset_imports=[
+                helper.make_opsetid("", OPSET),
+                helper.make_opsetid("ai.onnx.ml", OPSET_ML),
+            ],
+            ir_version=IR_VERSION,
+            producer_name="defragtrees",
+            doc_string=str(self.rules),
+        )
+
+
+def _read_matrix(graph):
+    rules = graph.rules
+    named = [
+        rules.feature_names[j] for j, c in enumerate(rules.categories) if c is not None
+    ]
+    if named:
+        raise ValueError(
+            f"single_input needs numeric features only; {listed(named)} "
+            "has categories. Leave it out: each column is an input then."
+        )
+    matrix = graph.read("X", "number", len(rules.feature_names))
+    return {
+        j: graph.add("Gather", matrix, graph.constant([j]), axis=1)
+        for j in _asked.used_features(rules) or [0]
+    }
+
+
+def _read_columns(graph):
+    """From feature to its column; a column of texts as positions in its categories."""
+    rules, columns = graph.rules, {}
+    # Without any column the number of rows would be unknown.
+    for j in _asked.used_features(rules) or [0]:
+        kind, name = _asked.column_kind(rules, j), rules.feature_names[j]
+        if not name:
+            raise ValueError("An input of ONNX needs a name; a feature has none.")
+        columns[j] = graph.read(name, kind, 1)
+        if kind == "text":
+            columns[j] = _positions(graph, j, name)
+    return columns
+
+
+def _positions(graph, feature, name):
+    labels = list(_asked.labels_of(graph.rules, feature))
+    if "" in labels:
+        raise ValueError(
+            f"In ONNX the empty text stands for a missing value, but {name!r} has it "
+            "as a category. Give that category a name."
+        )
+    return graph.add(
+        "LabelEncoder",
+        name,
+        keys_strings=[*labels, ""],
+        values_int64s=[*range(len(labels)), len(labels) + 1],
+        default_int64=len(labels),
+        domain="ai.onnx.ml",
+    )
+
+
+def _rule(graph, columns, asked):
+    """Whether a rule holds, (n, 1)."""
+    if not asked:
+        shape = graph.add("Shape", next(iter(columns.values())))
+        true = graph.onnx.numpy_helper.from_array(np.array([True]))
+        return graph.add("ConstantOfShape", shape, value=true)
+    found = [_condition(graph, columns[one.feature], one) for one in asked]
+    held = found[0]
+    for other in found[1:]:
+        held = graph.add("And", held, other)
+    return held
+
+
+def _condition(graph, column, one):
+    rules = graph.rules
+    if _asked.column_kind(rules, one.feature) == "text":
+        held = [
+            (label in one.labels) == one.is_listed
+            for label in _asked.labels_of(rules, one.feature)
+        ]
+        accepted = graph.constant([*held, not one.is_listed, one.missing])
+        return graph.add("Gather", accepted, column)
+    is_missing = graph.add("IsNaN", column)
+    if one.labels is None:
+        test = _interval(graph, column, one)
+    else:
+        test = _membership(graph, column, one, is_missing)
+    return graph.add("Or", test, is_missing) if one.missing else test
+
+
+def _interval(graph, column, one):
+    sides = []
+    if one.lower != -math.inf:
+        sides.append(graph.add("Greater", column, graph.constant(one.lower)))
+    if one.upper != math.inf or not sides:
+        sides.append(graph.add("LessOrEqual", column, graph.constant(one.upper)))
+    return sides[0] if len(sides) == 1 else graph.add("And", *sides)
+
+
+def _membership(graph, column, one, is_missing):
+    types = graph.onnx.TensorProto
+    # A list must not be empty, and nothing equals NaN.
+    labels = [[_double(label, one.name) for label in one.labels] or [math.nan]]
+    equal = graph.add("Equal", column, graph.constant(labels))
+    counts = graph.add("Cast", equal, to=types.INT32)
+    any_of = graph.add("ReduceMax", counts, axes=[1], keepdims=1)
+    listed_ones = graph.add("Cast", any_of, to=types.BOOL)
+    if one.is_listed:
+        return listed_ones
+    others = graph.add("Not", listed_ones)
+    return graph.add("And", others, graph.add("Not", is_missing))
+
+
+def _double(label, name):
+    if float(label) != label:
+        raise ValueError(
+            f"The category {label!r} of {name!r} is no double, as ONNX needs it. "
+            "Turn the categories into text."
+        )
+    return float(label)
+
+
+def _write_first(graph, held):
+    rules, types = graph.rules, graph.onnx.TensorProto
+    table = graph.add("Concat", *held, axis=1)
+    numbers = graph.add("Cast", table, to=types.FLOAT)
+    first = graph.add("ArgMax", numbers, axis=1, keepdims=0)
+    answers = np.asarray(_asked.answers(rules))
+    answer = graph.add("Gather", graph.constant(answers), first)
+    if rules.task == "regression":
+        graph.write("prediction", answer, answers.dtype)
+        return
+    graph.write("label", answer, answers.dtype)
+    if _asked.has_shares(rules):
+        shares = np.array(_asked.outputs(rules))
+        found = graph.add("Gather", graph.constant(shares), first)
+        graph.write("probabilities", found, shares.dtype, shares.shape[1])
+
+
+def _write_mean(graph, held):
+    """Total over weight, added up one by one, in the order in which `predict` does."""
+    rules = graph.rules
+    outputs = np.array(_asked.outputs(rules))
+    n_outputs = outputs.shape[1]
+    weights = np.array([rule.weight for rule in rules], dtype=np.float64)
+    summands = np.column_stack([weights[:, None] * outputs, weights])
+    zero = graph.constant(np.zeros((1, n_outputs + 1)))
+    total = zero
+    for holds, row in zip(held, summands, strict=True):
+        term = graph.add("Where", holds, graph.constant(row[None]), zero)
+        total = graph.add("Add", total, term)
+    columns = graph.constant(list(range(n_outputs)))
+    values = graph.add("Gather", total, columns, axis=1)
+    weight = graph.add("Gather", total, graph.constant([n_outputs]), axis=1)
+    mean = graph.add("Div", values, weight)
+    has_weight = graph.add("Greater", weight, graph.constant(0.0))
+    mean = graph.add("Where", has_weight, mean, graph.constant(outputs[-1:]))
+    if rules.task == "regression":
+        only = graph.add("Gather", mean, graph.constant(0), axis=1)
+        graph.write("prediction", only, outputs.dtype)
+        return
+    classes = np.asarray(_asked.classes(rules))
+    likeliest = graph.add("ArgMax", mean, axis=1, keepdims=0)
+    label = graph.add("Gather", graph.constant(classes), likeliest)
+    graph.write("label", label, classes.dtype)
+    graph.write("probabilities", mean, outputs.dtype, n_outputs)

@@ -1,0 +1,227 @@
+"""Rules as the source of a Python module that needs nothing else."""
+
+import math
+
+from defragtrees.export import _asked
+from defragtrees.rules import RuleSet
+
+__all__ = ["export"]
+
+HEAD = '''"""Rules as plain Python, which needs nothing else; written by defragtrees.
+
+`predict(row)` answers for one row, a dict from column names to values, in which None
+and NaN are missing values.
+"""
+'''
+
+NUMBER = '''
+def _number(value):
+    """The value as a float; NaN where it is missing."""
+    if value is None or type(value).__name__ == "NAType":
+        return float("nan")
+    return float(value)
+'''
+
+CATEGORY = '''
+def _category(value):
+    """The value as it is; None where it is missing."""
+    if value is None or type(value).__name__ == "NAType" or value != value:
+        return None
+    return value
+'''
+
+PREDICT = '''
+def predict(row):
+    """The answer for one row."""
+    return ANSWERS[rule(row)]
+'''
+
+SHARES = '''
+def predict_proba(row):
+    """The share of each class for one row."""
+    return dict(zip(CLASSES, SHARES[rule(row)]))
+'''
+
+MEAN = '''
+def _mean(row):
+    """Mean by weight of what the rules say that hold."""
+    totals = [0.0] * len(OUTPUTS[-1])
+    weight = 0.0
+    for holds, output, say in zip(_holding(row), OUTPUTS, WEIGHTS):
+        if holds:
+            totals = [total + say * value for total, value in zip(totals, output)]
+            weight += say
+    if weight <= 0:
+        return list(OUTPUTS[-1])
+    return [total / weight for total in totals]
+'''
+
+PREDICT_NUMBER = '''
+def predict(row):
+    """The answer for one row."""
+    return _mean(row)[0]
+'''
+
+PREDICT_CLASS = '''
+def predict(row):
+    """The answer for one row; the first of the classes with the largest share."""
+    shares = _mean(row)
+    return CLASSES[shares.index(max(shares))]
+
+
+def predict_proba(row):
+    """The share of each class for one row."""
+    return dict(zip(CLASSES, _mean(row)))
+'''
+
+
+def export(rules: RuleSet) -> str:
+    """Source of `predict(row)` and, where classes have shares, `predict_proba(row)`.
+
+    Parameters
+    ----------
+    rules : RuleSet
+
+    Examples
+    --------
+    >>> from defragtrees import Condition, Rule, RuleSet
+    >>> warm = Rule((Condition(0, lower=20.0),), "yes")
+    >>> rules = RuleSet((warm,), Rule((), "no"), ("degrees",), "classification",
+    ...                 ("no", "yes"))
+    >>> made = {}
+    >>> exec(export(rules), made)
+    >>> made["predict"]({"degrees": 21.0}), made["predict"]({"degrees": None})
+    ('yes', 'no')
+    """
+    is_average = rules.decision == "average"
+    parts = _averaging(rules) if is_average else _ordered(rules)
+    constants, *functions = parts
+    sections = [HEAD, constants, *_readers(rules), *functions]
+    return "\n\n".join(section.strip("\n") + "\n" for section in sections)
+
+
+def _ordered(rules):
+    """Constants and functions of rules that are asked in order."""
+    constants = [f"ANSWERS = {_tuple(_asked.answers(rules))}"]
+    functions = [_chain(rules), PREDICT]
+    if _asked.has_shares(rules):
+        constants.append(f"CLASSES = {_tuple(_asked.classes(rules))}")
+        constants.append(f"SHARES = {_lines(map(_tuple, _asked.outputs(rules)))}")
+        functions.append(SHARES)
+    return ["\n".join(constants), *functions]
+
+
+def _averaging(rules):
+    """Constants and functions of rules that are averaged."""
+    weights = [float(rule.weight) for rule in rules]
+    constants = [
+        f"WEIGHTS = {_tuple(weights)}",
+        f"OUTPUTS = {_lines(map(_tuple, _asked.outputs(rules)))}",
+    ]
+    functions = [_holding(rules), MEAN]
+    if rules.task == "regression":
+        return ["\n".join(constants), *functions, PREDICT_NUMBER]
+    constants.append(f"CLASSES = {_tuple(_asked.classes(rules))}")
+    return ["\n".join(constants), *functions, PREDICT_CLASS]
+
+
+def _chain(rules):
+    lines = [
+        "def rule(row):",
+        '    """Which rule answers, counted from 0; the last where no other holds."""',
+        *_columns(rules),
+    ]
+    comments = _comments(rules)
+    for k, asked in enumerate(_asked.questions(rules)[:-1]):
+        lines.append(f"    # {comments[k]}")
+        lines.append(f"    if {_holds(rules, asked)}:")
+        lines.append(f"        return {k}")
+    return "\n".join([*lines, f"    return {len(rules.rules)}"])
+
+
+def _holding(rules):
+    lines = [
+        "def _holding(row):",
+        '    """Whether each rule holds."""',
+        *_columns(rules),
+        "    return (",
+    ]
+    for asked, comment in zip(_asked.questions(rules), _comments(rules), strict=True):
+        lines += [f"        # {comment}", f"        {_holds(rules, asked)},"]
+    return "\n".join([*lines, "    )"])
+
+
+def _readers(rules):
+    """The functions that read a column, as far as they are needed."""
+    used = _asked.used_features(rules)
+    is_number = {rules.categories[feature] is None for feature in used}
+    return [
+        source
+        for kind, source in ((True, NUMBER), (False, CATEGORY))
+        if kind in is_number
+    ]
+
+
+def _columns(rules):
+    """Lines that read what the rules ask about."""
+    lines = []
+    for feature in _asked.used_features(rules):
+        read = "_number" if rules.categories[feature] is None else "_category"
+        name = str(rules.feature_names[feature])
+        lines.append(f"    x{feature + 1} = {read}(row[{name!r}])")
+    return lines
+
+
+def _comments(rules):
+    """Each rule in words."""
+    *others, last = rules.rows()
+    if rules.decision == "average":
+        last = {**last, "if": "always"}
+    texts = [f"{row['rule']}. {row['if']}: {row['then']}" for row in (*others, last)]
+    # A line break in a name would end the comment and begin a statement.
+    return ["".join(c if c.isprintable() else " " for c in text) for text in texts]
+
+
+def _holds(rules, asked):
+    parts = []
+    for one in asked:
+        is_number = rules.categories[one.feature] is None
+        column = f"x{one.feature + 1}"
+        is_missing = f"{column} != {column}" if is_number else f"{column} is None"
+        is_present = f"{column} == {column}" if is_number else f"{column} is not None"
+        if one.holds_never:
+            parts.append(is_missing if one.missing else "False")
+        elif one.holds_always:
+            parts.append("True" if one.missing else is_present)
+        elif one.labels is not None and not one.is_listed:
+            # A missing value is not among the labels, so it holds unless told.
+            other = f"{column} not in {_tuple(one.labels)}"
+            parts.append(other if one.missing else f"{is_present} and {other}")
+        else:
+            test = _test(one, column)
+            parts.append(f"({test} or {is_missing})" if one.missing else test)
+    return " and ".join(parts) if parts else "True"
+
+
+def _test(one, column):
+    if one.labels is not None:
+        return f"{column} in {_tuple(one.labels)}"
+    if one.lower == -math.inf:
+        return f"{column} <= {one.upper!r}"
+    if one.upper == math.inf:
+        return f"{column} > {one.lower!r}"
+    return f"{one.lower!r} < {column} <= {one.upper!r}"
+
+
+def _tuple(values):
+    values = [_literal(value) for value in values]
+    return f"({', '.join(values)}{',' if len(values) == 1 else ''})"
+
+
+def _lines(values):
+    return "(\n" + "".join(f"    {value},\n" for value in values) + ")"
+
+
+def _literal(value):
+    is_infinite = isinstance(value, float) and not math.isfinite(value)
+    return f"float({str(value)!r})" if is_infinite else repr(value)

@@ -1,0 +1,195 @@
+"""Rules as an SQL expression, or as a whole SELECT.
+
+What SQL says of NULL is what the rules say of a missing value that they do not accept:
+a comparison with it does not hold. Where missing values are accepted, `IS NULL` is
+asked as well.
+"""
+
+from collections.abc import Sequence
+
+from defragtrees.export import _asked
+from defragtrees.export._sql import DIALECTS
+from defragtrees.rules import RuleSet
+
+__all__ = ["export"]
+
+NAMES = ("rule", "total", "weight", "share", "held", "sums", "shares")  # in subqueries
+
+
+def export(
+    rules: RuleSet,
+    *,
+    dialect: str = "ansi",
+    table: str | Sequence[str] | None = None,
+    column: str = "prediction",
+) -> str:
+    """An SQL expression with the answer for a row, or a SELECT over a table.
+
+    Parameters
+    ----------
+    rules : RuleSet
+    dialect : {"ansi", "mysql", "sqlite", "sqlserver"}, default="ansi"
+        How names and values are written; "ansi" suits DuckDB, PostgreSQL and others.
+        There NaN counts as missing, and so does infinity.
+    table : str or sequence of str, optional
+        Name of a table, or its parts, such as ("shop", "sales"). With it comes
+        `SELECT *, … AS "prediction" FROM "shop"."sales"`.
+    column : str, default="prediction"
+        With `table`, the name of the column that holds the answers.
+
+    Examples
+    --------
+    >>> from defragtrees import Condition, Rule, RuleSet
+    >>> cold = Rule((Condition(0, upper=20.0, missing=True),), "no")
+    >>> rules = RuleSet((cold,), Rule((), "yes"), ("degrees",), "classification",
+    ...                 ("no", "yes"))
+    >>> print(export(rules, dialect="mysql"), end="")
+    CASE
+      WHEN (`degrees` <= 20e0 OR `degrees` IS NULL) THEN 'no'
+      ELSE 'yes'
+    END
+    """
+    if dialect not in DIALECTS:
+        raise ValueError(
+            f"dialect must be one of {', '.join(sorted(DIALECTS))}; got {dialect!r}."
+        )
+    chosen = DIALECTS[dialect]
+    text = _expression(rules, chosen)
+    if table is None:
+        return f"{text}\n"
+    parts = [table] if isinstance(table, str) else list(table)
+    source = ".".join(chosen.name(part) for part in parts)
+    return f"SELECT *, {text} AS {chosen.name(column)}\nFROM {source}\n"
+
+
+def _expression(rules, dialect):
+    held = _held(rules, dialect)
+    if rules.decision != "average":
+        answers = [dialect.literal(value) for value in _asked.answers(rules)]
+        return _chain(held, answers)
+    if rules.task == "regression":
+        return _mean(rules, held, dialect)
+    return _likeliest_class(rules, held, dialect)
+
+
+def _held(rules, dialect):
+    """For each rule but the default a test that is true where it holds."""
+    kinds = {j: _asked.column_kind(rules, j) for j in _asked.used_features(rules)}
+    return [
+        " AND ".join(dialect.condition(one, kinds[one.feature]) for one in asked)
+        or "1 = 1"
+        for asked in _asked.questions(rules)[:-1]
+    ]
+
+
+def _chain(held, answers):
+    if not held:
+        return answers[-1]
+    lines = [
+        f"  WHEN {test} THEN {answer}"
+        for test, answer in zip(held, answers[:-1], strict=True)
+    ]
+    return "\n".join(["CASE", *lines, f"  ELSE {answers[-1]}", "END"])
+
+
+def _mean(rules, held, dialect):
+    """Total over weight, each added up in the order in which `predict` adds up."""
+    (products,), weights = _summands(rules)
+    total = _sum(held, products, dialect)
+    weight = _sum(held, weights, dialect)
+    if not _asked.needs_default(rules):
+        return f"({total} / {weight})"
+    return (
+        f"CASE WHEN {weight} > {dialect.literal(0.0)} THEN {total} / {weight} "
+        f"ELSE {dialect.literal(_asked.answers(rules)[-1])} END"
+    )
+
+
+def _summands(rules):
+    """For each output weight times value, rule by rule; and the weights."""
+    weights = [float(rule.weight) for rule in rules]
+    products = [
+        [weight * value for weight, value in zip(weights, values, strict=True)]
+        for values in zip(*_asked.outputs(rules), strict=True)
+    ]
+    return products, weights
+
+
+def _sum(held, values, dialect):
+    zero = dialect.literal(0.0)
+    *firsts, last = [dialect.literal(value) for value in values]
+    terms = [
+        f"CASE WHEN {test} THEN {value} ELSE {zero} END"
+        for test, value in zip(held, firsts, strict=True)
+    ]
+    return "(\n  " + "\n  + ".join([*terms, last]) + "\n)"
+
+
+def _likeliest_class(rules, held, dialect):
+    """The first class with the largest share.
+
+    Subqueries without a table of their own, so that each condition and each share is
+    written down once; they see the columns of the row.
+    """
+    labels = [dialect.literal(label) for label in _asked.classes(rules)]
+    products, weights = _summands(rules)
+    name = _names(rules, dialect)
+    tests = [name("rule", k) for k in range(len(weights))]
+    totals = [name("total", k) for k in range(len(labels))]
+    shares = [name("share", k) for k in range(len(labels))]
+    weight = name("weight")
+    zero, one = dialect.literal(0.0), dialect.literal(1.0)
+    flags = [
+        f"CASE WHEN {test} THEN {one} ELSE {zero} END AS {column}"
+        for test, column in zip([*held, "1 = 1"], tests, strict=True)
+    ]
+    sums = [
+        f"{_scalar_product(tests, values, dialect)} AS {column}"
+        for values, column in zip([*products, weights], [*totals, weight], strict=True)
+    ]
+    means = [
+        f"CASE WHEN {weight} > {zero} THEN {total} / {weight} "
+        f"ELSE {dialect.literal(default)} END AS {share}"
+        for total, default, share in zip(
+            totals, _asked.outputs(rules)[-1], shares, strict=True
+        )
+    ]
+    return (
+        f"(\nSELECT {_largest(shares, labels)}\n"
+        f"FROM (SELECT\n  {_listed(means)}\n"
+        f"FROM (SELECT\n  {_listed(sums)}\n"
+        f"FROM (SELECT\n  {_listed(flags)}\n"
+        f") AS {name('held')}) AS {name('sums')}) AS {name('shares')}\n)"
+    )
+
+
+def _names(rules, dialect):
+    """Makes names that no feature has, whatever the letter case."""
+    taken = [name.lower() for name in rules.feature_names]
+    prefix = ""
+    while any(name.startswith(f"{prefix}{what}_") for name in taken for what in NAMES):
+        prefix += "_"
+    return lambda what, k=0: dialect.name(f"{prefix}{what}_{k + 1}")
+
+
+def _scalar_product(columns, values, dialect):
+    return " + ".join(
+        f"{column} * {dialect.literal(value)}"
+        for column, value in zip(columns, values, strict=True)
+    )
+
+
+def _largest(shares, labels):
+    # Where the first is not the largest, the largest is among the others.
+    choices = [
+        f"WHEN {' AND '.join(f'{share} >= {other}' for other in shares[k + 1 :])} "
+        f"THEN {labels[k]}"
+        for k, share in enumerate(shares[:-1])
+    ]
+    if not choices:
+        return labels[-1]
+    return f"CASE {' '.join(choices)} ELSE {labels[-1]} END"
+
+
+def _listed(columns):
+    return ",\n  ".join(columns)

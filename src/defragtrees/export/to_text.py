@@ -1,0 +1,26 @@
+"""Rules as plain text."""
+
+from defragtrees.rules import RuleSet
+
+__all__ = ["export"]
+
+
+def export(rules: RuleSet, *, header: str = "") -> str:
+    """The rules as a person would say them, one on each line.
+
+    Parameters
+    ----------
+    rules : RuleSet
+    header : str
+        Lines to put before the rules.
+
+    Examples
+    --------
+    >>> from defragtrees import Rule, RuleSet
+    >>> rules = RuleSet((), Rule((), 2.0), ("degrees",), "regression")
+    >>> print(export(rules, header="Sales"), end="")
+    Sales
+    1. otherwise 2
+    """
+    lines = [header, str(rules)] if header else [str(rules)]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,286 @@
+"""Rules as a fitted tree of scikit-learn, for tools that read trees.
+
+Space is split at the bounds of the first rule that is still open, until it is known
+which rule answers or, where rules are averaged, which of all rules hold.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.tree._tree import Tree
+
+from defragtrees.export import _asked
+from defragtrees.rules import RuleSet
+
+__all__ = ["export"]
+
+NO_CHILD, NO_FEATURE = -1, -2  # as scikit-learn marks a leaf
+
+
+def export(
+    rules: RuleSet, *, max_leaves: int = 1000
+) -> DecisionTreeClassifier | DecisionTreeRegressor:
+    """A fitted decision tree that predicts as the rules do.
+
+    scikit-learn rounds X to float32 before it compares. The tree agrees with the rules
+    on every row of float32 numbers; on another row it may differ where a threshold
+    lies between a value and that value in float32. Sample counts of the tree say how
+    many leaves are below a node.
+
+    Parameters
+    ----------
+    rules : RuleSet
+        On numeric features.
+    max_leaves : int, default=1000
+        Most leaves; rules that need more are refused.
+
+    Examples
+    --------
+    >>> from defragtrees import Condition, Rule, RuleSet
+    >>> from sklearn.tree import export_text
+    >>> warm = Rule((Condition(0, lower=20.0),), 5.0)
+    >>> rules = RuleSet((warm,), Rule((), 2.0), ("x1",), "regression")
+    >>> tree = export(rules)
+    >>> tree.predict([[21.0], [20.0], [float("nan")]]).tolist()
+    [5.0, 2.0, 2.0]
+    >>> print(export_text(tree, feature_names=["degrees"]), end="")
+    |--- degrees <= 20.00
+    |   |--- value: [2.00]
+    |--- degrees >  20.00
+    |   |--- value: [5.00]
+    """
+    for asked in _asked.questions(rules):
+        for one in asked:
+            if one.labels is not None:
+                raise ValueError(
+                    "A tree of scikit-learn splits on numbers only; the rules ask for "
+                    f"categories of {one.name!r}. Encode them before the ensemble is "
+                    "fitted, or choose another format."
+                )
+    return _estimator(rules, _in_order(_merged(_grow(rules, max_leaves))))
+
+
+@dataclass
+class _Node:
+    """A node; `children` are positions in the list of nodes, and none in a leaf."""
+
+    value: tuple[float, ...] | None = None
+    feature: int = NO_FEATURE
+    threshold: float = float(NO_FEATURE)
+    missing_left: bool = False
+    children: tuple[int, int] | None = None
+
+
+@dataclass(frozen=True)
+class _Span:
+    """Which values of a feature arrive at a node."""
+
+    lower: float = -math.inf
+    upper: float = math.inf
+    missing: bool = True
+
+    @property
+    def is_empty(self):
+        return self.lower >= self.upper
+
+
+@dataclass
+class _Place:
+    """A part of space, and the rules that may hold in it."""
+
+    node: int
+    spans: dict[int, _Span]
+    rules: tuple[int, ...]
+
+
+def _grow(rules, max_leaves):
+    """Nodes from the root on; children come after their parent."""
+    asked = _asked.questions(rules)
+    values = _values(rules)
+    nodes = [_Node()]
+    open_places = [_Place(0, {}, tuple(range(len(asked))))]
+    n_leaves = 1
+    while open_places:
+        place = open_places.pop()
+        node = nodes[place.node]
+        split, possible = _next_split(place, asked, rules.decision, values)
+        if split is None:
+            node.value = _leaf_value(rules, values, possible)
+            continue
+        n_leaves += 1
+        if n_leaves > max_leaves:
+            raise ValueError(
+                f"A tree of these rules has more than max_leaves={max_leaves!r} "
+                "leaves. Raise it, or choose another format."
+            )
+        node.feature, node.threshold, node.missing_left = split
+        node.children = (len(nodes), len(nodes) + 1)
+        for child, spans in zip(
+            node.children, _parted(place.spans, split), strict=True
+        ):
+            nodes.append(_Node())
+            open_places.append(_Place(child, spans, possible))
+    return nodes
+
+
+def _next_split(place, asked, decision, values):
+    """What to ask next, or None at a leaf; and the rules that may still hold."""
+    split, possible = None, []
+    for k in place.rules:
+        found = _status(asked[k], place.spans)
+        if found is False:
+            continue
+        possible.append(k)
+        if found is not True and split is None:
+            split = found
+        if found is True and decision != "average":
+            break
+    if decision != "average" and len({values[k] for k in possible}) == 1:
+        split = None
+    return split, tuple(possible)
+
+
+def _status(asked, spans):
+    """Whether a rule holds in a part of space; if that is open, what to ask next."""
+    split = None
+    for one in asked:
+        found = _condition_status(one, spans.get(one.feature, _Span()))
+        if found is False:
+            return False
+        if found is not True and split is None:
+            split = (one.feature, *found)
+    return True if split is None else split
+
+
+def _condition_status(one, span):
+    if span.is_empty:
+        return one.missing
+    is_inside = one.lower <= span.lower and span.upper <= one.upper
+    is_outside = one.holds_never or one.upper <= span.lower or one.lower >= span.upper
+    if is_inside or is_outside:
+        if not span.missing or one.missing == is_inside:
+            return is_inside
+        # Every number is at most infinity, so that missing values are alone.
+        return math.inf, False
+    if one.upper < span.upper:
+        return one.upper, one.missing
+    return one.lower, not one.missing
+
+
+def _parted(spans, split):
+    feature, threshold, missing_left = split
+    span = spans.get(feature, _Span())
+    left = _Span(span.lower, min(span.upper, threshold), span.missing and missing_left)
+    right = _Span(
+        max(span.lower, threshold), span.upper, span.missing and not missing_left
+    )
+    return {**spans, feature: left}, {**spans, feature: right}
+
+
+def _values(rules):
+    """For each rule what a leaf holds: a number, or class shares.
+
+    A tree answers with the first of the classes that have the largest share. Where
+    that is not what the rule says, its leaf gives its answer the whole share.
+    """
+    if rules.decision == "average" or rules.task == "regression":
+        return _asked.outputs(rules)
+    labels, values = _asked.classes(rules), []
+    for rule, answer in zip(rules, _asked.answers(rules), strict=True):
+        shares, position = rule.distribution, labels.index(answer)
+        if shares is None or int(np.argmax(shares)) != position:
+            shares = [float(k == position) for k in range(len(labels))]
+        values.append(tuple(float(share) for share in shares))
+    return values
+
+
+def _leaf_value(rules, values, possible):
+    if rules.decision != "average":
+        return values[possible[0]]
+    totals, weight = np.zeros(len(values[-1])), 0.0
+    weights = [rule.weight for rule in rules]
+    # In the order in which `predict` adds up, for the same last digits.
+    for k in possible:
+        totals = totals + weights[k] * np.array(values[k])
+        weight += weights[k]
+    return tuple((totals / weight).tolist()) if weight > 0 else values[-1]
+
+
+def _merged(nodes):
+    """Two leaves of one parent that say the same become one."""
+    for node in reversed(nodes):
+        if node.children is not None:
+            left, right = (nodes[child] for child in node.children)
+            if left.children is right.children is None and left.value == right.value:
+                node.value, node.children = left.value, None
+                node.feature, node.threshold = NO_FEATURE, float(NO_FEATURE)
+                node.missing_left = False
+    return nodes
+
+
+def _in_order(nodes):
+    """The nodes that are left, each before its left branch, then its right one."""
+    order, waiting = [], [0]
+    while waiting:
+        place = waiting.pop()
+        order.append(place)
+        if nodes[place].children is not None:
+            waiting.extend(reversed(nodes[place].children))
+    position = {place: k for k, place in enumerate(order)}
+    kept = [nodes[place] for place in order]
+    for node in kept:
+        if node.children is not None:
+            node.children = tuple(position[child] for child in node.children)
+    return kept
+
+
+def _estimator(rules, nodes):
+    n_features = len(rules.feature_names)
+    is_number = rules.task == "regression"
+    estimator = DecisionTreeRegressor() if is_number else DecisionTreeClassifier()
+    n_outputs = 1 if is_number else len(rules.classes)
+    tree = Tree(n_features, np.array([n_outputs], dtype=np.intp), 1)
+    tree.__setstate__({**tree.__getstate__(), **_state(tree, nodes)})
+    estimator.tree_ = tree
+    estimator.n_features_in_ = estimator.max_features_ = n_features
+    estimator.n_outputs_ = 1
+    if not is_number:
+        estimator.classes_ = np.asarray(rules.classes)
+        estimator.n_classes_ = n_outputs
+    # These names stand for columns without names.
+    if rules.feature_names != tuple(f"x{j + 1}" for j in range(n_features)):
+        estimator.feature_names_in_ = np.array(rules.feature_names, dtype=object)
+    return estimator
+
+
+def _state(tree, nodes):
+    """What `Tree.__setstate__` takes."""
+    table = np.zeros(len(nodes), dtype=tree.__getstate__()["nodes"].dtype)
+    n_outputs = max(len(node.value) for node in nodes if node.value is not None)
+    values = np.zeros((len(nodes), 1, n_outputs))
+    counts = np.ones(len(nodes))
+    depths = np.zeros(len(nodes), dtype=int)
+    for k, node in enumerate(nodes):
+        table["feature"][k], table["threshold"][k] = node.feature, node.threshold
+        table["missing_go_to_left"][k] = node.missing_left
+        table["left_child"][k], table["right_child"][k] = node.children or (
+            NO_CHILD,
+            NO_CHILD,
+        )
+        depths[list(node.children or ())] = depths[k] + 1
+    for k in reversed(range(len(nodes))):
+        if nodes[k].children is None:
+            values[k, 0] = nodes[k].value
+            continue
+        below = list(nodes[k].children)
+        counts[k] = counts[below].sum()
+        values[k] = np.average(values[below], axis=0, weights=counts[below])
+    table["n_node_samples"] = table["weighted_n_node_samples"] = counts
+    return {
+        "max_depth": int(depths.max()),
+        "node_count": len(nodes),
+        "nodes": table,
+        "values": values,
+    }

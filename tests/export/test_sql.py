@@ -1,0 +1,214 @@
+"""SQL answers as the rules do, in DuckDB and in SQLite."""
+
+import math
+import sqlite3
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from defragtrees import Condition, Rule, RuleSet
+from defragtrees.export import export
+from tests.export import cases
+
+duckdb = pytest.importorskip("duckdb", reason="SQL is run in DuckDB")
+pyarrow = pytest.importorskip("pyarrow", reason="DuckDB reads a table of pyarrow")
+
+TYPES = {float: "DOUBLE", str: "VARCHAR", int: "INTEGER", bool: "BOOLEAN"}
+
+
+def column_types(rules):
+    return [float if known is None else type(known[0]) for known in rules.categories]
+
+
+def run_in_sqlite(rules, rows, dialect="sqlite"):
+    connection = sqlite3.connect(":memory:")
+    quoted = ['"' + name.replace('"', '""') + '"' for name in rules.feature_names]
+    kinds = [TYPES[kind] for kind in column_types(rules)]
+    columns = ", ".join(
+        f"{name} {kind}" for name, kind in zip(quoted, kinds, strict=True)
+    )
+    connection.execute(f"CREATE TABLE customers (number INTEGER, {columns})")
+    marks = ", ".join("?" * (len(quoted) + 1))
+    connection.executemany(
+        f"INSERT INTO customers VALUES ({marks})",
+        [(number, *row) for number, row in enumerate(rows)],
+    )
+    query = export(rules, "sql", dialect=dialect, table="customers")
+    found = connection.execute(f"{query} ORDER BY number").fetchall()
+    connection.close()
+    return [row[-1] for row in found]
+
+
+def run_in_duckdb(rules, rows, missing=None):
+    """Answers where a missing number is NULL, or NaN."""
+    types = {
+        float: pyarrow.float64(),
+        str: pyarrow.string(),
+        int: pyarrow.int64(),
+        bool: pyarrow.bool_(),
+    }
+    columns = {"number": pyarrow.array(range(len(rows)))}
+    for j, kind in enumerate(column_types(rules)):
+        values = [row[j] for row in rows]
+        if kind is float:
+            values = [missing if value is None else value for value in values]
+        columns[rules.feature_names[j]] = pyarrow.array(values, types[kind])
+    connection = duckdb.connect()
+    connection.register("customers", pyarrow.table(columns))
+    query = export(rules, "sql", table="customers")
+    found = connection.execute(f"{query} ORDER BY number").fetchall()
+    connection.close()
+    return [row[-1] for row in found]
+
+
+@pytest.mark.parametrize("decision", ["first", "partition", "average"])
+@pytest.mark.parametrize(("task", "kind"), cases.TASKS)
+def test_both_engines_agree_on_a_thousand_rows(decision, task, kind):
+    rng = np.random.default_rng(0)
+    rules = cases.make_rules(rng, decision, cases.LABELS.get(kind))
+    rows = cases.make_rows(rng)
+    expected = rules.predict(cases.array(rows)).tolist()
+    assert len(set(expected)) > 1
+    assert run_in_sqlite(rules, rows) == expected
+    assert run_in_duckdb(rules, rows) == expected
+    assert run_in_duckdb(rules, rows, missing=math.nan) == expected
+
+
+@given(cases.rules_and_rows())
+@settings(max_examples=40)
+def test_both_engines_agree_on_any_rules(made):
+    rules, rows = made
+    expected = rules.predict(cases.array(rows)).tolist()
+    assert run_in_sqlite(rules, rows) == expected
+    assert run_in_duckdb(rules, rows) == expected
+    assert run_in_duckdb(rules, rows, missing=math.nan) == expected
+
+
+@pytest.mark.parametrize("labels", [None, ("a", "b")])
+def test_a_default_without_weight_answers_alone(labels):
+    rules, rows = cases.waiting_default(labels), cases.WAITING_ROWS
+    expected = ["a", "b", "b"] if labels else [1.5, 7.0, 7.0]
+    assert run_in_sqlite(rules, rows) == run_in_duckdb(rules, rows) == expected
+
+
+def small_rules(**options):
+    cold = Rule((Condition(0, upper=20.0, **options),), "it's")
+    return RuleSet(
+        (cold,), Rule((), "a\\b"), ("degrees",), "classification", ("a\\b", "it's")
+    )
+
+
+@pytest.mark.parametrize(
+    ("dialect", "first", "last"),
+    [
+        ("ansi", "\"degrees\" <= 20e0 THEN 'it''s'", "ELSE 'a\\b'"),
+        ("sqlite", "`degrees` <= 20.0 THEN 'it''s'", "ELSE 'a\\b'"),
+        ("mysql", "`degrees` <= 20e0 THEN 'it''s'", "ELSE 'a\\\\b'"),
+        ("sqlserver", "[degrees] <= 20e0 THEN N'it''s'", "ELSE N'a\\b'"),
+    ],
+)
+def test_each_dialect_writes_names_and_texts_in_its_own_way(dialect, first, last):
+    text = export(small_rules(), "sql", dialect=dialect)
+    assert text == f"CASE\n  WHEN {first}\n  {last}\nEND\n"
+
+
+@pytest.mark.parametrize(
+    ("dialect", "quoted"),
+    [
+        ("ansi", '"a""b`c]d"'),
+        ("sqlite", '`a"b``c]d`'),
+        ("mysql", '`a"b``c]d`'),
+        ("sqlserver", '[a"b`c]]d]'),
+    ],
+)
+def test_a_quote_inside_a_name_is_doubled(dialect, quoted):
+    rules = RuleSet(
+        (Rule((Condition(0, upper=1.0),), 1.0),),
+        Rule((), 0.0),
+        ('a"b`c]d',),
+        "regression",
+    )
+    assert f"WHEN {quoted} <=" in export(rules, "sql", dialect=dialect)
+
+
+def test_a_missing_value_is_asked_for_only_where_it_is_accepted():
+    text = export(small_rules(missing=True), "sql", dialect="mysql")
+    assert "WHEN (`degrees` <= 20e0 OR `degrees` IS NULL) THEN" in text
+    text = export(small_rules(missing=True), "sql")
+    assert '"degrees" IS NULL OR NOT ("degrees" <= 1.7976931348623157e+308)' in text
+
+
+def test_the_other_dialects_run_where_sqlite_knows_their_quotes():
+    rng = np.random.default_rng(1)
+    rules = cases.make_rules(rng, "first", cases.LABELS["integer"], n_features=2)
+    rows = [
+        [None if value is None else round(value, 1) for value in row]
+        for row in cases.make_rows(rng, 300, n_features=2)
+    ]
+    expected = rules.predict(cases.array(rows)).tolist()
+    for dialect in ("ansi", "mysql", "sqlserver"):
+        assert run_in_sqlite(rules, rows, dialect) == expected
+
+
+def test_a_column_that_sqlite_does_not_know_is_an_error_and_no_text():
+    query = export(small_rules(), "sql", dialect="sqlite", table="customers")
+    connection = sqlite3.connect(":memory:")
+    connection.execute("CREATE TABLE customers (kelvin REAL)")
+    with pytest.raises(sqlite3.OperationalError, match="degrees"):
+        connection.execute(query)
+    connection.close()
+
+
+@pytest.mark.parametrize(
+    "value",
+    [0.002877, 0.011227, 0.1, 5e-324, 1.7976931348623157e308, 1e22, -2.5, 2**60],
+)
+def test_sqlite_reads_the_very_same_double(value):
+    rules = RuleSet((), Rule((), value), ("a",), "regression")
+    connection = sqlite3.connect(":memory:")
+    query = export(rules, "sql", dialect="sqlite")
+    assert connection.execute(f"SELECT {query}").fetchone() == (float(value),)
+    connection.close()
+
+
+def test_a_select_names_its_table_and_its_column():
+    rules = RuleSet((), Rule((), 2.0), ("a",), "regression")
+    text = export(rules, "sql", table=("shop", 'my "sales"'), column="answer")
+    assert text == 'SELECT *, 2e0 AS "answer"\nFROM "shop"."my ""sales"""\n'
+
+
+def test_features_called_like_inner_columns_are_told_apart():
+    rng = np.random.default_rng(2)
+    rules = cases.make_rules(rng, "average", ("a", "b", "c"), n_features=2)
+    odd = RuleSet(
+        rules.rules,
+        rules.default,
+        ("Rule_1", "share_2"),
+        rules.task,
+        rules.classes,
+        decision="average",
+    )
+    rows = cases.make_rows(rng, 200, n_features=2)
+    expected = odd.predict(cases.array(rows)).tolist()
+    assert run_in_duckdb(odd, rows) == run_in_sqlite(odd, rows) == expected
+
+
+def test_what_sql_cannot_say_is_refused():
+    mixed = RuleSet(
+        (Rule((Condition(0, categories=(0,)),), 1.0),),
+        Rule((), 0.0),
+        ("a",),
+        "regression",
+        categories=((1, "one"),),
+    )
+    with pytest.raises(ValueError, match="values of one kind"):
+        export(mixed, "sql")
+    with pytest.raises(ValueError, match="dialect must be one of ansi, mysql"):
+        export(small_rules(), "sql", dialect="oracle")
+    nul = RuleSet((), Rule((), "a\0b"), ("a",), "classification", ("a\0b",))
+    with pytest.raises(ValueError, match="NUL"):
+        export(nul, "sql")
+    endless = RuleSet((), Rule((), math.inf), ("a",), "regression")
+    with pytest.raises(ValueError, match="must be finite"):
+        export(endless, "sql")

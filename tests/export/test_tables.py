@@ -1,0 +1,152 @@
+"""Text, Markdown, LaTeX and HTML show the rules, and nothing in a name breaks out."""
+
+from html.parser import HTMLParser
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from defragtrees import Condition, Rule, RuleSet
+from defragtrees.export import export
+
+ODD = ("<script>alert(1)</script>", 'a_b & 50% of $x$ #1 {^~\\} | `c` *d* -- "e"')
+
+
+def measured_rules(names=ODD, labels=("no", "<b>yes</b>")):
+    first = Rule(
+        (Condition(0, 1.5, 3.0), Condition(1, lower=0.5, missing=True)),
+        labels[1],
+        (0.25, 0.75),
+        coverage=0.5,
+        answered=0.5,
+        error=0.25,
+    )
+    default = Rule((), labels[0], (1.0, 0.0), coverage=1.0, answered=0.5)
+    return RuleSet((first,), default, names, "classification", labels)
+
+
+def averaged_rules():
+    warm = Rule((Condition(0, lower=20.0),), 4.0, weight=0.5, answered=0.5, error=1 / 3)
+    default = Rule((), 2.0, weight=0.25, answered=0.5, error=0.5)
+    return RuleSet((warm,), default, ("t",), "regression", decision="average")
+
+
+class Cells(HTMLParser):
+    """The texts of the cells of a table, and every tag."""
+
+    def __init__(self):
+        super().__init__()
+        self.tags, self.rows, self.is_inside = set(), [], False
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.add(tag)
+        if tag == "tr":
+            self.rows.append([])
+        elif tag in ("td", "th"):
+            self.rows[-1].append("")
+            self.is_inside = True
+
+    def handle_endtag(self, tag):
+        if tag in ("td", "th"):
+            self.is_inside = False
+
+    def handle_data(self, data):
+        if self.is_inside:
+            self.rows[-1][-1] += data
+
+
+def parsed(html):
+    parser = Cells()
+    parser.feed(html)
+    return parser
+
+
+SHOWN = [
+    ["", "if", "then", "rows", "error"],
+    [
+        "1",
+        f"1.5 < {ODD[0]} <= 3 and ({ODD[1]} > 0.5 or missing)",
+        "<b>yes</b>",
+        "50.0 %",
+        "25.0 %",
+    ],
+    ["2", "otherwise", "no", "50.0 %", ""],
+]
+
+
+def test_html_shows_names_as_text():
+    page = parsed(export(measured_rules(), "html", caption="<i>"))
+    assert page.tags == {"table", "caption", "thead", "tbody", "tr", "th", "td"}
+    assert page.rows == SHOWN
+
+
+def rendered(text):
+    reader = pytest.importorskip("markdown_it", reason="Markdown is read by it")
+    markdown = reader.MarkdownIt("commonmark").enable(["table", "strikethrough"])
+    page = parsed(markdown.render(text))
+    return page.tags, [[cell.strip() for cell in row] for row in page.rows]
+
+
+def test_markdown_shows_names_as_text():
+    tags, rows = rendered(export(measured_rules(), "markdown"))
+    assert tags == {"table", "thead", "tbody", "tr", "th", "td"}
+    assert rows == SHOWN
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=12))
+@settings(max_examples=200)
+def test_no_name_breaks_out_of_a_table(name):
+    shown = "".join(c if c.isprintable() else " " for c in name)
+    condition = Rule((Condition(0, upper=1.0),), 2.0)
+    rules = RuleSet((condition,), Rule((), 1.0), (name,), "regression")
+    expected = f"{shown} <= 1"
+    page = parsed(export(rules, "html"))
+    assert page.rows[1][1] == expected
+    tags, rows = rendered(export(rules, "markdown"))
+    assert tags == {"table", "thead", "tbody", "tr", "th", "td"}
+    assert [row[1].split() for row in rows[1:]] == [expected.split(), ["otherwise"]]
+    assert len(rows[1]) == 3
+
+
+def test_markdown_keeps_ordinary_conditions_readable():
+    rules = measured_rules(("sepal_length", "R&D"), ("no", "yes"))
+    assert export(rules, "markdown").splitlines() == [
+        "|  | if | then | rows | error |",
+        "| ---: | :--- | :--- | ---: | ---: |",
+        "| 1 | 1.5 < sepal_length <= 3 and (R&D > 0.5 or missing) | yes | 50.0 % "
+        "| 25.0 % |",
+        "| 2 | otherwise | no | 50.0 % |  |",
+    ]
+
+
+def test_latex_escapes_every_sign():
+    assert export(measured_rules(), "latex").splitlines() == [
+        r"\begin{tabular}{rp{0.6\linewidth}lrr}",
+        r"\toprule",
+        r" & if & then & rows & error \\",
+        r"\midrule",
+        r"1 & 1.5 $<$ $<$script$>$alert(1)$<$/script$>$ $\leq$ 3 and (a\_b \& 50\% of "
+        r"\$x\$ \#1 \{\textasciicircum{}\textasciitilde{}\textbackslash{}\} "
+        r"\textbar{} \textasciigrave{}c\textasciigrave{} *d* -{}- \char34{}e\char34{} "
+        r"$>$ 0.5 or missing) & $<$b$>$yes$<$/b$>$ & 50.0 \% & 25.0 \% \\",
+        r"2 & otherwise & no & 50.0 \% &  \\",
+        r"\bottomrule",
+        r"\end{tabular}",
+    ]
+
+
+def test_latex_breaks_over_pages_if_asked():
+    lines = export(averaged_rules(), "latex", longtable=True).splitlines()
+    assert lines[0] == r"\begin{longtable}{rp{0.6\linewidth}lrrr}"
+    assert lines[3:5] == [r"\midrule", r"\endhead"]
+    assert lines[5:7] == [
+        r"1 & t $>$ 20 & 4 & 0.5 & 50.0 \% & 0.333 \\",
+        r"2 & always & 2 & 0.25 & 50.0 \% & 0.5 \\",
+    ]
+    assert lines[-1] == r"\end{longtable}"
+
+
+def test_text_is_what_the_rules_print():
+    rules = averaged_rules()
+    assert export(rules, "text") == f"{rules}\n"
+    assert export(rules, "text", header="Sales\n") == f"Sales\n\n{rules}\n"

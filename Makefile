@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 DATA ?= ../shared/data
 
-.PHONY: demo test lint types bench quality clean
+.PHONY: demo test lint types bench quality reproduce clean
 
 $(VENV)/pip.stamp:
 	$(PYTHON) -m venv $(VENV)
@@ -12,7 +12,7 @@ $(VENV)/pip.stamp:
 	touch $@
 
 $(VENV)/core.stamp: pyproject.toml $(VENV)/pip.stamp
-	$(BIN)/python -m pip install --quiet -e '.[pandas]'
+	$(BIN)/python -m pip install --quiet -e '.[cli,pandas,plot,report]'
 	touch $@
 
 $(VENV)/test.stamp: pyproject.toml $(VENV)/pip.stamp
@@ -20,7 +20,7 @@ $(VENV)/test.stamp: pyproject.toml $(VENV)/pip.stamp
 	touch $@ $(VENV)/core.stamp
 
 demo: $(VENV)/core.stamp
-	$(BIN)/python -m defragtrees.demo --report demo-report.html
+	$(BIN)/defragtrees demo --report demo-report.html
 
 lint: $(VENV)/test.stamp
 	$(BIN)/ruff check .
@@ -43,6 +43,9 @@ bench: $(VENV)/test.stamp
 
 quality: $(VENV)/test.stamp
 	$(BIN)/python -m benchmarks.quality --data $(DATA)
+
+reproduce: $(VENV)/test.stamp
+	$(BIN)/defragtrees reproduce --data-home $(DATA) --out reproduction
 
 clean:
 	rm -rf $(VENV) demo-report.html .mypy_cache .pytest_cache .ruff_cache

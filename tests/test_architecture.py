@@ -34,7 +34,10 @@ FLOORS = {
     "simplify": 4,
     "path": 4,
     "compare": 4,
+    "reproduce": 5,
+    "cli": 5,
     "demo": 5,
+    "__main__": 5,
     "__init__": 5,
 }
 # The door of every method reads the ensemble, measures the result and builds the
@@ -45,6 +48,9 @@ NEIGHBOURS = {
     ("mixture", "mixture"),
     ("refine", "refine"),
     ("path", "simplify"),
+    ("__main__", "cli"),
+    ("cli", "demo"),
+    ("cli", "reproduce"),
 }
 
 

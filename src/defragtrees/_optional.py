@@ -6,9 +6,13 @@ from defragtrees.errors import MissingPackageError
 
 EXTRAS = {
     "catboost": "catboost",
+    "click": "cli",
     "lightgbm": "lightgbm",
     "matplotlib": "plot",
     "onnx": "onnx",
+    "plotly": "report",
+    "pyarrow": "parquet",
+    "skops": "skops",
     "pandas": "pandas",
     "polars": "polars",
     "xgboost": "xgboost",

@@ -36,9 +36,14 @@ def main(arguments=None):
     say(f"found in {seconds:.2f} s, these rules say nearly the same:\n\n")
     say(simple.summary(_named(X_test, energy.feature_names), y_test) + "\n")
     if options.report:
-        scores = simple.evaluate(_named(X_test, energy.feature_names), y_test)
-        title = "Heating load of buildings: a random forest in a few rules"
-        path = write_report(options.report, title, simple, scores)
+        path = write_report(
+            options.report,
+            simple,
+            _named(X_test, energy.feature_names),
+            y_test,
+            title="Heating load of buildings: a random forest in a few rules",
+            command=f"python -m defragtrees.demo --report {options.report}",
+        )
         say(f"\nThe report is in {path}.\n")
     return simple
 

@@ -73,12 +73,13 @@ class Simplifier(BaseEstimator):
         weight = _check_sample_weight(
             sample_weight, matrix, dtype=np.float64, ensure_non_negative=True
         )
-        problem = self._make_problem(matrix, y, weight, forest)
+        answers = forest.answer(matrix)
+        problem = self._make_problem(matrix, y, weight, forest, answers)
         self.forest_ = forest
         if problem.classes is not None:
             self.classes_ = np.asarray(problem.classes)
         self.rules_ = self._simplify(problem, rng)
-        self.training_ = self._evaluate(matrix, y, weight)
+        self.training_ = self._evaluate(matrix, y, weight, answers)
         return self
 
     def _check_settings(self):
@@ -200,20 +201,20 @@ class Simplifier(BaseEstimator):
             )
         return matrix
 
-    def _make_problem(self, matrix, y, weight, forest: Forest):
+    def _make_problem(self, matrix, y, weight, forest: Forest, answers):
         if not weight.sum() > 0:
             raise ValueError("sample_weight must have a positive sum; it is zero.")
         if (weight == 0).any():
             # A row without weight has no say, not even in where thresholds may move.
             kept = weight > 0
-            matrix, weight = matrix[kept], weight[kept]
+            matrix, weight, answers = matrix[kept], weight[kept], answers[kept]
             y = None if y is None else y[kept]
         classes = forest.classes
-        labels = y if classes is None or y is None else class_numbers(y, classes)
-        if self.target == "labels":
-            target = labels
-        else:
-            target = forest.answer(matrix) if classes is None else forest.choose(matrix)
+        if classes is not None:
+            # Also where y is not imitated: labels that nobody knows are a mistake.
+            y = None if y is None else class_numbers(y, classes)
+            answers = class_numbers(answers, classes)
+        target = y if self.target == "labels" else answers
         return Problem(
             X=matrix,
             target=target,
@@ -275,12 +276,12 @@ class Simplifier(BaseEstimator):
             sample_weight = _check_sample_weight(sample_weight, matrix)
         if y is not None:
             y = self._check_y(y, len(matrix))
-        return self._evaluate(matrix, y, sample_weight)
+        answers = self.forest_.answer(matrix)
+        return self._evaluate(matrix, y, sample_weight, answers)
 
-    def _evaluate(self, matrix, y, weight):
+    def _evaluate(self, matrix, y, weight, answers):
         rules, task = self.rules_, self._task
         predicted = rules.answer(matrix)
-        answers = self.forest_.answer(matrix)
         held = rules.holding(matrix)
         found = {
             "n_rules": rules.n_rules,

@@ -288,9 +288,8 @@ class _Defrag(Simplifier):
         answers = self.posterior_.answer(self.posterior_.grid.bin(matrix).codes)
         return self.classes_[answers] if self._task == "classification" else answers
 
-    def _evaluate(self, matrix, y, weight):
-        found = super()._evaluate(matrix, y, weight)
-        answers = self.forest_.answer(matrix)
+    def _evaluate(self, matrix, y, weight, answers):
+        found = super()._evaluate(matrix, y, weight, answers)
         posterior = self._posterior_answers(matrix)
         found["posterior_fidelity"] = metrics.fidelity(
             answers, posterior, self._task, weight

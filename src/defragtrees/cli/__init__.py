@@ -1,0 +1,39 @@
+"""The command `defragtrees`: arguments in, public functions called, text or files out.
+
+Only `main` lives here, and it imports the rest when it is called: click is an extra.
+"""
+
+import sys
+
+__all__ = ["main"]
+
+
+def main(arguments=None):
+    """Run the command line; returns the exit code.
+
+    Parameters
+    ----------
+    arguments : sequence of str, optional
+        Those of the process by default.
+
+    Returns
+    -------
+    int
+        0 if all went well, 2 for input that cannot be used, 130 after Ctrl-C, 141 if
+        whoever read the output went away, 1 for a fault of this program.
+    """
+    try:
+        # Not at the top: without click there must be a sentence, not a traceback.
+        from defragtrees.cli.group import run
+    except ModuleNotFoundError as error:
+        if error.name != "click":
+            raise
+        sys.stderr.write(
+            "defragtrees: The command line needs click, which is not installed. "
+            "Install it with: pip install 'defragtrees[cli]'\n"
+        )
+        return 2
+    except KeyboardInterrupt:
+        sys.stderr.write("defragtrees: Interrupted.\n")
+        return 130
+    return run(arguments)

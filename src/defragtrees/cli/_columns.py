@@ -1,0 +1,140 @@
+"""Which columns of a file a model asks for."""
+
+import dataclasses
+import difflib
+import re
+
+from defragtrees.methods._door import is_renamed
+from defragtrees.tables import listed
+
+__all__ = ["find_column", "match_columns", "rule_columns"]
+
+# What pandas writes for an index that nobody named.
+INDEX_NAME = re.compile(r"|Unnamed: \d+|__index_level_\d+__")
+
+
+def find_column(name, names, what):
+    """The name, if the file has just one such column.
+
+    Parameters
+    ----------
+    name : str
+    names : sequence of str
+        Of the file.
+    what : str
+        What the column is for, for the message.
+
+    Examples
+    --------
+    >>> find_column("hight", ["age", "height"], "--target")
+    Traceback (most recent call last):
+    ...
+    ValueError: --target names 'hight', but the data has no such column; did you mean \
+'height'?
+    """
+    if names.count(name) == 1:
+        return name
+    if name in names:
+        raise ValueError(
+            f"{what} names {name!r}, but the data has {names.count(name)} columns of "
+            "this name. Rename them first."
+        )
+    raise ValueError(
+        f"{what} names {name!r}, but the data has no such column; {_near(name, names)}"
+    )
+
+
+def match_columns(forest, names, reserved, chosen=None):
+    """The forest under the names of the file, in whose columns it finds its features.
+
+    Parameters
+    ----------
+    forest : Forest
+    names : sequence of str
+        All columns of the file.
+    reserved : collection of str
+        Those that are no features: target and weights.
+    chosen : sequence of str, optional
+        The features in the model's order, as the user says.
+
+    Returns
+    -------
+    Forest
+        Its feature names are columns of the file.
+    """
+    names = list(names)
+    if chosen is not None:
+        return _chosen(forest, names, chosen)
+    own = forest.feature_names
+    if set(own) <= set(names):
+        found = own
+    else:
+        found = _under_other_names(forest, names, reserved)
+    for name in found:
+        find_column(name, names, "The model")
+    both = sorted(set(found) & set(reserved))
+    if both:
+        raise ValueError(
+            f"Column {both[0]!r} is a feature of the model, so it can be neither its "
+            "target nor its weights."
+        )
+    return dataclasses.replace(forest, feature_names=tuple(found))
+
+
+def _chosen(forest, names, chosen):
+    if len(chosen) != forest.n_features:
+        raise ValueError(
+            f"--columns must name the {forest.n_features} features of the model; it "
+            f"names {len(chosen)}."
+        )
+    for name in chosen:
+        find_column(name, names, "--columns")
+    if set(chosen) == set(forest.feature_names):
+        return forest
+    return dataclasses.replace(forest, feature_names=tuple(chosen))
+
+
+def _under_other_names(forest, names, reserved):
+    """The columns whose names the library changed, or never saw."""
+    own = forest.feature_names
+    # LightGBM writes an underscore for each space.
+    spaced = {name.replace(" ", "_"): name for name in names}
+    if set(own) <= set(spaced):
+        return [spaced[name] for name in own]
+    missing = [name for name in own if name not in spaced and name not in names]
+    if not is_renamed(forest, ()):
+        if len(missing) == 1:
+            raise ValueError(
+                f"The model needs column {missing[0]!r}, which the data does not "
+                f"have; {_near(missing[0], names)}"
+            )
+        raise ValueError(
+            f"The model needs {len(missing)} columns that the data does not have: "
+            f"{listed(missing)}. It has {listed(names)}."
+        )
+    free = [
+        name
+        for name in names
+        if name not in reserved and not INDEX_NAME.fullmatch(name)
+    ]
+    if len(free) != len(own):
+        raise ValueError(
+            f"The model has no names for its {len(own)} features, and the data has "
+            f"{len(free)} columns that may be meant: {listed(free)}. Name those that "
+            "the model was trained on, in order, with --columns."
+        )
+    return free
+
+
+def rule_columns(rules, names):
+    """For each feature that the rules ask about, its number and its column."""
+    used = [rules.feature_names.index(name) for name in rules.features]
+    return {j: find_column(rules.feature_names[j], list(names), "A rule") for j in used}
+
+
+def _near(name, names):
+    near = difflib.get_close_matches(name, list(names), n=1, cutoff=0.6)
+    if not near:
+        lower = {other.lower(): other for other in names}
+        near = [lower[name.lower()]] if name.lower() in lower else []
+    return f"did you mean {near[0]!r}?" if near else f"it has {listed(names)}."

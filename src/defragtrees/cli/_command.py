@@ -1,0 +1,199 @@
+"""What the commands share: the class of a command, and options that several have."""
+
+import csv
+import functools
+from dataclasses import dataclass
+from pathlib import Path
+
+import click
+
+from defragtrees.cli._inputs import Inputs
+
+__all__ = [
+    "Command",
+    "NAMES",
+    "State",
+    "input_options",
+    "json_option",
+    "output_option",
+    "held_out_option",
+    "write_example",
+]
+
+
+@dataclass
+class State:
+    """What all parts of one run of the command may ask.
+
+    Parameters
+    ----------
+    arguments : tuple of str
+        As the user gave them.
+    debug : bool
+        Whether to show tracebacks.
+    quiet : bool
+        Whether to show no progress.
+    """
+
+    arguments: tuple[str, ...] = ()
+    debug: bool = False
+    quiet: bool = False
+
+
+class Command(click.Command):
+    """A command with an example in its help, --quiet and --debug.
+
+    Parameters
+    ----------
+    example : str
+        Lines to type.
+    """
+
+    def __init__(self, *args, example, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.example = example
+        for name, text in (
+            ("quiet", "Show no progress."),
+            ("debug", "Show a traceback if something goes wrong."),
+        ):
+            self.params.append(
+                click.Option(
+                    [f"--{name}"],
+                    is_flag=True,
+                    expose_value=False,
+                    callback=_remember,
+                    # Before any other option can fail.
+                    is_eager=True,
+                    help=text,
+                )
+            )
+
+    def format_epilog(self, ctx, formatter):
+        """Write the example."""
+        write_example(formatter, self.example)
+
+
+def write_example(formatter, text):
+    """Write the last section of a help."""
+    with formatter.section("Example"):
+        for line in text.splitlines():
+            formatter.write(f"{'':>{formatter.current_indent}}{line}\n")
+
+
+def _remember(ctx, parameter, value):
+    state = ctx.find_object(State)
+    if state is not None and value:
+        setattr(state, parameter.name, True)
+
+
+class _Names(click.ParamType):
+    """Names with commas between them; one that has a comma stands in quotes."""
+
+    name = "names"
+
+    def convert(self, value, param, ctx):
+        if not isinstance(value, str):
+            return value
+        names = [name.strip() for name in next(csv.reader([value]), [])]
+        if not names or not all(names):
+            self.fail(f"{value!r} has an empty name", param, ctx)
+        return tuple(names)
+
+
+class _TestSize(click.ParamType):
+    """A share of the rows below 1, or a number of rows."""
+
+    name = "share or rows"
+
+    def convert(self, value, param, ctx):
+        try:
+            size = float(value)
+        except ValueError:
+            size = -1.0
+        if size < 0 or (size >= 1 and not size.is_integer()):
+            self.fail(f"{value!r} is neither a share nor a number of rows", param, ctx)
+        return size if size < 1 else int(size)
+
+
+NAMES = _Names()
+TEST_SIZE = _TestSize()
+
+INPUT_OPTIONS = (
+    click.argument("model", type=click.Path(exists=True, path_type=Path)),
+    click.argument(
+        "data", type=click.Path(exists=True, dir_okay=False, path_type=Path)
+    ),
+    click.option(
+        "--target",
+        metavar="COLUMN",
+        help="The column with the true answers. Without it there is no error, only "
+        "agreement with the model.",
+    ),
+    click.option("--weights", metavar="COLUMN", help="The column with row weights."),
+    click.option(
+        "--columns",
+        type=NAMES,
+        metavar="A,B,...",
+        help="The columns that the model was trained on, in its order; needed only if "
+        "the model has no names for them.",
+    ),
+    click.option(
+        "--classes",
+        type=NAMES,
+        metavar="A,B,...",
+        help="The labels of the model's classes, in its order, for a model that knows "
+        "them as 0, 1, ... only.",
+    ),
+    click.option(
+        "--trust-pickle",
+        is_flag=True,
+        help="Open MODEL as a pickle or joblib file. Opening a pickle can run any code "
+        "that its author put in it, so use this for files of your own only.",
+    ),
+    click.option(
+        "--trust-type",
+        "trusted",
+        multiple=True,
+        metavar="TYPE",
+        help="A type in a skops file that skops itself does not deem safe; may be "
+        "given more than once.",
+    ),
+)
+_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+def input_options(function):
+    """MODEL, DATA and what is to be known about them, passed as `inputs`."""
+
+    @functools.wraps(function)
+    def with_inputs(**options):
+        names = Inputs.__dataclass_fields__
+        inputs = Inputs(**{name: options.pop(name) for name in names})
+        return function(inputs=inputs, **options)
+
+    for option in reversed(INPUT_OPTIONS):
+        with_inputs = option(with_inputs)
+    return with_inputs
+
+
+def json_option(function):
+    """--json, passed as `as_json`."""
+    return _json(function)
+
+
+def output_option(text, name="--out", required=False):
+    """An option that names a file to write."""
+    return click.option(
+        name,
+        type=click.Path(dir_okay=False, path_type=Path),
+        metavar="FILE",
+        required=required,
+        help=text,
+    )
+
+
+def held_out_option(text, default="0.25"):
+    """--test-size, a share or a number of rows."""
+    return click.option(
+        "--test-size", type=TEST_SIZE, default=default, show_default=True, help=text
+    )

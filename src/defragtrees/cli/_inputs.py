@@ -1,0 +1,236 @@
+"""MODEL and DATA of the command line become a Forest, X, y and weights."""
+
+import contextlib
+import dataclasses
+import importlib.util
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import train_test_split
+
+from defragtrees._optional import require
+from defragtrees.cli._columns import find_column, match_columns
+from defragtrees.cli._labels import class_positions, positions
+from defragtrees.cli._models import read_model
+from defragtrees.cli._tables import open_table
+from defragtrees.forest import Forest
+from defragtrees.tables import take_rows
+
+__all__ = ["Inputs", "Loaded", "encoded", "load"]
+
+
+@dataclass(frozen=True)
+class Inputs:
+    """What the user says of model and data; the options of the same names.
+
+    Parameters
+    ----------
+    model, data : Path
+    target, weights : str, optional
+    columns, classes : tuple of str, optional
+    trust_pickle : bool
+    trusted : tuple of str
+    """
+
+    model: Path
+    data: Path
+    target: str | None = None
+    weights: str | None = None
+    columns: tuple[str, ...] | None = None
+    classes: tuple[str, ...] | None = None
+    trust_pickle: bool = False
+    trusted: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class Loaded:
+    """A model and rows for it.
+
+    Parameters
+    ----------
+    forest : Forest
+        With the names of the file's columns.
+    X : float64 array, or data frame where the forest has categories
+    y, sample_weight : array of shape (n_samples,), optional
+    """
+
+    forest: Forest
+    X: Any
+    y: np.ndarray | None = None
+    sample_weight: np.ndarray | None = None
+
+    def __len__(self):
+        return len(self.X)
+
+    @property
+    def rows(self):
+        """X, y and weights, as `fit` takes them."""
+        return self.X, self.y, self.sample_weight
+
+    def split(self, test_size, seed):
+        """Rows to learn from and rows to test on; None if none are held out."""
+        if not test_size:
+            return self, None
+        parts = train_test_split(
+            np.arange(len(self)), test_size=test_size, random_state=seed
+        )
+        return tuple(
+            Loaded(self.forest, *(take_rows(values, part) for values in self.rows))
+            for part in parts
+        )
+
+
+def load(inputs, progress):
+    """Read the model, and of the data the columns that it needs.
+
+    Parameters
+    ----------
+    inputs : Inputs
+    progress : class
+        Of the progress bar.
+
+    Returns
+    -------
+    Loaded
+    """
+    table = open_table(inputs.data)
+    reserved = [name for name in (inputs.target, inputs.weights) if name is not None]
+    for name, option in ((inputs.target, "--target"), (inputs.weights, "--weights")):
+        if name is not None:
+            find_column(name, table.names, option)
+    forest = read_model(
+        inputs.model, inputs.trust_pickle, inputs.trusted, inputs.columns
+    )
+    forest = match_columns(forest, table.names, reserved, inputs.columns)
+    forest = _with_classes(forest, inputs.classes)
+    collected = _Collected(forest, inputs.target, inputs.weights)
+    with progress("reading", 1.0) as bar:
+        for batch in table.batches(*collected.wanted):
+            collected.add(batch)
+            bar.advance(max(0.0, batch.share - bar.done))
+    return collected.loaded(inputs.data.name)
+
+
+def _with_classes(forest, labels):
+    if labels is None:
+        return forest
+    if forest.task != "classification":
+        raise ValueError("--classes is for models that answer with a class.")
+    if len(labels) != len(forest.classes) or len(set(labels)) < len(labels):
+        raise ValueError(
+            f"--classes must name {len(forest.classes)} different classes; it names "
+            f"{len(set(labels))}."
+        )
+    with contextlib.suppress(ValueError):
+        labels = tuple(int(label) for label in labels)
+    return dataclasses.replace(forest, classes=labels)
+
+
+class _Collected:
+    """Batches as they come, and what they are together."""
+
+    def __init__(self, forest, target, weights):
+        self.forest = forest
+        self.target = target
+        self.weights = weights
+        self.parts = {"X": [], "y": [], "sample_weight": []}
+
+    @property
+    def wanted(self):
+        """Columns to read as numbers, and those to read as labels with their list."""
+        known = dict(
+            zip(self.forest.feature_names, self.forest.categories, strict=True)
+        )
+        if self.target is not None:
+            known[self.target] = self.forest.classes
+        if self.weights is not None:
+            known[self.weights] = None
+        numbers = [name for name, labels in known.items() if labels is None]
+        labels = {name: found for name, found in known.items() if found is not None}
+        return numbers, labels
+
+    def add(self, batch):
+        forest = self.forest
+        self.parts["X"].append(
+            encoded(batch, dict(enumerate(forest.feature_names)), forest.categories)
+        )
+        if self.target is not None:
+            y = batch.columns[self.target]
+            if forest.classes is not None:
+                y = class_positions(y, forest.classes, self.target)
+            self.parts["y"].append(y)
+        if self.weights is not None:
+            self.parts["sample_weight"].append(batch.columns[self.weights])
+
+    def loaded(self, name):
+        X = _stacked(self.parts["X"])
+        if X is None or not len(X):
+            raise ValueError(f"{name!r} has no rows; at least one is needed.")
+        y = _stacked(self.parts["y"])
+        if y is not None and self.forest.classes is not None:
+            y = np.asarray(self.forest.classes)[y]
+        weight = _stacked(self.parts["sample_weight"])
+        return Loaded(self.forest, _as_table(X, self.forest), y, weight)
+
+
+def encoded(batch, columns, categories):
+    """A batch as a float64 matrix, categories as positions.
+
+    Parameters
+    ----------
+    batch : Batch
+    columns : dict from int to str
+        For features their columns; the others are NaN.
+    categories : sequence of (tuple or None)
+        For each feature its categories.
+    """
+    matrix = np.full((batch.n_rows, len(categories)), np.nan)
+    for j, name in columns.items():
+        column = batch.columns[name]
+        known = categories[j]
+        matrix[:, j] = column if known is None else positions(column, known)
+    return matrix
+
+
+def _stacked(parts):
+    """All parts in one array; each is let go when it is copied, to save memory."""
+    if not parts:
+        return None
+    n_rows = sum(len(part) for part in parts)
+    stacked = np.empty((n_rows, *parts[0].shape[1:]), dtype=parts[0].dtype)
+    end = n_rows
+    while parts:
+        part = parts.pop()
+        stacked[end - len(part) : end] = part
+        end -= len(part)
+    return stacked
+
+
+def _as_table(matrix, forest):
+    """The matrix, or what a method takes for one where there are categories."""
+    if all(known is None for known in forest.categories):
+        return matrix
+    columns = {}
+    has_pandas = importlib.util.find_spec("pandas") is not None
+    for j, (name, known) in enumerate(
+        zip(forest.feature_names, forest.categories, strict=True)
+    ):
+        column = matrix[:, j]
+        if known is not None:
+            # Something that equals no category stands for all that are not known.
+            labels = [object() if v is None or v != v else v for v in (*known, None)]
+            codes = np.where(np.isnan(column), -1, column).astype(np.int32)
+            column = _categorical(codes, labels, has_pandas)
+        columns[name] = column
+    if has_pandas:
+        return require("pandas", "A table with categories").DataFrame(columns)
+    return np.column_stack([np.asarray(c, dtype=object) for c in columns.values()])
+
+
+def _categorical(codes, labels, has_pandas):
+    if has_pandas:
+        pandas = require("pandas", "A table with categories")
+        return pandas.Categorical.from_codes(codes, categories=labels)
+    return np.array([*labels, None], dtype=object)[codes]

@@ -1,0 +1,113 @@
+"""Values of a column as positions in a list of known ones: classes or categories.
+
+A file and a model may hold the same label in two types: a CSV file has text only, and
+Parquet may have 1 where the model has "1". So a value that is not in the list as it is
+counts as the known one that reads the same.
+"""
+
+import shlex
+
+import numpy as np
+
+from defragtrees import render
+from defragtrees.tables import listed
+
+__all__ = ["class_positions", "find_positions", "positions"]
+
+TRUTH = {"true": True, "false": False}
+
+
+def find_positions(values, known):
+    """For each value its position among the known ones, or None.
+
+    Examples
+    --------
+    >>> find_positions(["1", "2.0", "x", True], (1, 2))
+    [0, 1, None, 0]
+    >>> find_positions([1, 2.0], ("1", "2"))
+    [0, 1]
+    """
+    exact = {label: j for j, label in enumerate(known)}
+    numbers = {
+        float(label): j
+        for j, label in enumerate(known)
+        if isinstance(label, (bool, int, float, np.number, np.bool_))
+    }
+    return [_position(value, exact, numbers) for value in values]
+
+
+def _position(value, exact, numbers):
+    if value in exact:
+        return exact[value]
+    if isinstance(value, str):
+        return numbers.get(_number(value))
+    if isinstance(value, (int, float)):
+        found = (exact.get(text) for text in (str(value), render.number(value)))
+        return next((j for j in found if j is not None), None)
+    return None
+
+
+def _number(text):
+    """The number that a text says, a truth value included; None if it says none."""
+    truth = TRUTH.get(text.strip().lower())
+    if truth is not None:
+        return float(truth)
+    try:
+        return float(text)
+    except ValueError:
+        return None
+
+
+def positions(labels, known):
+    """Positions as float64: NaN where missing, after the last where not known.
+
+    Examples
+    --------
+    >>> from defragtrees.cli._batch import Labels
+    >>> column = Labels(np.array([0, 1, -1]), ["b", "z"])
+    >>> positions(column, ("a", "b")).tolist()
+    [1.0, 2.0, nan]
+    """
+    found = find_positions(labels.values, known)
+    table = [float(len(known) if j is None else j) for j in found]
+    return np.array([*table, np.nan])[labels.codes]
+
+
+def class_positions(labels, known, name):
+    """Positions of class labels as integers, all of which must be known.
+
+    Parameters
+    ----------
+    labels : Labels
+    known : tuple
+        The classes of the model.
+    name : str
+        Of the column, for the message.
+    """
+    if (labels.codes < 0).any():
+        n_missing = int((labels.codes < 0).sum())
+        raise ValueError(
+            f"Column {name!r} must hold a class in every row; it is empty in "
+            f"{n_missing} of these {len(labels.codes)} rows. Drop such rows first."
+        )
+    found = find_positions(labels.values, known)
+    unknown = [v for v, j in zip(labels.values, found, strict=True) if j is None]
+    if unknown:
+        raise ValueError(
+            f"Column {name!r} holds {listed(unknown)}, but the classes of the model "
+            f"are {listed(known)}.{_advice(labels.values, known)}"
+        )
+    return np.array(found, dtype=np.intp)[labels.codes]
+
+
+def _advice(values, known):
+    """What to type if the model only numbers its classes."""
+    first = known[0] if known and isinstance(known[0], (int, float)) else None
+    if first not in (0, 1) or tuple(known) != tuple(range(first, first + len(known))):
+        return ""
+    advice = " Say which is which with --classes, in the order of the model"
+    if len(values) == len(known):
+        # The order of scikit-learn's LabelEncoder and of LGBMClassifier.
+        labels = ",".join(sorted(str(value) for value in values))
+        advice += f", such as --classes {shlex.quote(labels)} if that is its order"
+    return f"{advice}."

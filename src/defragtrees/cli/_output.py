@@ -1,0 +1,187 @@
+"""What the commands write: files all or nothing, JSON, and rules with some colour."""
+
+import contextlib
+import json
+import math
+import os
+import secrets
+import shutil
+import tempfile
+from pathlib import Path
+
+import click
+import numpy as np
+
+from defragtrees import render
+
+__all__ = [
+    "check_output",
+    "json_text",
+    "one_line",
+    "plain",
+    "rules_text",
+    "say",
+    "scores_text",
+    "whole_file",
+]
+
+
+def one_line(text):
+    r"""The text on one line, without control characters.
+
+    Examples
+    --------
+    >>> one_line("a\n  b\x1b[1m")
+    'a b[1m'
+    """
+    words = " ".join(str(text).split())
+    return "".join(letter for letter in words if letter.isprintable())
+
+
+def say(text, to_error=False):
+    """Print a line; colours are left out where nobody sees them."""
+    click.echo(text, err=to_error)
+
+
+def check_output(path, others=()):
+    """Refuse a file that cannot be written, before the long work that fills it.
+
+    Parameters
+    ----------
+    path : Path or None
+    others : sequence of Path
+        Files that must not be overwritten, such as the input.
+    """
+    if path is None:
+        return
+    folder = path.parent
+    if not folder.is_dir():
+        raise click.ClickException(
+            f"There is no folder {str(folder)!r} to write {path.name!r} to. "
+            "Create it first."
+        )
+    if path.is_dir():
+        raise click.ClickException(f"{str(path)!r} is a folder; a file is needed.")
+    place = path if _is_device(path) else folder
+    if not os.access(place, os.W_OK):
+        raise click.ClickException(f"{str(place)!r} cannot be written to.")
+    for other in others:
+        if other.exists() and path.exists() and path.samefile(other):
+            raise click.ClickException(
+                f"{str(path)!r} is read by this command; write to another file."
+            )
+
+
+@contextlib.contextmanager
+def whole_file(path):
+    """A path to write to; the file appears at `path` when all of it is written.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     with whole_file(Path(folder, "a.txt")) as draft:
+    ...         _ = draft.write_text("whole")
+    ...     [path.name for path in Path(folder).iterdir()]
+    ['a.txt']
+    """
+    path = Path(os.path.realpath(path))
+    if _is_device(path):
+        # A device or a pipe is written to, never replaced by a file.
+        with tempfile.TemporaryDirectory() as folder:
+            draft = Path(folder, f"draft{path.suffix}")
+            yield draft
+            with open(draft, "rb") as file, open(path, "wb") as device:
+                shutil.copyfileobj(file, device)
+        return
+    # The suffix stays: some writers choose a format by it.
+    draft = path.with_name(f".defragtrees-{secrets.token_hex(4)}{path.suffix}")
+    try:
+        yield draft
+        if path.exists():
+            draft.chmod(path.stat().st_mode & 0o777)
+        with open(draft, "rb+") as file:
+            os.fsync(file.fileno())
+        os.replace(draft, path)
+    except OSError as error:
+        if error.filename is not None and Path(error.filename) != draft:
+            raise
+        # The draft's name would tell the user nothing.
+        raise OSError(error.errno, error.strerror or str(error), str(path)) from None
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _is_device(path):
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def json_text(value):
+    r"""JSON of plain values, with null for NaN and infinities.
+
+    Examples
+    --------
+    >>> json_text({"a": float("nan"), "b": np.int64(2)})
+    '{\n "a": null,\n "b": 2\n}'
+    """
+    return json.dumps(plain(value), indent=1, ensure_ascii=False, allow_nan=False)
+
+
+def plain(value):
+    """The value in what JSON knows, with None for NaN and infinities."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, dict):
+        return {str(key): plain(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return [plain(entry) for entry in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    return str(value)
+
+
+def rules_text(rules):
+    """The rules as `str` has them, with the answers in colour."""
+    lines = []
+    for line, row in zip(str(rules).splitlines(), rules.rows(), strict=True):
+        number = f"{row['rule']}."
+        said = f" {row['then']}"
+        head, found, tail = line[len(number) :].partition(f"{row['if']} then{said}")
+        if found:
+            answer = click.style(row["then"], fg="green", bold=True)
+            line = f"{head}{row['if']} then {answer}{tail}"
+        else:
+            line = line[len(number) :]
+        lines.append(click.style(number, dim=True) + line)
+    return "\n".join(lines)
+
+
+def scores_text(scores, where, rules):
+    """How good rules are, as a sentence and a table.
+
+    Parameters
+    ----------
+    scores : dict
+        What `evaluate` gave.
+    where : str
+        On which rows.
+    rules : RuleSet
+    """
+    kind = "error" if rules.task == "classification" else "squared error"
+    lines = []
+    for label, prefix in (("rules", ""), ("ensemble", "ensemble_")):
+        cells = [scores.get(f"{prefix}{name}") for name in ("error", "fidelity")]
+        if any(cell is not None for cell in cells):
+            texts = ["" if cell is None else render.rounded(cell) for cell in cells]
+            lines.append([label, *texts])
+    table = render.text_table([f"on {where}", kind, "fidelity"], lines)
+    n_rules = scores["n_rules"]
+    size = f"{n_rules} rules with {scores['n_conditions']:.1f} conditions each"
+    if n_rules == 1:
+        size = "1 rule without conditions"
+    elif rules.decision == "first":
+        covered = render.share(scores["coverage"])
+        size += f"; they cover {covered} of the rows before the otherwise"
+    return f"{size}.\n\n{table}"

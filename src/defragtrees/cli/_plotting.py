@@ -1,0 +1,32 @@
+"""Pictures as the commands save them."""
+
+import click
+
+from defragtrees._optional import require
+from defragtrees.cli._output import whole_file
+
+__all__ = ["check_plot", "save_plot"]
+
+
+def check_plot(path):
+    """Refuse a picture that cannot be drawn, before the long work that it shows."""
+    if path is None:
+        return
+    require("matplotlib", "--plot").use("Agg")
+    pyplot = require("matplotlib.pyplot", "--plot")
+    figure = pyplot.figure()
+    known = sorted(figure.canvas.get_supported_filetypes())
+    pyplot.close(figure)
+    if path.suffix.lstrip(".").lower() not in known:
+        raise click.UsageError(
+            f"--plot must end in .png, .svg or .pdf; got {path.name!r}."
+        )
+
+
+def save_plot(found, path):
+    """Draw what has a `plot` and save the picture, all of it or nothing."""
+    pyplot = require("matplotlib.pyplot", "--plot")
+    ax = found.plot()
+    with whole_file(path) as draft:
+        ax.figure.savefig(draft, bbox_inches="tight")
+    pyplot.close(ax.figure)

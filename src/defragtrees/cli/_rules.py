@@ -1,0 +1,128 @@
+"""Saved rules, and the rows of a file that they answer, some at a time."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from defragtrees import render
+from defragtrees.cli._batch import Batch, Labels
+from defragtrees.cli._columns import find_column, rule_columns
+from defragtrees.cli._inputs import encoded
+from defragtrees.cli._models import KINDS, model_kind
+from defragtrees.cli._tables import open_table
+from defragtrees.errors import ModelFileError
+from defragtrees.rules import RuleSet
+
+__all__ = ["Asked", "ask_rules", "read_rules"]
+
+
+def read_rules(path):
+    """The RuleSet that `simplify --out` saved."""
+    kind = model_kind(path)
+    if kind != "rules":
+        advice = " Make rules from it first: defragtrees simplify."
+        raise ModelFileError(
+            f"{path.name!r} is {KINDS[kind]}; a file of rules is needed."
+            f"{'' if kind == 'unknown' else advice}"
+        )
+    return RuleSet.load(path)
+
+
+@dataclass(frozen=True, eq=False)
+class Asked:
+    """Some rows, and the rules' answers to them.
+
+    Parameters
+    ----------
+    rules : RuleSet
+    batch : Batch
+    columns : dict from int to str
+        For features that the rules ask about, their columns.
+    matrix : float64 array of shape (n_rows, n_features)
+        The rows as the rules see them.
+    first : int
+        Number of the first row in the file, from 1.
+    """
+
+    rules: RuleSet
+    batch: Batch
+    columns: dict[int, str]
+    matrix: np.ndarray
+    first: int
+
+    def __len__(self):
+        return len(self.matrix)
+
+    def answers(self):
+        """The rules' answers as plain values, and the number from 1 of who answers."""
+        answers = self.rules.answer(self.matrix).tolist()
+        return answers, (self.rules.answering(self.matrix) + 1).tolist()
+
+    def value(self, feature, row) -> Any:
+        """What the file says of a feature; None where it is missing."""
+        return self.column_value(self.columns[feature], row)
+
+    def column_value(self, name, row):
+        """What the file says in a column that was read; None where it is missing."""
+        column = self.batch.columns[name]
+        if isinstance(column, Labels):
+            code = column.codes[row]
+            return None if code < 0 else column.values[code]
+        number = float(column[row])
+        return None if np.isnan(number) else number
+
+
+def ask_rules(rules, path, progress, ids=()):
+    """Ask the rules about all rows of a file, some rows at a time.
+
+    Parameters
+    ----------
+    rules : RuleSet
+    path : Path
+        Of the data; columns that no rule asks about are not read.
+    progress : class
+        Of the progress bar.
+    ids : sequence of str
+        Other columns to read, as labels.
+
+    Returns
+    -------
+    iterator of Asked
+        What is wrong with the columns is told before it starts.
+    """
+    table = open_table(path)
+    columns = rule_columns(rules, table.names)
+    labels = {}
+    for name in ids:
+        if name not in columns.values():
+            labels[find_column(name, table.names, "--id")] = None
+    numbers = []
+    for j, name in columns.items():
+        if rules.categories[j] is None:
+            numbers.append(name)
+        else:
+            labels[name] = rules.categories[j]
+    if not numbers and not labels:
+        # Rules that ask about nothing still need to know how many rows there are.
+        labels[table.names[0]] = None
+    return _asking(rules, table.batches(numbers, labels), columns, progress)
+
+
+def _asking(rules, batches, columns, progress):
+    first = 1
+    with progress("asking", 1.0) as bar:
+        for batch in batches:
+            matrix = encoded(batch, columns, rules.categories)
+            yield Asked(rules, batch, columns, matrix, first)
+            first += batch.n_rows
+            bar.advance(max(0.0, batch.share - bar.done))
+
+
+def value_text(value):
+    """A value of the file as a person would say it."""
+    if value is None:
+        return "missing"
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return render.number(value)
+    return str(value)

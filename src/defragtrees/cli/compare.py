@@ -1,0 +1,121 @@
+"""`defragtrees compare`: the methods on the same rows, in one table."""
+
+import click
+
+from defragtrees.cli._command import (
+    NAMES,
+    Command,
+    held_out_option,
+    input_options,
+    json_option,
+    output_option,
+)
+from defragtrees.cli._inputs import load
+from defragtrees.cli._methods import method_options
+from defragtrees.cli._output import check_output, json_text, say
+from defragtrees.cli._plotting import check_plot, save_plot
+from defragtrees.cli._progress import is_shown, progress_kind
+from defragtrees.compare import compare
+from defragtrees.methods import METHODS
+
+__all__ = ["command", "compared"]
+
+EXAMPLE = """\
+defragtrees compare model.json data.csv --target y --methods defrag,distilled
+"""
+
+
+@click.command("compare", cls=Command, example=EXAMPLE)
+@input_options
+@method_options("method", "max_rules", "max_conditions", "features", "target_is")
+@click.option(
+    "--methods",
+    type=NAMES,
+    metavar="A,B,...",
+    help=f"Of {', '.join(METHODS)}. [default: all]",
+)
+@click.option(
+    "--max-rules",
+    "budgets",
+    type=NAMES,
+    metavar="N,M,...",
+    help="Most rules; each method is fitted once for each. [default: its own choice]",
+)
+@click.option(
+    "--folds",
+    "cv",
+    type=click.IntRange(min=2),
+    metavar="N",
+    help="Folds of a cross-validation, in place of --test-size.",
+)
+@click.option(
+    "--resamples",
+    type=click.IntRange(min=0),
+    metavar="N",
+    default=0,
+    help="Also measure how alike the rules are on so many resamples.",
+)
+@held_out_option("Rows to hold out for the scores.")
+@output_option("Draw error against number of rules; .png, .svg or .pdf.", name="--plot")
+@json_option
+def command(inputs, choices, methods, budgets, cv, resamples, test_size, plot, as_json):
+    """Compare the methods on the same rows.
+
+    MODEL and DATA are as for simplify; --target is needed.
+    """
+    if inputs.target is None:
+        raise click.UsageError("compare needs --target.")
+    check_output(plot, (inputs.data, inputs.model))
+    check_plot(plot)
+    if not test_size:
+        raise click.UsageError(
+            "--test-size must be above 0: scores need held-out rows."
+        )
+    budgets = _numbers(budgets)
+    loaded = load(inputs, progress_kind())
+    found = compared(
+        choices,
+        loaded,
+        methods=methods,
+        budgets=budgets,
+        cv=cv,
+        n_resamples=resamples,
+        test_size=test_size,
+    )
+    if plot is not None:
+        save_plot(found, plot)
+    if as_json:
+        say(
+            json_text(
+                {
+                    "task": found.task,
+                    "n_splits": found.n_splits,
+                    "ensemble_error": found.ensemble_error,
+                    "methods": found.rows(),
+                }
+            )
+        )
+        return
+    say(str(found))
+
+
+def compared(choices, loaded, **options):
+    """The Comparison of the user's choice, with progress on the way."""
+    return compare(
+        loaded.forest,
+        *loaded.rows,
+        random_state=choices.seed,
+        n_jobs=choices.jobs,
+        verbose=int(is_shown()),
+        **options,
+    )
+
+
+def _numbers(texts):
+    if texts is None:
+        return None
+    if not all(text.isdecimal() and int(text) >= 1 for text in texts):
+        raise click.UsageError(
+            f"--max-rules must be whole numbers from 1; got {','.join(texts)!r}."
+        )
+    return [int(text) for text in texts]

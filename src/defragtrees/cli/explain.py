@@ -1,0 +1,191 @@
+"""`defragtrees explain`: which rule answers each row of a file, and why."""
+
+import csv
+import re
+from pathlib import Path
+
+import click
+import numpy as np
+
+from defragtrees import render
+from defragtrees.cli._command import Command, json_option, output_option
+from defragtrees.cli._output import check_output, say
+from defragtrees.cli._progress import progress_kind
+from defragtrees.cli._rules import ask_rules, read_rules, value_text
+from defragtrees.cli.predict import open_output, write_json
+
+__all__ = ["command"]
+
+EXAMPLE = "defragtrees explain rules.json data.csv --rows 1-3,10"
+HEADER = ["row", "answer", "rule", "if", "values", "refused"]
+
+
+class _RowRanges(click.ParamType):
+    """Numbers and ranges of rows, from 1."""
+
+    name = "rows"
+
+    def convert(self, value, param, ctx):
+        if not isinstance(value, str):
+            return value
+        ranges = []
+        for part in value.split(","):
+            found = re.fullmatch(r"\s*(\d+)(?:-(\d+))?\s*", part)
+            low = int(found[1]) if found else 0
+            high = int(found[2] or low) if found else 0
+            if not 1 <= low <= high:
+                self.fail(f"{part!r} is no row or range of rows, from 1", param, ctx)
+            ranges.append((low, high))
+        return tuple(ranges)
+
+
+@click.command("explain", cls=Command, example=EXAMPLE)
+@click.argument("rules", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("data", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "--rows",
+    "ranges",
+    type=_RowRanges(),
+    metavar="1-3,10",
+    help="Which rows, from 1. [default: all]",
+)
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["text", "csv", "json"]),
+    default="text",
+    show_default=True,
+    help="How to write it.",
+)
+@output_option("The file to write. [default: the screen]")
+@json_option
+def command(rules, data, ranges, form, out, as_json):
+    """Say which rule answers each row of a file, and why.
+
+    RULES is a file that simplify --out wrote; DATA is CSV, Parquet or Feather. For each
+    row there is the answer, the rule that gives it with the values that it asks about,
+    and for each rule before it a condition that does not hold.
+    """
+    check_output(out, (rules, data))
+    found = read_rules(rules)
+    reasons = _reasons(found, ask_rules(found, data, progress_kind()), ranges)
+    with open_output(out) as file:
+        if as_json or form == "json":
+            write_json(file, reasons)
+        elif form == "csv":
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(HEADER)
+            for reason in reasons:
+                writer.writerow(_csv_line(reason))
+        else:
+            for reason in reasons:
+                click.echo(_text(reason), file=file)
+    if out is not None:
+        say(f"The reasons are in {out}.")
+
+
+def _reasons(rules, asking, ranges):
+    """One dict for each row that is asked for: what is answered, by whom, and why."""
+    last = max((high for _, high in ranges), default=0) if ranges else None
+    for asked in asking:
+        numbers = asked.first + np.arange(len(asked))
+        wanted = np.ones(len(asked), dtype=bool)
+        if ranges:
+            wanted = np.zeros(len(asked), dtype=bool)
+            for low, high in ranges:
+                wanted |= (numbers >= low) & (numbers <= high)
+        answers, who = asked.answers()
+        held = rules.holding(asked.matrix)
+        for i in np.flatnonzero(wanted).tolist():
+            reason = {"row": int(numbers[i]), "answer": answers[i], "rule": who[i]}
+            yield reason | _why(asked, i, held[i], who[i] - 1)
+        if last is not None and numbers[-1] >= last:
+            return
+
+
+def _why(asked, i, held, place):
+    """What the answering rule asks and finds, and why those before it do not answer."""
+    rules = asked.rules
+    every = list(rules)
+    is_average = rules.decision == "average"
+    found = {
+        "if": every[place].text(rules.feature_names, rules.categories),
+        "values": _values(asked, [every[place]], i),
+        "refused": [
+            {"rule": k + 1, **_refusal(asked, rule, i)}
+            for k, rule in enumerate(every[:place])
+            if not held[k] and not is_average
+        ],
+    }
+    if is_average:
+        holding = [rule for k, rule in enumerate(every) if held[k]]
+        found["values"] = _values(asked, holding, i)
+        found["averaged"] = [
+            {"rule": k + 1, "weight": rule.weight}
+            for k, rule in enumerate(every)
+            if held[k]
+        ]
+    return found
+
+
+def _values(asked, rules, i):
+    """What the row has where these rules ask."""
+    names = asked.rules.feature_names
+    features = [c.feature for rule in rules for c in rule.conditions]
+    return {names[j]: asked.value(j, i) for j in features}
+
+
+def _refusal(asked, rule, i):
+    """The first condition of a rule that does not hold, and what was found instead."""
+    rules = asked.rules
+    for condition in rule.conditions:
+        column = asked.matrix[i : i + 1, condition.feature]
+        if not condition.covers(column)[0]:
+            break
+    return {
+        "condition": condition.text(rules.feature_names, rules.categories),
+        "feature": rules.feature_names[condition.feature],
+        "value": asked.value(condition.feature, i),
+    }
+
+
+def _pairs(values):
+    return [f"{name} = {value_text(value)}" for name, value in values.items()]
+
+
+def _csv_line(reason):
+    refused = [
+        f"{entry['rule']}: {entry['feature']} = {value_text(entry['value'])}"
+        for entry in reason["refused"]
+    ]
+    return [
+        *(reason[name] for name in ("row", "answer", "rule", "if")),
+        "; ".join(_pairs(reason["values"])),
+        "; ".join(refused),
+    ]
+
+
+def _text(reason):
+    """A reason as a person would say it."""
+    answer = value_text(reason["answer"])
+    answer = click.style(answer, fg="green", bold=True)
+    if "averaged" in reason:
+        rules = ", ".join(
+            f"{entry['rule']} (weight {render.rounded(entry['weight'])})"
+            for entry in reason["averaged"]
+        )
+        lines = [f"row {reason['row']}: {answer}, the mean of the rules {rules}"]
+    elif reason["values"]:
+        by = f"by rule {reason['rule']}, if {reason['if']}"
+        lines = [f"row {reason['row']}: {answer}, {by}"]
+    else:
+        by = f"by rule {reason['rule']}, as no other holds"
+        lines = [f"row {reason['row']}: {answer}, {by}"]
+    if reason["values"]:
+        lines.append(f"    {', '.join(_pairs(reason['values']))}")
+    for entry in reason["refused"]:
+        lines.append(
+            f"    not rule {entry['rule']}: {entry['feature']} = "
+            f"{value_text(entry['value'])}, it asks for {entry['condition']}"
+        )
+    return "\n".join(lines)

@@ -1,0 +1,52 @@
+"""`defragtrees export`: saved rules in another language."""
+
+from pathlib import Path
+
+import click
+
+from defragtrees.cli._command import Command, output_option
+from defragtrees.cli._output import check_output, say, whole_file
+from defragtrees.cli._rules import read_rules
+from defragtrees.export import FORMATS, export
+
+__all__ = ["command"]
+
+EXAMPLE = """\
+defragtrees export rules.json --format sql --dialect mysql --out rules.sql
+"""
+# An estimator is no file, so it is of no use here.
+CHOICES = [name for name in FORMATS if name != "sklearn"]
+BINARY = ("onnx",)
+
+
+@click.command("export", cls=Command, example=EXAMPLE)
+@click.argument("rules", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(CHOICES),
+    required=True,
+    help="What to write.",
+)
+@click.option("--dialect", help="Of --format sql: ansi, mysql, sqlite or sqlserver.")
+@click.option("--table", help="Of --format sql: a whole SELECT from this table.")
+@output_option("The file to write. [default: the screen]")
+def command(rules, form, dialect, table, out):
+    """Write saved rules as SQL, Python, ONNX and others.
+
+    RULES is a file that simplify --out wrote.
+    """
+    check_output(out, (rules,))
+    given = {"dialect": dialect, "table": table}
+    options = {name: value for name, value in given.items() if value is not None}
+    if options and form != "sql":
+        raise click.UsageError(f"--{next(iter(options))} is for --format sql only.")
+    if out is None and form in BINARY:
+        raise click.UsageError(f"--format {form} is no text; name a file with --out.")
+    found = read_rules(rules)
+    if out is None:
+        say(export(found, form, **options).rstrip("\n"))
+        return
+    with whole_file(out) as draft:
+        export(found, form, draft, **options)
+    say(f"The rules are in {out}.")

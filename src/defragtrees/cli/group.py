@@ -1,0 +1,197 @@
+"""The click group, and the one place where an error becomes a line and an exit code."""
+
+import difflib
+import os
+import signal
+import sys
+import threading
+import traceback
+import warnings
+from contextlib import suppress
+from importlib import import_module
+
+import click
+from click.shell_completion import shell_complete
+
+import defragtrees
+from defragtrees.cli._command import State, write_example
+from defragtrees.cli._output import one_line
+
+__all__ = ["cli", "run"]
+
+NAME = "defragtrees"
+COMPLETION = "_DEFRAGTREES_COMPLETE"  # click's name for it
+# What the library, the readers and the file system raise for input that is wrong. All
+# else is a fault of this program.
+WRONG_INPUT = (ImportError, NotImplementedError, OSError, TypeError, ValueError)
+BAD_INPUT, FAULT, INTERRUPTED, BROKEN_PIPE = 2, 1, 130, 141
+# Each command with its line in the help, so that the help imports no command.
+COMMANDS = {
+    "simplify": "Find a few rules that say nearly what a model says.",
+    "path": "Show the rule lists from one rule up, with their errors.",
+    "compare": "Compare the methods on the same rows.",
+    "report": "Write one HTML page about the rules of a model.",
+    "explain": "Say which rule answers each row of a file, and why.",
+    "predict": "Write the answers of saved rules for each row of a file.",
+    "export": "Write saved rules as SQL, Python, ONNX and others.",
+    "demo": "Show the rules for a forest on bundled data.",
+    "reproduce": "Run the experiments of the paper.",
+}
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command when it is asked for."""
+
+    def list_commands(self, ctx):
+        """The names in the order of the help."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx, cmd_name):
+        """The command of this name, or None."""
+        if cmd_name not in COMMANDS:
+            return None
+        return import_module(f"defragtrees.cli.{cmd_name}").command
+
+    def resolve_command(self, ctx, args):
+        """The command that the arguments begin with, or an error with a guess."""
+        if args and args[0] not in COMMANDS and not args[0].startswith("-"):
+            near = difflib.get_close_matches(args[0], COMMANDS, n=1)
+            guess = f" Did you mean {near[0]}?" if near else ""
+            raise click.UsageError(
+                f"No such command: {args[0]!r}.{guess} "
+                f"There are: {', '.join(COMMANDS)}.",
+                ctx,
+            )
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx, formatter):
+        """Write the table of commands without importing them."""
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+    def format_epilog(self, ctx, formatter):
+        """Write the example."""
+        write_example(
+            formatter,
+            "defragtrees simplify model.json data.csv --target y --out rules.json\n"
+            "defragtrees explain rules.json data.csv --rows 1-5",
+        )
+
+
+@click.group(cls=LazyGroup, invoke_without_command=True)
+@click.version_option(
+    defragtrees.__version__, prog_name=NAME, message="%(prog)s %(version)s"
+)
+@click.pass_context
+def cli(ctx):
+    """Readable rules from tree ensembles.
+
+    Each command has a --help of its own, with an example.
+    """
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())
+
+
+def run(arguments=None):
+    """Run the command line in this process; returns the exit code."""
+    arguments = list(sys.argv[1:] if arguments is None else arguments)
+    _prepare_streams()
+    state = State(arguments=tuple(arguments))
+    try:
+        with warnings.catch_warnings():
+            _tell_warnings_plainly()
+            code = _invoke(arguments, state)
+            sys.stdout.flush()
+            return code
+    except KeyboardInterrupt:
+        _ignore_further_interrupts()
+        return _fail("Interrupted.", INTERRUPTED)
+    except BrokenPipeError:
+        _discard_output()
+        return BROKEN_PIPE
+    # The one place that catches everything: here errors become a line.
+    except Exception as error:
+        if state.debug:
+            traceback.print_exc()
+        return _tell(error)
+
+
+def _invoke(arguments, state):
+    instruction = os.environ.get(COMPLETION)
+    if instruction:
+        return shell_complete(cli, {}, NAME, COMPLETION, instruction)
+    try:
+        # Not click's own main, which turns Ctrl-C into two lines.
+        with cli.make_context(NAME, arguments, obj=state, color=_color()) as ctx:
+            cli.invoke(ctx)
+    except click.exceptions.Exit as end:
+        return end.exit_code
+    return 0
+
+
+def _tell(error):
+    """Say what is wrong in one line; returns the exit code."""
+    if isinstance(error, click.UsageError):
+        where = "" if error.ctx is None else f" See {error.ctx.command_path} --help."
+        message = error.format_message()
+        stop = "" if message.endswith((".", "?")) else "."
+        return _fail(f"{message}{stop}{where}", BAD_INPUT)
+    if isinstance(error, click.ClickException):
+        return _fail(error.format_message(), BAD_INPUT)
+    if isinstance(error, MemoryError):
+        return _fail(f"There is not enough memory. {error}", BAD_INPUT)
+    if isinstance(error, OSError) and error.strerror:
+        at = "" if error.filename is None else f": {str(error.filename)!r}"
+        return _fail(f"{error.strerror}{at}.", BAD_INPUT)
+    if isinstance(error, WRONG_INPUT):
+        return _fail(str(error) or type(error).__name__, BAD_INPUT)
+    return _fail(
+        f"This is a fault of defragtrees: {type(error).__name__}: {error}. "
+        "Run it again with --debug and report what it prints.",
+        FAULT,
+    )
+
+
+def _fail(message, code):
+    try:
+        sys.stdout.flush()
+    except OSError:
+        _discard_output()
+    # Nobody may be left to read it.
+    with suppress(OSError):
+        click.secho(f"{NAME}: {one_line(message)}", fg="red", err=True, color=_color())
+    return code
+
+
+def _color():
+    """What click takes for "only on a terminal, and only if it is wanted"."""
+    return False if os.environ.get("NO_COLOR") else None
+
+
+def _prepare_streams():
+    for stream in (sys.stdout, sys.stderr):
+        # A name that the terminal cannot show is no reason to stop.
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
+
+
+def _tell_warnings_plainly():
+    def show(message, category, filename, lineno, file=None, line=None):
+        text = f"warning: {one_line(str(message))}"
+        click.secho(text, fg="yellow", err=True, color=_color())
+
+    # What libraries say to programmers is of no use here.
+    warnings.simplefilter("ignore")
+    warnings.simplefilter("default", UserWarning)
+    warnings.showwarning = show
+
+
+def _discard_output():
+    """What is left in the buffer of standard output goes nowhere, and says nothing."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _ignore_further_interrupts():
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)

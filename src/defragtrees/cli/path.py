@@ -1,0 +1,82 @@
+"""`defragtrees path`: the rule lists from one rule up."""
+
+import click
+
+from defragtrees.cli._command import (
+    Command,
+    held_out_option,
+    input_options,
+    json_option,
+    output_option,
+)
+from defragtrees.cli._inputs import load
+from defragtrees.cli._methods import method_options, settings_of, watching
+from defragtrees.cli._output import (
+    check_output,
+    json_text,
+    rules_text,
+    say,
+    whole_file,
+)
+from defragtrees.cli._plotting import check_plot, save_plot
+from defragtrees.cli._progress import progress_kind
+from defragtrees.path import simplify_path
+
+__all__ = ["command", "found_path"]
+
+EXAMPLE = "defragtrees path model.json data.csv --target y --max-rules 8"
+
+
+@click.command("path", cls=Command, example=EXAMPLE)
+@input_options
+@method_options("method")
+@held_out_option("Rows to hold out for the errors.")
+@output_option("Save the chosen rules, as JSON.")
+@output_option("Draw error against number of rules; .png, .svg or .pdf.", name="--plot")
+@json_option
+def command(inputs, choices, test_size, out, plot, as_json):
+    """Show the rule lists from one rule up, with their errors.
+
+    MODEL and DATA are as for simplify. The star marks the list that is chosen: the
+    shortest whose error is within one standard error of the smallest.
+    """
+    for path in (out, plot):
+        check_output(path, (inputs.data, inputs.model))
+    check_plot(plot)
+    if not test_size:
+        raise click.UsageError(
+            "--test-size must be above 0: errors need held-out rows."
+        )
+    loaded = load(inputs, progress_kind())
+    found = found_path(choices, loaded, test_size)
+    if out is not None:
+        with whole_file(out) as draft:
+            found.rules.save(draft)
+    if plot is not None:
+        save_plot(found, plot)
+    if as_json:
+        say(
+            json_text(
+                {
+                    "path": found.rows(),
+                    "ensemble_error": found.ensemble_error,
+                    "rules": found.rules.rows(),
+                }
+            )
+        )
+        return
+    say(f"{found}\n\nThe chosen rules:\n{rules_text(found.rules)}")
+
+
+def found_path(choices, loaded, test_size):
+    """The RulePath of the user's choice, with progress on the way."""
+    kind, settings = settings_of(choices, loaded.forest, loaded.y is not None)
+    settings["random_state"] = choices.seed
+    with watching(kind(**settings).get_params(deep=False)) as callback:
+        return simplify_path(
+            loaded.forest,
+            *loaded.rows,
+            test_size=test_size,
+            callback=callback,
+            **settings,
+        )

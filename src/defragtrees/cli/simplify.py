@@ -1,0 +1,93 @@
+"""`defragtrees simplify`: the rules of a model, on the screen and in files."""
+
+import time
+
+import click
+
+from defragtrees.cli._command import (
+    Command,
+    held_out_option,
+    input_options,
+    json_option,
+    output_option,
+)
+from defragtrees.cli._inputs import load
+from defragtrees.cli._methods import fit, method_options
+from defragtrees.cli._output import (
+    check_output,
+    json_text,
+    rules_text,
+    say,
+    scores_text,
+    whole_file,
+)
+from defragtrees.cli._progress import progress_kind
+
+__all__ = ["command", "scores_on"]
+
+EXAMPLE = """\
+defragtrees simplify model.json data.csv --target y --max-rules 5 --out rules.json
+"""
+
+
+@click.command("simplify", cls=Command, example=EXAMPLE)
+@input_options
+@method_options()
+@held_out_option("Rows to hold out for the scores; 0 scores the training rows.")
+@output_option("Save the rules, as JSON.")
+@output_option("Write an HTML report.", name="--report")
+@json_option
+def command(inputs, choices, test_size, out, report, as_json):
+    """Find a few rules that say nearly what a model says.
+
+    MODEL is a file saved by XGBoost (.json, .ubj), LightGBM (.txt), CatBoost (.cbm,
+    .json) or skops, or a folder with the trees of an R randomForest. A pickle or joblib
+    file needs --trust-pickle.
+
+    DATA is a CSV file (also .gz), Parquet or Feather, with rows such as the model was
+    trained on. Columns that the model does not use are ignored.
+    """
+    for path in (out, report):
+        check_output(path, (inputs.data, inputs.model))
+    loaded = load(inputs, progress_kind())
+    train, test = loaded.split(test_size, choices.seed)
+    begin = time.perf_counter()
+    # The rows are in two parts now; the whole need not stay in memory.
+    del loaded
+    simple = fit(choices, train)
+    seconds = time.perf_counter() - begin
+    scores, where = scores_on(simple, train, test)
+    if out is not None:
+        with whole_file(out) as draft:
+            simple.rules_.save(draft)
+    if report is not None:
+        # Pictures take their time to import, and few ask for them.
+        from defragtrees.cli._reporting import report_on
+
+        report_on(report, simple, train if test is None else test)
+    if as_json:
+        say(json_text(_facts(simple, choices, scores, where, seconds)))
+        return
+    say(f"{rules_text(simple.rules_)}\n\n{scores_text(scores, where, simple.rules_)}")
+    for path, text in ((out, "The rules are in"), (report, "The report is in")):
+        if path is not None:
+            say(f"{text} {path}.")
+
+
+def scores_on(simple, train, test):
+    """The scores to show, and the rows that they are from in words."""
+    if test is None:
+        return simple.training_, f"{len(train)} training rows"
+    return simple.evaluate(*test.rows), f"{len(test)} rows held out from the rules"
+
+
+def _facts(simple, choices, scores, where, seconds):
+    return {
+        "method": choices.method,
+        "task": simple.rules_.task,
+        "decision": simple.rules_.decision,
+        "rules": simple.rules_.rows(),
+        "scores": scores,
+        "scored_on": where,
+        "seconds": round(seconds, 3),
+    }

@@ -1,0 +1,178 @@
+"""Small pieces of HTML: escaped text, tables, figures, sections, JSON in a script."""
+
+import json
+import re
+from dataclasses import dataclass
+from html import escape
+
+__all__ = [
+    "Cell",
+    "Pictures",
+    "bar",
+    "breakable",
+    "figure",
+    "script_json",
+    "section",
+    "table",
+    "text",
+]
+
+
+def text(value):
+    """Any value as text that is safe inside an element or an attribute.
+
+    Examples
+    --------
+    >>> text('<b title="a">')
+    '&lt;b title=&quot;a&quot;&gt;'
+    """
+    return escape(str(value), quote=True)
+
+
+class Cell(str):
+    """HTML for a table cell that is made here and needs no escaping."""
+
+
+def breakable(name):
+    """A long name as HTML that may break after each of its parts.
+
+    Examples
+    --------
+    >>> breakable("word_freq")
+    'word_<wbr>freq'
+    """
+    # Humps first; an entity such as &lt; has none.
+    parts = re.sub(r"(?<=[a-z])(?=[A-Z])", "<wbr>", text(name))
+    return Cell(re.sub(r"([_./:-])(?=\w)", r"\1<wbr>", parts))
+
+
+def script_json(data):
+    r"""Data as JSON that nothing inside a script element can break out of.
+
+    Examples
+    --------
+    >>> print(script_json({"name": "</script>"}))
+    {"name":"\u003c/script\u003e"}
+    """
+    plain = json.dumps(data, allow_nan=False, separators=(",", ":"))
+    # ASCII only, so U+2028 and U+2029 are escaped already.
+    for character in "<>&":
+        plain = plain.replace(character, f"\\u{ord(character):04x}")
+    return plain
+
+
+def table(header, rows, caption, *, numeric=(), kind="", is_quiet=False):
+    """A table in a box of its own, which scrolls where the screen is narrow.
+
+    Parameters
+    ----------
+    header : sequence of str
+    rows : sequence of sequences
+        The first cell of a row is its heading. A `Cell` is HTML already.
+    caption : str
+    numeric : sequence of int
+        Columns that stand on the right.
+    kind : str
+        A class for the style sheet.
+    is_quiet : bool
+        Whether a heading above says already what the caption says.
+    """
+    numeric = set(numeric)
+    hidden = ' class="hidden"' if is_quiet else ""
+
+    def attributes(j):
+        return ' class="number"' if j in numeric else ""
+
+    head = "".join(
+        f'<th scope="col"{attributes(j)}>{_inside(cell)}</th>'
+        for j, cell in enumerate(header)
+    )
+    lines = []
+    for row in rows:
+        first, *rest = row
+        cells = "".join(
+            f"<td{attributes(j)}>{_inside(cell)}</td>"
+            for j, cell in enumerate(rest, start=1)
+        )
+        lines.append(f'<tr><th scope="row"{attributes(0)}>{_inside(first)}</th>{cells}')
+    body = "</tr>".join(lines)
+    return (
+        f'<div class="scroll {text(kind)}" role="region" tabindex="0" '
+        f'aria-label="{text(caption)}">'
+        f"<table><caption{hidden}><span>{text(caption)}</span></caption>"
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tr></tbody></table></div>"
+    )
+
+
+def _inside(cell):
+    return str(cell) if isinstance(cell, Cell) else text(cell)
+
+
+def bar(share, label, kind=""):
+    """A cell with a bar from 0 to 1 and its label."""
+    width = min(100.0, max(0.0, 100 * share))
+    return Cell(
+        f'<span class="bar {text(kind)}"><span style="width:{width:.1f}%"></span>'
+        "</span>"
+        f'<span class="bar-label">{text(label)}</span>'
+    )
+
+
+@dataclass(frozen=True)
+class Pictures:
+    """What there is to look at.
+
+    Parameters
+    ----------
+    still : dict
+        From name to SVG.
+    is_live : bool
+        Whether scripts draw them as well.
+    """
+
+    still: dict
+    is_live: bool
+
+    def __bool__(self):
+        return self.is_live or bool(self.still)
+
+
+def figure(name, label, caption, pictures, height):
+    """A picture that reads without scripts, and the place for the live one.
+
+    Parameters
+    ----------
+    name : str
+        The script finds the place as `plot-{name}`.
+    label : str
+        What the picture shows, for those who do not see it.
+    caption : str
+        HTML.
+    pictures : Pictures
+    height : int
+        Of the live picture, in pixels, so that the page does not jump.
+    """
+    if not pictures:
+        return ""
+    still = pictures.still.get(name)
+    kind = "picture has-static" if still else "picture"
+    static = f'<div class="static">{still}</div>' if still else ""
+    live = (
+        f'<div class="live" id="plot-{name}" role="img" aria-label="{text(label)}" '
+        f'style="min-height:{height}px"></div>'
+        if pictures.is_live
+        else ""
+    )
+    return (
+        f'<figure class="{kind}">{static}{live}<figcaption>{caption}</figcaption>'
+        "</figure>"
+    )
+
+
+def section(name, heading, *parts):
+    """A section of the page with its heading."""
+    inside = "\n".join(part for part in parts if part)
+    return (
+        f'<section id="{name}" aria-labelledby="{name}-heading">\n'
+        f'<h2 id="{name}-heading">{text(heading)}</h2>\n{inside}\n</section>'
+    )

@@ -1,0 +1,108 @@
+"""How the report says numbers, shares, settings and values to a person."""
+
+import math
+import re
+
+__all__ = ["amount", "count", "percent", "plural", "sentence", "setting", "value_text"]
+
+LONGEST_SETTING = 160
+
+
+def percent(share):
+    """A share of one in whole per cent, for reading and not for arithmetic.
+
+    Examples
+    --------
+    >>> [percent(s).split() for s in (0.001, 0.184, 0.9975)]
+    [['<1', '%'], ['18', '%'], ['>99', '%']]
+    """
+    if 0 < share < 0.005:
+        return "<1\N{NO-BREAK SPACE}%"
+    if 0.995 <= share < 1 - 1e-12:
+        return ">99\N{NO-BREAK SPACE}%"
+    return f"{100 * share:.0f}\N{NO-BREAK SPACE}%"
+
+
+def count(number):
+    """A whole number with separators.
+
+    Examples
+    --------
+    >>> count(12345)
+    '12,345'
+    """
+    return f"{int(number):,}"
+
+
+def plural(number, noun):
+    """A number and its noun.
+
+    Examples
+    --------
+    >>> plural(1, "rule"), plural(1200, "row"), plural(2, "leaf")
+    ('1 rule', '1,200 rows', '2 leaves')
+    """
+    many = {"leaf": "leaves"}.get(noun, f"{noun}s")
+    return f"{count(number)} {noun if number == 1 else many}"
+
+
+def sentence(words):
+    """The words with a large first letter.
+
+    Examples
+    --------
+    >>> sentence("the model")
+    'The model'
+    """
+    return words[:1].upper() + words[1:]
+
+
+def amount(value, digits=4):
+    """A measured number to a few digits, with a true minus; a dash for none.
+
+    Examples
+    --------
+    >>> amount(12.34567), amount(-0.5), amount(None), amount(123456.7)
+    ('12.35', '−0.5', '–', '123,457')
+    """
+    if value is None or math.isnan(value):
+        return "–"
+    large = abs(value) >= 10**digits and abs(value) < 1e15
+    text = f"{value:,.0f}" if large else f"{value:.{digits}g}"
+    return text.replace("-", "\N{MINUS SIGN}", 1) if value < 0 else text
+
+
+def value_text(value, categories=None, digits=6):
+    """What an encoded value of a feature stands for, to a few digits.
+
+    Parameters
+    ----------
+    value : float
+    categories : tuple, optional
+        Of a categorical feature.
+    digits : int, default=6
+
+    Examples
+    --------
+    >>> value_text(0.25), value_text(1.0, ("red", "blue")), value_text(float("nan"))
+    ('0.25', 'blue', 'missing')
+    """
+    if math.isnan(value):
+        return "missing"
+    if categories is None:
+        return f"{value:.{digits}g}"
+    return str(categories[int(value)]) if value < len(categories) else "another value"
+
+
+def setting(value):
+    """A setting as code would say it, without addresses in memory, cut if long.
+
+    Examples
+    --------
+    >>> setting(0.1), setting(None), setting("fab"), setting(len)
+    ('0.1', 'None', "'fab'", 'len')
+    """
+    if callable(value) and hasattr(value, "__name__"):
+        return value.__name__
+    text = re.sub(r" at 0x[0-9A-Fa-f]+", "", " ".join(repr(value).split()))
+    return text if len(text) <= LONGEST_SETTING else f"{text[:LONGEST_SETTING]}…"

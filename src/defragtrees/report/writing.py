@@ -1,0 +1,122 @@
+"""write_report: from a fitted simplifier and some rows to a file."""
+
+import os
+import secrets
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from defragtrees.methods.base import Simplifier
+from defragtrees.report.html import make_page
+from defragtrees.report.summarize import summarize
+
+__all__ = ["write_report"]
+
+
+def write_report(
+    path: str | os.PathLike[str],
+    simplifier: Simplifier,
+    X: Any,
+    y: Any = None,
+    sample_weight: Any = None,
+    *,
+    title: str | None = None,
+    rule_path: Any = None,
+    comparison: Any = None,
+    features: Any = None,
+    command: str | None = None,
+    max_rows: int = 1000,
+) -> Path:
+    """Write the rules of a fitted simplifier, and what these rows say of them, as HTML.
+
+    The file holds everything that it shows and fetches nothing. It reads without
+    scripts; with them, and with plotly installed when it is written, choosing a rule
+    highlights its rows.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file to write. It is replaced at once, when the page is complete.
+    simplifier : Simplifier
+        Fitted.
+    X : array-like or data frame of shape (n_samples, n_features)
+        Rows to measure on and to draw; best rows that nobody trained on.
+    y : array-like of shape (n_samples,), optional
+        Without it there are no errors, only agreement with the ensemble.
+    sample_weight : array-like of shape (n_samples,), optional
+    title : str, optional
+    rule_path : RulePath, optional
+        The trade-off to show. By default it is the path that the simplifier kept, if
+        it has one, measured on these rows.
+    comparison : Comparison, optional
+        Other methods to show beside this one.
+    features : sequence of pairs of str or int, optional
+        Pairs of features to draw maps of; by default the two that the rules use most.
+    command : str, optional
+        How this report was made, to show under how to reproduce it.
+    max_rows : int, default=1000
+        Most rows to draw; all are measured.
+
+    Returns
+    -------
+    Path
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from defragtrees import simplify
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> ensemble = RandomForestClassifier(20, random_state=0).fit(X, y)
+    >>> simple = simplify(ensemble, X, y, random_state=0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     written = write_report(f"{folder}/iris.html", simple, X, y)
+    ...     written.read_text(encoding="utf-8").count("</section>")
+    10
+    """
+    place = _checked(path)
+    is_whole = isinstance(max_rows, int | np.integer) and not isinstance(max_rows, bool)
+    if not (is_whole and max_rows >= 1):
+        raise ValueError(f"max_rows must be a whole number from 1; got {max_rows!r}.")
+    summary = summarize(
+        simplifier,
+        X,
+        y,
+        sample_weight,
+        title=title,
+        rule_path=rule_path,
+        comparison=comparison,
+        features=features,
+        command=command,
+        max_rows=int(max_rows),
+    )
+    _replace(place, make_page(summary))
+    return place
+
+
+def _checked(path):
+    path = Path(path)
+    if not path.parent.is_dir():
+        raise FileNotFoundError(
+            f"The folder of the report must exist; {str(path.parent)!r} does not. "
+            "Create it first."
+        )
+    if path.is_dir():
+        raise IsADirectoryError(
+            f"path must name a file; {str(path)!r} is a folder. Add a file name."
+        )
+    return path
+
+
+def _replace(path, page):
+    """Write beside the file, then take its place: nobody ever sees half a page."""
+    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    # A name may hold half of a surrogate pair, which UTF-8 cannot say.
+    content = page.encode("utf-8", "replace")
+    try:
+        beside.write_bytes(content)
+        os.replace(beside, path)
+    finally:
+        beside.unlink(missing_ok=True)

@@ -1,0 +1,126 @@
+"""The figure of test error against K for EM, with FAB's point."""
+
+import numpy as np
+
+from defragtrees._optional import require
+from defragtrees.plots import COLOURS
+from defragtrees.reproduce import paper
+from defragtrees.reproduce.results import Item, spread_text, title_of
+
+__all__ = ["NEEDS", "build", "panels"]
+
+NEEDS = ("ensemble", "Proposed", "em")
+
+
+def build(results):
+    """Error by K of EM and the point of FAB, as numbers and as a picture."""
+    numbers, rows = [], []
+    for dataset in results.datasets:
+        found = results.all(dataset, "em")
+        fab = results.all(dataset, "Proposed")
+        if not (found and fab):
+            continue
+        for place in range(paper.MOST_COMPONENTS):
+            errors = np.array([one[place]["error"] for one in found])
+            numbers.append(_row(dataset, "EM", place + 1, errors))
+        errors = results.values(dataset, "Proposed", "error")
+        n_rules = results.values(dataset, "Proposed", "n_rules")
+        numbers.append(_row(dataset, "FAB", n_rules.mean(), errors))
+        of_em = [row for row in numbers if _is(row, dataset, "EM")]
+        best = min(of_em, key=lambda row: row["error"])
+        rows.append(
+            [
+                title_of(dataset),
+                spread_text(n_rules),
+                spread_text(errors, 4),
+                f"{best['k']}",
+                f"{best['error']:.4g} ± {best['std']:.2g}",
+                f"{of_em[-1]['error']:.4g}",
+            ]
+        )
+    return Item(
+        "figure_em",
+        "Figure: test error of FAB and of EM with K fixed",
+        "FAB finds an appropriate number of rules by itself, with small errors.",
+        ["data", "K of FAB", "error of FAB", "best K of EM", "its error", "EM, K = 10"],
+        rows,
+        numbers,
+        _verdict(numbers, results.datasets),
+        {"figure_em": _draw(numbers, results.datasets)},
+    )
+
+
+def _row(dataset, inference, k, errors):
+    return {
+        "dataset": dataset,
+        "inference": inference,
+        "k": k,
+        "error": errors.mean(),
+        "std": errors.std(),
+    }
+
+
+def _is(row, dataset, inference):
+    return row["dataset"] == dataset and row["inference"] == inference
+
+
+def _verdict(numbers, datasets):
+    good, total = [], 0
+    for dataset in datasets:
+        of_em = [row for row in numbers if _is(row, dataset, "EM")]
+        fab = [row for row in numbers if _is(row, dataset, "FAB")]
+        if not (of_em and fab):
+            continue
+        total += 1
+        best = min(of_em, key=lambda row: row["error"])
+        if fab[0]["error"] <= best["error"] + best["std"] + fab[0]["std"]:
+            good.append(title_of(dataset))
+    return [
+        "FAB's mean error is within the two standard deviations of that of EM's best "
+        f"K on {len(good)} of {total} sets ({', '.join(good) or 'none'}), without "
+        "trying any K."
+    ]
+
+
+def panels(datasets):
+    """A figure with one panel for each data set."""
+    pyplot = require("matplotlib.pyplot", "A figure")
+    n_columns = min(3, len(datasets))
+    n_rows = -(-len(datasets) // n_columns)
+    figure, axes = pyplot.subplots(
+        n_rows, n_columns, figsize=(4.2 * n_columns, 3.4 * n_rows), squeeze=False
+    )
+    for ax in axes.ravel()[len(datasets) :]:
+        ax.set_axis_off()
+    for ax, dataset in zip(axes.ravel(), datasets, strict=False):
+        ax.set_title(title_of(dataset))
+    return figure, dict(zip(datasets, axes.ravel(), strict=False))
+
+
+def _draw(numbers, datasets):
+    figure, axes = panels(datasets)
+    for dataset, ax in axes.items():
+        of_em = [row for row in numbers if _is(row, dataset, "EM")]
+        fab = [row for row in numbers if _is(row, dataset, "FAB")]
+        ax.errorbar(
+            [row["k"] for row in of_em],
+            [row["error"] for row in of_em],
+            [row["std"] for row in of_em],
+            fmt="o-",
+            color=COLOURS[0],
+            label="EM, K fixed",
+        )
+        for row in fab:
+            ax.errorbar(
+                row["k"],
+                row["error"],
+                row["std"],
+                fmt="s",
+                ms=9,
+                color=COLOURS[1],
+                label="FAB",
+            )
+        ax.set(xlabel="K", ylabel="test error")
+    next(iter(axes.values())).legend()
+    figure.tight_layout()
+    return figure

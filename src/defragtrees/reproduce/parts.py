@@ -1,0 +1,245 @@
+"""What is computed on one realisation, in parts that are kept one by one."""
+
+import dataclasses
+import time
+import warnings
+
+import numpy as np
+from sklearn.base import is_classifier
+
+from defragtrees import metrics
+from defragtrees.methods.born_again import (
+    BornAgainTreeClassifier,
+    BornAgainTreeRegressor,
+)
+from defragtrees.methods.defrag import DefragClassifier, DefragRegressor
+from defragtrees.methods.distilled import (
+    DistilledTreeClassifier,
+    DistilledTreeRegressor,
+)
+from defragtrees.methods.intrees import InTreesClassifier, InTreesRegressor
+from defragtrees.methods.node_harvest import (
+    NodeHarvestClassifier,
+    NodeHarvestRegressor,
+)
+from defragtrees.plots import count_regions
+from defragtrees.readers import read_forest
+from defragtrees.reproduce import paper
+from defragtrees.reproduce.realisation import fit_forest, search_forest
+
+__all__ = [
+    "FOUR_RULES",
+    "METHODS",
+    "N_FEW_TREES",
+    "PARTS",
+    "make_method",
+    "run_part",
+    "shown_rules",
+]
+
+FOUR_RULES = "Proposed, K at most 4"
+N_FEW_TREES = 5  # for the pictures of the regions
+
+# How the paper ran its own method: all thresholds count once, random starts, labels.
+PAPER_SETTINGS = {
+    "refine": False,
+    "statement_weight": "paper",
+    "target": "labels",
+    "init": "random",
+    "n_restarts": paper.N_RESTARTS,
+    "max_rules": paper.MOST_COMPONENTS,
+}
+METHODS = {
+    "Proposed": ((DefragClassifier, DefragRegressor), PAPER_SETTINGS),
+    "defragtrees": ((DefragClassifier, DefragRegressor), {}),
+    "BATrees": (
+        (BornAgainTreeClassifier, BornAgainTreeRegressor),
+        {
+            "max_depth": paper.DEPTHS,
+            "min_values": 3,
+            "min_gain": None,
+            "shorten_thresholds": False,
+        },
+    ),
+    "inTrees": ((InTreesClassifier, InTreesRegressor), {}),
+    "Node Harvest": (
+        (NodeHarvestClassifier, NodeHarvestRegressor),
+        {"source": "own", "round_digits": 3, "shorten_thresholds": False},
+    ),
+    "DTree2": (
+        (DistilledTreeClassifier, DistilledTreeRegressor),
+        {
+            "max_depth": 2,
+            "max_rules": None,
+            "min_samples_leaf": (5, 10, 20, 30),
+            "target": "labels",
+        },
+    ),
+}
+
+# Further settings for a regression.
+FOR_NUMBERS = {"inTrees": {"levels": 3, "smoothing": 0.0}}
+
+
+def make_method(name, forest, seed, **more):
+    """One of METHODS around a forest, with the settings of the experiment.
+
+    Parameters
+    ----------
+    name : str
+    forest : Forest
+    seed : int
+    **more
+        Settings that take the place of the usual ones.
+    """
+    kinds, settings = METHODS[name]
+    is_number = forest.task == "regression"
+    settings = {**settings, **(FOR_NUMBERS.get(name, {}) if is_number else {})}
+    return kinds[is_number](forest, **{**settings, **more}, random_state=seed)
+
+
+def _ensemble(data, seed, _forest):
+    forest, found = search_forest(data, seed)
+    return {
+        **found,
+        "error": metrics.error(data.y_test, forest.predict(data.X_test), data.task),
+        "n_train": len(data.X),
+        "n_test": len(data.X_test),
+        "n_features": data.X.shape[1],
+        "n_all": data.n_all,
+        "n_statements": int(sum(map(len, read_forest(forest).splits()))),
+    }
+
+
+def _em(data, seed, forest):
+    """EM for every K up to the largest, timed."""
+    found = []
+    for n_components in range(1, paper.MOST_COMPONENTS + 1):
+        model = make_method(
+            "Proposed", forest, seed, inference="em", max_rules=n_components
+        ).fit(data.X, data.y)
+        answers = model.predict_posterior(data.X_test)
+        found.append(
+            {
+                "n_components": int(model.posterior_.n_components),
+                "seconds": seconds_per_restart(model),
+                "error": metrics.error(data.y_test, answers, data.task),
+            }
+        )
+    return found
+
+
+def seconds_per_restart(model):
+    """What the mixture took, without reading the forest and printing rules."""
+    return max(step.seconds for step in model.history_) / model.n_restarts
+
+
+def _method(name, **more):
+    """A part that fits one method and measures it on the test rows."""
+
+    def run(data, seed, forest):
+        model = make_method(name, forest, seed, **more)
+        begin = time.perf_counter()
+        model.fit(data.X, data.y)
+        seconds = time.perf_counter() - begin
+        printed = answers = model.predict(data.X_test)
+        time_of_one = {}
+        if name == "Proposed":
+            answers = model.predict_posterior(data.X_test)
+            time_of_one = {"seconds_per_restart": seconds_per_restart(model)}
+        return {
+            **time_of_one,
+            "n_rules": counted_rules(name, model),
+            "error": metrics.error(data.y_test, answers, data.task),
+            "error_printed": metrics.error(data.y_test, printed, data.task),
+            "overlap": counted_overlap(name, model, data.X_test),
+            "seconds": seconds,
+            "rules": shown_rules(name, model),
+        }
+
+    return run
+
+
+def counted_rules(name, model):
+    """Number of rules as the paper counts them: Node Harvest's root is none."""
+    if name == "Proposed":
+        return int(model.posterior_.n_components)
+    return model.rules_.n_rules - (name == "Node Harvest")
+
+
+def counted_overlap(name, model, X):
+    """Mean number of rules that cover a row, as the paper counts them.
+
+    inTrees' last rule covers every row and is counted; Node Harvest's root is not; of
+    our lists the "otherwise" counts where no other rule holds.
+    """
+    if name == "Proposed":
+        held = np.array([rule.covers(X) for rule in model.component_rules_])
+        return float(held.sum(axis=0).mean())
+    count = metrics.overlap(model.rules_, X)
+    if name == "inTrees":
+        return count + 1.0
+    if name == "defragtrees":
+        return count + 1.0 - metrics.coverage(model.rules_, X)
+    return count
+
+
+def shown_rules(name, model):
+    """The rules as pairs of what they ask and what they answer, for Table 4."""
+    rules = model.rules_
+    chosen = model.component_rules_ if name == "Proposed" else tuple(rules)
+    is_number = not is_classifier(model)
+    return [
+        [
+            rule.text(rules.feature_names, rules.categories),
+            rule.prediction if is_number else str(rule.prediction),
+        ]
+        for rule in chosen
+    ]
+
+
+def _regions(data, seed, forest):
+    """Every method on a forest of few trees, for the pictures."""
+    found = {"n_regions": count_regions(forest), "rules": {}, "n_rules": {}}
+    for name in METHODS:
+        model = make_method(name, forest, seed).fit(data.X, data.y)
+        found["rules"][name] = model.rules_.to_dict()
+        found["n_rules"][name] = counted_rules(name, model)
+    return found
+
+
+PARTS = {
+    "regions": _regions,
+    "ensemble": _ensemble,
+    "em": _em,
+    **{name: _method(name) for name in METHODS},
+    # As many as the paper shows for Energy.
+    FOUR_RULES: _method("Proposed", max_rules=4),
+}
+
+
+def run_part(part, data, seed, chosen=None):
+    """The result of one part.
+
+    Parameters
+    ----------
+    part : str
+        A key of PARTS.
+    data : Realisation
+    seed : int
+    chosen : dict, optional
+        What the part "ensemble" found; that part itself needs none.
+    """
+    with warnings.catch_warnings():
+        # A restart that has not converged, or a class that a fold lacks, is a result.
+        warnings.simplefilter("ignore", UserWarning)
+        if part == "ensemble":
+            return _ensemble(data, seed, None)
+        n_trees = N_FEW_TREES if part == "regions" else paper.N_TREES
+        ensemble = fit_forest(
+            data, chosen["node_size"], chosen["n_leaves"], seed, n_trees
+        )
+        forest = dataclasses.replace(
+            read_forest(ensemble), feature_names=data.feature_names
+        )
+        return PARTS[part](data, seed, forest)

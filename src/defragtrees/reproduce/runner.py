@@ -1,0 +1,197 @@
+"""Run the experiments, in parallel and in parts that are kept, and write them up."""
+
+import platform
+import sys
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+
+from joblib import Parallel, delayed
+
+from defragtrees._optional import require
+from defragtrees._version import __version__
+from defragtrees.progress import Progress
+from defragtrees.reproduce import (
+    figure_em,
+    figure_regions,
+    figure_trade_off,
+    paper,
+    table1,
+    table2,
+    table3,
+    table4,
+)
+from defragtrees.reproduce.page import write_item, write_page
+from defragtrees.reproduce.parts import run_part
+from defragtrees.reproduce.realisation import draw
+from defragtrees.reproduce.results import Results
+from defragtrees.reproduce.store import Store
+
+__all__ = ["ITEMS", "SETTINGS", "Plan", "reproduce"]
+
+ITEMS = {
+    "table1": table1,
+    "table2": table2,
+    "figure_em": figure_em,
+    "figure_trade_off": figure_trade_off,
+    "figure_regions": figure_regions,
+    "table3": table3,
+    "table4": table4,
+}
+QUICK_REALISATIONS = 2
+SETTINGS = {"version": 1}  # of kept results; counted up when they change their meaning
+# About how long a part takes on each set, to say how much time is left.
+COSTS = {
+    "synthetic1": 1.0,
+    "synthetic2": 1.0,
+    "spambase": 3.0,
+    "miniboone": 8.0,
+    "higgs": 8.0,
+    "energy": 0.5,
+}
+PART_COSTS = {"ensemble": 3.0, "em": 6.0, "BATrees": 4.0, "regions": 5.0}
+# The parts of one item only, which no other item needs.
+OWN_PARTS = {"table4": "energy", "figure_regions": "synthetic"}
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What is to be run.
+
+    Parameters
+    ----------
+    items : tuple of str
+        Keys of ITEMS.
+    datasets : tuple of str
+    seeds : tuple of int
+        One for each realisation.
+    """
+
+    items: tuple[str, ...]
+    datasets: tuple[str, ...]
+    seeds: tuple[int, ...]
+
+    def cells(self):
+        """Pairs of data set and seed with their parts, the longest first."""
+        found = []
+        for dataset in self.datasets:
+            for seed in self.seeds:
+                parts = self._parts(dataset, seed)
+                if parts:
+                    found.append((dataset, seed, parts))
+        return sorted(found, key=lambda cell: -cost(cell[0], cell[2]))
+
+    def _parts(self, dataset, seed):
+        parts = {}
+        for item in self.items:
+            only = OWN_PARTS.get(item, "")
+            if not dataset.startswith(only):
+                continue
+            if item == "figure_regions" and seed != self.seeds[0]:
+                continue
+            parts |= dict.fromkeys(ITEMS[item].NEEDS)
+        return tuple(parts)
+
+
+def cost(dataset, parts):
+    """About how long these parts take, in no unit."""
+    return COSTS[dataset] * sum(PART_COSTS.get(part, 1.0) for part in parts)
+
+
+def reproduce(
+    folder,
+    *,
+    quick=False,
+    only=None,
+    datasets=None,
+    data_home=None,
+    n_jobs=-1,
+    progress=None,
+):
+    """Run the paper's experiments and write tables, pictures and a page.
+
+    Results are kept as they come; a run that was stopped goes on where it was.
+
+    Parameters
+    ----------
+    folder : path
+        Where everything goes; made if it is not there.
+    quick : bool, default=False
+        Two realisations in place of ten.
+    only : sequence of str, optional
+        Keys of ITEMS; all by default.
+    datasets : sequence of str, optional
+        Of the paper's six; all by default.
+    data_home : path, optional
+        Folder with the real data sets.
+    n_jobs : int, default=-1
+        Processes; -1 means all cores.
+    progress : callable, optional
+        Makes the progress bar from a label and a total; `Progress` by default.
+
+    Returns
+    -------
+    Path
+        Of the page.
+    """
+    require("matplotlib", "The figures").use("Agg")
+    plan = _plan(quick, only, datasets)
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    store = Store(folder / "parts", SETTINGS)
+    cells = plan.cells()
+    total = sum(cost(dataset, parts) for dataset, _, parts in cells)
+    jobs = (delayed(_run_cell)(store, *cell, data_home) for cell in cells)
+    with (progress or Progress)("experiments", total) as bar:
+        for done in Parallel(n_jobs=n_jobs, return_as="generator_unordered")(jobs):
+            bar.advance(done)
+    results = Results(store, plan.seeds, plan.datasets, data_home)
+    items = []
+    for name in plan.items:
+        item = ITEMS[name].build(results)
+        write_item(item, folder)
+        items.append(item)
+    page = write_page(items, folder, _facts(plan, quick))
+    for item in items:
+        for figure in item.figures.values():
+            require("matplotlib.pyplot", "The figures").close(figure)
+    return page
+
+
+def _plan(quick, only, datasets):
+    items = tuple(ITEMS) if not only else tuple(only)
+    unknown = [name for name in items if name not in ITEMS]
+    if unknown:
+        raise ValueError(f"only must be among {tuple(ITEMS)}; got {unknown[0]!r}.")
+    sets = tuple(paper.DATASETS) if not datasets else tuple(datasets)
+    unknown = [name for name in sets if name not in paper.DATASETS]
+    if unknown:
+        raise ValueError(
+            f"datasets must be among {tuple(paper.DATASETS)}; got {unknown[0]!r}."
+        )
+    n_seeds = QUICK_REALISATIONS if quick else paper.N_REALISATIONS
+    return Plan(items, sets, tuple(range(n_seeds)))
+
+
+def _run_cell(store, dataset, seed, parts, data_home):
+    """Compute the parts of one realisation that are not there yet; returns the cost."""
+    missing = [part for part in parts if store.read(dataset, seed, part) is None]
+    if missing:
+        data = draw(dataset, seed, data_home)
+        for part in missing:
+            chosen = store.read(dataset, seed, "ensemble")
+            store.write(dataset, seed, part, run_part(part, data, seed, chosen))
+    return cost(dataset, parts)
+
+
+def _facts(plan, quick):
+    packages = ("numpy", "scipy", "scikit-learn", "matplotlib")
+    versions = ", ".join(f"{name} {version(name)}" for name in packages)
+    versions = f"defragtrees {__version__}, {versions}"
+    return [
+        f"Command: defragtrees reproduce{' --quick' if quick else ''}",
+        f"{len(plan.seeds)} realisations; {paper.N_TREES} trees, K up to "
+        f"{paper.MOST_COMPONENTS}, {paper.N_RESTARTS} restarts; forests by out-of-bag "
+        "error over the paper's grid, with scikit-learn in place of R.",
+        f"Python {platform.python_version()} on {sys.platform}; {versions}.",
+    ]

@@ -1,0 +1,62 @@
+"""Store: results on disk, one small JSON file each, written whole or not at all."""
+
+import json
+import os
+from pathlib import Path
+
+__all__ = ["Store", "write_whole"]
+
+
+def write_whole(path, content):
+    """Write a text or bytes so that nobody ever sees half of the file.
+
+    Parameters
+    ----------
+    path : Path
+    content : str or bytes
+    """
+    path = Path(path)
+    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        if isinstance(content, bytes):
+            unfinished.write_bytes(content)
+        else:
+            unfinished.write_text(content, encoding="utf-8")
+        os.replace(unfinished, path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+class Store:
+    """The results of one run in a folder.
+
+    Parameters
+    ----------
+    folder : Path
+    settings : dict
+        What the results depend on; those of other settings are not taken for ours.
+    """
+
+    def __init__(self, folder, settings):
+        self.folder = Path(folder)
+        self.settings = settings
+
+    def _path(self, dataset, seed, part):
+        name = part.replace(" ", "_").replace(",", "")
+        return self.folder / f"{dataset}-{seed}-{name}.json"
+
+    def read(self, dataset, seed, part):
+        """A result, or None if it is not there or was made with other settings."""
+        try:
+            text = self._path(dataset, seed, part).read_text(encoding="utf-8")
+            found = json.loads(text)
+        except (FileNotFoundError, json.JSONDecodeError):
+            return None
+        return found["result"] if found["settings"] == self.settings else None
+
+    def write(self, dataset, seed, part, result):
+        """Keep a result."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        content = {"settings": self.settings, "result": result}
+        text = json.dumps(content, indent=1, ensure_ascii=False)
+        write_whole(self._path(dataset, seed, part), text)

@@ -1,0 +1,168 @@
+"""path, compare, report, export, demo and reproduce."""
+
+import json
+import stat
+
+import pandas as pd
+import pytest
+
+from defragtrees import RuleSet, read_forest, simplify_path
+from defragtrees.cli import reproduce
+
+FEATURES = ["sepal length", "sepal width", "petal length", "petal width"]
+
+
+@pytest.fixture
+def inputs(files):
+    return [files / "xgboost.json", files / "iris.csv", "--target", "class"]
+
+
+@pytest.fixture
+def rules(call, inputs, tmp_path):
+    path = tmp_path / "rules.json"
+    assert call("simplify", *inputs, "--max-rules", 3, "--out", path).code == 0
+    return path
+
+
+def test_path_is_that_of_the_library(call, files, inputs, tmp_path):
+    out, plot = tmp_path / "rules.json", tmp_path / "path.svg"
+    done = call(
+        *("path", *inputs, "--max-rules", 4, "--json"), "--out", out, "--plot", plot
+    )
+    iris = pd.read_csv(files / "iris.csv")
+    expected = simplify_path(
+        read_forest(files / "xgboost.json"),
+        iris[FEATURES],
+        iris["class"],
+        max_rules=4,
+        random_state=0,
+    )
+    assert json.loads(done.out)["path"] == expected.rows()
+    assert RuleSet.load(out) == expected.rules
+    assert "<svg" in plot.read_text()
+
+
+def test_path_as_text(call, inputs):
+    done = call("path", *inputs, "--max-rules", 3)
+    assert done.out.startswith("rules  conditions ")
+    assert "\nThe chosen rules:\n1. if " in done.out
+
+
+def test_compare(call, inputs, tmp_path):
+    plot = tmp_path / "methods.png"
+    options = ["--methods", "defrag", "--max-rules", "2,3", "--plot", plot]
+    done = call("compare", *inputs, *options, "--json")
+    found = json.loads(done.out)
+    assert [row["budget"] for row in found["methods"]] == [2, 3]
+    assert [row["n_rules"] for row in found["methods"]] == [2, 3]
+    assert found["n_splits"] == 1
+    assert plot.read_bytes().startswith(b"\x89PNG")
+
+
+def test_compare_as_text(call, inputs):
+    done = call("compare", *inputs, "--methods", "defrag", "--folds", "2")
+    assert done.out.startswith("method ")
+    assert done.out.splitlines()[-1].startswith("ensemble: error ")
+
+
+def test_what_compare_and_path_refuse(refused, files, inputs):
+    assert "compare needs --target" in refused("compare", *inputs[:2])
+    for budgets in ("0", "a", "3,-1"):
+        assert "whole numbers from 1" in refused(
+            "compare", *inputs, "--max-rules", budgets
+        )
+    assert "methods must be among" in refused("compare", *inputs, "--methods", "magic")
+    for name in ("compare", "path"):
+        assert "must be above 0" in refused(name, *inputs, "--test-size", "0")
+        assert "--plot must end in" in refused(name, *inputs, "--plot", "a.docx")
+
+
+def test_report(call, inputs, tmp_path):
+    out = tmp_path / "report.html"
+    done = call("report", *inputs, "--max-rules", 3, "--title", "A < B", "--out", out)
+    assert (done.code, done.err) == (0, "")
+    page = out.read_text(encoding="utf-8")
+    assert "A &lt; B" in page
+    assert "defragtrees report" in page
+    assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
+
+
+def test_simplify_writes_a_report_too(call, inputs, tmp_path):
+    out = tmp_path / "report.html"
+    done = call("simplify", *inputs, "--max-rules", 3, "--report", out)
+    assert done.out.endswith(f"The report is in {out}.\n")
+    assert out.read_text(encoding="utf-8").startswith("<!doctype html>")
+
+
+@pytest.mark.parametrize(
+    ("form", "text"), [("sql", "CASE\n"), ("python", "def predict("), ("json", "{\n")]
+)
+def test_export(call, rules, tmp_path, form, text):
+    shown = call("export", rules, "--format", form)
+    assert text in shown.out
+    out = tmp_path / "out"
+    assert call("export", rules, "--format", form, "--out", out).code == 0
+    assert out.read_text() == shown.out
+
+
+def test_options_of_an_export(call, refused, rules):
+    done = call("export", rules, "--format", "sql", "--dialect", "mysql")
+    assert "`petal" in done.out
+    options = ["--format", "sql", "--dialect"]
+    assert "dialect must be one of" in refused("export", rules, *options, "klingon")
+    options = ["--format", "python", "--table", "t"]
+    assert "--table is for --format sql only" in refused("export", rules, *options)
+    assert "is no text" in refused("export", rules, "--format", "onnx")
+
+
+def test_a_file_keeps_its_mode_and_is_replaced_at_once(call, rules, tmp_path):
+    out = tmp_path / "rules.sql"
+    out.write_text("old")
+    out.chmod(0o640)
+    with open(out) as old:
+        assert call("export", rules, "--format", "sql", "--out", out).code == 0
+        # Who was reading it reads on in the old one.
+        assert old.read() == "old"
+    assert stat.S_IMODE(out.stat().st_mode) == 0o640
+    assert "CASE" in out.read_text()
+
+
+def test_a_link_stays_a_link(call, rules, tmp_path):
+    place, link = tmp_path / "place.sql", tmp_path / "link.sql"
+    place.write_text("old")
+    link.symlink_to(place)
+    assert call("export", rules, "--format", "sql", "--out", link).code == 0
+    assert link.is_symlink()
+    assert "CASE" in place.read_text()
+
+
+def test_demo(call, tmp_path):
+    out = tmp_path / "demo.html"
+    done = call("demo", "--report", out)
+    assert (done.code, done.err) == (0, "")
+    assert done.out.startswith("Energy: 384 buildings to learn from")
+    assert out.exists()
+
+
+def test_reproduce_passes_on_what_it_is_told(call, tmp_path, monkeypatch):
+    given = {}
+
+    def stand_in(folder, **options):
+        given.update(options, folder=folder)
+        return folder / "index.html"
+
+    monkeypatch.setattr(reproduce, "reproduce", stand_in)
+    done = call(
+        *("reproduce", "--quick", "--only", "table1,table2", "--jobs", "1"),
+        *("--data-home", tmp_path, "--out", tmp_path / "results"),
+    )
+    assert done.out == f"The results are in {tmp_path / 'results' / 'index.html'}.\n"
+    given.pop("progress")
+    assert given == {
+        "quick": True,
+        "only": ("table1", "table2"),
+        "datasets": None,
+        "data_home": tmp_path,
+        "n_jobs": 1,
+        "folder": tmp_path / "results",
+    }

@@ -1,0 +1,193 @@
+"""explain and predict: what saved rules say of the rows of a file."""
+
+import csv
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from defragtrees import Condition, Rule, RuleSet
+
+# Three rules over a number and a category, written by hand.
+RULES = RuleSet(
+    rules=(
+        Rule(
+            (Condition(1, lower=20.0), Condition(0, categories=(1,))), "go", (0.9, 0.1)
+        ),
+        Rule((Condition(1, upper=5.0, missing=True),), "stay", (0.2, 0.8)),
+    ),
+    default=Rule((), "go", (0.6, 0.4)),
+    feature_names=("city", "degrees", "unused"),
+    task="classification",
+    classes=("go", "stay"),
+    categories=(("Bonn", "Kiel"), None, None),
+)
+DATA = 'city,degrees,note\nKiel,21,"a, b"\nUlm,21,\nBonn,,c\nKiel,5,d\n,7.5,e\n'
+
+
+RULE_1 = "degrees > 20 and city is Kiel"
+
+
+@pytest.fixture
+def rules(tmp_path):
+    path = tmp_path / "rules.json"
+    RULES.save(path)
+    return path
+
+
+@pytest.fixture
+def data(tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text(DATA)
+    return path
+
+
+def test_predict_by_hand(call, rules, data):
+    done = call("predict", rules, data)
+    assert done.out == ("prediction,rule\ngo,1\ngo,3\nstay,2\nstay,2\ngo,3\n")
+    assert (done.code, done.err) == (0, "")
+
+
+def test_predict_with_other_columns_and_shares(call, rules, data, tmp_path):
+    out = tmp_path / "answers.csv"
+    options = ["--id", "note,degrees", "--shares", "--out", out]
+    done = call("predict", rules, data, *options)
+    assert done.out == f"The answers are in {out}.\n"
+    assert out.read_text() == (
+        "note,degrees,prediction,rule,share go,share stay\n"
+        '"a, b",21.0,go,1,0.9,0.1\n'
+        ",21.0,go,3,0.6,0.4\n"
+        "c,,stay,2,0.2,0.8\n"
+        "d,5.0,stay,2,0.2,0.8\n"
+        "e,7.5,go,3,0.6,0.4\n"
+    )
+
+
+def test_predict_json(call, rules, data):
+    found = json.loads(call("predict", rules, data, "--json").out)
+    assert found[2] == {"prediction": "stay", "rule": 2}
+    assert len(found) == 5
+
+
+def test_explain_by_hand(call, rules, data):
+    assert call("explain", rules, data, "--rows", "1-3").out == (
+        "row 1: go, by rule 1, if degrees > 20 and city is Kiel\n"
+        "    degrees = 21, city = Kiel\n"
+        "row 2: go, by rule 3, as no other holds\n"
+        "    not rule 1: city = Ulm, it asks for city is Kiel\n"
+        "    not rule 2: degrees = 21, it asks for degrees <= 5 or missing\n"
+        "row 3: stay, by rule 2, if degrees <= 5 or missing\n"
+        "    degrees = missing\n"
+        "    not rule 1: degrees = missing, it asks for degrees > 20\n"
+    )
+
+
+def test_explain_as_csv(call, rules, data, tmp_path):
+    out = tmp_path / "reasons.csv"
+    call("explain", rules, data, "--format", "csv", "--rows", "1,5", "--out", out)
+    with open(out, newline="") as file:
+        assert list(csv.reader(file)) == [
+            ["row", "answer", "rule", "if", "values", "refused"],
+            ["1", "go", "1", RULE_1, "degrees = 21; city = Kiel", ""],
+            ["5", "go", "3", "otherwise", "", "1: degrees = 7.5; 2: degrees = 7.5"],
+        ]
+
+
+def test_explain_as_json(call, rules, data):
+    found = json.loads(call("explain", rules, data, "--rows", "4", "--json").out)
+    assert found == [
+        {
+            "row": 4,
+            "answer": "stay",
+            "rule": 2,
+            "if": "degrees <= 5 or missing",
+            "values": {"degrees": 5.0},
+            "refused": [
+                {
+                    "rule": 1,
+                    "condition": "degrees > 20",
+                    "feature": "degrees",
+                    "value": 5.0,
+                }
+            ],
+        }
+    ]
+    assert json.loads(call("explain", rules, data, "--rows", "9", "--json").out) == []
+
+
+def test_rules_that_are_averaged(call, data, tmp_path):
+    warm = Rule((Condition(0, lower=20.0),), 4.0, weight=0.25)
+    rules = RuleSet(
+        (warm,), Rule((), 2.0, weight=0.75), ("degrees",), "regression",
+        decision="average",
+    )  # fmt: skip
+    rules.save(tmp_path / "mean.json")
+    path = tmp_path / "mean.json"
+    assert call("predict", path, data).out.splitlines()[1:3] == ["2.5,2", "2.5,2"]
+    assert call("explain", path, data, "--rows", "1,5").out == (
+        "row 1: 2.5, the mean of the rules 1 (weight 0.25), 2 (weight 0.75)\n"
+        "    degrees = 21\n"
+        "row 5: 2, the mean of the rules 2 (weight 0.75)\n"
+    )
+
+
+def test_rules_that_ask_nothing(call, data, tmp_path):
+    RuleSet((), Rule((), 2.0), ("degrees",), "regression").save(tmp_path / "one.json")
+    done = call("predict", tmp_path / "one.json", data)
+    assert done.out == "prediction,rule\n" + "2.0,1\n" * 5
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "feather", "csv"])
+def test_large_files_are_answered_as_by_the_library(call, tmp_path, suffix):
+    rng = np.random.default_rng(0)
+    n = 70_000  # more than one batch
+    table = pd.DataFrame(
+        {
+            "degrees": np.where(rng.random(n) < 0.1, np.nan, rng.normal(12, 10, n)),
+            "city": rng.choice(["Bonn", "Kiel", "Ulm"], n),
+            "note": "x",
+        }
+    )
+    path = tmp_path / f"data.{suffix}"
+    if suffix == "csv":
+        table.to_csv(path, index=False)
+    else:
+        getattr(table, f"to_{suffix}")(path)
+    RULES.save(tmp_path / "rules.json")
+    out = tmp_path / "answers.csv"
+    assert call("predict", tmp_path / "rules.json", path, "--out", out).code == 0
+    expected = RULES.predict(table.assign(unused=0.0)[list(RULES.feature_names)])
+    assert pd.read_csv(out)["prediction"].tolist() == expected.tolist()
+    done = call("explain", tmp_path / "rules.json", path, "--rows", "69999", "--json")
+    (reason,) = json.loads(done.out)
+    assert (reason["row"], reason["answer"]) == (69999, expected[69998])
+
+
+def test_a_column_that_the_rules_need(refused, rules, tmp_path):
+    path = tmp_path / "data.csv"
+    path.write_text("city,degree\nBonn,1\n")
+    line = refused("predict", rules, path)
+    assert line == (
+        "defragtrees: A rule names 'degrees', but the data has no such column; did you "
+        "mean 'degree'?"
+    )
+
+
+def test_what_are_no_rules(refused, files, data, rules, tmp_path):
+    line = refused("predict", files / "xgboost.json", data)
+    assert "is an XGBoost model; a file of rules is needed" in line
+    half = tmp_path / "half.json"
+    half.write_text(rules.read_text()[:300])
+    assert "is not a JSON file" in refused("explain", half, data)
+
+
+@pytest.mark.parametrize("rows", ["0", "3-1", "a", "1-", "1,,2"])
+def test_rows_that_cannot_be(refused, rules, data, rows):
+    assert "no row or range of rows" in refused("explain", rules, data, "--rows", rows)
+
+
+def test_shares_are_for_classes(refused, data, tmp_path):
+    RuleSet((), Rule((), 2.0), ("degrees",), "regression").save(tmp_path / "one.json")
+    line = refused("predict", tmp_path / "one.json", data, "--shares")
+    assert "--shares is for rules that answer with a class" in line

@@ -1,0 +1,208 @@
+"""The rules that the command finds are those that the library finds."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from defragtrees import RuleSet, read_forest, simplify
+from defragtrees.readers import from_r
+
+FEATURES = ["sepal length", "sepal width", "petal length", "petal width"]
+CLASSES = "setosa,versicolor,virginica"
+TREE = "sklearn.tree._tree.Tree"
+
+
+@pytest.fixture(scope="module")
+def iris(files):
+    return pd.read_csv(files / "iris.csv")
+
+
+def rows_of(done):
+    assert done.code == 0, done.err
+    assert done.err == ""
+    return json.loads(done.out)["rules"]
+
+
+def as_shown(rules):
+    """The rows as JSON has them, with null where nothing was measured."""
+    return [
+        {name: None if value != value else value for name, value in row.items()}
+        for row in rules.rows()
+    ]
+
+
+@pytest.mark.parametrize(
+    ("model", "target", "more"),
+    [
+        ("xgboost.json", "class", []),
+        ("unnamed.ubj", "class", ["--columns", ",".join(FEATURES)]),
+        ("lightgbm.txt", "class", []),
+        ("catboost.cbm", "species", []),
+        ("catboost.json", "species", []),
+    ],
+)
+def test_rules_are_those_of_the_library(call, files, iris, model, target, more):
+    options = ["--target", target, "--test-size", 0, "--max-rules", 4, "--seed", 3]
+    done = call(
+        "simplify", files / model, files / "iris.csv", *options, *more, "--json"
+    )
+    forest = read_forest(files / model)
+    expected = simplify(
+        forest, iris[FEATURES], iris[target], max_rules=4, random_state=3
+    )
+    assert rows_of(done) == as_shown(expected.rules_)
+    assert json.loads(done.out)["scored_on"] == "150 training rows"
+
+
+@pytest.mark.parametrize(
+    ("model", "more"),
+    [
+        ("forest.skops", ["--trust-type", TREE]),
+        ("forest.joblib", ["--trust-pickle"]),
+        ("forest.pkl", ["--trust-pickle"]),
+    ],
+)
+def test_three_ways_to_save_a_forest_of_sklearn(call, files, model, more):
+    options = ["--target", "species", "--test-size", 0, "--json"]
+    rows = rows_of(call("simplify", files / model, files / "iris.csv", *options, *more))
+    assert {row["then"] for row in rows} == set(CLASSES.split(","))
+
+
+def test_a_folder_of_r_trees(call, files, iris, rtrees):
+    done = call(
+        *("simplify", rtrees, files / "iris.csv", "--target", "species"),
+        *("--columns", ",".join(FEATURES), "--classes", CLASSES),
+        *("--test-size", 0, "--json"),
+    )
+    forest = from_r.read(rtrees, feature_names=FEATURES, classes=CLASSES.split(","))
+    expected = simplify(forest, iris[FEATURES], iris["species"], random_state=0)
+    assert rows_of(done) == as_shown(expected.rules_)
+
+
+@pytest.mark.parametrize("model", ["catboost.cbm", "catboost.json", "xgboost.json"])
+def test_what_a_model_is_called_does_not_matter(call, files, tmp_path, model):
+    renamed = tmp_path / "model.bin"
+    renamed.write_bytes((files / model).read_bytes())
+    assert call("simplify", renamed, files / "iris.csv", "--max-rules", 2).code == 0
+
+
+@pytest.mark.parametrize(
+    "data", ["iris.csv.gz", "iris.tsv", "iris.parquet", "iris.feather"]
+)
+def test_all_kinds_of_data_files_say_the_same(call, files, data):
+    options = ["--target", "class", "--max-rules", "3"]
+    expected = call("simplify", files / "xgboost.json", files / "iris.csv", *options)
+    done = call("simplify", files / "xgboost.json", files / data, *options)
+    assert done == expected
+    assert done.code == 0
+
+
+def test_scores_are_those_of_the_rows_held_out(call, files, tmp_path):
+    out = tmp_path / "rules.json"
+    options = ["--target", "species", "--test-size", "30", "--out", out, "--json"]
+    done = call("simplify", files / "catboost.cbm", files / "iris.csv", *options)
+    facts = json.loads(done.out)
+    assert facts["scored_on"] == "30 rows held out from the rules"
+    assert facts["rules"] == as_shown(RuleSet.load(out))
+    # Of thirty rows, so that a share is a number of thirtieths.
+    wrong = facts["scores"]["error"] * 30
+    assert wrong == pytest.approx(round(wrong))
+    assert 0 <= wrong <= 4
+
+
+def test_weights_count_as_in_the_library(call, files, iris):
+    options = ["--target", "class", "--weights", "weight", "--test-size", 0, "--json"]
+    done = call("simplify", files / "xgboost.json", files / "iris.csv", *options)
+    expected = simplify(
+        read_forest(files / "xgboost.json"),
+        iris[FEATURES],
+        iris["class"],
+        iris["weight"],
+        random_state=0,
+    )
+    assert rows_of(done) == as_shown(expected.rules_)
+
+
+def test_rules_use_the_features_and_conditions_that_are_allowed(call, files, tmp_path):
+    out = tmp_path / "rules.json"
+    done = call(
+        *("simplify", files / "xgboost.json", files / "iris.csv", "--target", "class"),
+        *("--features", "petal length,sepal width", "--max-conditions", 1),
+        *("--target-is", "labels", "--out", out),
+    )
+    assert done.code == 0
+    rules = RuleSet.load(out)
+    assert set(rules.features) <= {"petal length", "sepal width"}
+    assert max(rule.n_conditions for rule in rules) == 1
+
+
+def test_classes_get_the_labels_that_are_named(call, files):
+    options = ["--target", "species", "--classes", CLASSES, "--json"]
+    done = call("simplify", files / "lightgbm.txt", files / "iris.parquet", *options)
+    assert {row["then"] for row in rows_of(done)} == set(CLASSES.split(","))
+    assert json.loads(done.out)["scores"]["ensemble_error"] < 0.1
+
+
+def test_without_a_target_there_is_agreement_only(call, files):
+    done = call("simplify", files / "xgboost.json", files / "iris.csv", "--json")
+    scores = json.loads(done.out)["scores"]
+    assert scores["fidelity"] > 0.8
+    assert "error" not in scores
+
+
+def test_unnamed_features_are_the_columns_that_are_left(call, files, tmp_path, iris):
+    iris[["class", *FEATURES]].to_csv(tmp_path / "plain.csv")  # with an index
+    options = ["--target", "class", "--test-size", 0, "--json"]
+    done = call("simplify", files / "unnamed.ubj", tmp_path / "plain.csv", *options)
+    expected = simplify(
+        read_forest(files / "unnamed.ubj"), iris[FEATURES], random_state=0
+    )
+    assert rows_of(done) == as_shown(expected.rules_)
+
+
+def test_the_order_of_columns_has_no_say(call, files, tmp_path, iris):
+    iris[iris.columns[::-1]].to_csv(tmp_path / "turned.csv", index=False)
+    options = ["--target", "class"]
+    turned = call("simplify", files / "xgboost.json", tmp_path / "turned.csv", *options)
+    straight = call("simplify", files / "xgboost.json", files / "iris.csv", *options)
+    assert turned == straight
+
+
+@pytest.mark.parametrize("model", ["shop.txt", "shop.json"])
+@pytest.mark.parametrize("data", ["shop.csv", "shop.parquet"])
+def test_text_becomes_the_categories_that_the_model_knows(call, files, model, data):
+    options = ["--target", "price", "--test-size", 0, "--json"]
+    done = call("simplify", files / model, files / data, *options)
+    table = pd.read_parquet(files / "shop.parquet")
+    table["city"] = table["city"].astype("category")
+    X = table[["city", "size", "is_new"]]
+    forest = read_forest(files / model)
+    expected = simplify(forest, X, table["price"], random_state=0)
+    assert rows_of(done) == as_shown(expected.rules_)
+    # A city called None is a city, though most would take the word for a gap.
+    assert "city" in expected.rules_.features
+    scores = json.loads(done.out)["scores"]
+    assert scores["fidelity"] == pytest.approx(expected.training_["fidelity"])
+
+
+def test_without_pandas_all_is_the_same(call, files, without_pandas):
+    options = ["--target", "price", "--test-size", 0, "--json"]
+    expected = call("simplify", files / "shop.txt", files / "shop.csv", *options)
+    without_pandas()
+    done = call("simplify", files / "shop.txt", files / "shop.csv", *options)
+    assert rows_of(done) == rows_of(expected)
+    done = call("simplify", files / "shop.txt", files / "shop.parquet", *options)
+    assert rows_of(done) == rows_of(expected)
+
+
+def test_numbers_are_read_to_the_last_bit(files, tmp_path):
+    from defragtrees.cli._csv import CsvTable
+
+    rng = np.random.default_rng(0)
+    values = rng.random(5000) * 10.0 ** rng.integers(-5, 6, 5000)
+    path = tmp_path / "numbers.csv"
+    path.write_text("a\n" + "\n".join(map(repr, values.tolist())) + "\n")
+    (batch,) = CsvTable(path).batches(["a"], {})
+    assert batch.columns["a"].tolist() == values.tolist()

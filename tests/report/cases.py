@@ -1,0 +1,89 @@
+"""Rules, rows and the browser that the tests of the report share."""
+
+import os
+import shutil
+from pathlib import Path
+
+import numpy as np
+
+from defragtrees.conditions import Condition, Rule
+from defragtrees.forest import Forest, Tree
+from defragtrees.methods.base import RuleClassifier, RuleRegressor, Simplifier
+from defragtrees.rules import RuleSet
+
+SCREENSHOTS = Path(
+    os.environ.get("DEFRAGTREES_SCREENSHOTS", Path(__file__).parent / "screenshots")
+)
+CHROMIUM = next(
+    filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))),
+    None,
+)
+ARGUMENTS = (
+    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run "
+    "--disable-background-networking --disable-component-update --disable-sync"
+).split()
+
+
+class GivenRules(Simplifier):
+    """A simplifier whose rules are written by hand, around a forest."""
+
+    def __init__(self, ensemble=None, *, rules=None, target="ensemble"):
+        self.ensemble = ensemble
+        self.rules = rules
+        self.target = target
+        self.random_state = 0
+        self.shorten_thresholds = True
+        self.n_jobs = None
+
+    def _simplify(self, problem, rng):
+        return self.rules
+
+
+class GivenClassifier(RuleClassifier, GivenRules):
+    """For classes."""
+
+
+class GivenRegressor(RuleRegressor, GivenRules):
+    """For numbers."""
+
+
+def stump(feature, threshold, low, high):
+    """A tree with one split."""
+    cover = [10.0, 6.0, 4.0]
+    inner = [feature, -1, -1]
+    values = [low, low, high]
+    return Tree(
+        inner, [threshold, 0, 0], [1, -1, -1], [2, -1, -1], [True] * 3, values, cover
+    )
+
+
+def weather():
+    """Three rules about two features, six rows, and a forest that differs on one.
+
+    Rows are answered by rules 1, 1, 2, 2, 3 and 3; the forest asks only whether
+    degrees are above 20.
+    """
+    names = ("degrees", "wind")
+    warm = Rule((Condition(0, lower=20.0), Condition(1, upper=5.0)), "out", (0.0, 1.0))
+    calm = Rule((Condition(1, upper=2.0),), "out", (0.5, 0.5))
+    rest = Rule((), "in", (1.0, 0.0))
+    rules = RuleSet((warm, calm), rest, names, "classification", ("in", "out"))
+    tree = stump(0, 20.0, [1.0, 0.0], [0.0, 1.0])
+    forest = Forest((tree,), names, "classification", ("in", "out"), "mean")
+    X = np.array(
+        [[25.0, 1.0], [30.0, 5.0], [10.0, 1.0], [12.0, 2.0], [5.0, 9.0], [26.0, 8.0]]
+    )
+    y = np.array(["out", "out", "in", "out", "in", "in"])
+    return GivenClassifier(forest, rules=rules).fit(X, y), X, y
+
+
+def numbers(decision):
+    """Two rules for a number that overlap, averaged or asked in order."""
+    names = ("size", "age")
+    large = Rule((Condition(0, lower=1.0),), 4.0, weight=2.0)
+    old = Rule((Condition(1, lower=1.0),), 1.0, weight=1.0)
+    rest = Rule((), 0.0, weight=1.0)
+    rules = RuleSet((large, old), rest, names, "regression", decision=decision)
+    forest = Forest((stump(0, 1.0, 0.0, 4.0),), names, "regression")
+    X = np.array([[2.0, 2.0], [2.0, 0.0], [0.0, 2.0], [0.0, 0.0]])
+    return GivenRegressor(forest, rules=rules).fit(X), X, np.array([3.0, 4.0, 0.0, 0.0])

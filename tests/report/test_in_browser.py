@@ -1,0 +1,274 @@
+"""The page as a reader meets it: in Chromium, by mouse, keyboard, phone and paper."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.model_selection import train_test_split
+
+from defragtrees import datasets, simplify
+from defragtrees.report import write_report
+from tests.report.cases import ARGUMENTS, CHROMIUM, SCREENSHOTS
+
+playwright = pytest.importorskip("playwright.sync_api")
+pytest.importorskip("plotly")
+pytest.importorskip("matplotlib")
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None, reason="no chromium was found; install it to test the page"
+)
+
+EVIL = "<script>alert(1)</script>"
+BOLD = "<b>cash</b> &amp; co"
+HIGHLIGHTED = """
+() => {
+  const traces = document.getElementById("plot-rows").data;
+  const own = traces.filter((trace) => trace.meta.role === "chosen");
+  const numbers = own.flatMap((trace) => trace.customdata);
+  return [...new Set(numbers.filter((number) => number !== null))];
+}
+"""
+LINES = """
+() => document.getElementById("plot-rows")._fullData
+  .filter((trace) => trace.meta.role === "chosen")
+  .map((trace) => document.querySelectorAll(`.trace${trace.uid} path.js-line`).length)
+  .reduce((sum, n) => sum + n, 0)
+"""
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as running:
+        launched = running.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield launched
+        launched.close()
+
+
+@pytest.fixture(scope="module")
+def spam(tmp_path_factory):
+    """The report of a forest on Spambase, two features renamed, and its estimator."""
+    sample = datasets.load_sample("spambase")
+    names = list(sample.feature_names)
+    names[names.index("word_freq_remove")] = EVIL
+    names[names.index("char_freq_dollar")] = BOLD
+    X = pd.DataFrame(sample.X, columns=names)
+    y = np.where(sample.y == 1, "spam", "ham")
+    X, X_test, y, y_test = train_test_split(X, y, test_size=300, random_state=0)
+    forest = RandomForestClassifier(30, min_samples_leaf=3, random_state=0).fit(X, y)
+    simple = simplify(forest, X, y, max_rules=6, n_restarts=4, random_state=0)
+    path = tmp_path_factory.mktemp("report") / "spam.html"
+    write_report(path, simple, X_test, y_test, title="Spam in a few rules")
+    return path, simple, X_test
+
+
+class Visit:
+    """One look at the page, with all that it said and asked for."""
+
+    def __init__(self, browser, path, *, width=1100, scripts=True, **options):
+        self.context = browser.new_context(
+            viewport={"width": width, "height": 900},
+            java_script_enabled=scripts,
+            **options,
+        )
+        self.page = self.context.new_page()
+        self.said, self.asked = [], []
+        self.page.on("console", lambda message: self.said.append(message.text))
+        self.page.on("pageerror", lambda error: self.said.append(str(error)))
+        self.page.on("dialog", lambda dialog: self.said.append(dialog.message))
+        self.page.on("request", lambda request: self.asked.append(request.url))
+        self.page.goto(path.as_uri())
+        if scripts:
+            self.page.wait_for_selector("html[data-ready=yes]", timeout=20_000)
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *problem):
+        self.context.close()
+
+    def highlighted(self):
+        return sorted(self.page.evaluate(HIGHLIGHTED))
+
+    def keep(self, name):
+        """A picture of the whole page, for people to look at."""
+        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+        self.page.screenshot(path=SCREENSHOTS / f"{name}.png", full_page=True)
+
+    def stretch(self):
+        """As tall a window as the page, so that nothing sticks to its edges."""
+        height = self.page.evaluate("document.documentElement.scrollHeight")
+        width = self.page.viewport_size["width"]
+        self.page.set_viewport_size({"width": width, "height": height})
+        self.page.wait_for_timeout(200)
+
+
+@pytest.fixture(scope="module")
+def shared_desk(browser, spam):
+    with Visit(browser, spam[0]) as visit:
+        yield visit
+
+
+@pytest.fixture
+def desk(shared_desk):
+    """A visit that several tests share, in whatever order; no rule is chosen."""
+    shared_desk.page.set_viewport_size({"width": 1100, "height": 900})
+    shared_desk.page.keyboard.press("Escape")
+    return shared_desk
+
+
+def rows_of(simple, X, rule):
+    """Numbers from 1 of the rows that a rule, also from 1, answers."""
+    return (np.flatnonzero(simple.rules_.apply(X) == rule - 1) + 1).tolist()
+
+
+def test_nothing_is_fetched_and_nothing_complains(desk, spam):
+    desk.page.wait_for_timeout(200)
+    assert desk.said == []
+    assert desk.asked == [spam[0].as_uri()]
+    assert desk.highlighted() == []
+
+
+def test_a_click_on_a_card_highlights_exactly_its_rows(desk, spam):
+    _, simple, X = spam
+    last = simple.rules_.n_rules
+    for rule in (2, 1, last):
+        desk.page.click(f'.card[data-rule="{rule}"] .body')
+        desk.page.wait_for_timeout(100)
+        expected = rows_of(simple, X, rule)
+        assert desk.highlighted() == expected
+        # One line of the picture for each row of the rule.
+        assert desk.page.evaluate(LINES) == len(expected)
+        assert desk.page.locator(".card.chosen").count() == 1
+        status = desk.page.inner_text("#status")
+        assert f"Rule {rule}: {len(expected)} of {len(X)} rows" in status
+    desk.page.click(f'.card[data-rule="{last}"] .body')
+    assert desk.highlighted() == []
+    assert desk.said == []
+
+
+def test_the_keyboard_chooses_rules(desk, spam):
+    _, simple, X = spam
+    press = desk.page.keyboard.press
+    desk.page.focus("#choose-1")
+    press("Space")
+    assert desk.highlighted() == rows_of(simple, X, 1)
+    press("ArrowDown")
+    assert desk.highlighted() == rows_of(simple, X, 2)
+    assert desk.page.evaluate("document.activeElement.id") == "choose-2"
+    assert desk.page.is_checked("#chip-2")
+    press("Enter")
+    assert desk.highlighted() == []
+    press("Enter")
+    assert desk.highlighted() == rows_of(simple, X, 2)
+    press("Escape")
+    assert desk.highlighted() == []
+    desk.page.focus("#chip-0")
+    press("ArrowRight")
+    assert desk.highlighted() == rows_of(simple, X, 1)
+    assert desk.page.is_checked("#choose-1")
+
+
+def test_a_map_shows_the_rows_of_the_rule_too(desk, spam):
+    _, simple, X = spam
+    desk.page.click('.card[data-rule="1"] .body')
+    desk.page.wait_for_timeout(100)
+    dots = desk.page.evaluate(
+        """() => document.getElementById("plot-map-0").data
+          .filter((trace) => trace.meta.role === "chosen")
+          .flatMap((trace) => trace.customdata).flat()"""
+    )
+    assert sorted(dots) == rows_of(simple, X, 1)
+    desk.page.check("#scale-maps-value", force=True)
+    desk.page.check("#scale-rows-value", force=True)
+    desk.page.wait_for_timeout(200)
+    assert desk.highlighted() == rows_of(simple, X, 1)
+    desk.keep("by-value")
+    desk.page.check("#scale-rows-order", force=True)
+    assert desk.said == []
+
+
+def test_a_name_that_looks_like_a_script_stays_text(desk, spam):
+    _, simple, _ = spam
+    for name in (EVIL, BOLD):
+        assert name in simple.rules_.features
+        assert name in desk.page.inner_text(".cards")
+        assert name in desk.page.text_content("#plot-rows .yaxislayer-above")
+    assert desk.page.locator("script").count() == 3
+    assert desk.said == []
+
+
+def test_a_picture_of_the_desk_is_kept(desk):
+    desk.page.click('.card[data-rule="2"] .body')
+    desk.stretch()
+    desk.keep("desktop")
+
+
+def test_the_page_reads_in_order_without_scripts(browser, spam):
+    path, simple, _ = spam
+    with Visit(browser, path, scripts=False) as visit:
+        page = visit.page
+        headings = page.locator("h2").all_inner_texts()
+        assert headings == [
+            "The question",
+            "The rules",
+            "More rules or fewer",
+            "How close to the ensemble",
+            "Where they disagree",
+            "The rows, one line each",
+            "Maps of two features",
+            "Which features count",
+            "Coverage and overlap",
+            "Settings and how to reproduce",
+        ]
+        for kind in ("h1", "h2", "h3", ".card", "table", ".static svg"):
+            for each in page.locator(kind).all():
+                assert each.is_visible(), kind
+        assert page.locator(".card").count() == simple.rules_.n_rules
+        assert page.locator(".static svg").count() == 3
+        assert page.locator("input:visible").count() == 0
+        assert page.locator("figure .live:visible").count() == 0
+        visit.keep("no-scripts")
+
+
+@pytest.mark.parametrize("scripts", [True, False])
+def test_the_page_fits_a_phone(browser, spam, scripts):
+    path, *_ = spam
+    with Visit(browser, path, width=360, scripts=scripts, has_touch=True) as visit:
+        if scripts:
+            visit.page.click('.card[data-rule="1"] .then')
+            widths = "[document.documentElement.scrollWidth, window.innerWidth]"
+            assert visit.page.evaluate(widths) == [360, 360]
+            visit.stretch()
+        width = visit.page.locator("main").bounding_box()["width"]
+        assert width <= 360
+        visit.keep("phone" if scripts else "phone-no-scripts")
+
+
+def test_dark_follows_the_reader(browser, spam):
+    path, *_ = spam
+    background = "getComputedStyle(document.body).backgroundColor"
+    axis = """getComputedStyle(document.querySelector("#plot-rows .ytick text")).fill"""
+    with Visit(browser, path, color_scheme="dark") as visit:
+        visit.page.click('.card[data-rule="1"] .then')
+        assert visit.page.evaluate(background) == "rgb(20, 23, 28)"
+        assert visit.page.evaluate(axis) == "rgb(230, 233, 238)"
+        visit.stretch()
+        visit.keep("dark")
+        visit.page.emulate_media(color_scheme="light")
+        visit.page.wait_for_timeout(300)
+        assert visit.page.evaluate(background) == "rgb(255, 255, 255)"
+        assert visit.page.evaluate(axis) == "rgb(27, 31, 36)"
+
+
+def test_it_prints_on_white_with_still_pictures(browser, spam, tmp_path):
+    path, *_ = spam
+    with Visit(browser, path, width=800, color_scheme="dark") as visit:
+        visit.page.click('.card[data-rule="1"] .then')
+        SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+        printed = visit.page.pdf(path=SCREENSHOTS / "print.pdf", format="A4")
+        assert printed.startswith(b"%PDF")
+        visit.page.emulate_media(media="print")
+        background = "getComputedStyle(document.body).backgroundColor"
+        assert visit.page.evaluate(background) == "rgb(255, 255, 255)"
+        assert visit.page.locator(".static svg:visible").count() == 3
+        for hidden in ("nav", "figure .live", "fieldset", "#status"):
+            assert visit.page.locator(f"{hidden}:visible").count() == 0, hidden

@@ -1,0 +1,212 @@
+"""The numbers of a report, worked by hand on a few rows."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassifier
+from sklearn.frozen import FrozenEstimator
+
+from defragtrees import simplify
+from defragtrees.conditions import Condition
+from defragtrees.report.axis import Axis
+from defragtrees.report.boxes import map_boxes
+from defragtrees.report.summarize import summarize
+from tests.report.cases import numbers, weather
+
+
+def test_evidence_of_each_rule_is_that_of_the_rows_it_answers():
+    found = summarize(*weather())
+    cards = found["rules"]
+    assert [card["n_rows"] for card in cards] == [2, 2, 2]
+    assert [card["right"] for card in cards] == [1.0, 0.5, 1.0]
+    # The forest says "out" on rows 1, 2 and 6 only.
+    assert [card["agrees"] for card in cards] == [1.0, 0.0, 0.5]
+    assert [card["holds"] for card in cards] == [2 / 6, 3 / 6, 1.0]
+    assert [card["then"] for card in cards] == ["out", "out", "in"]
+
+
+def test_conditions_keep_the_words_of_the_rules():
+    cards = summarize(*weather())["rules"]
+    assert cards[0]["parts"] == [["", "degrees", " > 20"], ["", "wind", " ≤ 5"]]
+    assert cards[2]["parts"] == []
+
+
+def test_weights_count_as_rows():
+    simple, X, y = weather()
+    found = summarize(simple, X, y, [3.0, 0.0, 1.0, 1.0, 1.0, 0.0])
+    assert [card["share"] for card in found["rules"]] == pytest.approx(
+        [0.5, 1 / 3, 1 / 6]
+    )
+    assert found["scores"]["error"] == pytest.approx(1 / 6)
+    assert found["overlap"]["coverage"] == pytest.approx(5 / 6)
+
+
+def test_without_y_there_are_no_errors():
+    simple, X, _ = weather()
+    found = summarize(simple, X)
+    assert "error" not in found["scores"]
+    assert {card["right"] for card in found["rules"]} == {None}
+    assert found["disagreements"]["rows"][0]["y"] is None
+
+
+def test_disagreements_are_the_rows_that_differ():
+    found = summarize(*weather())["disagreements"]
+    assert found["n"] == 3
+    assert [row["row"] for row in found["rows"]] == [3, 4, 6]
+    assert [row["rule"] for row in found["rows"]] == [2, 2, 3]
+    assert found["rows"][2]["says"] == "in"
+    assert found["rows"][2]["ensemble"] == "out"
+    assert found["features"] == ["wind", "degrees"]
+    assert found["rows"][2]["values"] == ["8", "26"]
+    # Rule 2 asks about the wind; the last rule about nothing.
+    assert found["rows"][0]["asked"] == [True, False]
+    assert found["rows"][2]["asked"] == [False, False]
+
+
+def test_pairs_of_classes_are_counted():
+    found = summarize(*weather())["closeness"]
+    assert found["classes"] == ["in", "out"]
+    assert found["counts"] == [[1, 1], [2, 2]]
+
+
+def test_an_averaged_rule_has_all_rows_in_which_it_holds():
+    simple, X, y = numbers("average")
+    found = summarize(simple, X, y)
+    assert [card["n_rows"] for card in found["rules"]] == [2, 2, 4]
+    assert [card["weight"] for card in found["rules"]] == ["2", "1", "1"]
+    # Answers are (8+1)/4, 8/3, 1/2 and 0; y is 3, 4, 0 and 0.
+    assert found["rules"][0]["miss"] == pytest.approx((0.75 + 4 / 3) / 2)
+    assert found["plot"]["rules"][1]["rows"] == [0, 2]
+
+
+def test_a_list_gives_a_row_to_its_first_rule():
+    simple, X, y = numbers("first")
+    found = summarize(simple, X, y)
+    assert [card["n_rows"] for card in found["rules"]] == [2, 1, 1]
+    assert found["rules"][0]["miss"] == 0.5
+    assert [row["quantiles"][1] for row in found["closeness"]["rows"]] == [
+        4.0,
+        0.0,
+        0.0,
+    ]
+
+
+def test_overlap_counts_rules_before_the_last():
+    simple, X, y = numbers("first")
+    counts = summarize(simple, X, y)["overlap"]["counts"]
+    assert [(row["n_holding"], row["n_rows"]) for row in counts] == [
+        (0, 1), (1, 2), (2, 1),
+    ]  # fmt: skip
+
+
+def test_importance_is_the_ensembles_own_or_the_cover_of_its_splits():
+    simple, X, y = weather()
+    own = summarize(simple, X, y)["features"]
+    assert own["rows"][0] == {
+        "name": "wind", "n_rules": 2, "use": 2 / 3, "importance": 0.0,
+    }  # fmt: skip
+    assert own["rows"][1]["importance"] == 1.0
+    assert "cover" in own["source"]
+    forest = RandomForestClassifier(5, random_state=0).fit(X, y)
+    simple = simplify(FrozenEstimator(forest), X, y, max_rules=2, random_state=0)
+    found = summarize(simple, X, y)
+    assert found["features"]["source"].startswith(
+        "feature_importances_ of RandomForest"
+    )
+    assert found["question"]["ensemble"] == "RandomForestClassifier"
+
+
+def test_rows_by_order_stand_side_by_side_and_bands_are_shares():
+    column = np.array([0.0, 0.0, 0.0, 5.0, 7.0, np.nan])
+    axis = Axis("x", None, column, np.array([1, 0, 0, 0, 0, 0]), True, 0)
+    drawn = axis.to_dict(is_mapped=False)
+    # The first row is of another group than its equals, so it stands last of them.
+    assert drawn["order"] == [0.5, 0.1, 0.3, 0.7, 0.9, -0.14]
+    assert drawn["value"] == [0.0, 0.0, 0.0, 0.7143, 1.0, -0.14]
+    bands = axis.bands(Condition(0, upper=0.5, missing=True))
+    assert bands["order"] == [[-0.16, -0.12], [-0.02, 0.6]]
+    assert bands["value"] == [[-0.16, -0.12], [-0.02, 0.0714]]
+    assert axis.bands(Condition(0, lower=0.0))["order"] == [[0.6, 1.02]]
+
+
+def test_bands_of_categories_lie_where_their_rows_are():
+    column = np.array([0.0, 1.0, 1.0, 2.0])
+    axis = Axis("c", ("r", "g", "b"), column, np.zeros(4, int), False, 0)
+    bands = axis.bands(Condition(0, categories=(0, 2)))
+    assert bands["order"] == [[-0.02, 0.25], [0.75, 1.02]]
+    assert bands["value"] == [[-0.02, 0.25], [0.75, 1.02]]
+    assert axis.bands(Condition(0, categories=(1, 2)))["order"] == [[0.25, 1.02]]
+
+
+def test_a_map_fills_only_where_every_row_gets_the_answer():
+    simple, X, _ = weather()
+    axes = [
+        Axis(name, None, X[:, j], np.zeros(6, int), False, j)
+        for j, name in enumerate(simple.rules_.feature_names)
+    ]
+    boxes = map_boxes(simple.rules_, (0, 1), axes)
+    assert [box["rule"] for box in boxes] == [2, 1, 0]
+    assert all(box["is_filled"] for box in boxes)
+    # On another pair the first rule may answer anywhere in the second rule's box.
+    boxes = map_boxes(simple.rules_, (1, 2), [axes[1], axes[0]])
+    assert [(box["rule"], box["is_filled"]) for box in boxes] == [
+        (1, False),
+        (0, False),
+    ]
+
+
+def test_the_path_of_the_simplifier_is_measured_on_the_rows():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    y = (X[:, 0] > 0).astype(int) + (X[:, 1] > 0)
+    forest = RandomForestClassifier(10, random_state=0).fit(X, y)
+    simple = simplify(forest, X, y, max_rules=4, n_restarts=3, random_state=0)
+    path = summarize(simple, X, y)["path"]
+    assert [point["n_rules"] for point in path["points"]] == sorted(simple.path_)
+    at = path["points"][path["shown"]]
+    assert at["error"] == pytest.approx(simple.evaluate(X, y)["error"])
+    assert path["chosen"] == path["shown"]
+    assert not path["is_given"]
+
+
+def test_a_summary_with_categories_and_missing_values_is_plain_json():
+    rng = np.random.default_rng(0)
+    size = rng.normal(size=150)
+    size[::9] = np.nan
+    colour = pd.Categorical(rng.choice(["red", "blue", "green"], 150))
+    X = pd.DataFrame({"size": size, "colour": colour})
+    y = np.where((colour == "red") | (np.nan_to_num(size, nan=9.0) > 1), "b", "a")
+    model = HistGradientBoostingClassifier(
+        categorical_features="from_dtype", max_iter=10, min_samples_leaf=5
+    ).fit(X, y)
+    simple = simplify(model, X, y, max_rules=4, n_restarts=3, random_state=0)
+    found = summarize(simple, X, y, max_rows=40)
+    assert json.loads(json.dumps(found, allow_nan=False)) == found
+    assert len(found["plot"]["rows"]["number"]) == 40
+    assert found["plot"]["n_rows"] == 150
+    assert found["question"]["has_missing"]
+
+
+@pytest.mark.parametrize(
+    ("features", "message"),
+    [
+        ([("degrees", "rain")], "features has 'rain', which is not a feature of X."),
+        ([("degrees", 2)], "features has 2, which is not a feature of X."),
+        (["degrees", "wind", "wind"], "features must be pairs of names or numbers"),
+        ([(0, "degrees")], "A pair of features must be of two"),
+    ],
+)
+def test_pairs_that_are_none_are_refused(features, message):
+    simple, X, y = weather()
+    with pytest.raises(ValueError, match=message):
+        summarize(simple, X, y, features=features)
+
+
+def test_one_pair_may_be_given_without_a_list():
+    simple, X, y = weather()
+    found = summarize(simple, X, y, features=("wind", 0))
+    assert len(found["plot"]["maps"]) == 1
+    first = found["plot"]["maps"][0]["x"]
+    assert found["plot"]["axes"][first]["name"] == "wind"

@@ -1,0 +1,248 @@
+"""The file: self-contained, escaped, written at once, and readable without extras."""
+
+import hashlib
+import re
+from base64 import b64encode
+from html.parser import HTMLParser
+
+import pytest
+
+import defragtrees.report.html
+import defragtrees.report.pictures
+from defragtrees import simplify_path
+from defragtrees.conditions import Condition, Rule
+from defragtrees.errors import MissingPackageError
+from defragtrees.report import write_report
+from defragtrees.report.markup import script_json
+from defragtrees.rules import RuleSet
+from tests.report.cases import GivenClassifier, numbers, stump, weather
+
+VOID = {"meta", "link", "br", "wbr", "input", "hr", "img"}
+
+
+class Outline(HTMLParser):
+    """Headings in order, ids, and whether each element is closed."""
+
+    def __init__(self):
+        super().__init__()
+        self.levels, self.ids, self.open = [], [], []
+
+    def handle_starttag(self, tag, attrs):
+        if re.fullmatch("h[1-6]", tag):
+            self.levels.append(int(tag[1]))
+        self.ids += [value for name, value in attrs if name == "id"]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_endtag(self, tag):
+        if tag not in VOID:
+            assert self.open.pop() == tag
+
+
+def without(monkeypatch, *modules):
+    """Act as if the packages that these modules ask for were not installed."""
+
+    def refuse(package, purpose):
+        raise MissingPackageError(package)
+
+    for module in modules:
+        monkeypatch.setattr(module, "require", refuse)
+
+
+def page_of(tmp_path, simple, *rows, **options):
+    path = write_report(tmp_path / "page.html", simple, *rows, **options)
+    return path.read_text(encoding="utf-8")
+
+
+def without_library(page):
+    return re.sub(r"<script>.*?</script>", "", page, flags=re.DOTALL)
+
+
+@pytest.mark.parametrize("decision", ["first", "partition", "average"])
+def test_pages_are_well_formed(tmp_path, decision):
+    simple, X, y = numbers(decision)
+    outline = Outline()
+    outline.feed(without_library(page_of(tmp_path, simple, X, y)))
+    assert outline.open == []
+    assert len(set(outline.ids)) == len(outline.ids)
+    assert outline.levels[0] == 1
+    assert outline.levels.count(1) == 1
+    assert all(
+        b - a <= 1 for a, b in zip(outline.levels, outline.levels[1:], strict=False)
+    )
+
+
+def test_nothing_is_fetched_and_only_our_scripts_may_run(tmp_path):
+    page = page_of(tmp_path, *weather())
+    policy = re.search('Content-Security-Policy" content="([^"]*)"', page)[1]
+    assert policy.startswith("default-src 'none'; script-src 'sha256-")
+    assert "unsafe-eval" not in policy
+    for script in re.findall(r"<script>(.*?)</script>", page, flags=re.DOTALL):
+        digest = b64encode(hashlib.sha256(script.encode()).digest()).decode()
+        assert f"'sha256-{digest}'" in policy
+    rest = without_library(page)
+    assert not re.search(r'(src|href)="(?!#|data:,)', rest)
+    assert "url(" not in re.sub(r"url\(#[\w-]+\)", "", rest)
+    assert len(page.encode()) < 6_000_000
+
+
+def test_every_name_and_text_is_escaped(tmp_path):
+    evil = "<script>alert(1)</script>"
+    label = "</script><!--\u2028'\"&"
+    rules = RuleSet(
+        (Rule((Condition(0, lower=0.0),), label, (0.0, 1.0)),),
+        Rule((), "b", (1.0, 0.0)),
+        (evil, label),
+        "classification",
+        ("b", label),
+    )
+    ensemble = defragtrees.Forest(
+        (stump(0, 0.0, [1.0, 0.0], [0.0, 1.0]),), (evil, label), "classification",
+        ("b", label), "mean",
+    )  # fmt: skip
+    simple = GivenClassifier(ensemble, rules=rules).fit([[1.0, 2.0], [-1.0, 3.0]])
+    page = page_of(
+        tmp_path, simple, [[1.0, 2.0], [-1.0, 3.0]], title=evil, command=evil
+    )
+    assert evil not in page
+    assert "<!--" not in without_library(page)
+    assert page.count("&lt;script&gt;alert(1)&lt;/script&gt;") > 5
+    assert len(re.findall("<script", page)) == 3
+
+
+def test_json_in_a_script_cannot_end_it():
+    text = script_json(["</script>", "\u2028", "<!--", "&"])
+    assert text == '["\\u003c/script\\u003e","\\u2028","\\u003c!--","\\u0026"]'
+
+
+def test_without_plotly_the_page_has_still_pictures_and_says_so(tmp_path, monkeypatch):
+    without(monkeypatch, defragtrees.report.html)
+    page = page_of(tmp_path, *weather())
+    assert "<script" not in page
+    assert "script-src 'none'" in page
+    assert page.count("<svg") == 2
+    assert "pip install &#x27;defragtrees[report]&#x27;" in page
+    assert "<input" not in page
+
+
+def test_without_plotly_and_matplotlib_the_page_has_tables(tmp_path, monkeypatch):
+    without(monkeypatch, defragtrees.report.html, defragtrees.report.pictures)
+    page = page_of(tmp_path, *weather())
+    assert "<script" not in page
+    assert "<svg" not in page
+    assert "<figure" not in page
+    assert "it has no pictures" in page
+    assert page.count("<table>") >= 7
+
+
+def test_still_pictures_take_their_colours_from_the_page(tmp_path):
+    page = page_of(tmp_path, *weather())
+    pictures = "".join(re.findall(r"<svg.*?</svg>", page, flags=re.DOTALL))
+    assert "var(--g1)" in pictures
+    assert "#fe0" not in pictures
+    assert "<metadata" not in pictures
+
+
+def luminance(colour):
+    """Relative luminance of a colour, after WCAG 2."""
+    parts = [int(colour[k : k + 2], 16) / 255 for k in (1, 3, 5)]
+    parts = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+
+def test_texts_and_lines_stand_out_in_light_and_dark(tmp_path):
+    page = page_of(tmp_path, *weather())
+    light, dark = re.findall(r":root \{\s(.*?)\n *\}", page, flags=re.DOTALL)[:2]
+    for style in (light, dark):
+        colours = dict(re.findall(r"--([\w-]+): (#\w{6})", style))
+        assert len(colours) >= 33
+
+        def contrast(one, two, colours=colours):
+            low, high = sorted(luminance(colours[name]) for name in (one, two))
+            return (high + 0.05) / (low + 0.05)
+
+        for ground in ("paper", "card", "accent-soft"):
+            for ink in ("ink", "quiet", "accent"):
+                assert contrast(ink, ground) >= 4.5, (ink, ground)
+        for line in (*(f"g{k}" for k in range(8)), *(f"s{k}" for k in range(5))):
+            assert contrast(line, "paper") >= 3.0, line
+
+
+def test_cards_say_the_order_and_the_evidence(tmp_path):
+    page = page_of(tmp_path, *weather()).replace("\N{NO-BREAK SPACE}", " ")
+    leads = re.findall(r'<span class="lead">([^<]*)</span>', page)
+    assert leads == ["If", "Else if", "Otherwise"]
+    assert (
+        "<b>33 %</b> of rows (2), <b>50 %</b> right, the ensemble agrees on <b>0 %</b>"
+        in page
+    )
+    assert "<b>degrees</b> &gt; 20" in page
+
+
+def test_averaged_rules_say_their_weight(tmp_path):
+    page = page_of(tmp_path, *numbers("average"))
+    assert re.findall(r'<span class="lead">([^<]*)</span>', page) == [
+        "If",
+        "If",
+        "Always",
+    ]
+    assert "with weight 2" in page
+    assert "Every rule that holds has a say." in page
+
+
+def test_a_given_path_and_comparison_are_shown(tmp_path):
+    simple, X, y = weather()
+    rows = list(range(6)) * 10
+    path = simplify_path(
+        simple.forest_, X[rows], y[rows], max_rules=2, n_restarts=2, random_state=0
+    )
+
+    class Compared:
+        ensemble_error, n_splits = 0.25, 1
+
+        def rows(self):
+            done = dict.fromkeys(
+                ("n_rules", "n_conditions", "error", "error_std"), 2.0
+            ) | dict.fromkeys(("fidelity", "coverage", "seconds"), 0.5)
+            failed = {"method": "<i>b</i>", "budget": 3, "failure": "no <b>luck</b>"}
+            return [{"method": "a", "budget": None, "failure": None, **done}, failed]
+
+    page = page_of(tmp_path, simple, X, y, rule_path=path, comparison=Compared())
+    assert 'id="path-heading"' in page
+    assert "on rows held out when the path was made" in page
+    assert "The rules above are none of these lists" in page
+    assert "&lt;i&gt;b&lt;/i&gt;, at most 3 failed: no &lt;b&gt;luck&lt;/b&gt;" in page
+    assert "25.0\N{NO-BREAK SPACE}%" in page
+
+
+def test_the_file_is_replaced_at_once_or_not_at_all(tmp_path, monkeypatch):
+    path = tmp_path / "page.html"
+    path.write_text("before")
+    simple, X, y = weather()
+
+    def fail(source, target):
+        raise OSError("disk full")
+
+    with monkeypatch.context() as patched:
+        patched.setattr("os.replace", fail)
+        with pytest.raises(OSError, match="disk full"):
+            write_report(path, simple, X, y)
+    assert path.read_text() == "before"
+    assert [file.name for file in tmp_path.iterdir()] == ["page.html"]
+    assert write_report(path, simple, X, y) == path
+    assert "before" not in path.read_text(encoding="utf-8")[:100]
+
+
+def test_wrong_places_and_numbers_are_refused(tmp_path):
+    simple, X, y = weather()
+    with pytest.raises(FileNotFoundError, match="Create it first"):
+        write_report(tmp_path / "no" / "page.html", simple, X, y)
+    with pytest.raises(IsADirectoryError, match="Add a file name"):
+        write_report(tmp_path, simple, X, y)
+    with pytest.raises(ValueError, match="max_rows must be a whole number from 1"):
+        write_report(tmp_path / "page.html", simple, X, y, max_rows=0)
+    with pytest.raises(ValueError, match="0 sample"):
+        write_report(tmp_path / "page.html", simple, X[:0])
+    with pytest.raises(ValueError, match=r"positive sum|non-zero"):
+        write_report(tmp_path / "page.html", simple, X, y, [0.0] * 6)
+    assert list(tmp_path.iterdir()) == []

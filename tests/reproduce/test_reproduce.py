@@ -1,0 +1,170 @@
+"""The experiments run, are kept, go on after a stop, and are written up as they are."""
+
+import csv
+import json
+import re
+
+import pytest
+
+from defragtrees.progress import Progress
+from defragtrees.reproduce import paper
+from defragtrees.reproduce.results import Results, spread_text, to_csv
+from defragtrees.reproduce.runner import ITEMS, Plan, cost, reproduce
+from defragtrees.reproduce.store import Store, write_whole
+from defragtrees.reproduce.table2 import build as build_table2
+from defragtrees.reproduce.table3 import build as build_table3
+
+SMALL = {"quick": True, "datasets": ["energy"], "n_jobs": 1}
+WITHOUT_EM = ["table1", "figure_trade_off", "table4"]
+
+
+def read_csv(path):
+    with path.open(encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture(scope="module")
+def finished(tmp_path_factory):
+    """A run on the bundled Energy data."""
+    folder = tmp_path_factory.mktemp("reproduction")
+    page = reproduce(folder, only=WITHOUT_EM, **SMALL)
+    return folder, page
+
+
+def test_a_run_writes_tables_pictures_and_a_page(finished):
+    folder, page = finished
+    text = page.read_text(encoding="utf-8")
+    for name in WITHOUT_EM:
+        assert (folder / f"{name}.csv").exists()
+        assert f'<h2 id="{name}">' in text
+    assert (folder / "figure_trade_off.svg").read_bytes().startswith(b"<?xml")
+    sources = re.findall(r'<img src="([^"]{30})', text)
+    assert sources
+    assert all(source.startswith("data:image/png;base64,") for source in sources)
+    assert "http" not in re.sub(r'"data:[^"]*"', "", text)
+
+
+def test_numbers_of_the_page_are_those_of_the_parts(finished):
+    folder, page = finished
+    part = json.loads((folder / "parts" / "energy-1-inTrees.json").read_text("utf-8"))
+    rows = read_csv(folder / "figure_trade_off.csv")
+    own = [r for r in rows if r["method"] == "inTrees" and r["seed"] == "1"]
+    assert [float(row["error"]) for row in own] == [part["result"]["error"]]
+    sizes = [int(r["n_rules"]) for r in rows if r["method"] == "inTrees"]
+    text = spread_text(sizes, 4)
+    assert f"<td>{text}</td>" in page.read_text(encoding="utf-8")
+
+
+def test_the_smallest_methods_are_as_the_paper_says(finished):
+    rows = read_csv(finished[0] / "figure_trade_off.csv")
+    small = [int(r["n_rules"]) for r in rows if r["method"] == "DTree2"]
+    assert small == [4, 4]
+    proposed = [int(r["n_rules"]) for r in rows if r["method"] == "Proposed"]
+    assert all(3 <= n <= paper.MOST_COMPONENTS for n in proposed)
+    rules = read_csv(finished[0] / "table4.csv")
+    assert {row["method"] for row in rules} > {"Proposed", "defragtrees", "BATrees"}
+    assert all(re.search("[a-z]+_[a-z]+ |otherwise", row["rule"]) for row in rules)
+
+
+def test_a_stopped_run_goes_on_and_ends_with_the_same_files(finished, tmp_path):
+    class Stopping(Progress):
+        def advance(self, steps=1):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        reproduce(tmp_path, only=WITHOUT_EM, progress=Stopping, **SMALL)
+    kept = {path.name for path in (tmp_path / "parts").iterdir()}
+    assert kept
+    assert not (tmp_path / "index.html").exists()
+    times = {path: path.stat().st_mtime_ns for path in (tmp_path / "parts").iterdir()}
+    reproduce(tmp_path, only=WITHOUT_EM, **SMALL)
+    assert all(path.stat().st_mtime_ns == time for path, time in times.items())
+    whole = finished[0]
+    names = {path.relative_to(whole) for path in whole.rglob("*")}
+    assert {path.relative_to(tmp_path) for path in tmp_path.rglob("*")} == names
+    for name in WITHOUT_EM:
+        one, two = (read_csv(f / f"{name}.csv") for f in (whole, tmp_path))
+        for row in (*one, *two):
+            row.pop("seconds", None)
+        assert one == two
+    assert len(kept) < len(list((whole / "parts").iterdir()))
+
+
+def test_only_what_an_item_needs_is_planned():
+    plan = Plan(("table2",), ("energy",), (0,))
+    assert plan.cells() == [("energy", 0, ("ensemble", "Proposed", "em"))]
+    plan = Plan(("table4",), ("energy", "spambase"), (0,))
+    assert [cell[0] for cell in plan.cells()] == ["energy"]
+    plan = Plan(("figure_regions",), tuple(paper.DATASETS), (0, 1))
+    assert sorted(cell[:2] for cell in plan.cells()) == [
+        ("synthetic1", 0),
+        ("synthetic2", 0),
+    ]
+    every = Plan(tuple(ITEMS), tuple(paper.DATASETS), (0,)).cells()
+    assert every[0][0] in ("higgs", "miniboone")
+    assert cost(*every[0][::2]) > cost(*every[-1][::2])
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"only": ["table9"]}, "only must be among .*; got 'table9'"),
+        ({"datasets": ["iris"]}, "datasets must be among .*; got 'iris'"),
+    ],
+)
+def test_unknown_names_are_refused(tmp_path, settings, message):
+    with pytest.raises(ValueError, match=message):
+        reproduce(tmp_path, **settings)
+
+
+def made_up(tmp_path, fab, em, overlap=1.0):
+    """Results with given seconds, to work out verdicts by hand."""
+    store = Store(tmp_path, {})
+    for dataset in ("synthetic1", "energy"):
+        for seed in (0, 1):
+            result = {"seconds_per_restart": fab, "overlap": overlap}
+            store.write(dataset, seed, "Proposed", result)
+            store.write(dataset, seed, "em", [{"seconds": em / 10}] * 10)
+    return Results(store, (0, 1), ("synthetic1", "energy"))
+
+
+def test_verdict_on_time_follows_the_numbers(tmp_path):
+    slow = build_table2(made_up(tmp_path / "a", fab=1.0, em=4.0))
+    fast = build_table2(made_up(tmp_path / "b", fab=0.01, em=0.08))
+    assert slow.verdict[0].startswith(
+        "FAB is at least 5 times faster than EM on 0 of 2"
+    )
+    assert fast.verdict[0].startswith(
+        "FAB is at least 5 times faster than EM on 2 of 2"
+    )
+    # The paper's 2.59 s and 0.03 s are 259 and 3 times as long as 0.01 s.
+    assert fast.verdict[1].startswith("A restart of FAB is from 3 to 259 times as fast")
+    assert fast.numbers[0]["ratio"] == pytest.approx(8)
+
+
+def test_verdict_on_overlap_follows_the_numbers(tmp_path):
+    close = build_table3(made_up(tmp_path / "a", 1.0, 1.0, overlap=1.2))
+    far = build_table3(made_up(tmp_path / "b", 1.0, 1.0, overlap=1.5))
+    assert "within 0.3 of the paper on 2 of 2 sets" in close.verdict[0]
+    assert "within 0.3 of the paper on 0 of 2 sets" in far.verdict[0]
+
+
+def test_a_store_takes_no_results_of_other_settings_or_half_a_file(tmp_path):
+    Store(tmp_path, {"version": 1}).write("energy", 0, "em", [1])
+    assert Store(tmp_path, {"version": 1}).read("energy", 0, "em") == [1]
+    assert Store(tmp_path, {"version": 2}).read("energy", 0, "em") is None
+    (tmp_path / "energy-1-em.json").write_text('{"settings": {"ver', "utf-8")
+    assert Store(tmp_path, {"version": 1}).read("energy", 1, "em") is None
+
+
+def test_a_file_is_written_whole_or_not_at_all(tmp_path):
+    path = tmp_path / "a.txt"
+    write_whole(path, "one")
+    with pytest.raises(TypeError):
+        write_whole(path, 3)
+    assert path.read_text("utf-8") == "one"
+    assert [p.name for p in tmp_path.iterdir()] == ["a.txt"]
+
+
+def test_csv_has_all_columns_of_all_rows():
+    assert to_csv([{"a": 1}, {"a": 2, "b": 3}]) == "a,b\n1,\n2,3\n"

@@ -9,6 +9,7 @@ from sklearn.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
+from sklearn.model_selection import train_test_split
 
 from defragtrees import (
     BornAgainTreeClassifier,
@@ -49,9 +50,9 @@ def test_a_score_is_that_of_the_fitted_estimator_on_the_rows_held_out(iris):
     ensemble, X, y = iris
     found = compare(ensemble, X, y, methods=["distilled"], test_size=50, random_state=3)
     model = found.estimators["distilled", None]
-    from sklearn.model_selection import train_test_split
-
-    _, test = train_test_split(np.arange(len(X)), test_size=50, random_state=3)
+    _, test = train_test_split(
+        np.arange(len(X)), test_size=50, random_state=3, stratify=y
+    )
     error = np.mean(model.predict(X.iloc[test]) != y.iloc[test])
     assert found.rows()[0]["error"] == error
     assert found.ensemble_error == np.mean(ensemble.predict(X.iloc[test]) != y[test])
@@ -87,7 +88,7 @@ def test_a_method_that_fails_says_why_and_the_others_go_on(iris):
     assert broken["failure"] == "RuntimeError: the solver gave up"
     assert good["failure"] is None
     assert "broken failed: RuntimeError: the solver gave up" in str(found)
-    assert repr(found) == "<Comparison: 2 methods, 1 failed>"
+    assert repr(found) == "<Comparison: 2 fits, 1 failed>"
     assert found.plot().get_xlabel() == "number of rules"
 
 
@@ -135,7 +136,7 @@ def test_categories_and_missing_values():
     [
         (["nothing"], "methods must be among"),
         ([], "methods must name at least one"),
-        ([3], "names or estimators of defragtrees; got 3"),
+        ([3], "names or estimators of defragtrees.*; got 3"),
         ([DistilledTreeRegressor()], "does not fit an ensemble for classification"),
         (["distilled", "distilled"], "two of one name"),
     ],
@@ -143,3 +144,65 @@ def test_categories_and_missing_values():
 def test_methods_that_cannot_be_are_refused(iris, methods, message):
     with pytest.raises((ValueError, TypeError), match=message):
         compare(*iris, methods=methods)
+
+
+def test_an_estimator_keeps_its_own_seed_and_a_name_gets_the_shared_one(iris):
+    own = BornAgainTreeClassifier(max_depth=2, random_state=7)
+    methods = {"own": own, "named": "distilled"}
+    found = compare(*iris, methods=methods, random_state=np.random.RandomState(0))
+    seeds = [model.random_state for model in found.estimators.values()]
+    assert seeds[0] == 7
+    assert isinstance(seeds[1], int)
+
+
+def test_no_method_depends_on_those_before_it(iris):
+    alone = compare(*iris, methods=QUICK, random_state=np.random.RandomState(0))
+    after = compare(
+        *iris,
+        methods={"first": "distilled", **QUICK},
+        random_state=np.random.RandomState(0),
+    )
+    for key, model in alone.estimators.items():
+        assert after.estimators[key].rules_ == model.rules_
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"budgets": [0]}, "budgets must be None or whole numbers from 1; got 0"),
+        ({"budgets": "12"}, "budgets must be whole numbers from 1; got '12'"),
+        ({"budgets": []}, "budgets must be whole numbers"),
+        ({"n_resamples": 1}, "n_resamples must be 0 or at least 2; got 1"),
+        ({"sample_weight": np.full(150, -1.0)}, "[Nn]egative"),
+        ({"sample_weight": np.eye(150)[0]}, "need some weight"),
+    ],
+)
+def test_settings_that_cannot_be_are_refused_before_any_fit(iris, settings, message):
+    with pytest.raises(ValueError, match=message):
+        compare(*iris, methods=["distilled"], **settings)
+
+
+def test_labels_that_the_ensemble_does_not_know_are_refused(iris):
+    ensemble, X, y = iris
+    with pytest.raises(ValueError, match="labels that the ensemble does not know"):
+        compare(ensemble, X, y.astype(str))
+    with pytest.raises(ValueError, match="compare needs y"):
+        compare(ensemble, X, None)
+    model = compare(ensemble, X, y, methods=["distilled"]).estimators["distilled", None]
+    with pytest.raises(ValueError, match="Are they of another type"):
+        model.evaluate(X, y.astype(str))
+
+
+def test_a_budget_may_be_a_number_and_repeats_count_once(iris):
+    found = compare(*iris, methods=["distilled"], budgets=3, random_state=0)
+    assert [row["budget"] for row in found.rows()] == [3]
+    found = compare(*iris, methods=["distilled"], budgets=[3, 3], random_state=0)
+    assert len(found.rows()) == 1
+
+
+def test_weights_count_in_coverage_and_overlap(iris):
+    ensemble, X, y = iris
+    model = DefragClassifier(ensemble, n_restarts=2, random_state=0).fit(X, y)
+    weight = (y == 0).to_numpy(float)
+    some = model.evaluate(X, y, weight)
+    assert some == model.evaluate(X[weight > 0], y[weight > 0])

@@ -5,6 +5,7 @@ import math
 import pickle
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from defragtrees import Condition, ModelFileError, Rule, RuleSet
@@ -200,7 +201,7 @@ def test_averaged_classes_are_a_mean_of_shares_and_a_default_without_weight_wait
     assert rules.predict(X).tolist() == ["a", "b", "a", "a"]
     assert str(rules).splitlines() == [
         "1. if t > 20 then a: 0.25, b: 0.75, weight 0.5",
-        "2. if h > 1.5 then a: 1, b: 0, weight 0.25",
+        "2. if h > 1.5 then a: 1, weight 0.25",
         "3. always a: 0.5, b: 0.5, weight 0",
     ]
     assert "<th>weight</th>" in rules._repr_html_()
@@ -215,3 +216,69 @@ def test_averaged_rules_come_back_from_json(task, tmp_path):
 def test_a_decision_is_one_of_three():
     with pytest.raises(ValueError, match="decision must be one of"):
         RuleSet((), Rule((), 1.0), ("a",), "regression", decision="vote")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"prediction": "maybe"}, "must answer one of"),
+        ({"weight": -5}, "weight must be from 0"),
+        ({"weight": float("nan")}, "weight must be from 0"),
+        ({"distribution": None}, "need their class shares"),
+        ({"distribution": [1.0]}, "one share for each class"),
+        (
+            {
+                "conditions": [
+                    {
+                        "feature": 0,
+                        "lower": None,
+                        "upper": None,
+                        "categories": [0],
+                        "missing": False,
+                    }
+                ]
+            },
+            "categories that it does not have",
+        ),
+    ],
+)
+def test_saved_rules_that_say_what_they_cannot_do_are_refused(change, message):
+    data = averaged("classification").to_dict()
+    data["rules"][0] |= change
+    with pytest.raises(ModelFileError, match=message):
+        RuleSet.from_dict(data)
+
+
+def test_shares_of_zero_are_not_printed_and_odd_labels_are_quoted():
+    rule = Rule((), "a: b", distribution=(0.0, 1.0), weight=1.0)
+    rules = RuleSet(
+        (), rule, ("t",), "classification", ("c", "a: b"), decision="average"
+    )
+    assert str(rules) == "1. always 'a: b': 1, weight 1"
+
+
+def test_explain_says_who_answers_and_why():
+    kinds = (None, ("red", "green"))
+    first = Rule((Condition(0, lower=1.0), Condition(1, categories=(1,))), 5.0)
+    second = Rule((Condition(0, upper=1.0, missing=True),), 7.0)
+    rules = RuleSet(
+        (first, second), Rule((), 9.0), ("size", "colour"), "regression", None, kinds
+    )
+    assert rules.explain({"size": 2.5, "colour": "green"}) == (
+        "5, by rule 1: size > 1 (it is 2.5) and colour is green (it is green)."
+    )
+    assert rules.explain([float("nan"), "red"]) == (
+        "7, by rule 2: size <= 1 or missing (it is missing)."
+    )
+    frame = pd.DataFrame({"size": [3.0, 0.5], "colour": ["red", "blue"]})
+    assert rules.explain(frame.iloc[0]) == "9, by rule 3, as no other rule holds."
+    assert rules.explain(frame)[1] == "7, by rule 2: size <= 1 or missing (it is 0.5)."
+    with pytest.raises(ValueError, match="A row needs 'colour'"):
+        rules.explain({"size": 1.0})
+
+
+def test_explain_names_all_rules_that_are_averaged():
+    assert averaged().explain([21.0, 2.0]) == (
+        "2.75, the mean by weight of rule 1 (4, weight 0.5), rule 2 (1, weight 0.25), "
+        "rule 3 (2, weight 0.25)."
+    )

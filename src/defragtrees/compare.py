@@ -1,5 +1,7 @@
 """compare: many methods on one ensemble and the same rows, in one table."""
 
+import math
+import numbers
 import time
 import warnings
 from collections.abc import Mapping
@@ -9,11 +11,17 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier
 from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
-from sklearn.utils.validation import check_consistent_length, column_or_1d
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_consistent_length,
+    column_or_1d,
+)
 
 from defragtrees import metrics, plots, render
 from defragtrees._optional import require
 from defragtrees.methods import METHODS
+from defragtrees.methods._door import check_labels, class_numbers, one_seed
+from defragtrees.methods._door import numbers as finite_numbers
 from defragtrees.methods.base import Simplifier
 from defragtrees.progress import Progress
 from defragtrees.readers import read_forest
@@ -30,7 +38,6 @@ MEASURES = (
     "overlap",
     "seconds",
 )
-OPTIONAL_MEASURES = ("stability",)
 
 
 @dataclass(frozen=True, eq=False)
@@ -98,24 +105,27 @@ class Comparison:
             line = [name, f"{row['n_rules']:.4g}", f"{row['n_conditions']:.1f}", error]
             line += [f"{row['fidelity']:.3f}", render.share(row["coverage"])]
             line += [f"{row['overlap']:.2f}", f"{row['seconds']:.2f}"]
-            lines.append(line + ([f"{row['stability']:.2f}"] if has_stability else []))
+            stability = row.get("stability", math.nan)
+            lines.append(line + ([f"{stability:.2f}"] if has_stability else []))
         return header, lines
 
     def __str__(self):
-        text = render.text_table(*self._cells())
-        text += f"\nensemble: error {render.rounded(self.ensemble_error)}"
-        for row in self.entries:
-            if row["failure"] is not None:
-                text += f"\n{_label(row)} failed: {row['failure']}"
-        return text
+        return "\n".join([render.text_table(*self._cells()), *self._notes()])
+
+    def _notes(self):
+        kind = "error" if self.task == "classification" else "squared error"
+        failed = [row for row in self.entries if row["failure"] is not None]
+        return [
+            f"ensemble: {kind} {render.rounded(self.ensemble_error)}",
+            *(f"{_label(row)} failed: {row['failure']}" for row in failed),
+        ]
 
     def _repr_html_(self):
-        caption = f"ensemble: error {render.rounded(self.ensemble_error)}"
-        return render.html_table(*self._cells(), caption)
+        return render.html_table(*self._cells(), "; ".join(self._notes()))
 
     def __repr__(self):
         n_failed = sum(row["failure"] is not None for row in self.entries)
-        return f"<Comparison: {len(self.entries)} methods, {n_failed} failed>"
+        return f"<Comparison: {len(self.entries)} fits, {n_failed} failed>"
 
     def plot(self, ax=None):
         """Error against number of rules, with the ensemble's line; returns the Axes."""
@@ -150,8 +160,8 @@ def compare(
     sample_weight : array-like of shape (n_samples,), optional
     methods : sequence of str or estimator, or mapping from name to them, optional
         Names are keys of `defragtrees.methods.METHODS`; all of these by default. Of an
-        estimator the settings count; it is not changed.
-    budgets : sequence of int or None, optional
+        estimator the settings count, but its ensemble is this one; it is not changed.
+    budgets : int or sequence of (int or None), optional
         Most rules; every method is fitted once for each, None being its own choice.
         By default just that.
     test_size : float or int, default=0.25
@@ -182,32 +192,67 @@ def compare(
     [('distilled', 3, 3.0), ('distilled', 4, 4.0)]
     """
     forest = read_forest(ensemble)
-    y = column_or_1d(y)
-    check_consistent_length(X, y, sample_weight)
-    if isinstance(random_state, np.random.Generator):
-        random_state = int(random_state.integers(2**31))
     chosen = _chosen(methods, forest.task)
-    budgets = (None,) if budgets is None else tuple(budgets)
-    splits = _splits(y, forest.task, test_size, cv, random_state)
-    shared = {"random_state": random_state, "n_jobs": n_jobs}
-    rows = _Rows(X, y, sample_weight, forest, n_resamples)
+    budgets = _budgets(budgets)
+    if n_resamples and n_resamples < 2:
+        raise ValueError(f"n_resamples must be 0 or at least 2; got {n_resamples!r}.")
+    rows = _checked(X, y, sample_weight, forest, n_resamples)
+    # One seed for all, so that no method depends on those before it.
+    seed = one_seed(random_state)
+    splits = _splits(rows.y, forest.task, test_size, cv, seed)
+    ensemble_error = rows.ensemble_error(splits)
+    shared = {"random_state": seed, "n_jobs": n_jobs}
     entries, estimators = [], {}
     with Progress("methods", len(chosen) * len(budgets)) as progress:
-        for name, estimator in chosen.items():
+        for name, (estimator, is_own) in chosen.items():
+            settings = _settings(estimator, shared, is_own)
             for budget in budgets:
-                entry, fitted = _measured(estimator, budget, shared, rows, splits)
+                entry, fitted = _measured(estimator, settings, budget, rows, splits)
                 entries.append({"method": name, "budget": budget, **entry})
                 if fitted is not None:
                     estimators[name, budget] = fitted
                 if verbose:
                     progress.advance()
     return Comparison(
-        tuple(entries),
-        estimators,
-        rows.ensemble_error(splits),
-        len(splits),
-        forest.task,
+        tuple(entries), estimators, ensemble_error, len(splits), forest.task
     )
+
+
+def _budgets(budgets):
+    """Budgets as a tuple without repeats."""
+    if budgets is None:
+        return (None,)
+    if isinstance(budgets, numbers.Integral):
+        budgets = (budgets,)
+    if isinstance(budgets, str) or not budgets:
+        raise ValueError(f"budgets must be whole numbers from 1; got {budgets!r}.")
+    for budget in budgets:
+        if budget is not None and not (
+            isinstance(budget, numbers.Integral) and budget >= 1
+        ):
+            raise ValueError(
+                f"budgets must be None or whole numbers from 1; got {budget!r}."
+            )
+    return tuple(dict.fromkeys(budgets))
+
+
+def _checked(X, y, sample_weight, forest, n_resamples):
+    """The rows, refused at once if no method could use them."""
+    if y is None:
+        raise ValueError("compare needs y, to measure errors; got None.")
+    y = column_or_1d(y)
+    matrix = forest.encode(X)
+    check_consistent_length(matrix, y, sample_weight)
+    if forest.task == "classification":
+        check_labels(y)
+        class_numbers(y, forest.classes)
+    else:
+        y = finite_numbers(y)
+    if sample_weight is not None:
+        sample_weight = _check_sample_weight(
+            sample_weight, matrix, ensure_non_negative=True
+        )
+    return _Rows(X, y, sample_weight, forest, n_resamples)
 
 
 @dataclass(frozen=True, eq=False)
@@ -225,15 +270,22 @@ class _Rows:
 
     def ensemble_error(self, splits):
         errors = []
-        for _, test in splits:
+        for train, test in splits:
             X, y, weight = self.take(test)
+            if self.sample_weight is not None and not (
+                weight.sum() > 0 and self.sample_weight[train].sum() > 0
+            ):
+                raise ValueError(
+                    "Training and test rows of every split need some weight; some of "
+                    "them have none. Use fewer folds, or leave out rows without weight."
+                )
             answers = self.forest.predict(X)
             errors.append(metrics.error(y, answers, self.forest.task, weight))
         return float(np.mean(errors))
 
 
 def _chosen(methods, task):
-    """The estimators by name, each with the settings that it will be made with."""
+    """By name the estimators, and whether they are the user's own."""
     if methods is None:
         methods = tuple(METHODS)
     if not isinstance(methods, Mapping):
@@ -247,7 +299,8 @@ def _chosen(methods, task):
         methods = dict(named)
     found = {}
     for name, method in methods.items():
-        if isinstance(method, str):
+        is_own = not isinstance(method, str)
+        if not is_own:
             if method not in METHODS:
                 raise ValueError(
                     f"methods must be among {tuple(METHODS)} or estimators; got "
@@ -256,13 +309,15 @@ def _chosen(methods, task):
             method = METHODS[method][task == "regression"]()
         elif not isinstance(method, Simplifier):
             raise TypeError(
-                f"methods must be names or estimators of defragtrees; got {method!r}."
+                "methods must be names or estimators of defragtrees, made and not "
+                f"their classes; got {method!r}."
             )
         if is_classifier(method) != (task == "classification"):
             raise ValueError(
-                f"{type(method).__name__} does not fit an ensemble for {task}."
+                f"{type(method).__name__} does not fit an ensemble for {task}. Use the "
+                f"{'classifier' if task == 'classification' else 'regressor'}."
             )
-        found[name] = method
+        found[name] = (method, is_own)
     if not found:
         raise ValueError("methods must name at least one method; it is empty.")
     return found
@@ -271,15 +326,36 @@ def _chosen(methods, task):
 def _splits(y, task, test_size, cv, seed):
     rows = np.arange(len(y))
     if cv is None:
-        return [train_test_split(rows, test_size=test_size, random_state=seed)]
+        is_class = task == "classification"
+        # A class of a single row cannot be on both sides.
+        kinds = (
+            y if is_class and np.unique(y, return_counts=True)[1].min() > 1 else None
+        )
+        try:
+            found = train_test_split(
+                rows, test_size=test_size, random_state=seed, stratify=kinds
+            )
+        except ValueError:
+            # Nor can each class be, where fewer rows are held out than there are.
+            found = train_test_split(rows, test_size=test_size, random_state=seed)
+        return [found]
     kind = StratifiedKFold if task == "classification" else KFold
     folds = kind(cv, shuffle=True, random_state=seed)
     return list(folds.split(rows[:, None], y))
 
 
-def _measured(estimator, budget, shared, rows, splits):
+def _settings(estimator, shared, is_own):
+    """The estimator's settings; of its own seed and threads those that it has."""
+    found = estimator.get_params(deep=False)
+    for name, value in shared.items():
+        if not is_own or found.get(name) is None:
+            found[name] = value
+    return found
+
+
+def _measured(estimator, settings, budget, rows, splits):
     """Means of all measures over the splits, or why there are none."""
-    settings = {**estimator.get_params(deep=False), **shared, "ensemble": rows.forest}
+    settings = {**settings, "ensemble": rows.forest}
     found = []
     try:
         if budget is not None:
@@ -291,7 +367,8 @@ def _measured(estimator, budget, shared, rows, splits):
             found.append(_scores(fitted, rows, train, test))
     # Whatever goes wrong in one method, a package or a solver, the others go on.
     except Exception as error:
-        return {"failure": f"{type(error).__name__}: {error}"}, None
+        nothing = dict.fromkeys((*MEASURES, "error_std"), math.nan)
+        return {**nothing, "failure": f"{type(error).__name__}: {error}"}, None
     entry = {name: float(np.mean([one[name] for one in found])) for name in found[0]}
     entry["error_std"] = float(np.std([one["error"] for one in found]))
     return {**entry, "failure": None}, fitted

@@ -9,7 +9,7 @@ import numpy as np
 from defragtrees import render
 from defragtrees._values import ByValue
 
-__all__ = ["Condition", "Rule"]
+__all__ = ["Condition", "Rule", "label_text"]
 
 MEASURED = ("coverage", "answered", "error")  # NaN where nobody measured
 
@@ -105,9 +105,9 @@ class Condition:
             if not out:
                 return f"{name} is {'anything' if self.missing else 'not missing'}"
             if len(out) == 1:
-                return f"{name} is not {_label(labels[out[0]])}"
-            return f"{name} not in {{{', '.join(_label(labels[c]) for c in out)}}}"
-        texts = [_label(labels[c]) for c in self.categories]
+                return f"{name} is not {label_text(labels[out[0]])}"
+            return f"{name} not in {{{', '.join(label_text(labels[c]) for c in out)}}}"
+        texts = [label_text(labels[c]) for c in self.categories]
         if len(texts) == 1:
             return f"{name} is {texts[0]}"
         return f"{name} in {{{', '.join(texts)}}}"
@@ -218,10 +218,10 @@ class Rule(ByValue):
         )
 
 
-def _label(label):
-    """A category as text; quoted where it could be taken for more than one."""
+def label_text(label):
+    """A category or class as text; quoted where it could be taken for more than one."""
     text = str(label)
-    return repr(text) if ", " in text or " and " in text else text
+    return repr(text) if any(sign in text for sign in (", ", " and ", ": ")) else text
 
 
 def _json_number(value):

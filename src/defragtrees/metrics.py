@@ -28,7 +28,7 @@ def error(expected, predicted, task, sample_weight=None):
     >>> error(["a", "b"], ["a", "a"], "classification")
     0.5
     """
-    expected, predicted = np.asarray(expected), np.asarray(predicted)
+    expected, predicted = np.ravel(expected), np.ravel(predicted)
     if task == "classification":
         loss = expected != predicted
     else:
@@ -58,12 +58,14 @@ def fidelity(answers, predicted, task, sample_weight=None):
     answers = np.asarray(answers, dtype=np.float64)
     mean = np.average(answers, weights=sample_weight)
     variance = np.average((answers - mean) ** 2, weights=sample_weight)
-    if variance == 0:
-        return 1.0 if loss == 0 else 0.0
+    # What rounding leaves of a constant is none of the ensemble's doing.
+    noise = (1e-12 * np.abs(answers).max(initial=0.0)) ** 2
+    if variance <= noise:
+        return 1.0 if loss <= noise else 0.0
     return float(1.0 - loss / variance)
 
 
-def coverage(rules, X):
+def coverage(rules, X, sample_weight=None):
     """Share of rows in which a rule other than the "otherwise" holds.
 
     In a partition, such as a tree, each row has a rule: the coverage is 1.
@@ -72,11 +74,12 @@ def coverage(rules, X):
     ----------
     rules : RuleSet
     X : array-like of shape (n_samples, n_features)
+    sample_weight : array-like of shape (n_samples,), optional
     """
-    return covered_share(rules, rules.covers(X))
+    return covered_share(rules, rules.covers(X), sample_weight)
 
 
-def overlap(rules, X):
+def overlap(rules, X, sample_weight=None):
     """Mean number of rules that hold in a row, the "otherwise" left out.
 
     In a partition, such as a tree, it is just one.
@@ -85,22 +88,23 @@ def overlap(rules, X):
     ----------
     rules : RuleSet
     X : array-like of shape (n_samples, n_features)
+    sample_weight : array-like of shape (n_samples,), optional
     """
-    return covering_count(rules, rules.covers(X))
+    return covering_count(rules, rules.covers(X), sample_weight)
 
 
-def covered_share(rules, held):
+def covered_share(rules, held, sample_weight=None):
     """`coverage` from what `RuleSet.covers` gave."""
     if rules.decision == "partition":
         return 1.0
-    return float(held[:, :-1].any(axis=1).mean())
+    return float(np.average(held[:, :-1].any(axis=1), weights=sample_weight))
 
 
-def covering_count(rules, held):
+def covering_count(rules, held, sample_weight=None):
     """`overlap` from what `RuleSet.covers` gave."""
     if rules.decision == "partition":
         return 1.0
-    return float(held[:, :-1].sum(axis=1).mean())
+    return float(np.average(held[:, :-1].sum(axis=1), weights=sample_weight))
 
 
 def n_rules(rules):
@@ -183,12 +187,16 @@ def stability(
     y : array-like of shape (n_samples,), optional
     sample_weight : array-like of shape (n_samples,), optional
     n_resamples : int, default=5
-    random_state : int, RandomState or None, default=None
+        Samples to fit on.
+    random_state : int, RandomState, Generator or None, default=None
+        For drawing the samples; the estimator keeps its own.
 
     Returns
     -------
     float
     """
+    if isinstance(random_state, np.random.Generator):
+        random_state = int(random_state.integers(2**31))
     if n_resamples < 2:
         raise ValueError(f"n_resamples must be at least 2; got {n_resamples!r}.")
     rng = check_random_state(random_state)

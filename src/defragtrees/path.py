@@ -8,6 +8,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from defragtrees import metrics, plots, render
+from defragtrees.methods._door import one_seed
 from defragtrees.rules import RuleSet
 from defragtrees.simplify import simplify
 from defragtrees.tables import take_rows
@@ -152,9 +153,7 @@ def simplify_path(
     """
     if not settings.pop("refine", True):
         raise ValueError("simplify_path needs refine=True; got refine=False.")
-    seed = random_state
-    if isinstance(random_state, np.random.Generator):
-        seed = int(random_state.integers(2**31))
+    seed = one_seed(random_state)
     y = None if y is None else column_or_1d(y)
     check_consistent_length(X, y, sample_weight)
     train, test = train_test_split(
@@ -197,6 +196,6 @@ def _point(rules, matrix, expected, answers, weight):
         error,
         math.sqrt(variance / len(losses)),
         metrics.fidelity(answers, predicted, rules.task, weight),
-        metrics.covered_share(rules, held),
-        metrics.covering_count(rules, held),
+        metrics.covered_share(rules, held, weight),
+        metrics.covering_count(rules, held, weight),
     )

@@ -15,8 +15,9 @@ import numpy as np
 
 from defragtrees import render
 from defragtrees._values import ByValue
-from defragtrees.conditions import Condition, Rule
+from defragtrees.conditions import Condition, Rule, label_text
 from defragtrees.errors import ModelFileError
+from defragtrees.sentences import explain_row
 from defragtrees.tables import read_matrix
 
 __all__ = ["Condition", "Rule", "RuleSet"]
@@ -81,13 +82,42 @@ class RuleSet(ByValue):
             )
         if self.default.conditions:
             raise ValueError("The default rule must have no conditions.")
-        for rule in self.rules:
-            features = [condition.feature for condition in rule.conditions]
-            if len(set(features)) < len(features):
-                raise ValueError("A rule must have one condition for each feature.")
-            for feature in features:
-                if not 0 <= feature < len(self.feature_names):
-                    raise ValueError(f"A rule asks about feature {feature}.")
+        for rule in self:
+            self._check_conditions(rule)
+            self._check_answer(rule)
+
+    def _check_conditions(self, rule):
+        features = [condition.feature for condition in rule.conditions]
+        if len(set(features)) < len(features):
+            raise ValueError("A rule must have one condition for each feature.")
+        for condition in rule.conditions:
+            feature, asked = condition.feature, condition.categories
+            if not 0 <= feature < len(self.feature_names):
+                raise ValueError(f"A rule asks about feature {feature}.")
+            known = self.categories[feature]
+            if asked is None:
+                continue
+            if known is None or not all(0 <= c <= len(known) for c in asked):
+                raise ValueError(
+                    f"A rule asks {self.feature_names[feature]!r} for categories that "
+                    f"it does not have: {asked!r}."
+                )
+
+    def _check_answer(self, rule):
+        answer = rule.prediction
+        if self.task == "classification" and answer not in self.classes:
+            raise ValueError(
+                f"A rule must answer one of {self.classes[:5]!r}; got {answer!r}."
+            )
+        if self.task == "regression" and not _is_finite(answer):
+            raise ValueError(f"A rule must answer a finite number; got {answer!r}.")
+        if not (_is_finite(rule.weight) and rule.weight >= 0):
+            raise ValueError(f"A weight must be from 0; got {rule.weight!r}.")
+        shares = rule.distribution
+        if shares is not None and len(shares) != len(self.classes or ()):
+            raise ValueError("A rule must have one share for each class.")
+        if self.decision == "average" and self.task == "classification" and not shares:
+            raise ValueError("Rules that are averaged need their class shares.")
 
     @property
     def n_rules(self):
@@ -134,6 +164,36 @@ class RuleSet(ByValue):
     def predict_proba(self, X):
         """Class shares: those of the answering rule, or their mean by weight."""
         return self.shares(self.encode(X))
+
+    def explain(self, X):
+        """Why the rules answer what they answer, in a sentence.
+
+        Parameters
+        ----------
+        X : one row, or array-like or data frame of shape (n_samples, n_features)
+            A row may be a mapping or a pandas Series by name, or a flat sequence.
+
+        Returns
+        -------
+        str, or list of str for more than one row
+
+        Examples
+        --------
+        >>> warm = Rule((Condition(0, lower=20.0),), "yes")
+        >>> rules = RuleSet((warm,), Rule((), "no"), ("degrees",), "classification",
+        ...                 ("no", "yes"))
+        >>> rules.explain({"degrees": 21})
+        'yes, by rule 1: degrees > 20 (it is 21).'
+        """
+        if hasattr(X, "keys") and not hasattr(X, "columns"):
+            missing = [name for name in self.feature_names if name not in X]
+            if missing:
+                raise ValueError(f"A row needs {missing[0]!r}, which is not in it.")
+            X = [X[name] for name in self.feature_names]
+        is_one = not hasattr(X, "columns") and np.ndim(np.asarray(X, object)) == 1
+        matrix = self.encode(np.asarray([X], dtype=object) if is_one else X)
+        texts = [explain_row(self, matrix[i : i + 1]) for i in range(len(matrix))]
+        return texts[0] if is_one else texts
 
     def answering(self, matrix):
         """`apply` for a matrix that `encode` made."""
@@ -206,8 +266,9 @@ class RuleSet(ByValue):
     def _answer_text(self, rule):
         if self.decision == "average" and self.task == "classification":
             return ", ".join(
-                f"{label}: {render.number(share)}"
+                f"{label_text(label)}: {render.number(share)}"
                 for label, share in zip(self.classes, rule.distribution, strict=True)
+                if share
             )
         if self.task == "regression":
             return render.number(rule.prediction)
@@ -320,3 +381,10 @@ class RuleSet(ByValue):
                 f"{str(path)!r} is not a JSON file: {error}."
             ) from None
         return cls.from_dict(data)
+
+
+def _is_finite(value):
+    try:
+        return math.isfinite(value)
+    except TypeError:
+        return False

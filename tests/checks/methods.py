@@ -1,5 +1,6 @@
 """What every method must hold, run on each estimator of `ESTIMATORS`."""
 
+import functools
 import pickle
 import re
 
@@ -52,8 +53,10 @@ def check_text_is_the_model(estimator, X, y):
     """The printed conditions, applied by hand in plain Python, give `predict`."""
     model = fit(estimator, X, y)
     text, names = str(model.rules_), model.rules_.feature_names
-    is_average = model.rules_.decision == "average"
-    by_hand = average_by_hand if is_average else answer_by_hand
+    by_hand = answer_by_hand
+    if model.rules_.decision == "average":
+        labels = [str(label) for label in model.rules_.classes or ()]
+        by_hand = functools.partial(average_by_hand, labels=labels)
     expected = [by_hand(text, names, row) for row in X]
     if model._task == "classification":
         assert [str(label) for label in model.predict(X)] == expected
@@ -71,9 +74,9 @@ def answer_by_hand(text, names, row):
     raise AssertionError("no rule answered")
 
 
-def average_by_hand(text, names, row):
+def average_by_hand(text, names, row, labels):
     """The same where all rules that hold are averaged by their weights."""
-    total, totals = 0.0, {}
+    total, totals = 0.0, dict.fromkeys(labels, 0.0)
     for line in text.splitlines():
         said = said_by_hand(line, names, row)
         if said is None:

@@ -1,18 +1,24 @@
 """What is checked at the door of every method: labels, numbers and names."""
 
+import numbers as numbers_abc
+
 import numpy as np
+from sklearn.utils import check_random_state
 
 from defragtrees._optional import require
 from defragtrees.tables import category_lists
 
 __all__ = [
+    "check_known",
     "check_labels",
     "class_numbers",
     "is_renamed",
     "numbers",
+    "one_seed",
     "text_as_categories",
 ]
 
+LARGEST = 1e100
 MADE_UP_NAMES = ("x{1}", "x{0}", "f{0}", "{0}", "Column_{0}")
 
 
@@ -36,6 +42,11 @@ def numbers(y):
         raise ValueError("y must hold numbers for a regression.") from None
     if not np.isfinite(y).all():
         raise ValueError("Input y contains NaN or infinity; finite numbers are needed.")
+    if (np.abs(y) > LARGEST).any():
+        raise ValueError(
+            f"y must be from {-LARGEST:g} to {LARGEST:g}, so that its squares are "
+            f"numbers too; got {np.abs(y).max():g}. Use another unit."
+        )
     return y
 
 
@@ -55,6 +66,17 @@ def check_labels(y):
             )
 
 
+def check_known(y, classes):
+    """Refuse labels none of which is a class, as those of another type are."""
+    # A class that training did not have is no mistake: the rules are wrong there.
+    found = np.unique(y).tolist()
+    if classes is not None and not set(classes).intersection(found):
+        raise ValueError(
+            f"y must have labels such as {list(classes)[:5]!r}; got {found[:5]!r}. Are "
+            "they of another type?"
+        )
+
+
 def class_numbers(y, classes):
     """Positions of the labels in `classes`, all of which the ensemble must know."""
     labels, inverse = np.unique(y, return_inverse=True)
@@ -63,9 +85,18 @@ def class_numbers(y, classes):
     if unknown:
         raise ValueError(
             f"y has labels that the ensemble does not know: {unknown[:5]!r}; it knows "
-            f"{list(classes)[:5]!r}."
+            f"{list(classes)[:5]!r}. Give y as the ensemble was trained on."
         )
     return np.array([position[label] for label in labels.tolist()])[inverse]
+
+
+def one_seed(random_state):
+    """A whole number from anything that scikit-learn or numpy draws by."""
+    if isinstance(random_state, np.random.Generator):
+        return int(random_state.integers(2**31))
+    if isinstance(random_state, numbers_abc.Integral):
+        return int(random_state)
+    return int(check_random_state(random_state).randint(2**31 - 1))
 
 
 def is_renamed(forest, names):

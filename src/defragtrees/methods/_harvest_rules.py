@@ -97,8 +97,10 @@ def _whole(shares, digits):
 
 def _to_spread(value, spread, digits):
     """A number to so many digits of the target's spread."""
-    if digits is None or not spread > 0:
+    if digits is None:
         return value
+    if not spread > 0:
+        return _significant(value, 15)
     return round(value, digits - 1 - math.floor(math.log10(spread)))
 
 

@@ -23,6 +23,7 @@ from sklearn.utils.validation import (
 from defragtrees import metrics, render
 from defragtrees.forest import Forest
 from defragtrees.methods._door import (
+    check_known,
     check_labels,
     class_numbers,
     is_renamed,
@@ -113,7 +114,8 @@ class Simplifier(BaseEstimator):
         if y is None:
             if self.target == "labels":
                 raise ValueError(
-                    "target='labels' requires y to be passed, but the target y is None."
+                    "target='labels' requires y to be passed, but the target y is "
+                    "None. Pass y, or set target='ensemble'."
                 )
             return None
         y = column_or_1d(y, warn=True)
@@ -215,6 +217,9 @@ class Simplifier(BaseEstimator):
             y = None if y is None else class_numbers(y, classes)
             answers = class_numbers(answers, classes)
         target = y if self.target == "labels" else answers
+        if classes is None and np.ptp(target) <= 1e-12 * np.abs(target).max():
+            # What rounding leaves of a constant must not become rules.
+            target = np.full_like(target, target[0])
         return Problem(
             X=matrix,
             target=target,
@@ -268,14 +273,18 @@ class Simplifier(BaseEstimator):
         X : array-like or data frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,), optional
             Without it there are no errors, only fidelity.
+        sample_weight : array-like of shape (n_samples,), optional
         """
         matrix = self._matrix(X)
         if len(matrix) == 0:
             raise ValueError("At least one row is needed to evaluate; X has none.")
         if sample_weight is not None:
-            sample_weight = _check_sample_weight(sample_weight, matrix)
+            sample_weight = _check_sample_weight(
+                sample_weight, matrix, ensure_non_negative=True
+            )
         if y is not None:
             y = self._check_y(y, len(matrix))
+            check_known(y, self.rules_.classes)
         answers = self.forest_.answer(matrix)
         return self._evaluate(matrix, y, sample_weight, answers)
 
@@ -286,8 +295,8 @@ class Simplifier(BaseEstimator):
         found = {
             "n_rules": rules.n_rules,
             "n_conditions": rules.n_conditions,
-            "coverage": metrics.covered_share(rules, held),
-            "overlap": metrics.covering_count(rules, held),
+            "coverage": metrics.covered_share(rules, held, weight),
+            "overlap": metrics.covering_count(rules, held, weight),
             "fidelity": metrics.fidelity(answers, predicted, task, weight),
         }
         if y is not None:
@@ -318,12 +327,29 @@ class Simplifier(BaseEstimator):
                 texts = ["" if c is None else render.rounded(c) for c in cells]
                 lines.append([label, *texts])
         table = render.text_table([f"on {where}", *lines[0][1:]], lines[1:])
-        size = (
-            f"{found['n_rules']} rules with {found['n_conditions']:.1f} conditions "
-            f"each; they cover {render.share(found['coverage'])} of the rows before "
-            f"the otherwise, {found['overlap']:.2f} rules a row."
-        )
+        size = f"{found['n_rules']} rules with {found['n_conditions']:.1f} conditions "
+        size += self._cover_text(found)
         return f"{self.rules_}\n\n{size}\n\n{table}"
+
+    def _cover_text(self, found):
+        decision = self.rules_.decision
+        if decision == "partition":
+            return "each; just one of them holds in a row."
+        n_holding = f"{found['overlap']:.2f}"
+        if decision == "average":
+            return (
+                f"each; on average {n_holding} of them hold in a row, and the last "
+                "one always does. Their mean by weight is the answer."
+            )
+        return (
+            f"each; they cover {render.share(found['coverage'])} of the rows before "
+            f"the otherwise, {n_holding} rules a row."
+        )
+
+    def explain(self, X):
+        """Why the rules answer what they answer, in a sentence; see RuleSet.explain."""
+        check_is_fitted(self, "rules_")
+        return self.rules_.explain(X)
 
     def _repr_html_(self):
         if hasattr(self, "rules_"):

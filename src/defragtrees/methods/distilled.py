@@ -232,6 +232,8 @@ def _make_columns(problem):
             cells.append(own)
             feature.append(j)
             category.append(position)
+    # A column of nothing, so that a tree can be grown where no feature has a value.
+    cells = cells or [np.zeros(len(problem.X), dtype=np.float32)]
     return _Columns(np.column_stack(cells), tuple(feature), tuple(category))
 
 

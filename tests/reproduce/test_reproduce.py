@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+import shutil
 
 import pytest
 
@@ -168,3 +169,28 @@ def test_a_file_is_written_whole_or_not_at_all(tmp_path):
 
 def test_csv_has_all_columns_of_all_rows():
     assert to_csv([{"a": 1}, {"a": 2, "b": 3}]) == "a,b\n1,\n2,3\n"
+
+
+def test_the_page_opens_in_a_browser_with_every_picture(finished):
+    driver = pytest.importorskip("playwright.sync_api", reason="playwright is missing")
+    chromium = shutil.which("chromium")
+    if chromium is None:
+        pytest.skip("no chromium is installed")
+    with driver.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=chromium, args=["--no-sandbox", "--disable-gpu"]
+        )
+        page = browser.new_page()
+        said, asked = [], []
+        page.on("console", lambda message: said.append(message.text))
+        page.on("pageerror", lambda error: said.append(str(error)))
+        page.on("request", lambda request: asked.append(request.url))
+        page.goto(finished[1].as_uri())
+        widths = page.evaluate("[...document.images].map(image => image.naturalWidth)")
+        titles = page.locator("section h2").all_text_contents()
+        browser.close()
+    assert widths
+    assert all(width > 100 for width in widths)
+    assert len(titles) == len(WITHOUT_EM)
+    assert said == []
+    assert [url for url in asked if not url.startswith(("file:", "data:"))] == []

@@ -11,6 +11,7 @@ ROOT = Path(defragtrees.__file__).parent
 FLOORS = {
     "conditions": 0,
     "errors": 0,
+    "files": 0,
     "_optional": 0,
     "_values": 0,
     "_version": 0,

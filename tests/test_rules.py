@@ -124,7 +124,7 @@ def test_saved_rules_are_strict_json_even_for_missing_values_only(tmp_path):
 
 def test_labels_that_json_does_not_know_are_refused_in_a_sentence(tmp_path):
     odd = RuleSet((), Rule((), 1j), ("a",), "classification", (1j, 2j))
-    with pytest.raises(ValueError, match="Turn them into text or numbers first"):
+    with pytest.raises(ValueError, match="Turn them into text or finite numbers"):
         odd.save(tmp_path / "rules.json")
     assert not (tmp_path / "rules.json").exists()
 
@@ -223,7 +223,7 @@ def test_a_decision_is_one_of_three():
     [
         ({"prediction": "maybe"}, "must answer one of"),
         ({"weight": -5}, "weight must be from 0"),
-        ({"weight": float("nan")}, "weight must be from 0"),
+        ({"weight": float("nan")}, "A number is needed; got nan"),
         ({"distribution": None}, "need their class shares"),
         ({"distribution": [1.0]}, "one share for each class"),
         (
@@ -282,3 +282,60 @@ def test_explain_names_all_rules_that_are_averaged():
         "2.75, the mean by weight of rule 1 (4, weight 0.5), rule 2 (1, weight 0.25), "
         "rule 3 (2, weight 0.25)."
     )
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        ("missing", "no"),
+        ("lower", "1.5"),
+        ("lower", math.nan),
+        ("feature", 0.5),
+        ("categories", "x"),
+    ],
+)
+def test_a_condition_of_another_type_is_refused(place, value):
+    data = averaged().to_dict()
+    data["rules"][0]["conditions"][0][place] = value
+    with pytest.raises(ModelFileError, match="not saved rules"):
+        RuleSet.from_dict(data)
+
+
+@pytest.mark.parametrize(
+    ("place", "value"),
+    [
+        ("categories", [None]),
+        ("categories", "x"),
+        ("feature_names", [1, 2]),
+        ("rules", {}),
+        ("default", None),
+    ],
+)
+def test_a_document_of_another_shape_is_refused(place, value):
+    data = averaged().to_dict()
+    data[place] = value
+    with pytest.raises(ModelFileError, match="not saved rules"):
+        RuleSet.from_dict(data)
+
+
+def test_a_file_of_endless_brackets_is_no_rules(tmp_path):
+    (tmp_path / "deep.json").write_text("[" * 200_000, encoding="utf-8")
+    with pytest.raises(ModelFileError, match="not a JSON file"):
+        RuleSet.load(tmp_path / "deep.json")
+
+
+def test_labels_of_numpy_are_saved_as_numbers(tmp_path):
+    classes = (np.int64(0), np.int64(1))
+    rules = RuleSet((), Rule((), classes[1]), ("t",), "classification", classes)
+    rules.save(tmp_path / "rules.json")
+    assert RuleSet.load(tmp_path / "rules.json") == rules
+
+
+def test_rules_are_printed_one_a_line_without_control_characters():
+    warm = Rule((Condition(0, lower=20.0),), 1.0)
+    name = chr(27) + "[31mdeg" + chr(10) + "rees"
+    rules = RuleSet((warm,), Rule((), 2.0), (name,), "regression")
+    assert str(rules).splitlines() == [
+        "1. if  [31mdeg rees > 20 then 1",
+        "2. otherwise 2",
+    ]

@@ -1,6 +1,7 @@
 """Condition and Rule: what is asked of one feature, and what follows if all hold."""
 
 import math
+import operator
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 from defragtrees import render
 from defragtrees._values import ByValue
 
-__all__ = ["Condition", "Rule", "label_text"]
+__all__ = ["Condition", "Rule", "label_text", "listed"]
 
 MEASURED = ("coverage", "answered", "error")  # NaN where nobody measured
 
@@ -127,12 +128,14 @@ class Condition:
     def from_dict(cls, data):
         """The condition that `to_dict` wrote down."""
         known = data["categories"]
+        if not isinstance(data["missing"], bool):
+            raise ValueError(f"missing must be true or false; got {data['missing']!r}.")
         return cls(
-            feature=int(data["feature"]),
-            lower=-math.inf if data["lower"] is None else float(data["lower"]),
-            upper=math.inf if data["upper"] is None else float(data["upper"]),
-            categories=None if known is None else tuple(known),
-            missing=bool(data["missing"]),
+            feature=operator.index(data["feature"]),
+            lower=-math.inf if data["lower"] is None else _bound(data["lower"]),
+            upper=math.inf if data["upper"] is None else _bound(data["upper"]),
+            categories=None if known is None else tuple(map(operator.index, known)),
+            missing=data["missing"],
         )
 
 
@@ -210,9 +213,9 @@ class Rule(ByValue):
             prediction=data["prediction"],
             distribution=None if shares is None else tuple(shares),
             spread=data["spread"],
-            weight=float(data.get("weight", 1.0)),
+            weight=_bound(data.get("weight", 1.0)),
             **{
-                name: math.nan if data[name] is None else float(data[name])
+                name: math.nan if data[name] is None else _bound(data[name])
                 for name in MEASURED
             },
         )
@@ -222,6 +225,22 @@ def label_text(label):
     """A category or class as text; quoted where it could be taken for more than one."""
     text = str(label)
     return repr(text) if any(sign in text for sign in (", ", " and ", ": ")) else text
+
+
+def listed(data, name):
+    """A list in plain data; anything else is refused."""
+    if not isinstance(data[name], (list, tuple)):
+        raise ValueError(f"{name} must be a list; got {data[name]!r}.")
+    return data[name]
+
+
+def _bound(value):
+    """A number of plain data; infinities are the only texts."""
+    if value in ("inf", "-inf"):
+        return float(value)
+    if isinstance(value, (bool, str)) or not value == value:
+        raise ValueError(f"A number is needed; got {value!r}.")
+    return float(value)
 
 
 def _json_number(value):

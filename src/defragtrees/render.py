@@ -2,7 +2,7 @@
 
 from html import escape
 
-__all__ = ["html_table", "number", "share", "text_table"]
+__all__ = ["html_table", "number", "plain", "rounded", "share", "text_table"]
 
 
 def number(value):
@@ -28,6 +28,17 @@ def rounded(value, digits=4):
     ('12.35', '0.0001235')
     """
     return f"{value:.{digits}g}"
+
+
+def plain(text):
+    r"""A text on one line, without characters that a terminal would obey.
+
+    Examples
+    --------
+    >>> plain("two\nlines"), plain("\x1b[31mred")
+    ('two lines', ' [31mred')
+    """
+    return "".join(c if c.isprintable() else " " for c in str(text))
 
 
 def share(value):

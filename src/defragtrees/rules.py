@@ -5,18 +5,17 @@ rules are asked in order, the first that holds answers, and `default` answers fo
 rest; some methods average all rules that hold instead.
 """
 
-import json
 import math
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from defragtrees import render
 from defragtrees._values import ByValue
-from defragtrees.conditions import Condition, Rule, label_text
+from defragtrees.conditions import Condition, Rule, label_text, listed
 from defragtrees.errors import ModelFileError
+from defragtrees.files import read_json, to_json, write_whole
 from defragtrees.sentences import explain_row
 from defragtrees.tables import read_matrix
 
@@ -72,6 +71,10 @@ class RuleSet(ByValue):
             object.__setattr__(self, name, tuple(getattr(self, name)))
         categories = self.categories or (None,) * len(self.feature_names)
         object.__setattr__(self, "categories", tuple(categories))
+        if not all(isinstance(name, str) for name in self.feature_names):
+            raise ValueError("Feature names must be texts.")
+        if len(self.categories) != len(self.feature_names):
+            raise ValueError("categories must have one entry for each feature.")
         if self.task not in ("classification", "regression"):
             raise ValueError(f"Unknown task {self.task!r}.")
         if self.task == "classification" and not self.classes:
@@ -292,7 +295,7 @@ class RuleSet(ByValue):
                 text += f", weight {render.number(row['weight'])}"
             if not math.isnan(row["answered"]):
                 text += f"  [{self._evidence(row)}]"
-            lines.append(text)
+            lines.append(render.plain(text))
         return "\n".join(lines)
 
     def _evidence(self, row):
@@ -343,44 +346,29 @@ class RuleSet(ByValue):
                     f"Rules must have the format {FORMAT!r}; got {data['format']!r}."
                 )
             return cls(
-                rules=tuple(Rule.from_dict(rule) for rule in data["rules"]),
+                rules=tuple(Rule.from_dict(rule) for rule in listed(data, "rules")),
                 default=Rule.from_dict(data["default"]),
-                feature_names=tuple(data["feature_names"]),
+                feature_names=tuple(listed(data, "feature_names")),
                 task=data["task"],
                 classes=None if data["classes"] is None else tuple(data["classes"]),
                 categories=tuple(
-                    None if c is None else tuple(c) for c in data["categories"]
+                    None if c is None else tuple(c) for c in listed(data, "categories")
                 ),
                 decision=data.get("decision", "first"),
             )
         except ModelFileError:
             raise
-        except (KeyError, TypeError, AttributeError, ValueError) as error:
+        except (LookupError, TypeError, AttributeError, ValueError) as error:
             raise ModelFileError(f"These are not saved rules: {error!r}.") from None
 
     def save(self, path):
         """Write the rules to a JSON file."""
-        try:
-            text = json.dumps(
-                self.to_dict(), indent=1, ensure_ascii=False, allow_nan=False
-            )
-        except TypeError as error:
-            raise ValueError(
-                f"Rules with such classes or categories cannot be saved: {error}. "
-                "Turn them into text or numbers first."
-            ) from None
-        Path(path).write_text(text, encoding="utf-8")
+        write_whole(path, to_json(self.to_dict()))
 
     @classmethod
     def load(cls, path):
         """Read rules that `save` wrote; nothing in the file is executed."""
-        try:
-            data = json.loads(Path(path).read_text(encoding="utf-8"))
-        except (json.JSONDecodeError, UnicodeDecodeError) as error:
-            raise ModelFileError(
-                f"{str(path)!r} is not a JSON file: {error}."
-            ) from None
-        return cls.from_dict(data)
+        return cls.from_dict(read_json(path))
 
 
 def _is_finite(value):

@@ -151,21 +151,35 @@ def test_bad_csv(refused, files, tmp_path, without_pandas, text, message, has_pa
     assert message in refused("simplify", files / "xgboost.json", data, *options)
 
 
-@pytest.mark.parametrize("has_pandas", [True, False])
-def test_a_line_that_is_too_long(refused, model, tmp_path, without_pandas, has_pandas):
-    text = HEADER + "1,2,3,4,0\n" * 3 + '1,2,3,"4,0\n'
-    if not has_pandas:
-        text = HEADER + "1,2,3,4,0,7,8,9\n"
-        without_pandas()
-    data = written(tmp_path, text)
-    assert "cannot be read as CSV" in refused("simplify", model, data)
-
-
 def test_text_that_is_not_utf_8(refused, model, tmp_path):
     path = tmp_path / "data.csv"
     path.write_bytes((HEADER + "1,2,3,4,h\xf6her\n").encode("latin-1"))
     line = refused("simplify", model, path, "--target", "class")
     assert "must be UTF-8 text; it has the byte 0xf6" in line
+
+
+@pytest.mark.parametrize("encoding", ["utf-16", "utf-16-be"])
+def test_text_that_is_utf_16(refused, model, tmp_path, encoding):
+    path = tmp_path / "data.csv"
+    path.write_bytes(("\ufeff" + HEADER).encode(encoding))
+    assert "is UTF-16 text; save it as UTF-8" in refused("simplify", model, path)
+
+
+def test_a_single_row_cannot_be_held_out(call, refused, model, tmp_path):
+    data = written(tmp_path, HEADER + "1,2,3,4,0\n")
+    assert "1 row only" in refused("simplify", model, data)
+    assert "Add --test-size 0" in refused("simplify", model, data)
+    assert call("simplify", model, data, "--test-size", "0").code == 0
+
+
+@pytest.mark.parametrize("weight", ["-1", "nan", "inf"])
+def test_weights_that_cannot_be(refused, model, tmp_path, weight):
+    text = HEADER.replace("class", "w") + "1,2,3,4,1\n" * 70_000
+    data = written(tmp_path, f"{text}1,2,3,4,{weight}\n")
+    assert refused("simplify", model, data, "--weights", "w").endswith(
+        "--weights names column 'w', which must hold numbers from 0; row 70001 has "
+        f"{weight}."
+    )
 
 
 def test_half_a_gzip(refused, model, iris, tmp_path):
@@ -239,6 +253,29 @@ def test_an_output_that_is_the_input(refused, model, iris):
     before = iris.read_bytes()
     assert "is read by this command" in refused("simplify", model, iris, "--out", iris)
     assert iris.read_bytes() == before
+
+
+def test_a_model_is_not_overwritten_either(refused, model, iris, tmp_path):
+    before = model.read_bytes()
+    link = tmp_path / "rules.json"
+    link.symlink_to(model)
+    for out in (model, link, model.parent / "." / model.name):
+        line = refused("simplify", model, iris, "--out", out)
+        assert "is read by this command" in line
+    assert model.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("name", "other"), [("simplify", "--report"), ("path", "--plot")]
+)
+def test_two_outputs_in_one_file(refused, model, iris, tmp_path, name, other):
+    (tmp_path / "link.svg").symlink_to(tmp_path / "a.svg")
+    for second in ("a.svg", "link.svg"):
+        options = ["--out", tmp_path / "a.svg", other, tmp_path / second]
+        # Before any work, so that also a model that is none does not matter.
+        line = refused(name, iris, iris, *options)
+        assert f"--out and {other} name the same file" in line
+    assert not (tmp_path / "a.svg").exists()
 
 
 @needs_proc

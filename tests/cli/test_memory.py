@@ -1,7 +1,7 @@
 """Large files: a million rows of Parquet in two gigabytes.
 
 By default fewer rows are read, and only read. DEFRAGTREES_FULL_MEMORY=1 runs
-the whole command on a million rows, which takes minutes.
+the whole command on a million rows, report included, which takes minutes.
 """
 
 import os
@@ -52,6 +52,8 @@ def test_a_million_rows_in_two_gigabytes(tmp_path):
     code = (
         "from defragtrees.cli import main; "
         f"assert main(['simplify', {str(tmp_path / 'long.txt')!r}, "
-        f"{str(tmp_path / 'long.parquet')!r}, '--target', 'y']) == 0"
+        f"{str(tmp_path / 'long.parquet')!r}, '--target', 'y', "
+        f"'--report', {str(tmp_path / 'report.html')!r}]) == 0"
     )
     assert peak_bytes(code) < 2000 * MEGABYTE
+    assert (tmp_path / "report.html").exists()

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from defragtrees import RuleSet, read_forest, simplify_path
-from defragtrees.cli import reproduce
+from defragtrees.cli import _reporting, reproduce
 
 FEATURES = ["sepal length", "sepal width", "petal length", "petal width"]
 
@@ -91,7 +91,28 @@ def test_simplify_writes_a_report_too(call, inputs, tmp_path):
     out = tmp_path / "report.html"
     done = call("simplify", *inputs, "--max-rules", 3, "--report", out)
     assert done.out.endswith(f"The report is in {out}.\n")
-    assert out.read_text(encoding="utf-8").startswith("<!doctype html>")
+    page = out.read_text(encoding="utf-8")
+    assert page.startswith("<!doctype html>")
+    assert "<title>xgboost.json on iris.csv: class, in 3 rules</title>" in page
+
+
+def test_how_the_command_watches_is_no_setting_to_report(
+    call, inputs, tmp_path, monkeypatch
+):
+    given = []
+    monkeypatch.setattr(
+        _reporting, "write_report", lambda path, simple, *_, **__: given.append(simple)
+    )
+    call("report", *inputs, "--max-rules", 2, "--out", tmp_path / "report.html")
+    (simple,) = given
+    assert simple.get_params()["callback"] is None
+
+
+def test_a_report_without_a_target(call, inputs, tmp_path):
+    out = tmp_path / "report.html"
+    assert call("report", *inputs[:2], "--max-rules", 1, "--out", out).code == 0
+    page = out.read_text(encoding="utf-8")
+    assert "<title>xgboost.json on iris.csv, in 1 rule</title>" in page
 
 
 @pytest.mark.parametrize(
@@ -109,6 +130,9 @@ def test_options_of_an_export(call, refused, rules):
     done = call("export", rules, "--format", "sql", "--dialect", "mysql")
     assert "`petal" in done.out
     options = ["--format", "sql", "--dialect"]
+    standard = call("export", rules, *options, "ansi")
+    for name in ("postgres", "postgresql", "duckdb"):
+        assert call("export", rules, *options, name) == standard
     assert "dialect must be one of" in refused("export", rules, *options, "klingon")
     options = ["--format", "python", "--table", "t"]
     assert "--table is for --format sql only" in refused("export", rules, *options)

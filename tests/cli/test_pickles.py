@@ -42,12 +42,32 @@ def test_a_pickle_is_never_opened_unasked(
 
 @pytest.mark.parametrize("name", ["model.pkl", "model.json"])
 @pytest.mark.parametrize("pack", [bytes, zlib.compress], ids=["plain", "packed"])
-def test_nor_is_an_old_or_a_packed_one(refused, files, tmp_path, trap, name, pack):
+@pytest.mark.parametrize("protocol", [0, 1])
+def test_nor_is_an_old_or_a_packed_one(
+    refused, files, tmp_path, trap, name, pack, protocol
+):
     model = tmp_path / name
-    # The first protocols are text without a mark.
-    model.write_bytes(pack(pickle.dumps(Trap(trap), 0)))
-    refused("simplify", model, files / "iris.csv")
+    # The first protocols have no mark.
+    model.write_bytes(pack(pickle.dumps(Trap(trap), protocol)))
+    assert refused("simplify", model, files / "iris.csv").endswith(ADVICE)
     assert not trap.exists()
+
+
+@pytest.mark.parametrize("protocol", [0, 1])
+def test_an_old_pickle_of_a_forest_is_known(refused, files, tmp_path, protocol):
+    model = tmp_path / "p0.json"
+    forest = pickle.loads((files / "forest.pkl").read_bytes())
+    model.write_bytes(pickle.dumps(forest, protocol))
+    assert refused("simplify", model, files / "iris.csv").endswith(ADVICE)
+
+
+def test_a_text_is_not_taken_for_an_old_pickle(refused, files, tmp_path):
+    for text in ("class\n1\n2\n", "city,a\nUlm,1\n", "(a)\n", "c\nc\nc\n"):
+        model = tmp_path / "model.txt"
+        model.write_text(text)
+        assert "no model that is known" in refused(
+            "simplify", model, files / "iris.csv"
+        )
 
 
 @pytest.mark.parametrize("command", ["explain", "predict", "export"])

@@ -3,11 +3,13 @@
 import csv
 import json
 
+import click
 import numpy as np
 import pandas as pd
 import pytest
 
 from defragtrees import Condition, Rule, RuleSet
+from defragtrees.cli._output import rules_text
 
 # Three rules over a number and a category, written by hand.
 RULES = RuleSet(
@@ -113,7 +115,40 @@ def test_explain_as_json(call, rules, data):
             ],
         }
     ]
-    assert json.loads(call("explain", rules, data, "--rows", "9", "--json").out) == []
+
+
+@pytest.mark.parametrize("form", ["text", "csv", "json"])
+def test_rows_that_the_file_does_not_have(call, rules, data, tmp_path, form):
+    out = tmp_path / "reasons"
+    for rows in ("9", "2-9", "1,9,3"):
+        options = ["--rows", rows, "--format", form, "--out", out]
+        done = call("explain", rules, data, *options)
+        assert done.code == 2
+        assert done.lines == ["defragtrees: 'data.csv' has 5 rows; --rows asks for 9."]
+        assert not out.exists()
+    assert call("explain", rules, data, "--rows", "5", "--out", out).code == 0
+
+
+def test_names_do_not_break_lines_nor_reach_the_terminal_raw(call, tmp_path):
+    odd = "de\ngrees\x1b[31m"
+    warm = Condition(0, lower=20.0), Condition(1, categories=(0,))
+    rules = RuleSet(
+        (Rule(warm, "g\no"),), Rule((), "st\u2028ay"), (odd, "city"),
+        "classification", ("g\no", "st\u2028ay"), (None, ("Ki\nel",)),
+    )  # fmt: skip
+    rules.save(tmp_path / "rules.json")
+    table = pd.DataFrame({odd: [21.0, 21.0], "city": ["Ki\nel", "U\x1b[0m\nlm"]})
+    table.to_csv(tmp_path / "data.csv", index=False)
+    assert call("explain", tmp_path / "rules.json", tmp_path / "data.csv").out == (
+        "row 1: g o, by rule 1, if de grees [31m > 20 and city is Ki el\n"
+        "    de grees [31m = 21, city = Ki el\n"
+        "row 2: st ay, by rule 2, as no other holds\n"
+        "    not rule 1: city = U [0m lm, it asks for city is Ki el\n"
+    )
+    styled = rules_text(rules).replace("\x1b[32m\x1b[1mg o\x1b[0m", "<g o>")
+    assert click.unstyle(styled) == (
+        "1. if de grees [31m > 20 and city is Ki el then <g o>\n2. otherwise st ay"
+    )
 
 
 def test_rules_that_are_averaged(call, data, tmp_path):

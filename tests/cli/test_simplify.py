@@ -106,6 +106,7 @@ def test_scores_are_those_of_the_rows_held_out(call, files, tmp_path):
     facts = json.loads(done.out)
     assert facts["scored_on"] == "30 rows held out from the rules"
     assert facts["rules"] == as_shown(RuleSet.load(out))
+    assert RuleSet.from_dict(facts["rules_document"]) == RuleSet.load(out)
     # Of thirty rows, so that a share is a number of thirtieths.
     wrong = facts["scores"]["error"] * 30
     assert wrong == pytest.approx(round(wrong))

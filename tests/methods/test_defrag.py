@@ -268,3 +268,19 @@ def test_component_rules_are_the_boxes_before_they_are_put_in_order():
         assert np.mean(forest.predict(X[own]) == rule.prediction) > 0.9
     model.set_params(refine=True).fit(X, y)
     assert not hasattr(model, "component_rules_")
+
+
+def test_features_limit_the_boxes_of_components_too():
+    energy = load_sample("energy")
+    forest = RandomForestRegressor(30, min_samples_leaf=5, random_state=0)
+    forest.fit(energy.X, energy.y)
+    settings = {"refine": False, "max_rules": 4, "random_state": 0, "n_restarts": 5}
+    free = DefragRegressor(forest, **settings).fit(energy.X)
+    bound = DefragRegressor(forest, features=[2, 4], **settings).fit(energy.X)
+    used = {c.feature for rule in bound.component_rules_ for c in rule.conditions}
+    assert used <= {2, 4}
+    assert {c.feature for r in bound.rules_.rules for c in r.conditions} <= {2, 4}
+    # The mixture itself is the same, only what is said of it differs.
+    assert [rule.prediction for rule in bound.component_rules_] == [
+        rule.prediction for rule in free.component_rules_
+    ]

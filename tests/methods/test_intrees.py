@@ -529,7 +529,7 @@ def make_forest_of_frame(frame, y):
         ({"max_depth": None}, "max_depth must be a whole number from 1; got None."),
         ({"max_decay": -0.1}, "max_decay must be a number from 0; got -0.1."),
         ({"smoothing": "no"}, "smoothing must be a number from 0; got 'no'."),
-        ({"min_freq": 1.5}, "min_freq must be at most 1; got 1.5."),
+        ({"min_freq": 1.5}, "min_freq must be a number from 0 to 1; got 1.5."),
         ({"decay": "both"}, "decay must be 'absolute' or 'relative'; got 'both'."),
         ({"select": 1}, "select must be True or False; got 1."),
         ({"target": "y"}, "target must be 'ensemble' or 'labels'; got 'y'."),

@@ -660,9 +660,9 @@ def test_nodes_that_do_not_add_up_leave_one_rule():
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ({"source": "trees"}, r"source must be one of \('ensemble', 'own'\)"),
-        ({"mode": "median"}, r"mode must be one of \('mean', 'outbag'\)"),
-        ({"shorten_thresholds": "yes"}, "shorten_thresholds must be one of"),
+        ({"source": "trees"}, "source must be 'ensemble' or 'own'"),
+        ({"mode": "median"}, "mode must be 'mean' or 'outbag'"),
+        ({"shorten_thresholds": "yes"}, "shorten_thresholds must be True or False"),
         ({"n_nodes": 0}, "n_nodes must be a whole number from 1; got 0"),
         ({"min_samples": 2.5}, "min_samples must be a whole number from 1; got 2.5"),
         (
@@ -673,7 +673,7 @@ def test_nodes_that_do_not_add_up_leave_one_rule():
         ({"max_rules": 0}, "max_rules must be None or a whole number from 1; got 0"),
         ({"digits": 13}, "digits must be None or a whole number from 1 to 12; got 13"),
         ({"round_digits": 0}, "round_digits must be None or a whole number from 1 to"),
-        ({"max_weight": 0.5}, "max_weight must be a number from 1; got 0.5"),
+        ({"max_weight": 0.5}, "max_weight must be None or a number from 1; got 0.5"),
         ({"min_weight": 1.5}, "min_weight must be a number from 0 to 1; got 1.5"),
         ({"root_weight": -0.1}, "root_weight must be a number from 0 to 1; got -0.1"),
         ({"ridge": 0}, "ridge must be a number from 1e-10; got 0"),

@@ -240,9 +240,7 @@ def test_path_takes_a_column_of_labels_and_checks_lengths(spam):
         simplify_path(forest, X, y[:-5], **settings)
 
 
-@pytest.mark.parametrize(
-    "settings", [{"features": [0]}, {"max_conditions": 2}, {"augment": 50}]
-)
+@pytest.mark.parametrize("settings", [{"max_conditions": 2}, {"augment": 50}])
 def test_budgets_of_refine_are_refused_without_it(spam, settings):
     forest, data = spam
     with pytest.raises(ValueError, match="needs refine=True; got refine=False"):

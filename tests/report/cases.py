@@ -77,6 +77,19 @@ def weather():
     return GivenClassifier(forest, rules=rules).fit(X, y), X, y
 
 
+def named(first, second, classes):
+    """Two rules with given names of the features and classes; row 2 is a dispute."""
+    names = (first, second)
+    one = Rule((Condition(0, lower=-0.01), Condition(1, upper=5.0)), classes[1], (0, 1))
+    rest = Rule((), classes[0], (1, 0))
+    rules = RuleSet((one,), rest, names, "classification", classes)
+    tree = stump(0, 1.0, [1.0, 0.0], [0.0, 1.0])
+    forest = Forest((tree,), names, "classification", classes, "mean")
+    X = np.array([[2.0, 1.0], [0.5, -1.5], [-3.0, 9.0], [-4.0, -2.0]])
+    y = np.array(classes)[[1, 0, 0, 0]]
+    return GivenClassifier(forest, rules=rules).fit(X, y), X, y
+
+
 def numbers(decision):
     """Two rules for a number that overlap, averaged or asked in order."""
     names = ("size", "age")

@@ -8,7 +8,7 @@ from sklearn.model_selection import train_test_split
 
 from defragtrees import datasets, simplify
 from defragtrees.report import write_report
-from tests.report.cases import ARGUMENTS, CHROMIUM, SCREENSHOTS
+from tests.report.cases import ARGUMENTS, CHROMIUM, SCREENSHOTS, named
 
 playwright = pytest.importorskip("playwright.sync_api")
 pytest.importorskip("plotly")
@@ -32,6 +32,24 @@ LINES = """
   .filter((trace) => trace.meta.role === "chosen")
   .map((trace) => document.querySelectorAll(`.trace${trace.uid} path.js-line`).length)
   .reduce((sum, n) => sum + n, 0)
+"""
+
+INCOME = "\u05d4\u05db\u05e0\u05e1\u05d4"  # right to left
+LONG = "a class with quite a long name, longer than a phone is wide"
+# Where a text's first and last letters are drawn, from left to right.
+PLACES = """
+(item) => {
+  const range = document.createRange();
+  const left = (node, k) => {
+    range.setStart(node, k);
+    range.setEnd(node, k + 1);
+    return range.getBoundingClientRect().left;
+  };
+  const name = item.querySelector("bdi").firstChild;
+  const rest = item.lastChild;
+  const sign = rest.data.indexOf("\u2212");
+  return [left(name, 0), left(rest, sign), left(rest, sign + 1)];
+}
 """
 
 
@@ -272,3 +290,41 @@ def test_it_prints_on_white_with_still_pictures(browser, spam, tmp_path):
         assert visit.page.locator(".static svg:visible").count() == 3
         for hidden in ("nav", "figure .live", "fieldset", "#status"):
             assert visit.page.locator(f"{hidden}:visible").count() == 0, hidden
+
+
+@pytest.fixture(scope="module")
+def foreign(tmp_path_factory):
+    """A report with a name from right to left, one that turns, and a long class."""
+    path = tmp_path_factory.mktemp("report") / "foreign.html"
+    simple, X, y = named(INCOME, "evil\u202e", (LONG, INCOME))
+    return write_report(path, simple, X, y)
+
+
+def test_a_name_from_right_to_left_leaves_signs_in_place(browser, foreign):
+    with Visit(browser, foreign) as visit:
+        condition = visit.page.locator(".conditions li").first
+        name, minus, digit = condition.evaluate(PLACES)
+        assert name < minus < digit
+        hover = visit.page.evaluate(
+            """() => document.getElementById("plot-rows").data
+              .find((trace) => trace.meta.role === "all").text[0]"""
+        )
+        assert f"<b>\u2068{INCOME}\u2069</b>" in hover
+        drawn = visit.page.text_content("#plot-map-0 .g-ytitle, #plot-map-0 .g-xtitle")
+        assert INCOME in drawn or "evil\\u202e" in drawn
+        assert visit.said == []
+
+
+@pytest.mark.parametrize("width", [360, 1100])
+def test_legends_are_not_cut(browser, foreign, width):
+    with Visit(browser, foreign, width=width) as visit:
+        for name in ("rows", "map-0"):
+            place = visit.page.locator(f"#plot-{name}").bounding_box()
+            right = place["x"] + place["width"]
+            entries = visit.page.locator(f"#plot-{name} .legendtext").all()
+            assert entries
+            for entry in entries:
+                box = entry.bounding_box()
+                assert box["x"] + box["width"] <= right, entry.text_content()
+        visit.stretch()
+        visit.keep(f"right-to-left-{width}")

@@ -1,6 +1,9 @@
 """The numbers of a report, worked by hand on a few rows."""
 
 import json
+import sys
+from importlib import metadata
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -9,11 +12,20 @@ from sklearn.ensemble import HistGradientBoostingClassifier, RandomForestClassif
 from sklearn.frozen import FrozenEstimator
 
 from defragtrees import simplify
-from defragtrees.conditions import Condition
+from defragtrees._version import __version__
+from defragtrees.conditions import Condition, Rule
+from defragtrees.forest import Forest
 from defragtrees.report.axis import Axis
 from defragtrees.report.boxes import map_boxes
 from defragtrees.report.summarize import summarize
-from tests.report.cases import numbers, weather
+from defragtrees.rules import RuleSet
+from tests.report.cases import (
+    GivenClassifier,
+    GivenRegressor,
+    numbers,
+    stump,
+    weather,
+)
 
 
 def test_evidence_of_each_rule_is_that_of_the_rows_it_answers():
@@ -210,3 +222,66 @@ def test_one_pair_may_be_given_without_a_list():
     assert len(found["plot"]["maps"]) == 1
     first = found["plot"]["maps"][0]["x"]
     assert found["plot"]["axes"][first]["name"] == "wind"
+
+
+def test_what_only_watches_a_fit_is_no_setting_to_repeat():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 2))
+    y = (X[:, 0] > 0).astype(int)
+    forest = RandomForestClassifier(3, random_state=0, verbose=0).fit(X, y)
+    simple = simplify(
+        forest, X, y, max_rules=2, n_restarts=2, random_state=0,
+        callback=lambda *_, **__: None,
+    )  # fmt: skip
+    found = summarize(simple, X, y)["reproduction"]
+    told = {row["name"] for row in found["settings"] + found["ensemble_settings"]}
+    assert {"max_rules", "n_estimators"} <= told
+    assert not told & {"callback", "verbose"}
+    assert "callback" not in found["code"]
+    assert "max_rules=2" in found["code"]
+
+
+def test_versions_are_those_of_the_source_and_of_the_ensembles_library(monkeypatch):
+    simple, X, y = weather()
+
+    def refuse(name):
+        raise metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(metadata, "version", refuse)
+    library = SimpleNamespace(__version__="9.8.7")
+    monkeypatch.setitem(sys.modules, "lightgbm", library)
+    booster = type("Booster", (), {"__module__": "lightgbm.basic"})
+    simple.ensemble_ = type("Mine", (booster,), {"__module__": "__main__"})()
+    found = summarize(simple, X, y)
+    versions = dict(found["reproduction"]["versions"])
+    assert versions["defragtrees"] == __version__
+    assert versions["lightgbm"] == "9.8.7"
+    assert found["question"]["library"] == "lightgbm"
+
+
+def test_colours_go_first_to_the_classes_that_the_rules_answer_with():
+    classes = tuple("abcdefghijkl")
+    late = Rule((Condition(0, lower=5.0),), "l", tuple(c == "l" for c in classes))
+    rest = Rule((), "k", tuple(c == "k" for c in classes))
+    rules = RuleSet((late,), rest, ("x",), "classification", classes)
+    low, high = np.eye(12)[[9, 0]]
+    forest = Forest(
+        (stump(0, 5.0, low, high),), ("x",), "classification", classes, "mean"
+    )
+    X = np.arange(12.0)[:, None]
+    plot = summarize(GivenClassifier(forest, rules=rules).fit(X), X)["plot"]
+    labels = plot["groups"]["labels"]
+    # The rules say k and l, the ensemble j and a; the rest is by order.
+    assert labels == ["a", "b", "c", "d", "j", "k", "l", "another class"]
+    assert [labels[rule["group"]] for rule in plot["rules"]] == ["l", "k"]
+    assert {labels[k] for k in plot["rows"]["says_group"]} == {"k", "l"}
+    assert {labels[k] for k in plot["rows"]["ensemble_group"]} == {"a", "j"}
+
+
+def test_a_number_that_a_rule_answers_has_the_minus_of_its_evidence():
+    rules = RuleSet((), Rule((), -0.775), ("x",), "regression")
+    forest = Forest((stump(0, 0.0, -0.8, -0.8),), ("x",), "regression")
+    X = np.array([[1.0], [-1.0]])
+    found = summarize(GivenRegressor(forest, rules=rules).fit(X), X)
+    said = [found["rules"][0]["then"], found["closeness"]["rows"][0]["then"]]
+    assert said == ["\N{MINUS SIGN}0.775"] * 2

@@ -13,11 +13,15 @@ from defragtrees import simplify_path
 from defragtrees.conditions import Condition, Rule
 from defragtrees.errors import MissingPackageError
 from defragtrees.report import write_report
-from defragtrees.report.markup import script_json
+from defragtrees.report.markup import isolated, script_json
 from defragtrees.rules import RuleSet
-from tests.report.cases import GivenClassifier, numbers, stump, weather
+from tests.report.cases import GivenClassifier, named, numbers, stump, weather
 
 VOID = {"meta", "link", "br", "wbr", "input", "hr", "img"}
+INCOME = "\u05d4\u05db\u05e0\u05e1\u05d4"
+NO = "\u05dc\u05d0"
+EVIL = "evil\u202e"
+TURNED = "yes\u2066\u200f"
 
 
 class Outline(HTMLParser):
@@ -176,7 +180,7 @@ def test_cards_say_the_order_and_the_evidence(tmp_path):
         "<b>33 %</b> of rows (2), <b>50 %</b> right, the ensemble agrees on <b>0 %</b>"
         in page
     )
-    assert "<b>degrees</b> &gt; 20" in page
+    assert "<b><bdi>degrees</bdi></b> &gt; 20" in page
 
 
 def test_averaged_rules_say_their_weight(tmp_path):
@@ -211,7 +215,8 @@ def test_a_given_path_and_comparison_are_shown(tmp_path):
     assert 'id="path-heading"' in page
     assert "on rows held out when the path was made" in page
     assert "The rules above are none of these lists" in page
-    assert "&lt;i&gt;b&lt;/i&gt;, at most 3 failed: no &lt;b&gt;luck&lt;/b&gt;" in page
+    assert "<bdi>&lt;i&gt;b&lt;/i&gt;</bdi>, at most 3 failed" in page
+    assert "no &lt;b&gt;luck&lt;/b&gt;" in page
     assert "25.0\N{NO-BREAK SPACE}%" in page
 
 
@@ -246,3 +251,58 @@ def test_wrong_places_and_numbers_are_refused(tmp_path):
     with pytest.raises(ValueError, match=r"positive sum|non-zero"):
         write_report(tmp_path / "page.html", simple, X, y, [0.0] * 6)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_names_are_isolated_and_turning_characters_are_spelled_out(tmp_path):
+    simple, X, y = named(INCOME, EVIL, (NO, TURNED))
+    page = page_of(tmp_path, simple, X, y, title=TURNED)
+    for turning in "\u202e\u2066\u200f":
+        assert turning not in without_library(page)
+    assert f"<b><bdi>{INCOME}</bdi></b> &gt; \N{MINUS SIGN}0.01" in page
+    assert "<b><bdi>evil\\u202e</bdi></b> ≤ 5" in page
+    # The table of classes, the rows that differ, the maps, and the rules as text.
+    assert f"ensemble: <bdi>{NO}</bdi>" in page
+    assert f"<bdi>{NO}</bdi> (100\N{NO-BREAK SPACE}% sure)" in page
+    assert f"over <b><bdi>{INCOME}</bdi></b>" in page
+    assert f"<bdi>{INCOME}</bdi> &gt; -0.01" in page
+    assert '"evil\\\\u202e"' in page  # what Plotly draws
+    # No name or class stands outside an isolating element.
+    shown = re.sub(r"<(script|svg|style|title).*?</\1>", "", page, flags=re.DOTALL)
+    shown = re.sub(r'"[^"]*"', "", shown)
+    for given in (INCOME, NO):
+        outside = re.sub(r"<bdi[^>]*>.*?</bdi>", "", shown)
+        assert given in shown
+        assert given not in outside
+
+
+def test_categories_are_isolated_inside_a_condition():
+    words = isolated(f" in {{{NO}, {INCOME}}} or missing")
+    assert words == f" in {{<bdi>{NO}</bdi>, <bdi>{INCOME}</bdi>}} or missing"
+
+
+def test_the_page_warns_of_rows_that_the_ensemble_was_trained_on(tmp_path):
+    simple, X, y = weather()
+    warning = "If the ensemble was trained on the rows shown here, its error here is"
+    assert page_of(tmp_path, simple, X, y).count(warning) == 1
+    assert warning not in page_of(tmp_path, simple, X)
+
+
+def test_minus_signs_are_the_same_everywhere(tmp_path, monkeypatch):
+    without(monkeypatch, defragtrees.report.html, defragtrees.report.pictures)
+    simple, X, y = named("a-1", "b", ("in", "out"))
+    page = page_of(tmp_path, simple, X, y)
+    body = page[page.index("<body>") : page.index("The rules as text")]
+    shown = re.sub(r"<[^>]*>", " ", body.replace("<wbr>", ""))
+    assert "\N{MINUS SIGN}0.01" in shown
+    assert "\N{MINUS SIGN}1.5" in shown
+    assert "a-1" in shown
+    assert not re.search(r"(?<!\w)-\d", shown)
+
+
+def test_a_very_long_name_is_clamped_in_headers_and_whole_in_a_title(tmp_path):
+    long = "a_very_long_name_" * 8
+    simple, X, y = named(long, "b", ("in", "out"))
+    page = page_of(tmp_path, simple, X, y)
+    header = f'<bdi class="clamped" title="{long}">'
+    assert page.count(header) == 2
+    assert 'class="clamped" title="b"' not in page

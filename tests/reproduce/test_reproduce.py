@@ -7,11 +7,12 @@ import shutil
 
 import pytest
 
+from defragtrees.files import write_whole
 from defragtrees.progress import Progress
 from defragtrees.reproduce import paper
 from defragtrees.reproduce.results import Results, spread_text, to_csv
 from defragtrees.reproduce.runner import ITEMS, Plan, cost, reproduce
-from defragtrees.reproduce.store import Store, write_whole
+from defragtrees.reproduce.store import Store
 from defragtrees.reproduce.table2 import build as build_table2
 from defragtrees.reproduce.table3 import build as build_table3
 

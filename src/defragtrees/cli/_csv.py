@@ -23,6 +23,7 @@ MISSING = frozenset(
     "#N/A,#N/A N/A,#NA,-1.#IND,-1.#QNAN,-NaN,-nan,1.#IND,1.#QNAN,<NA>,N/A,NA,NULL,NaN,"
     "None,n/a,nan,null".split(",")
 ) | {""}
+LONGEST_FIELD = 2**31 - 1  # what fits a C long on every system
 TRUTH = {"true": 1.0, "false": 0.0}
 
 
@@ -46,7 +47,7 @@ class CsvTable:
             # A file of tabs, or of a country that writes 1,5 for one and a half.
             self.delimiter = max(",;\t", key=first.count)
         with self._open() as (text, _):
-            self.names = self._header(text)
+            self.names, _ = self._header(text)
 
     def batches(self, numbers, labels):
         """The columns that are asked for, some rows at a time."""
@@ -60,8 +61,9 @@ class CsvTable:
         size = max(1, self.path.stat().st_size)
         done = 0
         with self._open() as (text, raw):
-            self._header(text)
-            for n_rows, columns in read(text, self, words, labels):
+            _, n_lines = self._header(text)
+            records = _records(text, self, n_lines)
+            for n_rows, columns in read(records, self, words, labels):
                 for name in numbers:
                     columns[name] = _numbers(columns[name], words[name], name, done)
                 done += n_rows
@@ -70,6 +72,8 @@ class CsvTable:
     @contextlib.contextmanager
     def _open(self):
         """The file as text, and as bytes to see how far it is read."""
+        # A long text in a column that nobody asks for is no reason to stop.
+        limit = csv.field_size_limit(LONGEST_FIELD)
         try:
             with open(self.path, "rb") as raw:
                 unpacked = gzip.GzipFile(fileobj=raw) if self.is_packed else raw
@@ -83,15 +87,91 @@ class CsvTable:
             raise ValueError(
                 f"{self.path.name!r} cannot be read as CSV: {error}."
             ) from None
+        finally:
+            csv.field_size_limit(limit)
 
     def _header(self, text):
-        names = next(csv.reader(text, delimiter=self.delimiter), None)
+        """The names of the columns, and how many lines they take."""
+        reader = csv.reader(text, delimiter=self.delimiter)
+        names = next(reader, None)
         if not names:
             raise ValueError(f"{self.path.name!r} has no line with column names.")
-        return names
+        return names, reader.line_num
 
 
-def _pandas_columns(text, table, words, labels):
+def _records(text, table, n_lines):
+    """The text of each row, all of which have as many fields as there are names.
+
+    pandas would cut off what is too long and fill up what is too short, unasked.
+    """
+    width, delimiter = len(table.names), table.delimiter
+    blank = " \t\r\n".replace(delimiter, "")
+    lines = iter(text)
+    for line in lines:
+        first = n_lines = n_lines + 1
+        n_fields = _count_fields(line, delimiter)
+        if n_fields is None:
+            # It may go on in the next lines; then they are one row together.
+            taken = [line]
+            rest = (taken.append(more) or more for more in lines)
+            record = csv.reader(itertools.chain([line], rest), delimiter=delimiter)
+            n_fields = len(next(record))
+            n_lines += len(taken) - 1
+            line = "".join(taken)
+        if n_fields == width:
+            # Of a single column an empty line is no row, as for most readers.
+            if width > 1 or line.strip(blank):
+                yield line
+        elif line.strip(blank):
+            raise csv.Error(
+                f"line {first} has {n_fields} fields, but there are {width} column "
+                "names"
+            )
+
+
+def _count_fields(line, delimiter):
+    """The number of fields, or None where that takes a closer look.
+
+    Examples
+    --------
+    >>> _count_fields('a,"b, c",d', ","), _count_fields('a,5" pipe', ",")
+    (3, None)
+    """
+    if '"' not in line:
+        return line.count(delimiter) + 1
+    # Every other part stands outside of quotes, if each quote opens or closes a field;
+    # an empty one between two quotes is a quote in the text.
+    outside = line.split('"')
+    is_closed = len(outside) % 2 == 1
+    outside = outside[::2]
+    if not is_closed or not all(
+        not part or part.endswith(delimiter) for part in outside[:-1]
+    ):
+        return None
+    return sum(part.count(delimiter) for part in outside) + 1
+
+
+class _Stream:
+    """Records as a file that pandas reads."""
+
+    def __init__(self, records):
+        self.records = records
+
+    def __iter__(self):
+        return self.records
+
+    def read(self, size=-1):
+        """The next records, of about so many letters together."""
+        parts = []
+        for record in self.records:
+            parts.append(record)
+            size -= len(record)
+            if size <= 0:
+                break
+        return "".join(parts)
+
+
+def _pandas_columns(records, table, words, labels):
     """By pandas: number of rows and columns of each part."""
     pandas = require("pandas", "This way of reading CSV")
     # By place, as pandas would change names that come twice.
@@ -110,7 +190,7 @@ def _pandas_columns(text, table, words, labels):
         **_exactly(pandas.__version__),
     }
     try:
-        with pandas.read_csv(text, **options) as reader:
+        with pandas.read_csv(_Stream(records), **options) as reader:
             for frame in reader:
                 columns = {name: frame[key] for name, key in keys.items()}
                 for name in labels:
@@ -130,21 +210,15 @@ def _exactly(version):
     return {"float_precision": "round_trip"} if is_old else {}
 
 
-def _plain_columns(text, table, words, labels):
+def _plain_columns(records, table, words, labels):
     """By the csv module: number of rows and columns of each part."""
     places = {name: table.names.index(name) for name in words}
-    reader = csv.reader(text, delimiter=table.delimiter)
+    reader = csv.reader(records, delimiter=table.delimiter)
     while rows := list(itertools.islice(reader, BATCH_ROWS)):
-        width = len(table.names)
-        for row in rows:
-            if len(row) > width:
-                raise csv.Error(f"line {reader.line_num} or one before is too long")
-        rows = [row + [""] * (width - len(row)) for row in rows if row]
         columns = {name: [row[j] for row in rows] for name, j in places.items()}
         for name in labels:
             columns[name] = _factorized(columns[name], words[name])
-        if rows:
-            yield len(rows), columns
+        yield len(rows), columns
 
 
 def _factorized(column, words):

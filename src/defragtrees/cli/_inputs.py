@@ -73,6 +73,11 @@ class Loaded:
         """Rows to learn from and rows to test on; None if none are held out."""
         if not test_size:
             return self, None
+        if len(self) == 1:
+            raise ValueError(
+                "The data has 1 row only, and none can be held out. Add --test-size 0 "
+                "to use it for the rules."
+            )
         parts = train_test_split(
             np.arange(len(self)), test_size=test_size, random_state=seed
         )
@@ -162,7 +167,18 @@ class _Collected:
                 y = class_positions(y, forest.classes, self.target)
             self.parts["y"].append(y)
         if self.weights is not None:
-            self.parts["sample_weight"].append(batch.columns[self.weights])
+            self.parts["sample_weight"].append(self._checked_weights(batch))
+
+    def _checked_weights(self, batch):
+        weights = batch.columns[self.weights]
+        wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
+        if len(wrong):
+            before = sum(len(part) for part in self.parts["sample_weight"])
+            raise ValueError(
+                f"--weights names column {self.weights!r}, which must hold numbers "
+                f"from 0; row {before + wrong[0] + 1} has {weights[wrong[0]]:g}."
+            )
+        return weights
 
     def loaded(self, name):
         X = _stacked(self.parts["X"])

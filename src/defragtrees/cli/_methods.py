@@ -162,7 +162,11 @@ def fit(choices, loaded):
     with watching(estimator.get_params(deep=False)) as callback:
         if callback is not None:
             estimator.set_params(callback=callback)
-        return estimator.fit(*loaded.rows)
+        estimator.fit(*loaded.rows)
+    if callback is not None:
+        # It is the command's own, and no setting to show in a report.
+        estimator.set_params(callback=None)
+    return estimator
 
 
 @contextlib.contextmanager

@@ -6,6 +6,7 @@ called; every other kind is parsed as data.
 
 import json
 import pickle
+import pickletools
 import shutil
 import tempfile
 import zipfile
@@ -35,6 +36,7 @@ PACKED = (  # what joblib may have packed a pickle with
     *(b"\x1f\x8b", b"BZh"),  # gzip, bzip2
     *(b"\x5d\x00\x00", b"\xfd7zXZ", b"\x04\x22\x4d\x18"),  # lzma, xz, LZ4
 )
+OLD_PICKLE_STEPS = 4  # a text that is no pickle hardly gets that far
 # Opening a pickle calls the code of other libraries, which may raise any of these.
 PICKLE_ERRORS = (
     ArithmeticError,
@@ -67,10 +69,24 @@ def model_kind(path):
         return "lightgbm"
     if head.lstrip().startswith(b"{"):
         return _json_kind(path)
-    # The oldest pickles have no mark; a name is all that there is to go by.
     if path.suffix.lower() in PICKLE_SUFFIXES or head.startswith(PACKED):
         return "pickle"
-    return "unknown"
+    return "pickle" if _is_old_pickle(head) else "unknown"
+
+
+def _is_old_pickle(head):
+    """Whether a file begins as the oldest pickles do, which have no mark."""
+    n_steps = 0
+    try:
+        # This takes the steps apart and follows none of them.
+        for step, _, _ in pickletools.genops(head):
+            n_steps += 1
+            if step.name == "STOP":
+                break
+    # What the steps hold may be of any form; the head may end in the middle of one.
+    except Exception:
+        pass
+    return head[:1] in b"(]}c" and n_steps >= OLD_PICKLE_STEPS
 
 
 def _is_skops(path):

@@ -16,6 +16,7 @@ from defragtrees import render
 
 __all__ = [
     "check_output",
+    "check_outputs",
     "json_text",
     "one_line",
     "plain",
@@ -24,6 +25,8 @@ __all__ = [
     "scores_text",
     "whole_file",
 ]
+
+DRAFT = ".defragtrees-"  # how the names of unfinished files begin
 
 
 def one_line(text):
@@ -72,6 +75,28 @@ def check_output(path, others=()):
             )
 
 
+def check_outputs(outputs, others=()):
+    """Refuse files that cannot be written, or that would overwrite each other.
+
+    Parameters
+    ----------
+    outputs : dict from str to (Path or None)
+        By their options.
+    others : sequence of Path
+        Files that must not be overwritten, such as the input.
+    """
+    options: dict[str, str] = {}
+    for option, path in outputs.items():
+        check_output(path, others)
+        if path is None or _is_device(path):
+            continue
+        before = options.setdefault(os.path.realpath(path), option)
+        if before != option:
+            raise click.UsageError(
+                f"{before} and {option} name the same file, {str(path)!r}."
+            )
+
+
 @contextlib.contextmanager
 def whole_file(path):
     """A path to write to; the file appears at `path` when all of it is written.
@@ -95,7 +120,7 @@ def whole_file(path):
                 shutil.copyfileobj(file, device)
         return
     # The suffix stays: some writers choose a format by it.
-    draft = path.with_name(f".defragtrees-{secrets.token_hex(4)}{path.suffix}")
+    draft = path.with_name(f"{DRAFT}{secrets.token_hex(4)}{path.suffix}")
     try:
         yield draft
         if path.exists():
@@ -104,9 +129,12 @@ def whole_file(path):
             os.fsync(file.fileno())
         os.replace(draft, path)
     except OSError as error:
-        if error.filename is not None and Path(error.filename) != draft:
+        named = None if error.filename is None else Path(error.filename)
+        if named is not None and not (
+            named.parent == draft.parent and DRAFT in named.name
+        ):
             raise
-        # The draft's name would tell the user nothing.
+        # The name of a draft, or of a writer's own, would tell the user nothing.
         raise OSError(error.errno, error.strerror or str(error), str(path)) from None
     finally:
         draft.unlink(missing_ok=True)
@@ -145,15 +173,15 @@ def plain(value):
 def rules_text(rules):
     """The rules as `str` has them, with the answers in colour."""
     lines = []
-    for line, row in zip(str(rules).splitlines(), rules.rows(), strict=True):
+    # `str` has one line for each rule, whatever is in the names.
+    for line, row in zip(str(rules).split("\n"), rules.rows(), strict=True):
         number = f"{row['rule']}."
-        said = f" {row['then']}"
-        head, found, tail = line[len(number) :].partition(f"{row['if']} then{said}")
+        asked, said = render.plain(row["if"]), render.plain(row["then"])
+        line = line[len(number) :]
+        head, found, tail = line.partition(f"{asked} then {said}")
         if found:
-            answer = click.style(row["then"], fg="green", bold=True)
-            line = f"{head}{row['if']} then {answer}{tail}"
-        else:
-            line = line[len(number) :]
+            answer = click.style(said, fg="green", bold=True)
+            line = f"{head}{asked} then {answer}{tail}"
         lines.append(click.style(number, dim=True) + line)
     return "\n".join(lines)
 

@@ -4,6 +4,7 @@ import shlex
 
 import click
 
+from defragtrees import render
 from defragtrees.cli._command import State
 from defragtrees.cli._output import whole_file
 from defragtrees.report import write_report
@@ -11,7 +12,7 @@ from defragtrees.report import write_report
 __all__ = ["report_on"]
 
 
-def report_on(path, simple, rows, **options):
+def report_on(path, simple, rows, inputs, *, title=None, **options):
     """Write the report of a fitted method, all of it or nothing.
 
     Parameters
@@ -20,10 +21,24 @@ def report_on(path, simple, rows, **options):
     simple : Simplifier
     rows : Loaded
         That it is measured on.
+    inputs : Inputs
+        The files that all of it is from.
+    title : str, optional
+        By default it names the files.
     **options
         Of `write_report`.
     """
     state = click.get_current_context().find_object(State)
     command = shlex.join(["defragtrees", *state.arguments])
+    options |= {"title": title or _title(inputs, simple.rules_), "command": command}
     with whole_file(path) as draft:
-        write_report(draft, simple, *rows.rows, command=command, **options)
+        write_report(draft, simple, *rows.rows, **options)
+
+
+def _title(inputs, rules):
+    """Such as "model.json on data.csv: price, in 5 rules"."""
+    target = "" if inputs.target is None else f": {inputs.target}"
+    size = "1 rule" if rules.n_rules == 1 else f"{rules.n_rules} rules"
+    return render.plain(
+        f"{inputs.model.resolve().name} on {inputs.data.name}{target}, in {size}"
+    )

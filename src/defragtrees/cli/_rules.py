@@ -125,4 +125,4 @@ def value_text(value):
         return "missing"
     if isinstance(value, (int, float)) and not isinstance(value, bool):
         return render.number(value)
-    return str(value)
+    return render.plain(value)

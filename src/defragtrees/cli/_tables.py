@@ -13,6 +13,7 @@ from defragtrees.cli._csv import CsvTable
 __all__ = ["open_table"]
 
 BUFFER_BYTES = 2**18  # for each column
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 PARQUET, ARROW, FEATHER_1 = b"PAR1", b"ARROW1", b"FEA1"
 
 
@@ -46,6 +47,8 @@ def open_table(path):
         raise ValueError(f"{path.name!r} is not a Feather file, or it is damaged.")
     if not head:
         raise ValueError(f"{path.name!r} is empty; a table is needed.")
+    if head.startswith(UTF_16):
+        raise ValueError(f"{path.name!r} is UTF-16 text; save it as UTF-8 first.")
     is_packed = head.startswith(b"\x1f\x8b")
     if not is_packed and (b"\0" in head or head.lstrip()[:1] in (b"{", b"[")):
         raise ValueError(

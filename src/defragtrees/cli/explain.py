@@ -68,7 +68,8 @@ def command(rules, data, ranges, form, out, as_json):
     """
     check_output(out, (rules, data))
     found = read_rules(rules)
-    reasons = _reasons(found, ask_rules(found, data, progress_kind()), ranges)
+    asking = ask_rules(found, data, progress_kind())
+    reasons = _reasons(found, asking, ranges, data.name)
     with open_output(out) as file:
         if as_json or form == "json":
             write_json(file, reasons)
@@ -84,10 +85,12 @@ def command(rules, data, ranges, form, out, as_json):
         say(f"The reasons are in {out}.")
 
 
-def _reasons(rules, asking, ranges):
+def _reasons(rules, asking, ranges, name):
     """One dict for each row that is asked for: what is answered, by whom, and why."""
-    last = max((high for _, high in ranges), default=0) if ranges else None
+    last = max(high for _, high in ranges) if ranges else None
+    n_rows = 0
     for asked in asking:
+        n_rows += len(asked)
         numbers = asked.first + np.arange(len(asked))
         wanted = np.ones(len(asked), dtype=bool)
         if ranges:
@@ -99,8 +102,10 @@ def _reasons(rules, asking, ranges):
         for i in np.flatnonzero(wanted).tolist():
             reason = {"row": int(numbers[i]), "answer": answers[i], "rule": who[i]}
             yield reason | _why(asked, i, held[i], who[i] - 1)
-        if last is not None and numbers[-1] >= last:
+        if last is not None and n_rows >= last:
             return
+    if last is not None:
+        raise ValueError(f"{name!r} has {n_rows} rows; --rows asks for {last}.")
 
 
 def _why(asked, i, held, place):
@@ -150,7 +155,9 @@ def _refusal(asked, rule, i):
 
 
 def _pairs(values):
-    return [f"{name} = {value_text(value)}" for name, value in values.items()]
+    return [
+        f"{render.plain(name)} = {value_text(value)}" for name, value in values.items()
+    ]
 
 
 def _csv_line(reason):
@@ -176,7 +183,7 @@ def _text(reason):
         )
         lines = [f"row {reason['row']}: {answer}, the mean of the rules {rules}"]
     elif reason["values"]:
-        by = f"by rule {reason['rule']}, if {reason['if']}"
+        by = f"by rule {reason['rule']}, if {render.plain(reason['if'])}"
         lines = [f"row {reason['row']}: {answer}, {by}"]
     else:
         by = f"by rule {reason['rule']}, as no other holds"
@@ -185,7 +192,8 @@ def _text(reason):
         lines.append(f"    {', '.join(_pairs(reason['values']))}")
     for entry in reason["refused"]:
         lines.append(
-            f"    not rule {entry['rule']}: {entry['feature']} = "
-            f"{value_text(entry['value'])}, it asks for {entry['condition']}"
+            f"    not rule {entry['rule']}: {render.plain(entry['feature'])} = "
+            f"{value_text(entry['value'])}, it asks for "
+            f"{render.plain(entry['condition'])}"
         )
     return "\n".join(lines)

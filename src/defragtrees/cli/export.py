@@ -17,6 +17,8 @@ defragtrees export rules.json --format sql --dialect mysql --out rules.sql
 # An estimator is no file, so it is of no use here.
 CHOICES = [name for name in FORMATS if name != "sklearn"]
 BINARY = ("onnx",)
+# Databases that keep to the standard in all that the rules need.
+ANSI = ("duckdb", "postgres", "postgresql")
 
 
 @click.command("export", cls=Command, example=EXAMPLE)
@@ -28,7 +30,11 @@ BINARY = ("onnx",)
     required=True,
     help="What to write.",
 )
-@click.option("--dialect", help="Of --format sql: ansi, mysql, sqlite or sqlserver.")
+@click.option(
+    "--dialect",
+    help="Of --format sql: ansi (also for postgres and duckdb), mysql, sqlite or "
+    "sqlserver.",
+)
 @click.option("--table", help="Of --format sql: a whole SELECT from this table.")
 @output_option("The file to write. [default: the screen]")
 def command(rules, form, dialect, table, out):
@@ -37,7 +43,7 @@ def command(rules, form, dialect, table, out):
     RULES is a file that simplify --out wrote.
     """
     check_output(out, (rules,))
-    given = {"dialect": dialect, "table": table}
+    given = {"dialect": "ansi" if dialect in ANSI else dialect, "table": table}
     options = {name: value for name, value in given.items() if value is not None}
     if options and form != "sql":
         raise click.UsageError(f"--{next(iter(options))} is for --format sql only.")

@@ -12,7 +12,7 @@ from defragtrees.cli._command import (
 from defragtrees.cli._inputs import load
 from defragtrees.cli._methods import method_options, settings_of, watching
 from defragtrees.cli._output import (
-    check_output,
+    check_outputs,
     json_text,
     rules_text,
     say,
@@ -40,8 +40,7 @@ def command(inputs, choices, test_size, out, plot, as_json):
     MODEL and DATA are as for simplify. The star marks the list that is chosen: the
     shortest whose error is within one standard error of the smallest.
     """
-    for path in (out, plot):
-        check_output(path, (inputs.data, inputs.model))
+    check_outputs({"--out": out, "--plot": plot}, (inputs.data, inputs.model))
     check_plot(plot)
     if not test_size:
         raise click.UsageError(

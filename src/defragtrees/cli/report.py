@@ -44,5 +44,6 @@ def command(inputs, choices, test_size, out, title, with_comparison):
         )
     del loaded
     simple = fit(choices, train)
-    report_on(out, simple, train if test is None else test, title=title, **options)
+    rows = train if test is None else test
+    report_on(out, simple, rows, inputs, title=title, **options)
     say(f"The report is in {out}.")

@@ -14,7 +14,7 @@ from defragtrees.cli._command import (
 from defragtrees.cli._inputs import load
 from defragtrees.cli._methods import fit, method_options
 from defragtrees.cli._output import (
-    check_output,
+    check_outputs,
     json_text,
     rules_text,
     say,
@@ -47,8 +47,8 @@ def command(inputs, choices, test_size, out, report, as_json):
     DATA is a CSV file (also .gz), Parquet or Feather, with rows such as the model was
     trained on. Columns that the model does not use are ignored.
     """
-    for path in (out, report):
-        check_output(path, (inputs.data, inputs.model))
+    outputs = {"--out": out, "--report": report}
+    check_outputs(outputs, (inputs.data, inputs.model))
     loaded = load(inputs, progress_kind())
     train, test = loaded.split(test_size, choices.seed)
     begin = time.perf_counter()
@@ -64,7 +64,7 @@ def command(inputs, choices, test_size, out, report, as_json):
         # Pictures take their time to import, and few ask for them.
         from defragtrees.cli._reporting import report_on
 
-        report_on(report, simple, train if test is None else test)
+        report_on(report, simple, train if test is None else test, inputs)
     if as_json:
         say(json_text(_facts(simple, choices, scores, where, seconds)))
         return
@@ -87,6 +87,7 @@ def _facts(simple, choices, scores, where, seconds):
         "task": simple.rules_.task,
         "decision": simple.rules_.decision,
         "rules": simple.rules_.rows(),
+        "rules_document": simple.rules_.to_dict(),
         "scores": scores,
         "scored_on": where,
         "seconds": round(seconds, 3),

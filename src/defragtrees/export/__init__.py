@@ -5,9 +5,7 @@ Every format is one module with one function `export(rules, ...)`, and one line 
 """
 
 import os
-import secrets
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from defragtrees.export import (
@@ -22,6 +20,7 @@ from defragtrees.export import (
     to_tree,
 )
 from defragtrees.export.to_json import schema
+from defragtrees.files import write_whole
 from defragtrees.rules import RuleSet
 
 __all__ = ["FORMATS", "export", "schema"]
@@ -92,21 +91,5 @@ def export(
     if path is not None:
         is_text = isinstance(found, str)
         content = found.encode("utf-8") if is_text else found.SerializeToString()
-        _write(Path(os.path.realpath(path)), content)
+        write_whole(path, content)
     return found
-
-
-def _write(path, content):
-    """Write a file beside its place and then move it there, all or nothing."""
-    if not path.parent.is_dir():
-        raise FileNotFoundError(
-            f"{str(path)!r} cannot be written: there is no folder "
-            f"{str(path.parent)!r}. Create it first."
-        )
-    # Not by tempfile, which would leave a file that only its owner can read.
-    draft = path.with_name(f".defragtrees-{secrets.token_hex(8)}.tmp")
-    try:
-        draft.write_bytes(content)
-        os.replace(draft, path)
-    finally:
-        draft.unlink(missing_ok=True)

@@ -3,8 +3,7 @@
 import json
 from pathlib import Path
 
-import numpy as np
-
+from defragtrees.files import to_json
 from defragtrees.rules import RuleSet
 
 __all__ = ["export", "schema"]
@@ -39,23 +38,4 @@ def export(rules: RuleSet, *, indent: int | None = 1) -> str:
     >>> RuleSet.from_dict(json.loads(export(rules))) == rules
     True
     """
-    try:
-        text = json.dumps(
-            rules.to_dict(),
-            indent=indent,
-            ensure_ascii=False,
-            allow_nan=False,
-            default=_plain,
-        )
-    except (TypeError, ValueError) as error:
-        raise ValueError(
-            f"Rules with such classes, categories or numbers cannot be JSON: {error}. "
-            "Turn them into text or finite numbers first."
-        ) from None
-    return text + "\n"
-
-
-def _plain(value):
-    if isinstance(value, np.generic):
-        return value.item()
-    raise TypeError(f"got {value!r}")
+    return to_json(rules.to_dict(), indent) + "\n"

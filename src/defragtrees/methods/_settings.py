@@ -1,4 +1,4 @@
-"""What the settings of DefragClassifier and DefragRegressor may be."""
+"""What settings of methods may be, with one sentence for each mistake."""
 
 import math
 
@@ -7,45 +7,74 @@ import numpy as np
 from defragtrees.mixture.engines import ENGINES
 from defragtrees.mixture.starts import STARTS
 
-__all__ = ["check_settings", "feature_numbers", "is_number", "is_whole"]
+__all__ = [
+    "check_choice",
+    "check_flag",
+    "check_number",
+    "check_settings",
+    "check_whole",
+    "feature_numbers",
+    "is_number",
+    "is_whole",
+]
+
+
+def check_whole(estimator, name, least=1, most=None, or_none=False):
+    """Refuse a setting that is no whole number in these limits."""
+    _check_limits(estimator, name, "a whole number", is_whole, least, most, or_none)
+
+
+def check_number(estimator, name, least=0, most=None, or_none=False):
+    """Refuse a setting that is no number in these limits."""
+    _check_limits(estimator, name, "a number", is_number, least, most, or_none)
+
+
+def _check_limits(estimator, name, kind, is_kind, least, most, or_none):
+    value = getattr(estimator, name)
+    if value is None and or_none:
+        return
+    if not (is_kind(value) and least <= value and (most is None or value <= most)):
+        until = "" if most is None else f" to {most}"
+        kind = f"None or {kind}" if or_none else kind
+        raise ValueError(f"{name} must be {kind} from {least}{until}; got {value!r}.")
+
+
+def check_flag(estimator, name):
+    """Refuse a setting that is neither True nor False."""
+    value = getattr(estimator, name)
+    if not isinstance(value, (bool, np.bool_)):
+        raise ValueError(f"{name} must be True or False; got {value!r}.")
+
+
+def check_choice(estimator, name, allowed):
+    """Refuse a setting that is none of these."""
+    value = getattr(estimator, name)
+    if not isinstance(value, str) or value not in allowed:
+        choices = " or ".join(repr(one) for one in allowed)
+        raise ValueError(f"{name} must be {choices}; got {value!r}.")
 
 
 def check_settings(estimator):
-    """Raise if a setting cannot be, in one sentence."""
+    """Raise if a setting of Defrag's cannot be."""
     for name in ("max_rules", "n_restarts", "max_iter"):
-        value = getattr(estimator, name)
-        if not (is_whole(value) and value >= 1):
-            raise ValueError(f"{name} must be a whole number from 1; got {value!r}.")
+        check_whole(estimator, name)
     for name, allowed in (
         ("inference", ("fab", "em")),
-        ("init", tuple(STARTS)),
-        ("engine", tuple(ENGINES)),
+        ("init", STARTS),
+        ("engine", ENGINES),
     ):
-        if getattr(estimator, name) not in allowed:
-            raise ValueError(
-                f"{name} must be one of {allowed}; got {getattr(estimator, name)!r}."
-            )
+        check_choice(estimator, name, allowed)
     weight = estimator.statement_weight
     if weight != "paper" and not (is_number(weight) and weight > 0):
         raise ValueError(
             f"statement_weight must be 'paper' or a number above 0; got {weight!r}."
         )
-    most = estimator.max_conditions
-    if most is not None and not (is_whole(most) and most >= 1):
-        raise ValueError(
-            f"max_conditions must be None or a whole number from 1; got {most!r}."
-        )
-    for name in ("refine", "shorten_thresholds"):
-        if not isinstance(getattr(estimator, name), (bool, np.bool_)):
-            raise ValueError(
-                f"{name} must be True or False; got {getattr(estimator, name)!r}."
-            )
-    for name in ("features", "max_conditions"):
-        if not estimator.refine and getattr(estimator, name) is not None:
-            raise ValueError(f"{name} needs refine=True; got refine=False.")
+    check_whole(estimator, "max_conditions", or_none=True)
+    check_flag(estimator, "refine")
+    if not estimator.refine and estimator.max_conditions is not None:
+        raise ValueError("max_conditions needs refine=True; got refine=False.")
     _check_augment(estimator)
-    if not (is_number(estimator.tol) and estimator.tol >= 0):
-        raise ValueError(f"tol must be a number from 0; got {estimator.tol!r}.")
+    check_number(estimator, "tol")
 
 
 def _check_augment(estimator):

@@ -30,6 +30,7 @@ from defragtrees.methods._door import (
     numbers,
     text_as_categories,
 )
+from defragtrees.methods._settings import check_choice, check_flag
 from defragtrees.problem import Problem
 from defragtrees.readers import read_forest
 from defragtrees.tables import (
@@ -85,10 +86,8 @@ class Simplifier(BaseEstimator):
 
     def _check_settings(self):
         """Refuse settings that cannot be; methods add their own."""
-        if self.target not in ("ensemble", "labels"):
-            raise ValueError(
-                f"target must be 'ensemble' or 'labels'; got {self.target!r}."
-            )
+        check_choice(self, "target", ("ensemble", "labels"))
+        check_flag(self, "shorten_thresholds")
 
     def _generator(self):
         if isinstance(self.random_state, np.random.Generator):

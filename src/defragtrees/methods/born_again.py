@@ -9,7 +9,13 @@ from defragtrees.methods._leaves import (
     leaf_rules,
     shorten_thresholds,
 )
-from defragtrees.methods._settings import is_number, is_whole
+from defragtrees.methods._settings import (
+    check_choice,
+    check_flag,
+    check_number,
+    check_whole,
+    is_whole,
+)
 from defragtrees.methods.base import RuleClassifier, RuleRegressor, Simplifier
 from defragtrees.progress import Progress
 
@@ -150,42 +156,14 @@ class _BornAgainTree(Simplifier):
         super()._check_settings()
         self._depths()
         for name, least in (("n_folds", 2), ("n_smeared", 1), ("min_values", 2)):
-            value = getattr(self, name)
-            if not (is_whole(value) and value >= least):
-                raise ValueError(
-                    f"{name} must be a whole number from {least}; got {value!r}."
-                )
+            check_whole(self, name, least)
         for name in ("max_rules", "max_thresholds"):
-            value = getattr(self, name)
-            if value is not None and not (is_whole(value) and value >= 1):
-                raise ValueError(
-                    f"{name} must be None or a whole number from 1; got {value!r}."
-                )
-        for name, most, other in (
-            ("min_samples_split", np.inf, ""),
-            ("replace_share", 1, ""),
-            ("min_gain", 1, "None or "),
-        ):
-            value = getattr(self, name)
-            if other and value is None:
-                continue
-            if not (is_number(value) and 0 <= value <= most):
-                limits = "from 0" if most > 1 else "from 0 to 1"
-                raise ValueError(
-                    f"{name} must be {other}a number {limits}; got {value!r}."
-                )
-        self._check_choices()
-
-    def _check_choices(self):
-        if self.thresholds not in ("data", "ensemble"):
-            raise ValueError(
-                f"thresholds must be 'data' or 'ensemble'; got {self.thresholds!r}."
-            )
-        for name in ("soft", "shorten_thresholds"):
-            if not isinstance(getattr(self, name), (bool, np.bool_)):
-                raise ValueError(
-                    f"{name} must be True or False; got {getattr(self, name)!r}."
-                )
+            check_whole(self, name, or_none=True)
+        check_number(self, "min_samples_split")
+        check_number(self, "replace_share", most=1)
+        check_number(self, "min_gain", most=1, or_none=True)
+        check_choice(self, "thresholds", ("data", "ensemble"))
+        check_flag(self, "soft")
         if self.soft and self._task == "regression":
             raise ValueError(
                 "soft=True is for classes; the numbers of a regression are always "

@@ -163,7 +163,7 @@ class _Defrag(Simplifier):
             is_paper = self.statement_weight == "paper"
             tolerances = TOLERANCES[:1] if is_paper else TOLERANCES
             rules, boxes = _listed_components(
-                problem, self.posterior_, int(self.max_rules), tolerances
+                problem, self.posterior_, settings, tolerances
             )
             self.component_rules_ = component_rules(problem, self.posterior_, boxes)
             return rules
@@ -331,10 +331,13 @@ class DefragRegressor(RuleRegressor, _Defrag):
     """
 
 
-def _listed_components(problem, posterior, max_rules, tolerances):
+def _listed_components(problem, posterior, settings, tolerances):
     """The components' own boxes, also as a list, at the tolerance that errs least."""
-    boxes = [_boxes(posterior, tolerance) for tolerance in tolerances]
-    candidates = [list_rules(problem, own, max_rules) for own in boxes]
+    boxes = [
+        _boxes(posterior, tolerance, settings.features) for tolerance in tolerances
+    ]
+    most = settings.limits.max_rules
+    candidates = [list_rules(problem, own, most) for own in boxes]
     losses = [_training_loss(rules, problem) for rules in candidates]
     best = int(np.argmin(losses))
     return candidates[best], boxes[best]
@@ -349,10 +352,14 @@ def _standardisation(problem):
     return center, float(math.sqrt(variance)) or 1.0
 
 
-def _boxes(posterior, tolerance):
-    return [
+def _boxes(posterior, tolerance, features):
+    """The sides of every component, on the features that rules may use."""
+    boxes = [
         component_sides(posterior, k, tolerance) for k in range(posterior.n_components)
     ]
+    if features is None:
+        return boxes
+    return [[side for side in sides if side.feature in features] for sides in boxes]
 
 
 def _ranking(posteriors, fitted, problem):

@@ -12,7 +12,7 @@ from defragtrees.methods._leaves import (
     leaf_rules,
     shorten_thresholds,
 )
-from defragtrees.methods._settings import is_number, is_whole
+from defragtrees.methods._settings import check_whole, is_number
 from defragtrees.methods.base import RuleClassifier, RuleRegressor, Simplifier
 
 __all__ = ["DistilledTreeClassifier", "DistilledTreeRegressor"]
@@ -102,16 +102,7 @@ class _DistilledTree(Simplifier):
     def _check_settings(self):
         super()._check_settings()
         for name in ("max_rules", "max_depth"):
-            value = getattr(self, name)
-            if value is not None and not (is_whole(value) and value >= 1):
-                raise ValueError(
-                    f"{name} must be None or a whole number from 1; got {value!r}."
-                )
-        if not isinstance(self.shorten_thresholds, (bool, np.bool_)):
-            raise ValueError(
-                "shorten_thresholds must be True or False; got "
-                f"{self.shorten_thresholds!r}."
-            )
+            check_whole(self, name, or_none=True)
         self._leaf_sizes()
 
     def _leaf_sizes(self):

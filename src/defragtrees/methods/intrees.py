@@ -2,8 +2,6 @@
 
 import dataclasses
 
-import numpy as np
-
 from defragtrees.methods._intrees_candidates import drop_repeats, extract
 from defragtrees.methods._intrees_listing import build_list
 from defragtrees.methods._intrees_pruning import prune_all
@@ -15,7 +13,12 @@ from defragtrees.methods._intrees_targets import (
     level_answers,
 )
 from defragtrees.methods._listing import answering_rule
-from defragtrees.methods._settings import is_number, is_whole
+from defragtrees.methods._settings import (
+    check_choice,
+    check_flag,
+    check_number,
+    check_whole,
+)
 from defragtrees.methods.base import RuleClassifier, RuleRegressor, Simplifier
 from defragtrees.progress import Progress
 from defragtrees.rules import RuleSet
@@ -126,25 +129,14 @@ class _InTrees(Simplifier):
 
     def _check_settings(self):
         super()._check_settings()
-        _check_whole("max_depth", self.max_depth, 1)
+        check_whole(self, "max_depth")
         for name in ("n_trees", "max_rules"):
-            if getattr(self, name) is not None:
-                _check_whole(name, getattr(self, name), 1, "None or ")
-        for name in ("max_decay", "smoothing", "min_freq"):
-            value = getattr(self, name)
-            if not (is_number(value) and value >= 0):
-                raise ValueError(f"{name} must be a number from 0; got {value!r}.")
-        if self.min_freq > 1:
-            raise ValueError(f"min_freq must be at most 1; got {self.min_freq!r}.")
-        if self.decay not in ("absolute", "relative"):
-            raise ValueError(
-                f"decay must be 'absolute' or 'relative'; got {self.decay!r}."
-            )
-        for name in ("select", "shorten_thresholds"):
-            if not isinstance(getattr(self, name), (bool, np.bool_)):
-                raise ValueError(
-                    f"{name} must be True or False; got {getattr(self, name)!r}."
-                )
+            check_whole(self, name, or_none=True)
+        for name in ("max_decay", "smoothing"):
+            check_number(self, name)
+        check_number(self, "min_freq", most=1)
+        check_choice(self, "decay", ("absolute", "relative"))
+        check_flag(self, "select")
 
     def _simplify(self, problem, rng):
         target, make_rule = self._ways(problem)
@@ -255,8 +247,7 @@ class InTreesRegressor(RuleRegressor, _InTrees):
 
     def _check_settings(self):
         super()._check_settings()
-        if self.levels is not None:
-            _check_whole("levels", self.levels, 2, "None or ")
+        check_whole(self, "levels", 2, or_none=True)
 
     def _ways(self, problem):
         if self.levels is None:
@@ -274,13 +265,6 @@ class InTreesRegressor(RuleRegressor, _InTrees):
             return answering_rule(problem, conditions, taken, answers[level])
 
         return target, level_rule
-
-
-def _check_whole(name, value, least, before=""):
-    if not (is_whole(value) and value >= least):
-        raise ValueError(
-            f"{name} must be {before}a whole number from {least}; got {value!r}."
-        )
 
 
 def _rule_set(problem, measured, listed, make_rule):

@@ -15,7 +15,7 @@ from defragtrees.methods._harvest_nodes import cut_forest, find_nodes
 from defragtrees.methods._harvest_program import make_program, solve_program
 from defragtrees.methods._harvest_rules import average_rules, choose_nodes
 from defragtrees.methods._harvest_trees import grow_forest
-from defragtrees.methods._settings import is_number, is_whole
+from defragtrees.methods._settings import check_choice, check_number, check_whole
 from defragtrees.methods.base import RuleClassifier, RuleRegressor, Simplifier
 
 __all__ = ["NodeHarvestClassifier", "NodeHarvestRegressor"]
@@ -146,50 +146,20 @@ class _NodeHarvest(Simplifier):
         for name, allowed in (
             ("source", ("ensemble", "own")),
             ("mode", ("mean", "outbag")),
-            ("shorten_thresholds", (True, False)),
         ):
-            value = getattr(self, name)
-            if value not in allowed:
-                raise ValueError(f"{name} must be one of {allowed}; got {value!r}.")
+            check_choice(self, name, allowed)
         for name, least in (
             ("n_nodes", 1),
             ("min_samples", 1 if self.mode == "mean" else 2),
             ("max_depth", 1),
         ):
-            value = getattr(self, name)
-            if not (is_whole(value) and value >= least):
-                raise ValueError(
-                    f"{name} must be a whole number from {least}; got {value!r}."
-                )
+            check_whole(self, name, least)
         for name, most in (("max_rules", None), ("digits", 12), ("round_digits", 12)):
-            self._check_count_or_none(name, most)
-        for name, least, most in (
-            ("max_weight", 1, None),
-            ("min_weight", 0, 1),
-            ("root_weight", 0, 1),
-            ("ridge", LEAST_RIDGE, None),
-        ):
-            self._check_amount(name, least, most)
-
-    def _check_count_or_none(self, name, most):
-        value = getattr(self, name)
-        if value is None:
-            return
-        if not (is_whole(value) and 1 <= value <= (most or value)):
-            until = "" if most is None else f" to {most}"
-            raise ValueError(
-                f"{name} must be None or a whole number from 1{until}; got {value!r}."
-            )
-
-    def _check_amount(self, name, least, most):
-        value = getattr(self, name)
-        if value is None and name == "max_weight":
-            return
-        if not (is_number(value) and least <= value <= (most or value)):
-            until = "" if most is None else f" to {most}"
-            raise ValueError(
-                f"{name} must be a number from {least}{until}; got {value!r}."
-            )
+            check_whole(self, name, most=most, or_none=True)
+        check_number(self, "max_weight", 1, or_none=True)
+        check_number(self, "min_weight", most=1)
+        check_number(self, "root_weight", most=1)
+        check_number(self, "ridge", LEAST_RIDGE)
 
     def _simplify(self, problem, rng):
         target = self._outputs(problem)

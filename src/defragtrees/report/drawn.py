@@ -1,6 +1,7 @@
 """Rows and rules as positions on axes, so that every picture only has to draw them."""
 
 import itertools
+from collections import Counter
 
 import numpy as np
 
@@ -119,11 +120,7 @@ def _groups(found, rows):
     """Groups of answers that share a colour, and the group of each drawn row twice."""
     predicted, answers = found.predicted[rows], found.answers[rows]
     if found.is_classification:
-        classes = np.asarray(found.rules.classes)
-        labels = [str(label) for label in classes]
-        if len(labels) > MOST_GROUPS:
-            labels = [*labels[: MOST_GROUPS - 1], "another class"]
-        number = {c: min(k, len(labels) - 1) for k, c in enumerate(classes.tolist())}
+        labels, number = _class_groups(found)
         says = [number[c] for c in predicted.tolist()]
         theirs = [number[c] for c in answers.tolist()]
         return {"ordered": False, "labels": labels}, says, theirs
@@ -135,6 +132,25 @@ def _groups(found, rows):
         np.searchsorted(edges, v, side="left").tolist() for v in (predicted, answers)
     ]
     return {"ordered": True, "labels": labels}, *groups
+
+
+def _class_groups(found):
+    """Labels of the colours, and from class to its colour.
+
+    Where classes are too many for a colour each, those that the rules answer with come
+    first, by rows answered, then those of the ensemble; the others share one.
+    """
+    classes = np.asarray(found.rules.classes).tolist()
+    own = classes
+    if len(classes) > MOST_GROUPS:
+        said = {rule.prediction for rule in found.rules}
+        answered = Counter(found.predicted.tolist())
+        theirs = Counter(found.answers.tolist())
+        rank = {c: (-answered[c], c not in said, -theirs[c]) for c in classes}
+        first = sorted(classes, key=rank.__getitem__)[: MOST_GROUPS - 1]
+        own = [c for c in classes if c in first]
+    labels = [str(c) for c in own] + ["another class"] * (len(own) < len(classes))
+    return labels, {c: own.index(c) if c in own else len(own) for c in classes}
 
 
 def _edges(found):
@@ -165,9 +181,7 @@ def _drawn_rule(found, k, rows, axes, place):
     rule = list(found.rules)[k]
     group = None
     if found.is_classification:
-        labels = min(len(found.rules.classes), MOST_GROUPS)
-        number = list(found.rules.classes).index(rule.prediction)
-        group = min(number, labels - 1)
+        group = _class_groups(found)[1][rule.prediction]
     else:
         group = int(np.searchsorted(_edges(found), rule.prediction, side="left"))
     return {

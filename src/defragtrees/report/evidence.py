@@ -3,7 +3,7 @@
 import numpy as np
 
 from defragtrees import render
-from defragtrees.report.wording import amount, value_text
+from defragtrees.report.wording import amount, true_minus, value_text
 
 __all__ = [
     "closeness",
@@ -31,7 +31,7 @@ def rule_cards(found):
                 "number": row["rule"],
                 "text": row["if"],
                 "parts": [condition_parts(c, found.rules) for c in rule.conditions],
-                "then": row["then"],
+                "then": _then(found, row),
                 "answer": _answer_number(rule, found),
                 "weight": render.number(rule.weight) if found.is_average else None,
                 "n_rows": int(own.sum()),
@@ -52,8 +52,15 @@ def condition_parts(condition, rules):
     names = {condition.feature: MARK}
     before, after = condition.text(names, rules.categories).split(MARK, 1)
     if condition.categories is None:
-        before, after = (part.replace("<=", "≤") for part in (before, after))
+        before, after = (
+            true_minus(part.replace("<=", "≤")) for part in (before, after)
+        )
     return [before, name, after]
+
+
+def _then(found, row):
+    """A rule's answer; a class is shown as it is given, a number with a true minus."""
+    return row["then"] if found.is_classification else true_minus(row["then"])
 
 
 def _answer_number(rule, found):
@@ -100,7 +107,7 @@ def closeness(found):
             rows.append(
                 {
                     "number": row["rule"],
-                    "then": row["then"],
+                    "then": _then(found, row),
                     "n_rows": int(own.sum()),
                     "quantiles": levels.tolist(),
                 }

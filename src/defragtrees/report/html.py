@@ -7,7 +7,7 @@ from string import Template
 
 from defragtrees._optional import require
 from defragtrees.errors import MissingPackageError
-from defragtrees.report.markup import Pictures, breakable, script_json, text
+from defragtrees.report.markup import Pictures, breakable, name, script_json, text
 from defragtrees.report.pictures import draw_pictures
 from defragtrees.report.sections.closeness import (
     closeness_section,
@@ -19,7 +19,7 @@ from defragtrees.report.sections.rows import map_section, rows_section
 from defragtrees.report.sections.rules import rules_section
 from defragtrees.report.sections.settings import reproduction_section
 from defragtrees.report.sections.trade_off import comparison_section, path_section
-from defragtrees.report.wording import plural
+from defragtrees.report.wording import plural, visible
 
 __all__ = ["make_page"]
 
@@ -60,6 +60,7 @@ def make_page(summary):
     summary : dict
         What `summarize` gave.
     """
+    summary = visible(summary)
     library = _plotting_library()
     is_live = library is not None
     pictures = Pictures(draw_pictures(summary), is_live)
@@ -93,13 +94,13 @@ def make_page(summary):
     )
 
 
-def _template(name):
+def _template(file):
     folder = resources.files("defragtrees.report") / "templates"
-    return (folder / name).read_text(encoding="utf-8")
+    return (folder / file).read_text(encoding="utf-8")
 
 
 def _live_script():
-    parts = "\n".join(_template(name) for name in LIVE)
+    parts = "\n".join(_template(file) for file in LIVE)
     return f'(() => {{\n"use strict";\n{parts}}})();\n'
 
 
@@ -127,18 +128,19 @@ def _digest(script):
 
 def _lede(summary):
     asked = summary["question"]
-    return text(
-        f"What do the {plural(asked['n_trees'], 'tree')} of {asked['ensemble']} say, "
-        f"in {plural(asked['n_rules'], 'rule')} that a person can read?"
+    return (
+        f"What do the {plural(asked['n_trees'], 'tree')} of "
+        f"{name(asked['ensemble'])} say, in {plural(asked['n_rules'], 'rule')} "
+        "that a person can read?"
     )
 
 
 def _navigation(summary):
-    absent = {name for name in ("path", "comparison") if not summary[name]}
+    absent = {part for part in ("path", "comparison") if not summary[part]}
     return "".join(
-        f'<li><a href="#{name}">{label}</a></li>'
-        for name, label in NAVIGATION
-        if name not in absent
+        f'<li><a href="#{place}">{label}</a></li>'
+        for place, label in NAVIGATION
+        if place not in absent
     )
 
 

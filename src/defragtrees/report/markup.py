@@ -6,16 +6,27 @@ from dataclasses import dataclass
 from html import escape
 
 __all__ = [
+    "RIGHT_TO_LEFT",
     "Cell",
     "Pictures",
     "bar",
     "breakable",
+    "clamped",
     "figure",
+    "isolated",
+    "name",
     "script_json",
     "section",
     "table",
     "text",
 ]
+
+LONGEST_HEADER = 45
+LETTER = (
+    "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc"
+    "\U00010800-\U00010fff\U0001e800-\U0001efff]"
+)
+RIGHT_TO_LEFT = re.compile(f"{LETTER}+(?:[ _.-]{LETTER}+)*")
 
 
 def text(value):
@@ -33,17 +44,58 @@ class Cell(str):
     """HTML for a table cell that is made here and needs no escaping."""
 
 
-def breakable(name):
+def name(given):
+    """A given name or label as HTML, whose direction leaves the text around it alone.
+
+    Examples
+    --------
+    >>> name("a<b")
+    '<bdi>a&lt;b</bdi>'
+    """
+    return Cell(f"<bdi>{text(given)}</bdi>")
+
+
+def isolated(words):
+    r"""A text as HTML in which each stretch of right-to-left letters stands alone.
+
+    For texts that have names in them; digits and signs beside these stay in place.
+
+    Examples
+    --------
+    >>> isolated("\u05d0\u05d1 > -1") == "<bdi>\u05d0\u05d1</bdi> &gt; -1"
+    True
+    """
+    return Cell(RIGHT_TO_LEFT.sub(r"<bdi>\g<0></bdi>", text(words)))
+
+
+def breakable(given):
     """A long name as HTML that may break after each of its parts.
 
     Examples
     --------
     >>> breakable("word_freq")
-    'word_<wbr>freq'
+    '<bdi>word_<wbr>freq</bdi>'
     """
+    return Cell(f"<bdi>{_parted(given)}</bdi>")
+
+
+def clamped(given):
+    """A name that may break; of a very long one the beginning, the rest on hovering.
+
+    Examples
+    --------
+    >>> clamped("a" * 50)[:33]
+    '<bdi class="clamped" title="aaaaa'
+    """
+    if len(str(given)) <= LONGEST_HEADER:
+        return breakable(given)
+    return Cell(f'<bdi class="clamped" title="{text(given)}">{_parted(given)}</bdi>')
+
+
+def _parted(given):
     # Humps first; an entity such as &lt; has none.
-    parts = re.sub(r"(?<=[a-z])(?=[A-Z])", "<wbr>", text(name))
-    return Cell(re.sub(r"([_./:-])(?=\w)", r"\1<wbr>", parts))
+    parts = re.sub(r"(?<=[a-z])(?=[A-Z])", "<wbr>", text(given))
+    return re.sub(r"([_./:-])(?=\w)", r"\1<wbr>", parts)
 
 
 def script_json(data):

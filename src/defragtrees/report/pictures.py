@@ -10,6 +10,7 @@ import warnings
 
 from defragtrees._optional import require
 from defragtrees.errors import MissingPackageError
+from defragtrees.report.markup import RIGHT_TO_LEFT
 
 __all__ = ["draw_pictures"]
 
@@ -277,7 +278,7 @@ def _points(ax, plot, across, up):
                     mec=STAND_INS["paper"],
                     mew=0.4,
                     zorder=2 if does_agree else 3,
-                    label=label if does_agree else f"{label}, the rules differ",
+                    label=label if does_agree else f"{_alone(label)}, the rules differ",
                 )
     return words
 
@@ -305,6 +306,11 @@ def _prefix(plot):
 
 def _colour(plot, group):
     return STAND_INS[f"{_prefix(plot)}{group}"]
+
+
+def _alone(label):
+    """A label that keeps its direction to itself, inside a longer text."""
+    return f"\u2068{label}\u2069" if RIGHT_TO_LEFT.search(label) else label
 
 
 def _short(name, longest=LONGEST_NAME):

@@ -2,11 +2,13 @@
 
 import os
 import platform
+import sys
 from importlib import metadata
 
 import numpy as np
 from sklearn.frozen import FrozenEstimator
 
+from defragtrees._version import __version__
 from defragtrees.forest import Forest
 from defragtrees.report.wording import setting
 
@@ -14,7 +16,10 @@ __all__ = ["given_ensemble", "question", "reproduction"]
 
 # The names of distributions differ from those of what they install.
 LIBRARIES = {"sklearn": "scikit-learn"}
-PACKAGES = ("defragtrees", "numpy", "scipy", "scikit-learn", "plotly", "matplotlib")
+PACKAGES = ("numpy", "scipy", "scikit-learn", "plotly", "matplotlib")
+ENSEMBLE_PACKAGES = ("xgboost", "lightgbm", "catboost", "sklearn")
+# They say how a fit was watched, not what it found.
+WATCHING = ("callback", "verbose")
 
 
 def given_ensemble(simplifier):
@@ -56,15 +61,22 @@ def _ensemble_name(ensemble):
         return f"the model in {os.path.basename(os.fspath(ensemble))}", None
     if isinstance(ensemble, Forest):
         return "a forest", None
-    package = type(ensemble).__module__.split(".")[0]
+    package = _package(ensemble)
     return type(ensemble).__name__, LIBRARIES.get(package, package)
+
+
+def _package(ensemble):
+    """The library that an ensemble is of, also where somebody made a subclass."""
+    packages = [kind.__module__.split(".")[0] for kind in type(ensemble).__mro__]
+    known = [package for package in packages if package in ENSEMBLE_PACKAGES]
+    return known[0] if known else packages[0]
 
 
 def reproduction(simplifier, command):
     """Settings, versions, and code that fits the same again."""
     ensemble = given_ensemble(simplifier)
     return {
-        "settings": _settings(simplifier, leave_out=("ensemble",)),
+        "settings": _settings(simplifier),
         "ensemble_settings": _ensemble_settings(ensemble),
         "versions": _versions(ensemble),
         "command": command,
@@ -73,7 +85,7 @@ def reproduction(simplifier, command):
     }
 
 
-def _settings(estimator, leave_out=()):
+def _settings(estimator):
     defaults = _defaults(estimator)
     return [
         {
@@ -83,7 +95,8 @@ def _settings(estimator, leave_out=()):
             and setting(value) == setting(defaults[name]),
         }
         for name, value in sorted(estimator.get_params(deep=False).items())
-        if name not in leave_out and not (value is None and name not in defaults)
+        if name not in ("ensemble", *WATCHING)
+        and not (value is None and name not in defaults)
     ]
 
 
@@ -107,22 +120,26 @@ def _defaults(estimator):
 
 
 def _versions(ensemble):
-    package = type(ensemble).__module__.split(".")[0]
-    names = dict.fromkeys([*PACKAGES, LIBRARIES.get(package, package)])
-    found = [["Python", platform.python_version()]]
-    for name in names:
+    # Its own version is known also where it runs from source and is not installed.
+    found = {"Python": platform.python_version(), "defragtrees": __version__}
+    for name in PACKAGES:
         try:
-            found.append([name, metadata.version(name)])
+            found[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
             continue
-    return found
+    package = _package(ensemble)
+    # One library has several distributions, such as xgboost-cpu; the module knows.
+    version = getattr(sys.modules.get(package), "__version__", None)
+    if isinstance(version, str):
+        found[LIBRARIES.get(package, package)] = version
+    return [[name, version] for name, version in found.items()]
 
 
 def _code(simplifier):
     """The call that fits the same rules, with the settings that are not defaults."""
     changed = [
         f"{row['name']}={row['value']}"
-        for row in _settings(simplifier, leave_out=("ensemble",))
+        for row in _settings(simplifier)
         if not row["is_default"]
     ]
     name = type(simplifier).__name__

@@ -3,9 +3,30 @@
 import math
 import re
 
-__all__ = ["amount", "count", "percent", "plural", "sentence", "setting", "value_text"]
+__all__ = [
+    "amount",
+    "count",
+    "percent",
+    "plural",
+    "sentence",
+    "setting",
+    "true_minus",
+    "value_text",
+    "visible",
+]
 
 LONGEST_SETTING = 160
+# Characters that turn the direction of the text after them, and are not seen.
+TURNING = {
+    number: f"\\u{number:04x}"
+    for number in (
+        0x061C,
+        0x200E,
+        0x200F,
+        *range(0x202A, 0x202F),
+        *range(0x2066, 0x206A),
+    )
+}
 
 
 def percent(share):
@@ -68,8 +89,35 @@ def amount(value, digits=4):
     if value is None or math.isnan(value):
         return "–"
     large = abs(value) >= 10**digits and abs(value) < 1e15
-    text = f"{value:,.0f}" if large else f"{value:.{digits}g}"
-    return text.replace("-", "\N{MINUS SIGN}", 1) if value < 0 else text
+    return true_minus(f"{value:,.0f}" if large else f"{value:.{digits}g}")
+
+
+def true_minus(text):
+    """Numbers in a text with a minus sign, not a hyphen; also in exponents.
+
+    Examples
+    --------
+    >>> true_minus("-0.5 < x-1 <= 1e-07")
+    '−0.5 < x-1 <= 1e−07'
+    """
+    return re.sub(r"(?<![\w.-])-(?=\d|inf)|(?<=\de)-(?=\d)", "\N{MINUS SIGN}", text)
+
+
+def visible(data):
+    r"""Plain data in which characters that would turn a text around are spelled out.
+
+    Examples
+    --------
+    >>> print(visible({"name": ["evil\u202e"]})["name"][0])
+    evil\u202e
+    """
+    if isinstance(data, str):
+        return data.translate(TURNING)
+    if isinstance(data, dict):
+        return {name: visible(value) for name, value in data.items()}
+    if isinstance(data, list | tuple):
+        return [visible(value) for value in data]
+    return data
 
 
 def value_text(value, categories=None, digits=6):
@@ -90,7 +138,7 @@ def value_text(value, categories=None, digits=6):
     if math.isnan(value):
         return "missing"
     if categories is None:
-        return f"{value:.{digits}g}"
+        return true_minus(f"{value:.{digits}g}")
     return str(categories[int(value)]) if value < len(categories) else "another value"
 
 

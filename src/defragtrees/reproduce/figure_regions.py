@@ -17,46 +17,21 @@ SQUARE = ((0.0, 1.0), (0.0, 1.0))
 
 def build(results):
     """Data, the forest of five trees and the rules of every method, in panels."""
-    rows, numbers, figures, verdict = [], [], {}, []
+    numbers, figures, names = [], {}, []
     for dataset in results.datasets:
-        seed = results.seeds[0]
-        found = results.one(dataset, "regions", seed)
+        found = results.one(dataset, "regions", results.seeds[0])
         if found is None:
             continue
-        chosen = results.one(dataset, "ensemble", seed)
-        data = draw(dataset, seed, results.data_home)
-        ensemble = fit_forest(
-            data, chosen["node_size"], chosen["n_leaves"], seed, N_FEW_TREES
-        )
-        rules = {name: RuleSet.from_dict(one) for name, one in found["rules"].items()}
-        figures[f"regions_{dataset}"] = _draw(
-            data, read_forest(ensemble), found["n_regions"], rules
-        )
-        figures[f"node_harvest_{dataset}"] = _draw_harvest(rules["Node Harvest"])
-        published = paper.REGIONS_OF_FIVE_TREES[dataset]
-        counts = {name: found["n_rules"][name] for name in rules}
+        figures |= _figures(results, dataset, found)
+        names = list(found["n_rules"])
         numbers.append(
             {
                 "dataset": dataset,
                 "regions": found["n_regions"],
-                "regions_paper": published,
-                **{f"rules_{name}": n for name, n in counts.items()},
+                "regions_paper": paper.REGIONS_OF_FIVE_TREES[dataset],
+                **{f"rules_{name}": n for name, n in found["n_rules"].items()},
             }
         )
-        rows.append(
-            [
-                title_of(dataset),
-                f"{found['n_regions']:,} ({published:,})",
-                *map(str, counts.values()),
-            ]
-        )
-        ours = counts["defragtrees"]
-        verdict.append(
-            f"{title_of(dataset)}: five trees cut the square into "
-            f"{found['n_regions']:,} regions; the paper's settings leave "
-            f"{counts['Proposed']} and our default {ours}."
-        )
-    names = list(rules) if rows else []
     return Item(
         "figure_regions",
         "Figures: the regions on Synthetic1 and Synthetic2",
@@ -65,11 +40,40 @@ def build(results):
         "the rules of inTrees and Node Harvest overlap. The paper's numbers of regions "
         "are in brackets; those of rules are without Node Harvest's root.",
         ["data", "regions of five trees", *names],
-        rows,
+        [_row(one, names) for one in numbers],
         numbers,
-        verdict,
+        [
+            f"{title_of(one['dataset'])}: five trees cut the square into "
+            f"{one['regions']:,} regions; the paper's settings leave "
+            f"{one['rules_Proposed']} and our default {one['rules_defragtrees']}."
+            for one in numbers
+        ],
         figures,
     )
+
+
+def _row(one, names):
+    return [
+        title_of(one["dataset"]),
+        f"{one['regions']:,} ({one['regions_paper']:,})",
+        *(str(one[f"rules_{name}"]) for name in names),
+    ]
+
+
+def _figures(results, dataset, found):
+    """The two pictures of one data set."""
+    seed = results.seeds[0]
+    chosen = results.one(dataset, "ensemble", seed)
+    data = draw(dataset, seed, results.data_home)
+    ensemble = fit_forest(
+        data, chosen["node_size"], chosen["n_leaves"], seed, N_FEW_TREES
+    )
+    rules = {name: RuleSet.from_dict(one) for name, one in found["rules"].items()}
+    forest = read_forest(ensemble)
+    return {
+        f"regions_{dataset}": _draw(data, forest, found["n_regions"], rules),
+        f"node_harvest_{dataset}": _draw_harvest(rules["Node Harvest"]),
+    }
 
 
 def _draw(data, forest, n_regions, rules):

@@ -5,8 +5,8 @@ import io
 from html import escape
 
 from defragtrees import render
+from defragtrees.files import write_whole
 from defragtrees.reproduce.results import to_csv
-from defragtrees.reproduce.store import write_whole
 
 __all__ = ["write_item", "write_page"]
 

@@ -1,30 +1,11 @@
 """Store: results on disk, one small JSON file each, written whole or not at all."""
 
 import json
-import os
 from pathlib import Path
 
-__all__ = ["Store", "write_whole"]
+from defragtrees.files import write_whole
 
-
-def write_whole(path, content):
-    """Write a text or bytes so that nobody ever sees half of the file.
-
-    Parameters
-    ----------
-    path : Path
-    content : str or bytes
-    """
-    path = Path(path)
-    unfinished = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        if isinstance(content, bytes):
-            unfinished.write_bytes(content)
-        else:
-            unfinished.write_text(content, encoding="utf-8")
-        os.replace(unfinished, path)
-    finally:
-        unfinished.unlink(missing_ok=True)
+__all__ = ["Store"]
 
 
 class Store:

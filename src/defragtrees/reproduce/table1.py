@@ -10,7 +10,7 @@ NEEDS = ("ensemble",)
 
 def build(results):
     """Rows and features of every set, beside the paper's."""
-    rows, numbers, smaller = [], [], []
+    numbers = []
     for dataset in results.datasets:
         found = results.one(dataset, "ensemble", results.seeds[0])
         if found is None:
@@ -28,33 +28,38 @@ def build(results):
                 "test": found["n_test"],
             }
         )
-        there = "made" if found["n_all"] is None else f"{found['n_all']:,}"
-        rows.append(
-            [
-                title_of(dataset),
-                f"{found['n_features']} ({n_features})",
-                f"{there} ({'-' if n_all is None else f'{n_all:,}'})",
-                f"{found['n_train']:,}, {found['n_test']:,} ({n_rows:,})",
-            ]
-        )
-        if found["n_train"] < n_rows:
-            smaller.append(
-                f"{title_of(dataset)}: the file has {found['n_all']:,} rows, too few "
-                f"for {n_rows:,} and {n_rows:,}; {found['n_train']:,} and "
-                f"{found['n_test']:,} were drawn."
-            )
-    same = [n for n in numbers if n["train"] == n["train_paper"]]
-    verdict = [
-        f"{len(same)} of {len(numbers)} sets have the paper's numbers of rows and "
-        "features.",
-        *smaller,
-    ]
     return Item(
         "table1",
         "Table 1: the data",
         "Two made sets, four real ones; the paper's numbers are in brackets.",
         ["data", "features", "rows there", "rows to train and test on"],
-        rows,
+        [_row(one) for one in numbers],
         numbers,
-        verdict,
+        _verdict(numbers),
     )
+
+
+def _row(one):
+    there = "made" if one["rows_there"] is None else f"{one['rows_there']:,}"
+    published = "-" if one["rows_paper"] is None else f"{one['rows_paper']:,}"
+    return [
+        title_of(one["dataset"]),
+        f"{one['features']} ({one['features_paper']})",
+        f"{there} ({published})",
+        f"{one['train']:,}, {one['test']:,} ({one['train_paper']:,})",
+    ]
+
+
+def _verdict(numbers):
+    same = [one for one in numbers if one["train"] == one["train_paper"]]
+    return [
+        f"{len(same)} of {len(numbers)} sets have the paper's numbers of rows and "
+        "features.",
+        *(
+            f"{title_of(one['dataset'])}: the file has {one['rows_there']:,} rows, too "
+            f"few for {one['train_paper']:,} and {one['train_paper']:,}; "
+            f"{one['train']:,} and {one['test']:,} were drawn."
+            for one in numbers
+            if one["train"] < one["train_paper"]
+        ),
+    ]

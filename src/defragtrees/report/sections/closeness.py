@@ -1,6 +1,6 @@
 """How close the rules are to the ensemble, and where they part."""
 
-from defragtrees.report.markup import Cell, breakable, section, table, text
+from defragtrees.report.markup import Cell, clamped, name, section, table
 from defragtrees.report.sections.said import error_text, fidelity_text
 from defragtrees.report.wording import amount, count, percent, plural
 
@@ -62,7 +62,7 @@ def _levels(found):
     rows = [
         [
             f"Rule {row['number']}",
-            row["then"],
+            name(row["then"]),
             count(row["n_rows"]),
             _range(row["quantiles"], found["range"]),
             *(amount(level) for level in row["quantiles"]),
@@ -80,24 +80,24 @@ def _levels(found):
 
 def _pairs(found):
     """How often the rules say one class and the ensemble another."""
-    names = found["classes"]
-    if not names:
+    labels = found["classes"]
+    if not labels:
         return f"<p>There are {found['n_classes']} classes, too many for a table.</p>"
     rows = [
         [
-            name,
+            name(label),
             *(
                 Cell(f'<span class="{"same" if i == j else "other"}">{count(n)}</span>')
                 for j, n in enumerate(line)
             ),
         ]
-        for i, (name, line) in enumerate(zip(names, found["counts"], strict=True))
+        for i, (label, line) in enumerate(zip(labels, found["counts"], strict=True))
     ]
     return table(
-        ["Rules say", *(f"ensemble: {name}" for name in names)],
+        ["Rules say", *(Cell(f"ensemble: {name(label)}") for label in labels)],
         rows,
         "Rows by what the rules say and what the ensemble says",
-        numeric=range(1, len(names) + 1),
+        numeric=range(1, len(labels) + 1),
         kind="pairs",
     )
 
@@ -136,7 +136,7 @@ def disagreement_section(summary):
         "Where they disagree",
         f"<p>{words}</p>",
         table(
-            [*header, *(breakable(name) for name in found["features"])],
+            [*header, *(clamped(feature) for feature in found["features"])],
             [_disagreeing(row, found["has_y"]) for row in found["rows"]],
             "Rows on which rules and ensemble disagree most",
             numeric=range(len(header), last),
@@ -167,11 +167,12 @@ def _how_often(found, summary):
 def _disagreeing(row, has_y):
     sure = "" if row["sure"] is None else f" ({percent(row['sure'])} sure)"
     values = [
-        Cell(f"<b>{text(value)}</b>") if is_asked else value
+        Cell(f"<b>{name(value)}</b>") if is_asked else name(value)
         for value, is_asked in zip(row["values"], row["asked"], strict=True)
     ]
-    truth = [row["y"]] if has_y else []
+    truth = [name(row["y"])] if has_y else []
     return [
-        count(row["row"]), row["rule"], row["says"], f"{row['ensemble']}{sure}",
+        count(row["row"]), row["rule"], name(row["says"]),
+        Cell(f"{name(row['ensemble'])}{sure}"),
         *truth, *values,
     ]  # fmt: skip

@@ -1,10 +1,14 @@
 """What was asked: the ensemble, the rows, and the first few numbers."""
 
-from defragtrees.report.markup import section, text
+from defragtrees.report.markup import name, section, text
 from defragtrees.report.sections.said import error_text
 from defragtrees.report.wording import amount, percent, plural, sentence
 
 __all__ = ["question_section", "tiles"]
+
+TOO_GOOD = (
+    "If the ensemble was trained on the rows shown here, its error here is too good."
+)
 
 
 def question_section(summary):
@@ -36,7 +40,7 @@ def question_section(summary):
     return section(
         "question",
         "The question",
-        f"<p><strong>{text(sentence(asked['ensemble']))}</strong>{library} answers "
+        f"<p><strong>{name(sentence(asked['ensemble']))}</strong>{library} answers "
         f"with {plural(asked['n_trees'], 'tree')} that have "
         f"{plural(asked['n_leaves'], 'leaf')} together, too many to read. "
         f"<strong>{text(asked['method'])}</strong> was asked to say nearly the same in "
@@ -80,4 +84,5 @@ def tiles(summary):
         f"<div><dt>{text(label)}</dt><dd>{text(value)}</dd></div>"
         for value, label in found
     )
-    return f'<dl class="tiles">{parts}</dl>'
+    caution = f'<p class="hint">{TOO_GOOD}</p>' if "error" in scores else ""
+    return f'<dl class="tiles">{parts}</dl>{caution}'

@@ -2,11 +2,11 @@
 
 from defragtrees.report.markup import (
     Cell,
-    breakable,
+    clamped,
     figure,
+    name,
     section,
     table,
-    text,
 )
 from defragtrees.report.wording import count, plural
 
@@ -64,14 +64,14 @@ def _typical(found):
             f"Rule {row['number']}",
             count(row["n_rows"]),
             *(
-                Cell(f"<b>{text(value)}</b>") if is_asked else value
+                Cell(f"<b>{name(value)}</b>") if is_asked else name(value)
                 for value, is_asked in zip(row["values"], row["asked"], strict=True)
             ),
         ]
         for row in found["rows"]
     ]
     return table(
-        ["Rule", "Rows", *(breakable(name) for name in found["features"])],
+        ["Rule", "Rows", *(clamped(feature) for feature in found["features"])],
         rows,
         "A typical row of each rule: the median or commonest value, in bold where the "
         "rule asks about the feature",
@@ -80,7 +80,7 @@ def _typical(found):
     )
 
 
-def _chips(summary, name, legend):
+def _chips(summary, group, legend):
     """Small radio buttons, one for each rule; the cards' choice is the same one."""
     items = [("0", "all rules", "All rules")]
     items += [
@@ -88,9 +88,9 @@ def _chips(summary, name, legend):
         for card in summary["rules"]
     ]
     parts = "".join(
-        f'<span class="chip"><input type="radio" name="{name}" id="{name}-{value}" '
+        f'<span class="chip"><input type="radio" name="{group}" id="{group}-{value}" '
         f'value="{value}" aria-label="{label}"{" checked" if value == "0" else ""}>'
-        f'<label for="{name}-{value}" aria-hidden="true">{shown}</label></span>'
+        f'<label for="{group}-{value}" aria-hidden="true">{shown}</label></span>'
         for value, shown, label in items
     )
     return (
@@ -98,12 +98,12 @@ def _chips(summary, name, legend):
     )
 
 
-def _scales(name):
+def _scales(picture):
     parts = "".join(
-        f'<span class="chip"><input type="radio" name="scale-{name}" '
-        f'id="scale-{name}-{value}" value="{value}" data-scale="{name}"'
+        f'<span class="chip"><input type="radio" name="scale-{picture}" '
+        f'id="scale-{picture}-{value}" value="{value}" data-scale="{picture}"'
         f"{' checked' if value == 'order' else ''}>"
-        f'<label for="scale-{name}-{value}">{label}</label></span>'
+        f'<label for="scale-{picture}-{value}">{label}</label></span>'
         for value, label in (("order", "by order"), ("value", "by value"))
     )
     return f'<fieldset class="chips live-only"><legend>Axes</legend>{parts}</fieldset>'
@@ -124,7 +124,7 @@ def map_section(summary, pictures):
             f"Map of {across} and {up}: rows by the ensemble’s answer, and the "
             "rectangles of the rules"
         )
-        caption = f"<b>{text(up)}</b> over <b>{text(across)}</b>. {explained}"
+        caption = f"<b>{name(up)}</b> over <b>{name(across)}</b>. {explained}"
         figures.append(figure(f"map-{number}", label, caption, pictures, 460))
     is_live = pictures.is_live
     return section(

@@ -1,6 +1,6 @@
 """The rules as cards that show their order."""
 
-from defragtrees.report.markup import breakable, section, text
+from defragtrees.report.markup import breakable, isolated, section, text
 from defragtrees.report.sections.said import answer_badge, rule_colour
 from defragtrees.report.wording import amount, count, percent
 
@@ -58,7 +58,7 @@ def _card(card, summary, *, is_last, is_live):
         else ""
     )
     conditions = "".join(
-        f"<li>{text(before)}<b>{breakable(name)}</b>{text(after)}</li>"
+        f"<li>{text(before)}<b>{breakable(name)}</b>{isolated(after)}</li>"
         for before, name, after in card["parts"]
     )
     conditions = f'<ul class="conditions">{conditions}</ul>' if conditions else ""

@@ -1,6 +1,6 @@
 """Errors and answers as every section says them."""
 
-from defragtrees.report.markup import text
+from defragtrees.report.markup import name
 from defragtrees.report.wording import amount
 
 __all__ = ["answer_badge", "error_text", "fidelity_text", "rule_colour"]
@@ -26,7 +26,7 @@ def fidelity_text(value):
 
 def answer_badge(summary, k, then):
     """An answer with the colour that it has in the pictures."""
-    return f'<span class="answer {rule_colour(summary, k)}">{text(then)}</span>'
+    return f'<span class="answer {rule_colour(summary, k)}">{name(then)}</span>'
 
 
 def rule_colour(summary, k):

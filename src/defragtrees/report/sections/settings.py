@@ -1,6 +1,6 @@
 """Settings, versions, and how to make the same again."""
 
-from defragtrees.report.markup import section, table, text
+from defragtrees.report.markup import isolated, section, table, text
 
 __all__ = ["reproduction_section"]
 
@@ -15,7 +15,7 @@ def reproduction_section(summary):
     if found["command"]:
         parts.append(
             "<p>This report was made by:</p>"
-            f"<pre><code>{text(found['command'])}</code></pre>"
+            f"<pre><code>{isolated(found['command'])}</code></pre>"
         )
     parts.append("<h3>Settings</h3>")
     parts.append(_settings(found["settings"], f"Settings of {asked['method']}"))
@@ -35,7 +35,7 @@ def reproduction_section(summary):
     )
     parts.append(
         f"<h3>The rules as text</h3><p>With shares on the training rows.</p>"
-        f"<pre>{text(found['rules'])}</pre>"
+        f"<pre>{isolated(found['rules'])}</pre>"
     )
     return section("settings", "Settings and how to reproduce", *parts)
 
@@ -51,5 +51,6 @@ def _settings(rows, caption):
         " (in bold: not the default)" if any(not r["is_default"] for r in rows) else ""
     )
     return (
-        f'<p class="caption">{text(caption)}{note}</p><dl class="settings">{items}</dl>'
+        f'<p class="caption">{isolated(caption)}{note}</p>'
+        f'<dl class="settings">{items}</dl>'
     )

@@ -1,6 +1,6 @@
 """Other lists and other methods: what more or fewer rules would bring."""
 
-from defragtrees.report.markup import figure, section, table, text
+from defragtrees.report.markup import Cell, figure, name, section, table
 from defragtrees.report.sections.said import error_text, fidelity_text
 from defragtrees.report.wording import percent, plural
 
@@ -95,7 +95,7 @@ def comparison_section(summary, pictures):
             kind="bars",
         ),
         *(
-            f"<p>{text(_method_name(row))} failed: {text(row['failure'])}</p>"
+            f"<p>{_method_name(row)} failed: {name(row['failure'])}</p>"
             for row in found["rows"]
             if row["failure"] is not None
         ),
@@ -104,7 +104,7 @@ def comparison_section(summary, pictures):
 
 def _method_name(row):
     budget = row["budget"]
-    return row["method"] if budget is None else f"{row['method']}, at most {budget}"
+    return Cell(name(row["method"]) + ("" if budget is None else f", at most {budget}"))
 
 
 def _method_cells(row, summary):

@@ -29,13 +29,15 @@ const errorText = (value) =>
     ? (100 * value).toFixed(1) + " %"
     : Number(value.toPrecision(3)).toLocaleString("en");
 
+const fidelityText = (value) => value.toFixed(3).replace("-", "−");
+
 const largestOf = (points) => Math.max(...points.map((p) => p.n_rules || 1));
 
 function pathTraces(look) {
   const points = data.path.points;
   const text = points.map(
     (p) => `${p.n_rules} rules<br>error ${errorText(p.error)} ± ` +
-      `${errorText(p.standard_error)}<br>fidelity ${p.fidelity.toFixed(3)}`
+      `${errorText(p.standard_error)}<br>fidelity ${fidelityText(p.fidelity)}`
   );
   const traces = [ensembleTrace(look, data.path.ensemble_error, largestOf(points)), {
     type: "scatter", mode: "lines+markers", name: "rules",
@@ -57,17 +59,17 @@ function pathTraces(look) {
   return traces;
 }
 
-function comparisonTraces(look) {
+function comparisonTraces(look, place) {
   const symbols = ["circle", "square", "diamond", "triangle-up", "triangle-down", "cross", "star", "x"];
   const done = data.comparison.rows.filter((row) => row.failure === null);
   const traces = [...new Set(done.map((row) => row.method))].map((name, k) => {
     const own = done.filter((row) => row.method === name).sort((a, b) => a.n_rules - b.n_rules);
     return {
-      type: "scatter", mode: "lines+markers", name: plain(name),
+      type: "scatter", mode: "lines+markers", name: legendName(name, place),
       x: own.map((row) => row.n_rules), y: own.map((row) => row.error),
       text: own.map(
         (row) => `<b>${plain(name)}</b><br>${Number(row.n_rules.toPrecision(3))} rules<br>` +
-          `error ${errorText(row.error)}<br>fidelity ${row.fidelity.toFixed(3)}`
+          `error ${errorText(row.error)}<br>fidelity ${fidelityText(row.fidelity)}`
       ),
       hoverinfo: "text", line: { color: look.read("g" + (k % 8)), width: 2 },
       marker: { size: 9, symbol: symbols[k % 8] },

@@ -14,10 +14,20 @@ const narrow = 560;
 const isNarrow = (place) => place.clientWidth < narrow;
 
 /* Plotly reads tags and entities in texts; names are to stay as they are. */
-const plain = (text) =>
+const escaped = (text) =>
   String(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
+/* Right-to-left names stand between isolating marks, so that signs beside them stay. */
+const rightToLeft =
+  /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
+const plain = (text) =>
+  rightToLeft.test(text) ? `\u2068${escaped(text)}\u2069` : escaped(text);
 const short = (text, longest) =>
   text.length <= longest ? text : text.slice(0, longest - 1) + "…";
+/* A label and what is said of it, as long as the legend has room for. */
+const legendName = (label, place, rest = "") => {
+  const room = Math.min(44, Math.floor((place.clientWidth - 50) / 9));
+  return plain(short(label, room - rest.length)) + rest;
+};
 
 function theme() {
   const style = getComputedStyle(root);

@@ -33,7 +33,7 @@ function cornerNote({ x, y, rules }, look) {
   };
 }
 
-function dotTraces(pair, look) {
+function dotTraces(pair, look, place) {
   /* By order, equal values are spread by chance: on two axes they would be a line. */
   const scale = state.scale.maps === "order" ? "spread" : "value";
   const across = plot.axes[pair.x], up = plot.axes[pair.y];
@@ -56,7 +56,7 @@ function dotTraces(pair, look) {
       x: some.map((p) => p.x), y: some.map((p) => p.y),
       customdata: some.map((p) => p.rows.map((i) => rows.number[i])),
       text: some.map((p) => dotText(p, across, up)),
-      hoverinfo: "text", name: plain(options.name), opacity: options.opacity,
+      hoverinfo: "text", name: options.name, opacity: options.opacity,
       marker: {
         color: options.color, symbol: options.symbol,
         size: some.map((p) => Math.min(22, 5 + 2.4 * Math.sqrt(p.rows.length))),
@@ -74,7 +74,7 @@ function dotTraces(pair, look) {
   plot.groups.labels.forEach((label, k) => {
     for (const agrees of [true, false])
       add(found.filter((p) => p.own && p.group === k && p.agrees === agrees), {
-        name: agrees ? label : `${label}, the rules differ`,
+        name: legendName(label, place, agrees ? "" : ", the rules differ"),
         color: look.group(k), symbol: agrees ? "circle" : "x", opacity: 0.85, role,
       });
   });

@@ -11,13 +11,13 @@ if (data.path)
   ]);
 if (data.comparison)
   add("comparison", (look, place) => [
-    comparisonTraces(look),
+    comparisonTraces(look, place),
     errorFigure(look, place, largestOf(data.comparison.rows), 340),
   ]);
 if (plot.shown)
-  add("rows", (look, place) => [lineTraces(look), rowsFigure(place, look)]);
+  add("rows", (look, place) => [lineTraces(look, place), rowsFigure(place, look)]);
 plot.maps.forEach((pair, m) =>
-  add("map-" + m, (look, place) => [dotTraces(pair, look), mapFigure(pair, place, look)]));
+  add("map-" + m, (look, place) => [dotTraces(pair, look, place), mapFigure(pair, place, look)]));
 
 function drawAll(names = [...figures.keys()]) {
   const look = theme();

@@ -34,11 +34,11 @@ function lineTrace(own, look, options) {
 
 /* A legend in full colour: that of the faint lines themselves could not be seen. */
 const legendTrace = (name, color) => ({
-  type: "scatter", mode: "lines", x: [null], y: [null], name: plain(name),
+  type: "scatter", mode: "lines", x: [null], y: [null], name,
   line: { color, width: 3 }, hoverinfo: "skip", meta: { role: "legend" },
 });
 
-function lineTraces(look) {
+function lineTraces(look, place) {
   const labels = plot.groups.labels;
   const traces = [];
   const isChosen = state.rule > 0;
@@ -62,7 +62,7 @@ function lineTraces(look) {
           opacity: isChosen ? (many ? 0.55 : 0.8) : many ? 0.35 : 0.6,
           role: isChosen ? "chosen" : "all",
         }),
-        legendTrace(label, look.group(k))
+        legendTrace(legendName(label, place), look.group(k))
       );
   });
   return traces;

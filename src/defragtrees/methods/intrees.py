@@ -38,7 +38,8 @@ PARAMETERS = """
     ensemble : fitted or unfitted ensemble, path, Forest or None, default=None
         What to simplify. A fitted ensemble, or the file it was saved to, is used as it
         is; an unfitted one is cloned and fitted on X and y; None means a random forest
-        (gradient boosting where X has categories).
+        (gradient boosting where X has categories). `clone`, and so a grid search,
+        unfits it: wrap it in `sklearn.frozen.FrozenEstimator` to keep it.
     n_trees : int or None, default=100
         How many trees to take rules from, the first ones; None for all.
     max_depth : int, default=6

@@ -1,12 +1,12 @@
 """write_report: from a fitted simplifier and some rows to a file."""
 
 import os
-import secrets
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from defragtrees.files import write_whole
 from defragtrees.methods.base import Simplifier
 from defragtrees.report.html import make_page
 from defragtrees.report.summarize import summarize
@@ -92,7 +92,8 @@ def write_report(
         command=command,
         max_rows=int(max_rows),
     )
-    _replace(place, make_page(summary))
+    # A name may hold half of a surrogate pair, which UTF-8 cannot say.
+    write_whole(place, make_page(summary).encode("utf-8", "replace"))
     return place
 
 
@@ -108,15 +109,3 @@ def _checked(path):
             f"path must name a file; {str(path)!r} is a folder. Add a file name."
         )
     return path
-
-
-def _replace(path, page):
-    """Write beside the file, then take its place: nobody ever sees half a page."""
-    beside = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    # A name may hold half of a surrogate pair, which UTF-8 cannot say.
-    content = page.encode("utf-8", "replace")
-    try:
-        beside.write_bytes(content)
-        os.replace(beside, path)
-    finally:
-        beside.unlink(missing_ok=True)

@@ -155,27 +155,30 @@ class Tree(ByValue):
 
 
 class StackedTrees:
-    """The nodes of all trees behind one another, so that one walk serves all trees."""
+    """The nodes of all trees behind one another, so that one walk serves all trees.
+
+    The children of a node stand at 2 * node and 2 * node + 1, and a leaf is its own
+    child, so that all rows can walk the same number of steps.
+    """
 
     def __init__(self, trees, categories):
         starts = np.cumsum([0] + [tree.n_nodes for tree in trees])
-        self.roots = starts[:-1]
-        self.depth = max(tree.depth for tree in trees)
-        self.feature = np.concatenate([tree.feature for tree in trees])
-        self.threshold = np.concatenate([tree.threshold for tree in trees])
-        self.missing_left = np.concatenate([tree.missing_left for tree in trees])
-        self.value = np.concatenate([tree.value for tree in trees])
-        leaf = self.feature < 0
+        shift = np.repeat(starts[:-1], [tree.n_nodes for tree in trees])
+
+        def stacked(name):
+            return np.concatenate([getattr(tree, name) for tree in trees])
+
+        feature = stacked("feature")
+        leaf = feature < 0
         here = np.arange(len(leaf))
-        shift = np.repeat(self.roots, [tree.n_nodes for tree in trees])
-        # A leaf is its own child, so that all rows can walk the same number of steps.
-        self.left = np.where(
-            leaf, here, np.concatenate([t.left for t in trees]) + shift
-        )
-        self.right = np.where(
-            leaf, here, np.concatenate([t.right for t in trees]) + shift
-        )
-        self.feature = np.where(leaf, 0, self.feature)
+        sides = (np.where(leaf, here, stacked(s) + shift) for s in ("left", "right"))
+        self.children = np.column_stack(list(sides)).astype(np.intp).ravel()
+        self.roots = starts[:-1].astype(np.intp)
+        self.depth = max(tree.depth for tree in trees)
+        self.feature = np.where(leaf, 0, feature).astype(np.intp)
+        self.threshold = stacked("threshold")
+        self.missing_left = stacked("missing_left")
+        self.value = stacked("value")
         is_set = np.array([known is not None for known in categories], dtype=bool)
         is_set = is_set[self.feature] & ~leaf if is_set.any() else np.zeros(1, bool)
         self.is_set = is_set if is_set.any() else None
@@ -188,23 +191,32 @@ class StackedTrees:
 
     def leaves(self, matrix):
         """Index of the leaf of each row in each tree, (n_samples, n_trees)."""
-        node = np.tile(self.roots, (len(matrix), 1))
-        if matrix.shape[1] == 0:
-            return node
-        missing = np.isnan(matrix)
-        has_missing = bool(missing.any())
-        row = np.arange(len(matrix))[:, None]
+        n_rows, n_features = matrix.shape
+        node = np.repeat(self.roots[:, None], n_rows, axis=1)
+        if n_features == 0:
+            return node.T
+        has_missing = bool(np.isnan(matrix).any())
+        cells = np.ascontiguousarray(matrix).ravel()
+        first = np.arange(n_rows) * n_features
+        place = np.empty_like(node)
+        x, threshold = np.empty(node.shape), np.empty(node.shape)
+        # "clip" only because numpy would else copy `out`; no number is outside.
         for _ in range(self.depth):
-            feature = self.feature[node]
-            x = matrix[row, feature]
-            goes_left = x <= self.threshold[node]
+            np.take(self.feature, node, out=place, mode="clip")
+            place += first
+            np.take(cells, place, out=x, mode="clip")
+            np.take(self.threshold, node, out=threshold, mode="clip")
+            goes_right = ~(x <= threshold)
             if self.is_set is not None:
                 in_set = self.is_set[node]
                 # A number of a numeric feature may be no position at all.
                 code = np.where(in_set & ~np.isnan(x), x, 0).astype(np.intp)
                 code = np.minimum(code, self.sets.shape[1] - 1)
-                goes_left = np.where(in_set, self.sets[node, code], goes_left)
+                goes_right = np.where(in_set, ~self.sets[node, code], goes_right)
             if has_missing:
-                goes_left = np.where(np.isnan(x), self.missing_left[node], goes_left)
-            node = np.where(goes_left, self.left[node], self.right[node])
-        return node
+                missing = np.isnan(x)
+                goes_right = np.where(missing, ~self.missing_left[node], goes_right)
+            np.multiply(node, 2, out=place)
+            place += goes_right
+            np.take(self.children, place, out=node, mode="clip")
+        return node.T

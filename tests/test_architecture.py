@@ -30,6 +30,7 @@ FLOORS = {
     "metrics": 2,
     "datasets": 2,
     "export": 2,
+    "shards": 2,
     "methods": 3,
     "plots": 3,
     "report": 4,
@@ -104,7 +105,7 @@ def test_importing_the_package_imports_no_optional_package():
     # scikit-learn imports pandas for itself where it finds it.
     more = loaded_by("import defragtrees") - loaded_by("import sklearn.ensemble")
     optional = "pandas polars xgboost lightgbm catboost matplotlib treelite numba torch"
-    optional += " click duckdb onnx plotly pyarrow skops"
+    optional += " click dask distributed duckdb onnx plotly pyarrow skops"
     assert more & set(optional.split()) == set()
     assert "defragtrees" in more
 

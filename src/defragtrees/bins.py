@@ -63,6 +63,11 @@ class ThresholdGrid(ByValue):
             [len(v) + 2 if v.ndim == 1 else v.shape[1] + 1 for v in self.splits], int
         )
 
+    @property
+    def dtype(self):
+        """The smallest type that holds every bin number."""
+        return np.min_scalar_type(int(self.n_bins.max(initial=1)) - 1)
+
     def is_categorical(self, feature):
         """Whether the bins of this feature are categories."""
         return self.splits[feature].ndim == 2
@@ -77,8 +82,7 @@ class ThresholdGrid(ByValue):
         """
         X = np.asarray(X, dtype=np.float64)
         n_bins = self.n_bins
-        widest = int(n_bins.max(initial=1))
-        codes = np.empty(X.shape, dtype=np.min_scalar_type(widest - 1), order="F")
+        codes = np.empty(X.shape, dtype=self.dtype, order="F")
         for j, values in enumerate(self.splits):
             column = X[:, j]
             missing = np.isnan(column)
@@ -124,21 +128,32 @@ class ThresholdGrid(ByValue):
         )
 
     def shorten(self, X):
-        """The grid with thresholds of few digits, no row of X changing its side.
+        """A grid with few-digit thresholds on which no row of X changes its side.
 
         Thresholds that separate the same two neighbouring values become one, whose
         count is the sum of theirs. Thresholds outside the range of X stay as they are.
         """
         X = np.asarray(X, dtype=np.float64)
+        columns = (X[:, j] for j in range(self.n_features))
+        return self.shorten_between(
+            [np.unique(column[~np.isnan(column)]) for column in columns]
+        )
+
+    def shorten_between(self, values):
+        """`shorten` for rows of which some values are known.
+
+        Parameters
+        ----------
+        values : sequence of array
+            For each feature sorted distinct values, with at least the smallest and the
+            largest value of every bin.
+        """
         splits, counts = [], []
-        for j, values in enumerate(self.splits):
-            count = self.counts[j]
-            if values.ndim == 1 and len(values):
-                column = X[:, j]
-                short = _shortened(values, np.unique(column[~np.isnan(column)]))
-                values, group = np.unique(short, return_inverse=True)
-                count = np.bincount(group, weights=count, minlength=len(values))
-            splits.append(values)
+        for own, count, known in zip(self.splits, self.counts, values, strict=True):
+            if own.ndim == 1 and len(own):
+                own, group = np.unique(_shortened(own, known), return_inverse=True)
+                count = np.bincount(group, weights=count, minlength=len(own))
+            splits.append(own)
             counts.append(count.astype(np.int64))
         return ThresholdGrid(tuple(splits), tuple(counts))
 

@@ -32,6 +32,10 @@ class Problem:
     forest : Forest
     shorten : bool
         Whether the grid's thresholds may be shortened.
+    given_grid : ThresholdGrid, optional
+        The grid, if it is known already.
+    whole : Whole, optional
+        All rows, kept as codes, where the rows here are a sample of them.
     """
 
     X: np.ndarray
@@ -43,10 +47,14 @@ class Problem:
     categories: tuple[tuple[Any, ...] | None, ...]
     forest: Forest
     shorten: bool = True
+    given_grid: ThresholdGrid | None = None
+    whole: Any = None
 
     @cached_property
     def grid(self):
         """The forest's thresholds, shortened if asked for."""
+        if self.given_grid is not None:
+            return self.given_grid
         grid = ThresholdGrid(tuple(self.forest.splits()))
         return grid.shorten(self.X) if self.shorten else grid
 

@@ -178,7 +178,7 @@ def test_weights_that_are_all_zero():
         ({"inference": "vb"}, "inference must be 'fab' or 'em'; got 'vb'"),
         ({"target": "y"}, "target must be 'ensemble' or 'labels'; got 'y'"),
         ({"statement_weight": 0}, "statement_weight must be 'paper' or a number above"),
-        ({"engine": "abacus"}, "engine must be 'numpy'"),
+        ({"engine": "abacus"}, "engine must be 'auto' or 'numpy'"),
         ({"init": "cold"}, "init must be 'seeded' or 'random'"),
         ({"tol": "small"}, "tol must be a number from 0; got 'small'"),
     ],

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from defragtrees.methods._tally import answer_digits
 from defragtrees.mixture.boxes import needed_sides
 from defragtrees.rules import Rule, RuleSet
 
@@ -154,7 +155,8 @@ def answering_rule(problem, conditions, taken, basis=None):
             error=float(wrong),
             **shared,
         )
-    answer = round(float(basis), _digits(problem, basis))
+    digits = answer_digits(basis, math.sqrt(_variance(problem)))
+    answer = round(float(basis), digits)
     variance = math.nan
     if taken.any():
         variance = float(np.average((target - answer) ** 2, weights=weight))
@@ -174,16 +176,6 @@ def _variance(problem):
     weight = problem.sample_weight
     mean = np.average(problem.target, weights=weight)
     return np.average((problem.target - mean) ** 2, weights=weight)
-
-
-def _digits(problem, answer):
-    """Digits after the point: to a thousandth of the target's spread, four at least.
-
-    So a number reads well, and what is printed is exactly what is predicted.
-    """
-    spread = math.sqrt(_variance(problem))
-    sizes = [size for size in (spread, abs(answer)) if size > 0]
-    return max([3 - math.floor(math.log10(size)) for size in sizes], default=0)
 
 
 def _coverage(problem, conditions):

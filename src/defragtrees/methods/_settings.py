@@ -61,7 +61,7 @@ def check_settings(estimator):
     for name, allowed in (
         ("inference", ("fab", "em")),
         ("init", STARTS),
-        ("engine", ENGINES),
+        ("engine", ("auto", *ENGINES)),
     ):
         check_choice(estimator, name, allowed)
     weight = estimator.statement_weight
@@ -71,6 +71,8 @@ def check_settings(estimator):
         )
     check_whole(estimator, "max_conditions", or_none=True)
     check_flag(estimator, "refine")
+    if estimator.screening != "auto":
+        check_flag(estimator, "screening")
     if not estimator.refine and estimator.max_conditions is not None:
         raise ValueError("max_conditions needs refine=True; got refine=False.")
     _check_augment(estimator)

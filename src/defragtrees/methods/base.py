@@ -20,8 +20,9 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from defragtrees import metrics, render
+from defragtrees import metrics
 from defragtrees.forest import Forest
+from defragtrees.methods._by_parts import ByParts
 from defragtrees.methods._door import (
     check_known,
     check_labels,
@@ -31,8 +32,10 @@ from defragtrees.methods._door import (
     text_as_categories,
 )
 from defragtrees.methods._settings import check_choice, check_flag
+from defragtrees.methods._summary import summary_text
 from defragtrees.problem import Problem
 from defragtrees.readers import read_forest
+from defragtrees.shards.sources import open_source
 from defragtrees.tables import (
     category_lists,
     check_finite,
@@ -42,7 +45,7 @@ from defragtrees.tables import (
 __all__ = ["RuleClassifier", "RuleRegressor", "Simplifier"]
 
 
-class Simplifier(BaseEstimator):
+class Simplifier(ByParts, BaseEstimator):
     """Base of all methods: `fit` makes `rules_`, everything else reads it.
 
     A method sets `_task` and writes `_simplify(problem, rng)`, which returns a RuleSet.
@@ -56,8 +59,11 @@ class Simplifier(BaseEstimator):
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
+            Also the path of a Parquet file, an iterator of tables, or a Dask array or
+            data frame; see the guide on large data.
         y : array-like of shape (n_samples,), optional
-            Not needed if the ensemble is fitted and is what the rules imitate.
+            Not needed if the ensemble is fitted and is what the rules imitate. With a
+            Parquet file it is the name of a column.
         sample_weight : array-like of shape (n_samples,), optional
             A weight of two is a row given twice. So the scale counts: what rules cost
             is weighed against the weight of all rows.
@@ -68,6 +74,12 @@ class Simplifier(BaseEstimator):
         """
         self._check_settings()
         rng = self._generator()
+        source = open_source(X, y, sample_weight)
+        if source is not None:
+            table = self._table_or_none(source, rng)
+            if table is None:
+                return self
+            X, y, sample_weight = table
         checked = self._check_table(X)
         y = self._check_y(y, len(checked))
         forest = self._named(self._ready_forest(X, y, sample_weight, rng), X)
@@ -256,13 +268,15 @@ class Simplifier(BaseEstimator):
         -------
         array of shape (n_samples,)
         """
-        matrix = self._matrix(X)
-        return self.rules_.answer(matrix)
+        check_is_fitted(self, "rules_")
+        is_number = self._task == "regression"
+        dtype = np.float64 if is_number else np.asarray(self.rules_.classes).dtype
+        return self._answers(X, "answer", dtype)
 
     def apply(self, X):
         """Index of the rule that answers each row; the last is the "otherwise"."""
-        matrix = self._matrix(X)
-        return self.rules_.answering(matrix)
+        check_is_fitted(self, "rules_")
+        return self._answers(X, "answering", np.intp)
 
     def evaluate(self, X, y=None, sample_weight=None):
         """Error, fidelity, coverage, overlap and size on these rows, as a dict.
@@ -274,6 +288,10 @@ class Simplifier(BaseEstimator):
             Without it there are no errors, only fidelity.
         sample_weight : array-like of shape (n_samples,), optional
         """
+        check_is_fitted(self, "rules_")
+        source = open_source(X, y, sample_weight)
+        if source is not None:
+            return self._measure(source)
         matrix = self._matrix(X)
         if len(matrix) == 0:
             raise ValueError("At least one row is needed to evaluate; X has none.")
@@ -314,36 +332,7 @@ class Simplifier(BaseEstimator):
         check_is_fitted(self, "rules_")
         found = self.training_ if X is None else self.evaluate(X, y)
         where = "training rows" if X is None else "these rows"
-        kind = "error" if self._task == "classification" else "squared error"
-        lines = [["", kind, "fidelity"]]
-        for label, prefix in (
-            ("rules as printed", ""),
-            ("posterior behind them", "posterior_"),
-            ("ensemble", "ensemble_"),
-        ):
-            cells = [found.get(f"{prefix}{name}") for name in ("error", "fidelity")]
-            if any(cell is not None for cell in cells):
-                texts = ["" if c is None else render.rounded(c) for c in cells]
-                lines.append([label, *texts])
-        table = render.text_table([f"on {where}", *lines[0][1:]], lines[1:])
-        size = f"{found['n_rules']} rules with {found['n_conditions']:.1f} conditions "
-        size += self._cover_text(found)
-        return f"{self.rules_}\n\n{size}\n\n{table}"
-
-    def _cover_text(self, found):
-        decision = self.rules_.decision
-        if decision == "partition":
-            return "each; just one of them holds in a row."
-        n_holding = f"{found['overlap']:.2f}"
-        if decision == "average":
-            return (
-                f"each; on average {n_holding} of them hold in a row, and the last "
-                "one always does. Their mean by weight is the answer."
-            )
-        return (
-            f"each; they cover {render.share(found['coverage'])} of the rows before "
-            f"the otherwise, {n_holding} rules a row."
-        )
+        return summary_text(self.rules_, found, where)
 
     def explain(self, X):
         """Why the rules answer what they answer, in a sentence; see RuleSet.explain."""
@@ -381,8 +370,8 @@ class RuleClassifier(ClassifierMixin):
         -------
         array of shape (n_samples, n_classes)
         """
-        matrix = self._matrix(X)
-        return self.rules_.shares(matrix)
+        check_is_fitted(self, "rules_")
+        return self._answers(X, "shares", np.float64, len(self.rules_.classes))
 
 
 class RuleRegressor(RegressorMixin):

@@ -1,18 +1,22 @@
 """The paper's method: fit the mixture to the ensemble's statements, read off rules."""
 
-import math
 import warnings
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
 
 from defragtrees import metrics
-from defragtrees.methods._listing import component_rules, list_rules
+from defragtrees.methods._components import (
+    listed_components,
+    ranking,
+    standardisation,
+)
+from defragtrees.methods._listing import component_rules
 from defragtrees.methods._refining import Refinement, refine
 from defragtrees.methods._settings import check_settings, feature_numbers
 from defragtrees.methods.base import RuleClassifier, RuleRegressor, Simplifier
-from defragtrees.mixture.boxes import component_sides
-from defragtrees.mixture.fit import MixtureSettings, Rows, fit_mixture
+from defragtrees.mixture.fit import MixtureSettings, Rows, fit_mixture, n_fits
 from defragtrees.mixture.loop import Settings
 from defragtrees.mixture.posterior import Posterior
 from defragtrees.progress import Progress
@@ -66,8 +70,13 @@ PARAMETERS = """
         Most iterations of one restart.
     tol : float, default=1e-5
         A restart has converged when its bound rises by less, in nats per row.
-    engine : str, default="numpy"
-        What holds the rows.
+    screening : "auto" or bool, default="auto"
+        With many rows, fit all restarts to a sample of them first and give up those
+        with the largest errors; False fits every restart to all rows. "auto" stops at
+        the sample where refine follows, which looks at other rows anyway.
+    engine : {"auto", "numpy", "numba", "cuda"}, default="auto"
+        What computes on rows. "auto" takes numba for more than 100,000 rows if it is
+        installed; "cuda" is a GPU, by PyTorch.
     random_state : int, RandomState, Generator or None, default=None
         The same seed gives the same rules, whatever `n_jobs`.
     n_jobs : int or None, default=None
@@ -105,6 +114,8 @@ PARAMETERS = """
 
 
 class _Defrag(Simplifier):
+    _keeps_codes = True
+
     def __init__(
         self,
         ensemble=None,
@@ -122,7 +133,8 @@ class _Defrag(Simplifier):
         shorten_thresholds=True,
         max_iter=200,
         tol=1e-5,
-        engine="numpy",
+        screening="auto",
+        engine="auto",
         random_state=None,
         n_jobs=None,
         callback=None,
@@ -142,6 +154,7 @@ class _Defrag(Simplifier):
         self.shorten_thresholds = shorten_thresholds
         self.max_iter = max_iter
         self.tol = tol
+        self.screening = screening
         self.engine = engine
         self.random_state = random_state
         self.n_jobs = n_jobs
@@ -162,7 +175,7 @@ class _Defrag(Simplifier):
             # The paper's rule is the zero-one pattern itself.
             is_paper = self.statement_weight == "paper"
             tolerances = TOLERANCES[:1] if is_paper else TOLERANCES
-            rules, boxes = _listed_components(
+            rules, boxes = listed_components(
                 problem, self.posterior_, settings, tolerances
             )
             self.component_rules_ = component_rules(problem, self.posterior_, boxes)
@@ -187,25 +200,32 @@ class _Defrag(Simplifier):
     def _fit_posteriors(self, problem, rng):
         """The restarts of the mixture, best first."""
         self._warn_of_little_data(problem)
-        center, scale = _standardisation(problem)
+        center, scale = standardisation(problem)
         rows = self._mixture_rows(problem, center, scale, rng)
-        with Progress("restarts", self.n_restarts) as progress:
+        # Where the search follows, restarts are its starts only: a sample is enough.
+        is_enough = self.refine and self.screening == "auto"
+        whole = None if is_enough else problem.whole
+        settings = self._mixture_settings()
+        n_whole = None if whole is None else whole.n_rows
+        n_all = n_fits(len(rows.target), settings, n_whole)
+        with Progress("restarts", n_all) as progress:
             mixture = fit_mixture(
                 rows,
-                self._mixture_settings(),
+                settings,
                 rng,
                 problem.feature_order,
                 self._watcher(progress),
+                None if whole is None else whole.rows(),
             )
         posteriors = [
             Posterior(mixture.layout, fitted.statistics, problem.grid, center, scale)
             for fitted in mixture.fitted
         ]
-        ranking = _ranking(posteriors, mixture.fitted, problem)
-        best = ranking[0]
-        kept = [step for step in mixture.history if step.restart == best]
+        order = ranking(posteriors, mixture.fitted, problem, mixture.losses)
+        best = mixture.fitted[order[0]]
+        kept = [step for step in mixture.history if step.restart == best.restart]
         # A fit that the callback stopped is as the user wants it.
-        if not mixture.fitted[best].converged and kept[-1].finished:
+        if not best.converged and kept[-1].finished:
             warnings.warn(
                 f"The kept restart did not converge in {self.max_iter} iterations; "
                 "raise max_iter or tol.",
@@ -214,8 +234,8 @@ class _Defrag(Simplifier):
             )
         self.history_ = mixture.history
         self.n_iter_ = len(kept)
-        self.kept_restart_ = best
-        return [posteriors[i] for i in ranking]
+        self.kept_restart_ = best.restart
+        return [posteriors[i] for i in order]
 
     def _mixture_rows(self, problem, center, scale, rng):
         target = problem.target
@@ -223,8 +243,7 @@ class _Defrag(Simplifier):
             # Rounded, so that units leave no trace in the last digits.
             target = np.round((target - center) / scale, 9)
         rows = Rows(problem.binned, target, problem.n_classes, problem.sample_weight)
-        if self.refine and len(target) > MIXTURE_ROWS:
-            # Restarts are starts of the search only, and a sample is enough for that.
+        if self.refine and self.screening == "auto" and len(target) > MIXTURE_ROWS:
             rows = rows.some(rng.choice(len(target), MIXTURE_ROWS, replace=False))
         return rows
 
@@ -235,6 +254,7 @@ class _Defrag(Simplifier):
             statement_weight=self.statement_weight,
             init=self.init,
             engine=self.engine,
+            screening=self.screening is not False,
             n_jobs=self.n_jobs,
             loop=Settings(
                 inference=self.inference, max_iter=int(self.max_iter), tol=self.tol
@@ -282,15 +302,29 @@ class _Defrag(Simplifier):
         -------
         array of shape (n_samples,)
         """
-        return self._posterior_answers(self._matrix(X))
+        check_is_fitted(self, "rules_")
+        is_number = self._task == "regression"
+        dtype = np.float64 if is_number else self.classes_.dtype
+        return self._answers(X, "answer", dtype, posterior=self.posterior_)
 
-    def _posterior_answers(self, matrix):
-        answers = self.posterior_.answer(self.posterior_.grid.bin(matrix).codes)
-        return self.classes_[answers] if self._task == "classification" else answers
+    def _measured_posterior(self):
+        return self.posterior_
+
+    def _count_all(self, whole):
+        if not self.refine:
+            super()._count_all(whole)
+            self.component_rules_ = whole.recounted_each(
+                self.component_rules_, self.rules_
+            )
+            return
+        n_kept = self.rules_.n_rules
+        found = whole.recounted(list(self.path_.values()))
+        self.path_ = dict(zip(self.path_, found, strict=True))
+        self.rules_ = self.path_[n_kept]
 
     def _evaluate(self, matrix, y, weight, answers):
         found = super()._evaluate(matrix, y, weight, answers)
-        posterior = self._posterior_answers(matrix)
+        posterior = self.posterior_.answer_in(matrix, getattr(self, "classes_", None))
         found["posterior_fidelity"] = metrics.fidelity(
             answers, posterior, self._task, weight
         )
@@ -329,54 +363,3 @@ class DefragRegressor(RuleRegressor, _Defrag):
     >>> simple.rules_.n_rules <= 5
     True
     """
-
-
-def _listed_components(problem, posterior, settings, tolerances):
-    """The components' own boxes, also as a list, at the tolerance that errs least."""
-    boxes = [
-        _boxes(posterior, tolerance, settings.features) for tolerance in tolerances
-    ]
-    most = settings.limits.max_rules
-    candidates = [list_rules(problem, own, most) for own in boxes]
-    losses = [_training_loss(rules, problem) for rules in candidates]
-    best = int(np.argmin(losses))
-    return candidates[best], boxes[best]
-
-
-def _standardisation(problem):
-    """Centre and scale of a numeric target, so that its units have no say."""
-    if problem.n_classes:
-        return 0.0, 1.0
-    center = float(np.average(problem.target, weights=problem.sample_weight))
-    variance = np.average((problem.target - center) ** 2, weights=problem.sample_weight)
-    return center, float(math.sqrt(variance)) or 1.0
-
-
-def _boxes(posterior, tolerance, features):
-    """The sides of every component, on the features that rules may use."""
-    boxes = [
-        component_sides(posterior, k, tolerance) for k in range(posterior.n_components)
-    ]
-    if features is None:
-        return boxes
-    return [[side for side in sides if side.feature in features] for sides in boxes]
-
-
-def _ranking(posteriors, fitted, problem):
-    """Restarts by training error, number of components, bound and number."""
-    keys = []
-    for index, (posterior, one) in enumerate(zip(posteriors, fitted, strict=True)):
-        answers = posterior.answer(problem.binned.codes)
-        loss = metrics.error(
-            problem.target, answers, problem.task, problem.sample_weight
-        )
-        keys.append((loss, posterior.n_components, -one.objective, index))
-    return [key[-1] for key in sorted(keys)]
-
-
-def _training_loss(rules, problem):
-    expected = problem.target
-    if problem.n_classes:
-        expected = np.asarray(problem.classes)[expected]
-    answers = rules.answer(problem.X)
-    return metrics.error(expected, answers, problem.task, problem.sample_weight)

@@ -1,20 +1,34 @@
 """Fit the mixture: layout, starts, restarts in groups, and the choice among them."""
 
 import time
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
-from defragtrees.bins import Binned
+from defragtrees.bins import Binned, ThresholdGrid
 from defragtrees.mixture.engines import make_engine
+from defragtrees.mixture.engines.plan import Target
 from defragtrees.mixture.loop import Fitted, Settings, Step, run
-from defragtrees.mixture.params import Layout, Params, make_layout
+from defragtrees.mixture.params import Layout, Params, layout_of_bins
+from defragtrees.mixture.screen import best_of, training_losses, warm_starts
 from defragtrees.mixture.starts import STARTS
 
-__all__ = ["Mixture", "MixtureSettings", "Rows", "fit_mixture"]
+__all__ = [
+    "Mixture",
+    "MixtureSettings",
+    "Rows",
+    "ShardRows",
+    "fit_mixture",
+    "n_fits",
+]
 
 GROUP_BYTES = 24_000_000  # about what the arrays of one group of restarts may take
+
+# Rows of a sample, and how many restarts go on from it to more rows.
+RUNGS = ((12_500, 5), (50_000, 2))
+LEAST_STEP = 1.6  # a rung is left out if the last one has fewer times its rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +66,34 @@ class Rows:
         return self.binned.codes
 
 
+@dataclass(frozen=True, eq=False)
+class ShardRows:
+    """Training rows that are kept as shards, as the mixture sees them.
+
+    Parameters
+    ----------
+    shards : LocalShards or DaskShards
+    grid : ThresholdGrid
+        That made the codes.
+    target : Target
+        Which column of the shards is the target.
+    n_classes : int
+        0 for regression.
+    counts : list of int array
+        For each feature how many rows have each bin.
+    total_weight : float
+    n_rows : int
+    """
+
+    shards: Any
+    grid: ThresholdGrid
+    target: Target
+    n_classes: int
+    counts: list[np.ndarray]
+    total_weight: float
+    n_rows: int
+
+
 @dataclass(frozen=True)
 class MixtureSettings:
     """How to fit the mixture.
@@ -64,6 +106,8 @@ class MixtureSettings:
     statement_weight : "paper" or float
     init : {"seeded", "random"}
     engine : str
+    screening : bool
+        Whether restarts that do badly on a sample of the rows are given up.
     n_jobs : int or None
     loop : Settings
     """
@@ -73,6 +117,7 @@ class MixtureSettings:
     statement_weight: str | float = 3.0
     init: str = "seeded"
     engine: str = "numpy"
+    screening: bool = False
     n_jobs: int | None = None
     loop: Settings = field(default_factory=Settings)
 
@@ -87,15 +132,21 @@ class Mixture:
     fitted : tuple of Fitted
         By number of the restart.
     history : tuple of Step
+    losses : array of shape (n_fitted,), optional
+        Training loss of each on all rows, where the rows are in shards.
     """
 
     layout: Layout
     fitted: tuple[Fitted, ...]
     history: tuple[Step, ...]
+    losses: np.ndarray | None = None
 
 
-def fit_mixture(rows, settings, rng, order=None, callback=None):
+def fit_mixture(rows, settings, rng, order=None, callback=None, whole=None):
     """Run all restarts; the result does not depend on `n_jobs`.
+
+    With screening, restarts climb a ladder: all of them are fitted to a few rows, the
+    best of these go on to more rows from where they were, and so on to all rows.
 
     Parameters
     ----------
@@ -106,39 +157,118 @@ def fit_mixture(rows, settings, rng, order=None, callback=None):
         The order in which features are added up; as in the grid by default.
     callback : callable, optional
         Called with every Step; returning True stops the fit.
+    whole : ShardRows, optional
+        All rows, of which `rows` are a sample.
     """
-    layout = make_layout(rows.binned, rows.n_classes, settings.statement_weight, order)
-    engine = make_engine(
-        settings.engine, layout, rows.codes, rows.target, rows.sample_weight
+    grid = rows.binned.grid
+    present = _present(rows) if whole is None else [n > 0 for n in whole.counts]
+    layout = layout_of_bins(
+        grid, present, rows.n_classes, settings.statement_weight, order
     )
-    n_components = int(min(settings.max_components, len(rows.target)))
-    average = _average(engine, layout)
-    seeds = rng.spawn(settings.n_restarts)
-    begin = time.perf_counter()
+    climb = _Climb(layout, settings, rng.spawn(settings.n_restarts), callback)
+    fitted, history = None, []
+    for rung, (own, n_kept) in enumerate(_ladder(rows, whole, settings, rng)):
+        fitted, steps = climb.fit(own, rows, fitted, rung)
+        history += steps
+        if climb.is_stopped(steps):
+            break
+        if n_kept is not None:
+            fitted = best_of(fitted, layout, own, n_kept)
+    history.sort(key=lambda step: (step.restart, step.rung, step.iteration))
+    losses = None
+    if whole is not None:
+        losses = training_losses(climb.engine, layout, fitted)
+    return Mixture(layout, tuple(fitted), tuple(history), losses)
 
-    def fit_group(group):
-        starts = [
-            STARTS[settings.init](layout, rows, average, n_components, seeds[i])
-            for i in group
-        ]
-        return run(
-            engine.share(),
-            layout,
-            _side_by_side(starts),
-            settings.loop,
-            group,
-            callback,
-            lambda: time.perf_counter() - begin,
-        )
 
-    groups = _groups(layout, len(rows.target), n_components, settings.n_restarts)
-    jobs = (delayed(fit_group)(group) for group in groups)
-    done = Parallel(n_jobs=settings.n_jobs, prefer="threads")(jobs)
-    fitted = sorted((f for part, _ in done for f in part), key=lambda f: f.restart)
-    history = sorted(
-        (s for _, part in done for s in part), key=lambda s: (s.restart, s.iteration)
-    )
-    return Mixture(layout, tuple(fitted), tuple(history))
+def n_fits(n_rows, settings, n_whole=None):
+    """How many restarts finish on any rung: what a progress bar adds up to."""
+    kept = [n for size, n in RUNGS if _is_below(size, n_whole or n_rows)]
+    if not settings.screening:
+        kept = []
+    return settings.n_restarts + sum(min(n, settings.n_restarts) for n in kept)
+
+
+def _present(rows):
+    return [
+        np.bincount(rows.codes[:, j], minlength=n) > 0
+        for j, n in enumerate(rows.binned.grid.n_bins)
+    ]
+
+
+def _is_below(size, n_rows):
+    return size * LEAST_STEP <= n_rows
+
+
+def _ladder(rows, whole, settings, rng):
+    """Rows of each rung, and how many restarts go on from it; None for the last."""
+    n_all = len(rows.target) if whole is None else whole.n_rows
+    if settings.screening:
+        for size, n_kept in RUNGS:
+            if _is_below(size, n_all):
+                drawn = rng.choice(len(rows.target), size, replace=False)
+                yield rows.some(drawn), n_kept
+    yield (rows if whole is None else whole), None
+
+
+class _Climb:
+    """Fits restarts to the rows of one rung after the other."""
+
+    def __init__(self, layout, settings, seeds, callback):
+        self.layout = layout
+        self.settings = settings
+        self.seeds = seeds
+        self.callback = callback
+        self.engine = None
+        self.begin = time.perf_counter()
+
+    def fit(self, rows, sample, before, rung):
+        """Fitted and Steps of one rung, from the Fitted of the one before."""
+        settings, layout = self.settings, self.layout
+        self.engine = engine = make_engine(settings.engine, layout, rows)
+        n_components = int(min(settings.max_components, len(sample.target)))
+        loop = settings.loop
+        if before is None:
+            average = _average(engine, layout)
+            restarts = range(settings.n_restarts)
+        else:
+            restarts = [fitted.restart for fitted in before]
+            loop = replace(loop, gentle_iter=0)
+
+        def fit_group(group):
+            if before is None:
+                make = STARTS[settings.init]
+                starts = _side_by_side(
+                    make(layout, sample, average, n_components, self.seeds[i])
+                    for i in group
+                )
+            else:
+                starts = warm_starts([f for f in before if f.restart in group], layout)
+            return run(
+                engine.share(),
+                layout,
+                starts,
+                loop,
+                group,
+                self.callback,
+                lambda: time.perf_counter() - self.begin,
+                rung,
+            )
+
+        size = len(restarts)
+        if not engine.takes_all:
+            size = _group_size(layout, len(rows.target), n_components, size)
+        groups = [restarts[i : i + size] for i in range(0, len(restarts), size)]
+        n_jobs = settings.n_jobs if len(groups) > 1 else 1
+        jobs = (delayed(fit_group)(group) for group in groups)
+        done = Parallel(n_jobs=n_jobs, prefer="threads")(jobs)
+        fitted = sorted((f for part, _ in done for f in part), key=lambda f: f.restart)
+        return fitted, [step for _, part in done for step in part]
+
+    def is_stopped(self, steps):
+        """Whether the callback ended the fit before its time."""
+        last = {step.restart: step for step in steps}
+        return not all(step.finished for step in last.values())
 
 
 def _average(engine, layout):
@@ -149,15 +279,15 @@ def _average(engine, layout):
     return engine.gather()
 
 
-def _groups(layout, n_rows, n_components, n_restarts):
-    """Restarts that share one pass over the rows; as many as fit in memory."""
+def _group_size(layout, n_rows, n_components, n_restarts):
+    """How many restarts share one pass over the rows; as many as fit in memory."""
     # Scores, responsibilities and two copies of them; tables, statistics, work space.
     one = 8 * n_components * (4 * n_rows + 8 * layout.n_rows)
-    size = int(np.clip(GROUP_BYTES // one, 1, n_restarts))
-    return [range(i, min(i + size, n_restarts)) for i in range(0, n_restarts, size)]
+    return int(np.clip(GROUP_BYTES // one, 1, n_restarts))
 
 
 def _side_by_side(starts):
+    starts = list(starts)
     return Params(
         np.hstack([start.table for start in starts]),
         np.concatenate([start.log_weight for start in starts]),

@@ -21,7 +21,9 @@ import numpy as np
 from defragtrees.mixture.levels import Workspace
 from defragtrees.mixture.params import Layout, Params, Statistics
 
-__all__ = ["Fitted", "Settings", "Step", "run"]
+__all__ = ["Fitted", "Settings", "Starts", "Step", "run"]
+
+NEGLIGIBLE = 1e-10  # nats a row; less is not worth a visit to all rows
 
 
 @dataclass(frozen=True)
@@ -37,7 +39,10 @@ class Step:
     seconds : float
         Since the fit began.
     finished : bool
-        Whether this was the last iteration of the restart.
+        Whether this was the last iteration of the restart on these rows.
+    rung : int
+        Which rows it looked at: 0 for the first sample, or for all rows if there was
+        none; see `screening`.
     """
 
     restart: int
@@ -46,6 +51,7 @@ class Step:
     n_components: int
     seconds: float
     finished: bool = False
+    rung: int = 0
 
 
 @dataclass(frozen=True)
@@ -94,15 +100,43 @@ class Fitted:
     restart: int
 
 
-def run(engine, layout, starts, settings, restarts, callback=None, clock=None):
+@dataclass(frozen=True, eq=False)
+class Starts:
+    """Where restarts begin that have been fitted to other rows before.
+
+    Parameters
+    ----------
+    params : Params
+        Columns ordered by restart, then by component.
+    alive : bool array of shape (n_restarts, n_components)
+        Which columns are components.
+    share : float array of shape (n_restarts, n_components)
+        Their shares of all weight.
+    """
+
+    params: Params
+    alive: np.ndarray
+    share: np.ndarray
+
+
+def run(
+    engine,
+    layout,
+    starts,
+    settings,
+    restarts,
+    callback=None,
+    clock=None,
+    rung=0,
+):
     """Fit all restarts; returns a list of Fitted and the Steps taken.
 
     Parameters
     ----------
     engine : Engine
     layout : Layout
-    starts : Params
-        Columns ordered by restart, then by component.
+    starts : Params or Starts
+        Columns of Params ordered by restart, then by component.
     settings : Settings
     restarts : sequence of int
         The numbers of the restarts that stand in the columns.
@@ -110,10 +144,16 @@ def run(engine, layout, starts, settings, restarts, callback=None, clock=None):
         Called with every Step; returning True stops all restarts.
     clock : callable, optional
         Gives the seconds since the fit began.
+    rung : int
+        Noted in every Step.
     """
+    if isinstance(starts, Params):
+        shape = (len(restarts), starts.mean.size // len(restarts))
+        starts = Starts(starts, np.ones(shape, bool), np.full(shape, 1 / shape[1]))
     state = _State.start(
         starts, layout, settings, restarts, clock or _clock(), engine.total
     )
+    state.rung = rung
     while state.running.size and not state.stopped:
         state.iterate(engine, callback)
     return state.finished, state.history
@@ -141,19 +181,18 @@ class _State:
     history: list
     workspace: Workspace | None = None
     iteration: int = 0
+    rung: int = 0
     stopped: bool = False
 
     @classmethod
     def start(cls, starts, layout, settings, restarts, clock, total):
-        n_restarts = len(restarts)
-        shape = (n_restarts, starts.mean.size // n_restarts)
         return cls(
-            params=starts,
-            weight=np.full(shape, total / shape[1]),
+            params=starts.params,
+            weight=starts.share * total,
             total=total,
-            alive=np.ones(shape, bool),
+            alive=starts.alive.copy(),
             running=np.asarray(restarts),
-            objective=np.full(n_restarts, -np.inf),
+            objective=np.full(len(restarts), -np.inf),
             layout=layout,
             settings=settings,
             clock=clock,
@@ -189,6 +228,7 @@ class _State:
             self.weight, evidence = engine.assign(penalty)
             objective = self._bound(penalty, evidence)
             moving = objective - before >= self.settings.tol * self.total
+            moving &= self._could_gain(penalty) > NEGLIGIBLE
             if n_inner == 1 or not moving.any():
                 break
             # A restart at its fixed point keeps its penalty and so stays there.
@@ -196,6 +236,18 @@ class _State:
         else:
             penalty = last
         return self._truncate(engine, penalty, objective)
+
+    def _could_gain(self, penalty):
+        """Most nats a row that another inner step can gain.
+
+        The responsibilities are the best ones under `penalty`; to move the penalties
+        by numbers within a range r gains at most r**2 / 8 (Hoeffding's lemma).
+        """
+        change = np.where(self.alive, self._penalty(), 0.0)
+        change -= np.where(self.alive, penalty, 0.0)
+        low = np.where(self.alive, change, np.inf).min(axis=1)
+        high = np.where(self.alive, change, -np.inf).max(axis=1)
+        return (high - low) ** 2 / 8
 
     def _truncate(self, engine, penalty, objective):
         """Drop components with too few rows; the strongest one always stays."""
@@ -226,6 +278,7 @@ class _State:
                 int(self.alive[i].sum()),
                 seconds,
                 bool(ended[i]),
+                self.rung,
             )
             self.history.append(step)
             if callback is not None and callback(step):

@@ -284,10 +284,27 @@ def make_layout(binned, n_classes, statement_weight, order=None):
     -------
     Layout
     """
-    blocks, idle = [], 0
     grid = binned.grid
+    present = [
+        np.bincount(binned.codes[:, j], minlength=n) > 0
+        for j, n in enumerate(grid.n_bins)
+    ]
+    return layout_of_bins(grid, present, n_classes, statement_weight, order)
+
+
+def layout_of_bins(grid, present, n_classes, statement_weight, order=None):
+    """The layout for rows of which only the bins that occur are known.
+
+    Parameters
+    ----------
+    grid : ThresholdGrid
+    present : sequence of bool array
+        For each feature which of its bins occur.
+    n_classes, statement_weight, order : as for `make_layout`
+    """
+    blocks, idle = [], 0
     for j in range(grid.n_features) if order is None else order:
-        codes, counts, sets, has_missing = _occupied(grid, j, binned.codes[:, j])
+        codes, counts, sets, has_missing = _occupied(grid, j, present[j])
         idle += grid.counts[j].sum() - counts.sum()
         n_statements = counts.sum() + has_missing
         if n_statements == 0:
@@ -340,9 +357,8 @@ def _place(blocks, n_classes, n_statements):
     )
 
 
-def _occupied(grid, j, column):
+def _occupied(grid, j, present):
     """Codes that occur, and the statements that tell them apart, with their counts."""
-    present = np.bincount(column, minlength=grid.n_bins[j]) > 0
     has_missing = present[-1] and present[:-1].any()
     codes = np.flatnonzero(present[:-1])
     splits, counts = grid.splits[j], grid.counts[j]

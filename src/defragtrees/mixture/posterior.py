@@ -9,6 +9,8 @@ from defragtrees.mixture.params import Layout, Statistics
 
 __all__ = ["Posterior"]
 
+TILE_ROWS = 4096  # so many rows at a time stay in the cache
+
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
@@ -43,6 +45,11 @@ class Posterior:
             answers = answers.argmax(axis=1)
         return answers[self.component(codes)]
 
+    def answer_in(self, matrix, classes=None):
+        """Class labels, or numbers, for each row of a matrix."""
+        answers = self.answer(self.grid.bin(matrix).codes)
+        return answers if classes is None else np.asarray(classes)[answers]
+
     def answers_by_component(self):
         """Class weights, (n_components, n_classes), or a number for each component."""
         if self.layout.n_classes:
@@ -56,11 +63,18 @@ class Posterior:
         if self.n_components == 1:
             return np.zeros(len(codes), dtype=np.intp)
         params = self.layout.maximize(self.statistics)
-        scores = np.tile(params.log_weight, (len(codes), 1))
-        for block in self.layout.blocks:
-            table = self._full_table(block, params.table[block.rows])
-            scores += table[codes[:, block.feature]]
-        return scores.argmax(axis=1)
+        tables = [
+            (block.feature, self._full_table(block, params.table[block.rows]))
+            for block in self.layout.blocks
+        ]
+        found = np.empty(len(codes), dtype=np.intp)
+        for start in range(0, len(codes), TILE_ROWS):
+            rows = slice(start, start + TILE_ROWS)
+            scores = np.tile(params.log_weight, (len(codes[rows]), 1))
+            for feature, table in tables:
+                scores += table[codes[rows, feature]]
+            found[rows] = scores.argmax(axis=1)
+        return found
 
     def _full_table(self, block, table):
         """The table for every bin, also those that no training row has."""

@@ -96,7 +96,8 @@ def convergence(found, ax=None, *, kept=None):
 
     The bound belongs to the left side, the number of components to the right one,
     which is an Axes of its own, the last of the figure. The kept restart stands out.
-    The bound of the first iteration, far below all others, is left out.
+    The bound of the first iteration, far below all others, is left out. Where restarts
+    were screened on a sample, those are shown that went on to the most rows.
 
     Parameters
     ----------
@@ -188,6 +189,9 @@ def _restarts(found):
         ) from None
     if not steps:
         raise ValueError("The history must have at least one step; it is empty.")
+    # Bounds over different rows have nothing to do with each other.
+    last = max(step.rung for step in steps)
+    steps = [step for step in steps if step.rung == last]
     by_restart = itertools.groupby(steps, key=operator.attrgetter("restart"))
     return {restart: list(own) for restart, own in by_restart}
 

@@ -5,6 +5,7 @@ it in small arrays only, so rows may live in memory, in blocks or elsewhere.
 """
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Protocol
 
 import numpy as np
@@ -13,7 +14,11 @@ from defragtrees.mixture.params import Params, Statistics
 
 __all__ = ["ENGINES", "Engine", "make_engine"]
 
-ENGINES = {"numpy": "defragtrees.mixture.engines.on_numpy"}
+ENGINES = {
+    "numpy": "defragtrees.mixture.engines.on_numpy",
+    "numba": "defragtrees.mixture.engines.on_numba",
+    "cuda": "defragtrees.mixture.engines.on_torch",
+}
 
 
 class Engine(Protocol):
@@ -29,8 +34,22 @@ class Engine(Protocol):
         """Statistics of the responsibilities that `assign` made last."""
 
 
-def make_engine(name, *arguments):
-    """The engine of this name, holding the given rows."""
+def make_engine(name, layout, rows):
+    """The engine of this name, holding the given rows.
+
+    Parameters
+    ----------
+    name : str
+        A key of ENGINES; or "auto": numba for shards if it is installed, else numpy.
+    layout : Layout
+    rows : Rows or ShardRows
+    """
+    if name == "auto":
+        is_faster = hasattr(rows, "shards") and find_spec("numba") is not None
+        name = "numba" if is_faster else "numpy"
     if name not in ENGINES:
         raise ValueError(f"engine must be one of {tuple(ENGINES)}; got {name!r}.")
-    return import_module(ENGINES[name]).make(*arguments)
+    module = import_module(ENGINES[name])
+    if hasattr(rows, "shards"):
+        return module.make_for_shards(layout, rows)
+    return module.make(layout, rows)

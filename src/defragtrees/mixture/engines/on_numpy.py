@@ -1,22 +1,102 @@
-"""The engine that defines the others: rows in memory, numpy and scipy.sparse.
+"""The engine that defines the others: numpy and scipy.sparse.
 
 A row is a line of a sparse matrix S with a one in the column of each of its bins (and
-of its class), so scoring is `S @ table` and gathering `S.T @ responsibilities`.
+of its class), so scoring is `S @ table` and gathering `S.T @ responsibilities`. Few
+rows are kept as that matrix; of many only the codes are kept, and it is made anew for
+a tile of them at a time.
 """
 
 import numpy as np
 from scipy import sparse
 
+from defragtrees.mixture.engines.on_shards import Expected, ShardEngine
 from defragtrees.mixture.params import Statistics
 
-__all__ = ["NumpyEngine", "make"]
+__all__ = ["NumpyEngine", "expect", "make", "make_for_shards"]
 
 LOWEST_LOG = -690.0
+TILE_ROWS = 8192
 
 
-def make(layout, codes, target, sample_weight):
-    """An engine for these rows."""
-    return NumpyEngine(layout, codes, target, sample_weight)
+def make(layout, rows):
+    """An engine for rows in memory."""
+    return NumpyEngine(layout, rows.codes, rows.target, rows.sample_weight)
+
+
+def make_for_shards(layout, rows):
+    """An engine for rows in shards."""
+    return ShardEngine(layout, rows, expect)
+
+
+def expect(shard, plan, is_whole):
+    """The expectation step for the rows of one shard.
+
+    Parameters
+    ----------
+    shard : Shard
+    plan : Plan
+    is_whole : bool
+        Whether to add up by bin too, not only over all rows.
+
+    Returns
+    -------
+    Expected
+    """
+    total = None
+    target = plan.target.of(shard, plan.n_classes)
+    for start in range(0, max(len(shard), 1), TILE_ROWS):
+        rows = slice(start, start + TILE_ROWS)
+        weight = None if shard.weight is None else shard.weight[rows]
+        own = _expect_tile(shard.codes[rows], target[rows], weight, plan, is_whole)
+        total = own if total is None else total + own
+    return total
+
+
+def _expect_tile(codes, target, weight, plan, is_whole):
+    hot = _one_hot_tile(codes, plan)
+    scores = (hot @ plan.table).T + plan.offset()[:, None]
+    if plan.n_classes:
+        scores += plan.classes.T[:, target]
+    else:
+        residual = target - plan.mean[:, None]
+        scores -= 0.5 * plan.precision[:, None] * residual**2
+    work = scores.reshape(*plan.penalty.shape, -1)
+    largest = work.max(axis=1, keepdims=True)
+    work -= largest
+    np.maximum(work, LOWEST_LOG, out=work)
+    np.exp(work, out=work)
+    norm = work.sum(axis=1, keepdims=True)
+    work /= norm
+    evidence = np.log(norm, out=norm)[:, 0] + largest[:, 0]
+    if weight is not None:
+        work *= weight
+        evidence *= weight
+    found = Expected(work.sum(axis=2), evidence.sum(axis=1))
+    if not is_whole:
+        return found
+    mass = np.ascontiguousarray(work.reshape(plan.n_columns, -1).T)
+    return Expected(found.weight, found.evidence, *_added_up(hot, mass, target, plan))
+
+
+def _added_up(hot, mass, target, plan):
+    bins = hot.T @ mass
+    if not plan.n_classes:
+        return bins, np.zeros((0, plan.n_columns)), target @ mass, target**2 @ mass
+    classes = np.zeros((plan.n_classes, plan.n_columns))
+    for c in range(plan.n_classes):
+        classes[c] = (target == c) @ mass
+    nothing = np.zeros(plan.n_columns)
+    return bins, classes, nothing, nothing
+
+
+def _one_hot_tile(codes, plan):
+    n_rows, n_used = len(codes), len(plan.features)
+    columns = codes[:, plan.features] + plan.starts[:-1].astype(np.int32)
+    ends = np.arange(n_rows + 1, dtype=np.int32) * n_used
+    return sparse.csr_matrix(
+        (np.ones(n_rows * n_used), columns.ravel(), ends),
+        shape=(n_rows, plan.starts[-1]),
+    )
 
 
 class NumpyEngine:
@@ -31,6 +111,8 @@ class NumpyEngine:
         Class numbers, or standardised outputs.
     sample_weight : float array of shape (n_samples,)
     """
+
+    takes_all = False  # whether all restarts share each pass over the rows
 
     def __init__(self, layout, codes, target, sample_weight):
         self.layout = layout

@@ -1,0 +1,185 @@
+"""What every method does with rows that come in parts: fit, predict and evaluate."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import NotFittedError
+
+from defragtrees.forest import Forest
+from defragtrees.methods._door import (
+    check_known,
+    check_labels,
+    numbers,
+    part_column,
+    part_weight,
+)
+from defragtrees.methods._encoding import warn_of_empty_columns
+from defragtrees.methods._tally import Measure
+from defragtrees.methods._whole import read_whole, sample_problem
+from defragtrees.progress import Progress
+from defragtrees.readers import read_forest
+from defragtrees.rules import RuleSet
+from defragtrees.shards import sources
+from defragtrees.tables import check_finite
+
+__all__ = ["ByParts"]
+
+
+@dataclass(frozen=True, eq=False)
+class _Answerer:
+    """From a table to an array with a row for each of its rows; safe to send."""
+
+    rules: RuleSet
+    verb: str
+    posterior: Any = None
+
+    def __call__(self, X):
+        matrix = self.rules.encode(X)
+        check_finite(matrix, self.rules.feature_names)
+        if self.posterior is None:
+            return getattr(self.rules, self.verb)(matrix)
+        return self.posterior.answer_in(matrix, self.rules.classes)
+
+
+@dataclass(frozen=True, eq=False)
+class _Measurer:
+    """From a part to its Measure; safe to send."""
+
+    rules: RuleSet
+    forest: Forest
+    posterior: Any = None
+
+    def __call__(self, part):
+        rules = self.rules
+        matrix = rules.encode(part.X)
+        check_finite(matrix, rules.feature_names)
+        y, weight = part.y, part.sample_weight
+        if y is not None:
+            y = self._checked(part_column(y, len(matrix)))
+        if weight is not None:
+            weight = part_weight(weight, len(matrix))
+        answers = self.forest.answer(matrix)
+        said = None
+        if self.posterior is not None:
+            said = self.posterior.answer_in(matrix, rules.classes)
+        held, predicted = rules.holding(matrix), rules.answer(matrix)
+        return Measure.of(rules.task, held, predicted, answers, y, weight, said)
+
+    def _checked(self, y):
+        if self.rules.task == "regression":
+            return numbers(y)
+        check_labels(y)
+        check_known(y, self.rules.classes)
+        return y
+
+
+class ByParts:
+    """Stands before a method's other base class."""
+
+    _keeps_codes = False  # whether `fit` can do with the codes of all rows
+
+    def _table_or_none(self, source, rng):
+        """X, y and sample_weight in memory; None if they were fitted as codes."""
+        if source.n_rows() <= sources.MANY_ROWS:
+            source.select(self._ensemble_names())
+            return source.whole()
+        if self._keeps_codes:
+            self._fit_codes(source, rng)
+            return None
+        if not source.is_in_memory:
+            raise TypeError(
+                f"{type(self).__name__} needs all rows in memory; with more than "
+                f"{sources.MANY_ROWS:,} pass a table in memory or a sample of them, or "
+                "use DefragClassifier or DefragRegressor."
+            )
+        return source.whole()
+
+    def _ensemble_names(self):
+        """Feature names of a fitted ensemble; none if it is not fitted yet."""
+        try:
+            return () if self.ensemble is None else self._forest_names()
+        except NotFittedError:
+            return ()
+
+    def _forest_names(self):
+        return read_forest(self.ensemble).feature_names
+
+    def _fit_codes(self, source, rng):
+        """Fit on rows of which only the codes are kept."""
+        forest = self._forest_of(source, rng)
+        source.select(forest.feature_names)
+        first = source.first().X
+        self._check_table(first)
+        forest = self._named(forest, first)
+        if self.target == "labels" and not source.has_labels:
+            self._check_y(None, 0)
+        whole, digest = self._read(source, forest)
+        warn_of_empty_columns(digest, forest.feature_names)
+        self.forest_ = forest
+        if forest.classes is not None:
+            self.classes_ = np.asarray(forest.classes)
+        problem = sample_problem(whole, forest, rng, self.shorten_thresholds)
+        self.rules_ = self._simplify(problem, rng)
+        self._count_all(whole)
+        self.training_ = whole.evaluate(self.rules_, self._measured_posterior())
+
+    def _forest_of(self, source, rng):
+        if source.is_in_memory:
+            X, y, weight = source.whole()
+            y = self._check_y(y, source.n_rows())
+            return self._ready_forest(X, y, weight, rng)
+        try:
+            return self._ready_forest(None, None, None, rng)
+        except ValueError as error:
+            if self.ensemble is None or "requires y" in str(error):
+                raise NotFittedError(
+                    "The ensemble must be fitted before rows that are not in memory "
+                    "can be used; fit it first."
+                ) from None
+            raise
+
+    def _read(self, source, forest):
+        n_rows = source.n_rows() if source.is_in_memory else None
+        with Progress("rows", n_rows or sources.MANY_ROWS) as progress:
+            return read_whole(
+                source,
+                forest,
+                name="labels" if self.target == "labels" else "answers",
+                shorten=self.shorten_thresholds,
+                n_jobs=self.n_jobs,
+                watch=progress.advance if getattr(self, "verbose", 0) else None,
+            )
+
+    def _count_all(self, whole):
+        """Give the rules the answers and the evidence of all rows, not of a sample."""
+        [self.rules_] = whole.recounted([self.rules_])
+
+    def _measured_posterior(self):
+        return None
+
+    def _answers(self, X, verb, dtype, n_outputs=None, posterior=None):
+        """What the rules or the posterior say of a table, or of a source in parts."""
+        source = sources.open_source(X)
+        answerer = _Answerer(self.rules_, verb, posterior)
+        if source is None:
+            matrix = self._matrix(X)
+            if posterior is not None:
+                return posterior.answer_in(matrix, self.rules_.classes)
+            return getattr(self.rules_, verb)(matrix)
+        source.select(self.rules_.feature_names)
+        self._check_again(source.first().X)
+        return source.each(answerer, dtype=dtype, n_outputs=n_outputs)
+
+    def _check_again(self, X):
+        """Refuse names or a number of columns that `fit` did not see."""
+        self._matrix(X[:1] if not hasattr(X, "iloc") else X.iloc[:1])
+
+    def _measure(self, source):
+        source.select(self.rules_.feature_names)
+        self._check_again(source.first().X)
+        measurer = _Measurer(self.rules_, self.forest_, self._measured_posterior())
+        found = source.total(measurer, self.n_jobs)
+        if found is None or not found.weight:
+            raise ValueError("At least one row is needed to evaluate; X has none.")
+        return found.result(self.rules_)

@@ -1,0 +1,309 @@
+"""Where rows come from: tables in memory, memory maps, Parquet files, iterators, Dask.
+
+A source gives its rows in parts, each a table with its labels and weights, and each
+part is looked at once. So no more than a few parts are in memory at a time.
+"""
+
+import os
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from importlib import import_module
+from itertools import chain
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from defragtrees._optional import require
+from defragtrees.shards.local import LocalShards, joined
+from defragtrees.tables import column_names
+
+__all__ = ["Part", "open_source"]
+
+MANY_ROWS = 100_000  # with more rows, only their codes are kept
+PART_ROWS = 2**16  # rows of one part, where the source has a choice
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Some rows as the user gave them.
+
+    Parameters
+    ----------
+    X : array or data frame
+    y, sample_weight : array or column, optional
+    """
+
+    X: Any
+    y: Any = None
+    sample_weight: Any = None
+
+
+def open_source(X, y=None, sample_weight=None):
+    """The source of these rows; None for a table in memory that has few.
+
+    Parameters
+    ----------
+    X : array, data frame, path of a Parquet file or folder, iterator of tables, or
+        Dask array or data frame
+    y, sample_weight : array, column name of a Parquet file, or Dask collection
+    """
+    if type(X).__module__.split(".")[0].startswith("dask"):
+        room = import_module("defragtrees.shards.on_dask")
+        return room.DaskSource(X, y, sample_weight)
+    if isinstance(X, (str, os.PathLike)):
+        return ParquetSource(X, y, sample_weight)
+    if hasattr(X, "__next__"):
+        return IteratorSource(X, y, sample_weight)
+    if hasattr(X, "shape") and len(X.shape) == 2 and X.shape[0] > MANY_ROWS:
+        return TableSource(X, y, sample_weight)
+    return None
+
+
+class LocalSource:
+    """A source that this machine reads by itself."""
+
+    is_in_memory = False
+    has_labels = False
+
+    def n_rows(self):
+        """Number of rows; a number above MANY_ROWS may stand for more."""
+        raise NotImplementedError
+
+    def parts(self):
+        """The rows, in order."""
+        raise NotImplementedError
+
+    def first(self):
+        """A part, to look at names and types."""
+        return next(iter(self.parts()))
+
+    def select(self, names):
+        """Take only these columns, where the source has names and more columns."""
+
+    def whole(self):
+        """X, y and sample_weight in memory."""
+        parts = list(self.parts())
+        return tuple(
+            stacked([getattr(part, name) for part in parts])
+            for name in ("X", "y", "sample_weight")
+        )
+
+    def encode(self, encode, n_jobs=None, watch=None):
+        """Shards of all rows, and the sum of their digests.
+
+        Parameters
+        ----------
+        encode : callable
+            From a Part to its Shard and its digest.
+        n_jobs : int or None
+            Threads.
+        watch : callable, optional
+            Called with the number of rows of each part that is done.
+        """
+        shards, total, waiting = [], None, deque()
+        n_threads = effective_n_jobs(n_jobs)
+
+        def finish(future):
+            nonlocal total
+            shard, digest = future.result()
+            shards.append(shard)
+            total = digest if total is None else total + digest
+            if watch is not None:
+                watch(len(shard))
+
+        with ThreadPoolExecutor(n_threads) as pool:
+            for part in self.parts():
+                waiting.append(pool.submit(encode, part))
+                if len(waiting) > n_threads:
+                    finish(waiting.popleft())
+            while waiting:
+                finish(waiting.popleft())
+        return LocalShards(joined(shards, PART_ROWS), n_jobs), total
+
+    def each(self, function, dtype=None, n_outputs=None):
+        """`function(X)` of every part, as one array.
+
+        Parameters
+        ----------
+        function : callable
+        dtype : numpy dtype, optional
+            Of the array; for sources that answer later.
+        n_outputs : int, optional
+            Its number of columns, if it has two dimensions.
+        """
+        return np.concatenate([function(part.X) for part in self.parts()])
+
+    def total(self, function, n_jobs=None):
+        """The sum of `function(part)` over all parts."""
+        found = None
+        for part in self.parts():
+            own = function(part)
+            found = own if found is None else found + own
+        return found
+
+
+class TableSource(LocalSource):
+    """An array, a memory map or a data frame."""
+
+    is_in_memory = True
+
+    def __init__(self, X, y=None, sample_weight=None):
+        self.X, self.y, self.sample_weight = X, y, sample_weight
+        self.has_labels = y is not None
+
+    def n_rows(self):
+        """Number of rows."""
+        return self.X.shape[0]
+
+    def parts(self):
+        """Slices, in order."""
+        for start in range(0, self.n_rows(), PART_ROWS):
+            rows = slice(start, min(start + PART_ROWS, self.n_rows()))
+            yield Part(*(_slice(v, rows) for v in (self.X, self.y, self.sample_weight)))
+
+    def first(self):
+        """The first few rows."""
+        return Part(_slice(self.X, slice(0, 5)))
+
+    def whole(self):
+        """X, y and sample_weight as they are."""
+        return self.X, self.y, self.sample_weight
+
+
+class ParquetSource(LocalSource):
+    """A Parquet file, or a folder of them; y and weights are columns of it."""
+
+    def __init__(self, path, y=None, sample_weight=None):
+        require("pandas", "A Parquet file")
+        self.arrow = require("pyarrow", "A Parquet file")
+        dataset = require("pyarrow.dataset", "A Parquet file")
+        if not os.path.exists(path):
+            raise FileNotFoundError(f"There is no file or folder {os.fspath(path)!r}.")
+        try:
+            self.data = dataset.dataset(path, format="parquet")
+            self.known = [
+                name
+                for name in self.data.schema.names
+                if not name.startswith("__index_level_")
+            ]
+        except self.arrow.ArrowInvalid as error:
+            raise ValueError(
+                f"{os.fspath(path)!r} is not a Parquet file: {error}"
+            ) from None
+        self.y, self.sample_weight = y, sample_weight
+        for role, name in (("y", y), ("sample_weight", sample_weight)):
+            if name is not None and name not in self.known:
+                raise ValueError(
+                    f"With a Parquet file {role} must be the name of one of its "
+                    f"columns, such as {self.known[:5]!r}; got {name!r}."
+                )
+        self.names = [name for name in self.known if name not in (y, sample_weight)]
+        self.has_labels = y is not None
+
+    def n_rows(self):
+        """Number of rows, from the file's own notes."""
+        return self.data.count_rows()
+
+    def select(self, names):
+        """Take only the ensemble's columns, if the file has them all."""
+        if set(names) <= set(self.names):
+            self.names = list(names)
+
+    def parts(self):
+        """Batches of rows, in order."""
+        extra = [name for name in (self.y, self.sample_weight) if name is not None]
+        batches, n_rows = [], 0
+        columns = list(dict.fromkeys([*self.names, *extra]))
+        for batch in self.data.to_batches(columns=columns, batch_size=PART_ROWS):
+            batches.append(batch)
+            n_rows += batch.num_rows
+            if n_rows >= PART_ROWS:
+                yield self._part(batches)
+                batches, n_rows = [], 0
+        if n_rows:
+            yield self._part(batches)
+
+    def _part(self, batches):
+        frame = self.arrow.Table.from_batches(batches).to_pandas()
+        y, weight = (
+            None if name is None else frame[name].to_numpy()
+            for name in (self.y, self.sample_weight)
+        )
+        return Part(frame[self.names], y, weight)
+
+
+class IteratorSource(LocalSource):
+    """Tables, or tuples of a table, its labels and its weights, one after the other."""
+
+    def __init__(self, tables, y=None, sample_weight=None):
+        if y is not None or sample_weight is not None:
+            raise ValueError(
+                "With an iterator of tables, y and sample_weight must be None; let it "
+                "give (X, y) or (X, y, sample_weight)."
+            )
+        self.waiting = iter(tables)
+        first = next(self.waiting, None)
+        if first is None:
+            raise ValueError("The iterator of tables must give at least one; got none.")
+        self.head = [_as_part(first)]
+        self.has_labels = self.head[0].y is not None
+
+    def n_rows(self):
+        """Number of rows as far as it was read: just beyond MANY_ROWS at most."""
+        while sum(len(part.X) for part in self.head) <= MANY_ROWS:
+            more = next(self.waiting, None)
+            if more is None:
+                break
+            self.head.append(_as_part(more))
+        return sum(len(part.X) for part in self.head)
+
+    def first(self):
+        """The first table."""
+        return self.head[0]
+
+    def parts(self):
+        """The tables, large ones in slices; only once."""
+        head, self.head = self.head, []
+        for own in chain(head, map(_as_part, self.waiting)):
+            if (own.y is not None) != self.has_labels:
+                raise ValueError(
+                    "All tables of the iterator must come with labels, or none of them."
+                )
+            yield from TableSource(own.X, own.y, own.sample_weight).parts()
+
+
+def _as_part(item):
+    if isinstance(item, Part):
+        return item
+    part = Part(*item) if isinstance(item, tuple) and len(item) <= 3 else Part(item)
+    if not hasattr(part.X, "shape") or len(part.X.shape) != 2:
+        raise TypeError(
+            "An iterator must give arrays or data frames, or tuples (X, y) or "
+            f"(X, y, sample_weight); got {type(part.X).__name__}."
+        )
+    return part
+
+
+def _slice(values, rows):
+    if values is None:
+        return None
+    if hasattr(values, "iloc"):
+        return values.iloc[rows]
+    if hasattr(values, "__array__") and not hasattr(values, "columns"):
+        return np.asarray(values[rows])
+    return values[rows]
+
+
+def stacked(tables):
+    """Tables of one kind below each other; None stays None."""
+    if tables[0] is None:
+        return None
+    if len(tables) == 1:
+        return tables[0]
+    if hasattr(tables[0], "iloc"):
+        return require("pandas", "A data frame").concat(tables, ignore_index=True)
+    if column_names(tables[0]) is not None:
+        return require("polars", "A data frame").concat(tables)
+    return np.concatenate([np.asarray(table) for table in tables])

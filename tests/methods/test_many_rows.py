@@ -1,0 +1,291 @@
+"""Rows of which only codes are kept: the same rules from every source of them."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+)
+from sklearn.exceptions import NotFittedError
+
+from defragtrees import (
+    DefragClassifier,
+    DefragRegressor,
+    DistilledTreeClassifier,
+)
+from defragtrees.methods._encoding import Encoder, known_values
+from defragtrees.mixture import fit
+from defragtrees.problem import ThresholdGrid
+from defragtrees.shards import sources
+
+NAMES = ["age", "income", "city", "height"]
+CITIES = ["Bern", "Kyoto", "Lima"]
+
+
+@pytest.fixture(autouse=True)
+def _few_are_many(monkeypatch):
+    """Thousands of rows are many, in parts of hundreds."""
+    monkeypatch.setattr(sources, "MANY_ROWS", 800)
+    monkeypatch.setattr(sources, "PART_ROWS", 700)
+    monkeypatch.setattr(fit, "RUNGS", ((200, 3), (500, 2)))
+
+
+@pytest.fixture(scope="module")
+def frame():
+    rng = np.random.default_rng(0)
+    n = 3000
+    X = pd.DataFrame(
+        {
+            "age": rng.integers(18, 90, n).astype(float),
+            "income": np.round(rng.lognormal(10, 1, n)),
+            "city": pd.Categorical(rng.choice(CITIES, n), categories=CITIES),
+            "height": rng.normal(170, 10, n),
+        }
+    )
+    X.loc[rng.random(n) < 0.1, "income"] = np.nan
+    return X
+
+
+@pytest.fixture(scope="module")
+def labels(frame):
+    rng = np.random.default_rng(1)
+    high = (frame["age"] > 50) & (frame["city"] != "Lima") | (frame["height"] > 185)
+    flipped = rng.random(len(frame)) < 0.05
+    return np.where(high ^ flipped, "yes", "no")
+
+
+@pytest.fixture(scope="module")
+def amounts(frame):
+    rng = np.random.default_rng(2)
+    steps = 1000 + 20 * (frame["age"] > 50) - 5 * (frame["city"] == "Lima")
+    return (steps + rng.normal(0, 1, len(frame))).to_numpy()
+
+
+@pytest.fixture(scope="module")
+def boosted(frame, labels):
+    kind = HistGradientBoostingClassifier(
+        max_iter=20, categorical_features="from_dtype", random_state=0
+    )
+    return kind.fit(frame, labels)
+
+
+@pytest.fixture(scope="module")
+def boosted_amounts(frame, amounts):
+    kind = HistGradientBoostingRegressor(
+        max_iter=20, categorical_features="from_dtype", random_state=0
+    )
+    return kind.fit(frame, amounts)
+
+
+def simplified(ensemble, *rows, **settings):
+    settings = {"n_restarts": 6, "max_rules": 6, "random_state": 0, **settings}
+    is_number = isinstance(ensemble, HistGradientBoostingRegressor)
+    kind = DefragRegressor if is_number else DefragClassifier
+    return kind(ensemble, **settings).fit(*rows)
+
+
+def pieces(X, *columns):
+    for start in range(0, len(X), 411):
+        rows = slice(start, start + 411)
+        yield (X.iloc[rows], *(column[rows] for column in columns))
+
+
+@pytest.mark.parametrize("refine", [True, False])
+def test_frames_iterators_and_files_give_the_same_rules(
+    refine, frame, labels, boosted, tmp_path
+):
+    expected = simplified(boosted, frame, labels, refine=refine)
+    assert expected.rules_.n_rules > 1
+    path = tmp_path / "rows.parquet"
+    frame.assign(note="x", outcome=labels).to_parquet(path, row_group_size=130)
+    from_pieces = simplified(boosted, pieces(frame, labels), refine=refine)
+    from_file = simplified(boosted, path, "outcome", refine=refine)
+    from_polars = simplified(
+        boosted, pl.from_pandas(frame), labels, refine=refine, n_jobs=2
+    )
+    for found in (from_pieces, from_file, from_polars):
+        assert found.rules_ == expected.rules_
+        assert found.training_ == pytest.approx(expected.training_, abs=1e-12)
+    assert from_file.feature_names_in_.tolist() == NAMES
+
+
+@pytest.mark.parametrize("refine", [True, False])
+def test_memory_map_gives_the_rules_of_the_array(refine, tmp_path):
+    rng = np.random.default_rng(3)
+    X = rng.normal(size=(2500, 5)).astype(np.float32)
+    y = (X[:, 0] > 0.2) ^ (X[:, 1] > -0.3)
+    forest = RandomForestClassifier(20, max_depth=6, random_state=0).fit(X, y)
+    mapped = np.memmap(tmp_path / "X", np.float32, "w+", shape=X.shape)
+    mapped[:] = X
+    expected = simplified(forest, X, y, refine=refine)
+    assert simplified(forest, mapped, y, refine=refine).rules_ == expected.rules_
+    assert expected.training_["fidelity"] > 0.8
+
+
+def test_what_is_printed_of_each_rule_is_counted_over_all_rows(frame, labels, boosted):
+    simple = simplified(boosted, frame, labels)
+    answers = boosted.predict(frame)
+    by = simple.apply(frame)
+    held = simple.rules_.covers(frame)
+    assert sorted(np.unique(by)) == list(range(simple.rules_.n_rules))
+    for k, rule in enumerate(simple.rules_):
+        own = answers[by == k]
+        assert rule.answered == pytest.approx(len(own) / len(frame), abs=1e-12)
+        assert rule.coverage == pytest.approx(held[:, k].mean(), abs=1e-12)
+        assert rule.error == pytest.approx((own != rule.prediction).mean(), abs=1e-12)
+        shares = [(own == label).mean() for label in simple.classes_]
+        assert rule.distribution == pytest.approx(shares, abs=1e-12)
+    assert simple.path_[simple.rules_.n_rules] == simple.rules_
+
+
+@pytest.mark.parametrize("refine", [True, False])
+def test_numbers_are_counted_over_all_rows_with_their_weights(
+    refine, frame, amounts, boosted_amounts
+):
+    weight = np.random.default_rng(4).integers(0, 3, len(frame)).astype(float)
+    simple = simplified(boosted_amounts, frame, amounts, weight, refine=refine)
+    answers, by = boosted_amounts.predict(frame), simple.apply(frame)
+    for k, rule in enumerate(simple.rules_):
+        own, w = answers[by == k], weight[by == k]
+        mean = np.average(own, weights=w)
+        assert rule.answered == pytest.approx(w.sum() / weight.sum(), abs=1e-12)
+        assert rule.prediction == pytest.approx(mean, rel=1e-4)
+        square = np.average((own - rule.prediction) ** 2, weights=w)
+        assert rule.error == pytest.approx(square, rel=1e-6)
+        assert rule.spread == pytest.approx(square**0.5, rel=1e-6)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+def test_measures_by_parts_are_those_of_the_whole_table(
+    weighted, frame, labels, amounts, boosted, boosted_amounts, monkeypatch
+):
+    weight = np.random.default_rng(5).uniform(0, 2, len(frame)) if weighted else None
+    for ensemble, y in ((boosted, labels), (boosted_amounts, amounts)):
+        simple = simplified(ensemble, frame, y, weight)
+        by_parts = simple.evaluate(frame, y, weight)
+        from_pieces = simple.evaluate(
+            pieces(frame, y) if weight is None else pieces(frame, y, weight)
+        )
+        with monkeypatch.context() as patch:
+            patch.setattr(sources, "MANY_ROWS", 10**6)
+            at_once = simple.evaluate(frame, y, weight)
+        assert list(by_parts) != []
+        assert set(by_parts) == set(at_once)
+        for found in (by_parts, from_pieces, simple.training_):
+            assert found == pytest.approx(at_once, rel=1e-9, abs=1e-12)
+
+
+def test_answers_by_parts_are_those_of_the_table(frame, labels, boosted, tmp_path):
+    simple = simplified(boosted, frame, labels)
+    path = tmp_path / "rows.parquet"
+    frame.to_parquet(path)
+    few = frame.iloc[:300]
+    for verb in ("predict", "predict_proba", "apply", "predict_posterior"):
+        ask = getattr(simple, verb)
+        at_once = np.concatenate(
+            [ask(frame.iloc[a : a + 500]) for a in range(0, 3000, 500)]
+        )
+        for rows in (frame, path, (own for (own,) in pieces(frame))):
+            np.testing.assert_array_equal(ask(rows), at_once)
+        assert len(ask(few)) == 300
+
+
+def test_shortened_thresholds_are_those_of_the_table_in_memory(frame, boosted):
+    forest = simplified(boosted, frame).forest_
+    grid = ThresholdGrid(tuple(forest.splits()))
+    encode = Encoder(forest, grid)
+    parts = sources.TableSource(frame).parts()
+    digest = None
+    for part in parts:
+        own = encode(part)[1]
+        digest = own if digest is None else digest + own
+    by_parts = grid.shorten_between(known_values(digest))
+    assert by_parts == grid.shorten(forest.encode(frame))
+    assert by_parts != grid
+
+
+def test_few_rows_from_any_source_are_fitted_as_a_table(
+    frame, labels, boosted, tmp_path, monkeypatch
+):
+    expected = simplified(boosted, frame.iloc[:600], labels[:600])
+    path = tmp_path / "rows.parquet"
+    frame.iloc[:600].assign(outcome=labels[:600]).to_parquet(path)
+    assert simplified(boosted, path, "outcome").rules_ == expected.rules_
+    few = pieces(frame.iloc[:600], labels[:600])
+    assert simplified(boosted, few).rules_ == expected.rules_
+
+
+def test_every_restart_sees_all_rows_without_screening(frame, labels, boosted):
+    kept = simplified(boosted, frame, labels, refine=False, screening=False)
+    assert {step.rung for step in kept.history_} == {0}
+    assert {step.restart for step in kept.history_} == set(range(6))
+    screened = simplified(boosted, frame, labels, refine=False)
+    last = [step for step in screened.history_ if step.rung == 2]
+    assert len({step.restart for step in last}) == 2
+    difference = (
+        screened.training_["posterior_fidelity"] - kept.training_["posterior_fidelity"]
+    )
+    assert abs(difference) < 0.05
+
+
+def test_labels_can_be_the_target_of_many_rows(frame, labels, boosted):
+    simple = simplified(boosted, frame, labels, target="labels")
+    assert simple.training_["error"] < 0.15
+    with pytest.raises(ValueError, match="target='labels' requires y"):
+        simplified(boosted, frame, target="labels")
+
+
+def test_constant_answers_are_one_rule(frame):
+    constant = HistGradientBoostingRegressor(max_iter=1).fit(frame, np.full(3000, 7.0))
+    with pytest.warns(UserWarning, match="one value only"):
+        simple = simplified(constant, frame)
+    assert simple.rules_.n_rules == 1
+    assert simple.predict(frame[:3]).tolist() == [7.0, 7.0, 7.0]
+
+
+def test_default_ensemble_is_fitted_on_a_large_table(labels, frame):
+    simple = DefragClassifier(n_restarts=2, random_state=0).fit(frame, labels)
+    assert simple.training_["fidelity"] > 0.8
+
+
+def test_bad_sources_say_what_is_needed(frame, labels, boosted, tmp_path):
+    path = tmp_path / "rows.parquet"
+    frame.assign(outcome=labels).to_parquet(path)
+    text = tmp_path / "rows.txt"
+    text.write_text("age\n1\n")
+    with pytest.raises(ValueError, match="must be the name of one of its columns"):
+        simplified(boosted, path, "label")
+    with pytest.raises(ValueError, match="is not a Parquet file"):
+        simplified(boosted, text)
+    with pytest.raises(FileNotFoundError, match="no file or folder"):
+        simplified(boosted, tmp_path / "absent.parquet")
+    with pytest.raises(ValueError, match="y and sample_weight must be None"):
+        simplified(boosted, pieces(frame), labels)
+    with pytest.raises(ValueError, match="at least one; got none"):
+        simplified(boosted, iter(()))
+    with pytest.raises(TypeError, match="must give arrays or data frames"):
+        simplified(boosted, iter([1, 2]))
+    with pytest.raises(NotFittedError, match="must be fitted before"):
+        DefragClassifier(RandomForestClassifier()).fit(path, "outcome")
+    with pytest.raises(NotFittedError, match="must be fitted before"):
+        DefragClassifier().fit(path, "outcome")
+    with pytest.raises(TypeError, match="needs all rows in memory"):
+        DistilledTreeClassifier(boosted).fit(path, "outcome")
+    with pytest.raises(ValueError, match="does not know"):
+        simplified(boosted, frame, np.where(labels == "yes", "yes", "maybe"))
+    with pytest.raises(ValueError, match="equally many rows"):
+        simplified(boosted, frame, labels[:-1])
+    with pytest.raises(ValueError, match="infinity"):
+        simplified(boosted, frame.assign(age=np.inf), labels)
+    with pytest.raises(ValueError, match="positive weight"):
+        simplified(boosted, frame, labels, np.zeros(len(frame)))
+    with pytest.raises(ValueError, match="come with labels, or none"):
+        simplified(boosted, iter([(frame, labels), (frame,)]))
+
+
+def test_rivals_take_large_tables_in_memory(frame, labels, boosted):
+    tree = DistilledTreeClassifier(boosted, random_state=0).fit(frame, labels)
+    assert tree.training_["fidelity"] > 0.8

@@ -1,0 +1,224 @@
+"""The engine for many rows on the processor: numba.
+
+Scores and responsibilities are float32 and exist for a tile of rows only; sums over
+more than a few thousand rows are float64. One restart is visited after the other. The
+loops are in `_numba_kernels`.
+"""
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+
+import numpy as np
+
+from defragtrees._optional import require
+from defragtrees.bins import ThresholdGrid
+from defragtrees.mixture.engines.on_shards import Expected, ShardEngine
+from defragtrees.mixture.engines.plan import Target
+
+require("numba", 'engine="numba"')
+# Its decorators need numba as soon as it is imported.
+from defragtrees.mixture.engines import _numba_kernels as kernels  # noqa: E402
+
+__all__ = ["expect", "make", "make_for_shards"]
+
+LOWEST_SCORE = -float(np.finfo(np.float32).max) / 4  # of lanes without a component
+LINE = 64  # bytes that the processor loads together
+PAGE = 2**21  # bytes; with pages of this size the tables are found faster
+MANY_ROWS = 100_000  # worth asking for such pages
+# The same bin of all features must not compete for the same place in the cache, which
+# would happen if their distance were a power of two; so some rows are left free.
+GAP = 3
+
+
+def make(layout, rows):
+    """An engine for rows in memory."""
+    weight = rows.sample_weight
+    held = _Held(
+        np.ascontiguousarray(rows.codes),
+        np.asarray(rows.target),
+        None if (weight == 1).all() else np.asarray(weight, dtype=np.float64),
+    )
+    return make_for_shards(
+        layout, _HeldRows(held, rows.binned.grid, float(weight.sum()))
+    )
+
+
+def make_for_shards(layout, rows):
+    """An engine for rows in shards."""
+    return ShardEngine(layout, rows, expect)
+
+
+@dataclass(frozen=True, eq=False)
+class _Held:
+    """All rows as one shard; groups of restarts have threads already."""
+
+    codes: np.ndarray
+    answers: np.ndarray
+    weight: np.ndarray | None
+
+    def total(self, function, *arguments):
+        return function(self, *arguments)
+
+
+@dataclass(frozen=True, eq=False)
+class _HeldRows:
+    shards: _Held
+    grid: ThresholdGrid
+    total_weight: float
+    target: Target = field(default_factory=Target)
+
+
+def expect(shard, plan, is_whole):
+    """The expectation step for the rows of one shard; see `on_numpy.expect`.
+
+    Parameters
+    ----------
+    shard : Shard
+    plan : Plan
+    is_whole : bool
+        Whether to add up by bin too, not only over all rows.
+
+    Returns
+    -------
+    Expected
+    """
+    n_restarts, n_components = plan.penalty.shape
+    lanes = (0,) * _n_steps(n_components)
+    place, starts = _places(plan)
+    rows = _rows(shard, plan, starts)
+    n_places = len(place) + GAP * len(starts)
+    room = _Room(n_places, len(lanes), len(shard.codes), is_whole)
+    evidence = np.zeros(n_restarts)
+    sums = np.zeros((4, plan.n_columns))
+    bins = np.zeros((len(place), plan.n_columns))
+    for i in range(n_restarts):
+        own = slice(i * n_components, (i + 1) * n_components)
+        parameters = room.take(plan, own, place)
+        evidence[i] = kernels.visit(*rows, parameters, lanes, room.work, room.found)
+        sums[:, own] = room.sums[:, :n_components]
+        if is_whole:
+            bins[:, own] = room.total[place, :n_components]
+    weight, first, second = sums[[0 if plan.n_classes else 1, 2, 3]]
+    found = Expected(weight.reshape(plan.penalty.shape), evidence)
+    if not is_whole:
+        return found
+    _settle(bins, plan, weight)
+    n_bins = plan.starts[-1]
+    return Expected(found.weight, evidence, bins[:n_bins], bins[n_bins:], first, second)
+
+
+def _n_steps(n_components):
+    """How many times `STEP` lanes: a power of two."""
+    n_steps = 1
+    while kernels.STEP * n_steps < n_components:
+        n_steps *= 2
+    return n_steps
+
+
+def _places(plan):
+    """Which row of our tables has each bin and class, and where features begin."""
+    starts = plan.starts + GAP * np.arange(len(plan.starts))
+    widths = np.append(np.diff(plan.starts), plan.n_classes)
+    gaps = np.repeat(GAP * np.arange(len(widths)), widths)
+    return np.arange(len(gaps)) + gaps, starts.astype(np.intp)
+
+
+def _rows(shard, plan, starts):
+    """The rows as `visit` takes them."""
+    target = plan.target.of(shard, plan.n_classes)
+    classes = target if plan.n_classes else np.zeros(0, np.intp)
+    numbers = np.zeros(0) if plan.n_classes else np.asarray(target, np.float64)
+    weight = np.zeros(0) if shard.weight is None else shard.weight
+    codes = _fixed(shard.codes)
+    features = _fixed(plan.features.astype(np.intp))
+    cells = (codes.reshape(-1), codes.shape[1], features, _fixed(starts))
+    return cells, (_fixed(classes), _fixed(numbers)), _fixed(weight)
+
+
+def _fixed(array):
+    """The array in C order and read-only; numba compiles for either kind anew."""
+    array = np.ascontiguousarray(array).view()
+    array.flags.writeable = False
+    return array
+
+
+class _Room:
+    """Padded arrays for one restart, used again for the next.
+
+    Parameters
+    ----------
+    n_places : int
+        Rows of the table.
+    n_steps : int
+        How many times `STEP` lanes.
+    n_rows : int
+        Rows of the shard.
+    is_whole : bool
+    """
+
+    def __init__(self, n_places, n_steps, n_rows, is_whole):
+        width = kernels.STEP * n_steps
+        n_bins = n_places if is_whole else 0
+        table, offset, mean, half_precision, scores, bins, sums, total = _zeros(
+            [
+                (np.float32, n_places, width),
+                (np.float32, 1, width),
+                (np.float64, 1, width),
+                (np.float32, 1, width),
+                (np.float32, kernels.TILE_ROWS + 1, width),
+                (np.float32, n_bins, width),
+                (np.float64, 4, width),
+                (np.float64, n_bins, width),
+            ],
+            PAGE if n_rows > MANY_ROWS else LINE,
+        )
+        self.parameters = (table, offset, mean, half_precision)
+        self.sums, self.total = sums, total
+        self.work = (scores.reshape(-1), bins.reshape(-1))
+        self.found = (sums.reshape(-1), total.reshape(-1))
+
+    def take(self, plan, columns, place):
+        """The parameters of these columns as `visit` takes them; sums become 0."""
+        table, offset, mean, half_precision = self.parameters
+        n_columns = columns.stop - columns.start
+        both = np.vstack([plan.table[:, columns], plan.classes[:, columns]])
+        table[place, :n_columns] = np.maximum(both, LOWEST_SCORE)
+        offset[:] = LOWEST_SCORE
+        offset[0, :n_columns] = np.maximum(plan.offset()[columns], LOWEST_SCORE)
+        mean[0, :n_columns] = plan.mean[columns]
+        half_precision[0, :n_columns] = 0.5 * plan.precision[columns]
+        self.sums[:] = 0
+        self.total[:] = 0
+        return tuple(array.reshape(-1) for array in self.parameters)
+
+
+def _zeros(kinds, edge):
+    """Arrays of zeros side by side, the first one beginning at a multiple of `edge`.
+
+    Parameters
+    ----------
+    kinds : list of (dtype, n_rows, n_columns)
+    edge : int
+    """
+    sizes = [np.dtype(kind).itemsize * n * m for kind, n, m in kinds]
+    ends = np.cumsum([-(-size // LINE) * LINE for size in sizes])
+    # numpy asks the system for large pages for as much as this.
+    memory = np.zeros(int(ends[-1]) + 2 * edge, np.uint8)
+    memory = memory[-memory.ctypes.data % edge :]
+    return [
+        memory[end - -(-size // LINE) * LINE :][:size].view(kind).reshape(n, m)
+        for (kind, n, m), size, end in zip(kinds, sizes, ends, strict=True)
+    ]
+
+
+def _settle(bins, plan, weight):
+    """Let the bins of each feature add up to the weight, as they do in float64.
+
+    The M-step takes bins from the weight, and what is left may be far smaller than
+    what float32 has rounded away. The largest bin bears the difference.
+    """
+    columns = np.arange(plan.n_columns)
+    edges = np.append(plan.starts, len(bins)) if plan.n_classes else plan.starts
+    for start, end in pairwise(edges):
+        own = bins[start:end]
+        own[own.argmax(axis=0), columns] += weight - own.sum(axis=0)

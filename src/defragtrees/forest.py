@@ -9,7 +9,7 @@ from scipy import special
 
 from defragtrees._values import ByValue, freeze
 from defragtrees.tables import read_matrix
-from defragtrees.trees import StackedTrees, Tree, exact_threshold
+from defragtrees.trees import StackedTrees, Tree, Walk, exact_threshold
 
 __all__ = ["Forest", "Tree", "exact_threshold"]
 
@@ -188,27 +188,32 @@ class Forest(ByValue):
         return raw.argmax(axis=1)
 
     def _raw(self, matrix):
-        n_rows = len(matrix)
+        n_rows, n_trees = len(matrix), len(self.trees)
         raw = np.empty((n_rows, len(self.base)))
-        step = max(1, BLOCK_CELLS // max(1, len(self.trees)))
+        step = max(1, BLOCK_CELLS // max(1, n_trees))
+        walk = Walk(n_trees, min(step, n_rows))
         for start in range(0, n_rows, step):
             rows = slice(start, start + step)
-            raw[rows] = self._combined(matrix[rows])
+            raw[rows] = self._combined(matrix[rows], walk)
         return raw
 
-    def _combined(self, matrix):
+    def _combined(self, matrix, walk):
         if not self.trees:
             return np.tile(self.base, (len(matrix), 1))
-        leaves = self._stacked.leaves(matrix)
+        leaves = self._stacked.leaves(matrix, walk)
         value = self._stacked.value
         if self.combine == "median":
             return _weighted_median(value[leaves, 0], self.weights)[:, None] + self.base
         # A sum starts from the base, as boosting libraries do: in another order the
         # rounding differs, and with it the class of a row on the border.
         start = self.base if self.combine == "sum" else np.zeros_like(self.base)
-        total = np.tile(start, (len(matrix), 1))
-        for j, weight in enumerate(self.weights):
-            total += weight * value[leaves[:, j]]
+        total = np.empty((len(matrix), len(start)))
+        for output, begin in enumerate(start):
+            said = value[:, output][leaves.T]
+            said *= self.weights[:, None]
+            said[0] += begin
+            # Tree after tree; a plain sum of a single row would take another order.
+            total[:, output] = np.add.accumulate(said, axis=0, out=said)[-1]
         if self.combine == "mean":
             total = total / self.weights.sum() + self.base
         return total

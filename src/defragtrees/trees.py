@@ -11,7 +11,7 @@ import numpy as np
 
 from defragtrees._values import ByValue, freeze
 
-__all__ = ["StackedTrees", "Tree", "exact_threshold"]
+__all__ = ["StackedTrees", "Tree", "Walk", "exact_threshold"]
 
 
 def exact_threshold(threshold, dtype=np.float32, strict=False):
@@ -189,34 +189,62 @@ class StackedTrees:
                 block = self.sets[start : start + tree.n_nodes]
                 block[:, : tree.categories.shape[1]] = tree.categories
 
-    def leaves(self, matrix):
-        """Index of the leaf of each row in each tree, (n_samples, n_trees)."""
+    def leaves(self, matrix, walk=None):
+        """Index of the leaf of each row in each tree, (n_samples, n_trees).
+
+        Parameters
+        ----------
+        matrix : float64 array of shape (n_samples, n_features)
+        walk : Walk, optional
+            Memory for at least as many rows; saves getting it from the system anew,
+            for which threads wait on one another. The next call overwrites the result.
+        """
         n_rows, n_features = matrix.shape
-        node = np.repeat(self.roots[:, None], n_rows, axis=1)
+        walk = walk or Walk(len(self.roots), n_rows)
+        node, place, x, threshold, goes_right = walk.first(n_rows)
+        node[:] = self.roots[:, None]
         if n_features == 0:
             return node.T
         has_missing = bool(np.isnan(matrix).any())
         cells = np.ascontiguousarray(matrix).ravel()
         first = np.arange(n_rows) * n_features
-        place = np.empty_like(node)
-        x, threshold = np.empty(node.shape), np.empty(node.shape)
         # "clip" only because numpy would else copy `out`; no number is outside.
         for _ in range(self.depth):
             np.take(self.feature, node, out=place, mode="clip")
             place += first
             np.take(cells, place, out=x, mode="clip")
             np.take(self.threshold, node, out=threshold, mode="clip")
-            goes_right = ~(x <= threshold)
+            np.less_equal(x, threshold, out=goes_right)
+            np.logical_not(goes_right, out=goes_right)
             if self.is_set is not None:
                 in_set = self.is_set[node]
                 # A number of a numeric feature may be no position at all.
                 code = np.where(in_set & ~np.isnan(x), x, 0).astype(np.intp)
                 code = np.minimum(code, self.sets.shape[1] - 1)
-                goes_right = np.where(in_set, ~self.sets[node, code], goes_right)
+                np.copyto(goes_right, ~self.sets[node, code], where=in_set)
             if has_missing:
                 missing = np.isnan(x)
-                goes_right = np.where(missing, ~self.missing_left[node], goes_right)
+                np.copyto(goes_right, ~self.missing_left[node], where=missing)
             np.multiply(node, 2, out=place)
             place += goes_right
             np.take(self.children, place, out=node, mode="clip")
         return node.T
+
+
+class Walk:
+    """Arrays for the steps of some rows through some trees.
+
+    Parameters
+    ----------
+    n_trees, n_rows : int
+    """
+
+    def __init__(self, n_trees, n_rows):
+        self.n_trees = n_trees
+        kinds = (np.intp, np.intp, np.float64, np.float64, bool)
+        self.arrays = [np.empty(n_trees * n_rows, dtype=kind) for kind in kinds]
+
+    def first(self, n_rows):
+        """The arrays for this many rows, each of shape (n_trees, n_rows)."""
+        size = self.n_trees * n_rows
+        return [array[:size].reshape(self.n_trees, n_rows) for array in self.arrays]

@@ -140,9 +140,14 @@ class Encoder:
             counts.append(np.bincount(codes, minlength=n_bins))
             low.append(np.full(n_bins, np.inf))
             high.append(np.full(n_bins, -np.inf))
-            # Missing values stay out of both: NaN has a bin of its own, the last.
-            np.fmin.at(low[-1], codes, matrix[:, j])
-            np.fmax.at(high[-1], codes, matrix[:, j])
+            # Sorted, which lets other threads work; NaN has a bin of its own, the last.
+            present = np.flatnonzero(counts[-1][:-1])
+            values = matrix[np.argsort(codes, kind="stable"), j]
+            if len(present):
+                starts = (np.cumsum(counts[-1]) - counts[-1])[present]
+                values = values[: counts[-1][:-1].sum()]
+                low[-1][present] = np.minimum.reduceat(values, starts)
+                high[-1][present] = np.maximum.reduceat(values, starts)
         weight = float(len(shard) if shard.weight is None else shard.weight.sum())
         columns = (("answers", shard.answers), ("labels", shard.labels))
         ranges = {

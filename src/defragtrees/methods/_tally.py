@@ -206,8 +206,8 @@ def recounted(rules, covered, counted, target, keeps_answers=False):
         found.append(
             dataclasses.replace(
                 rule,
-                coverage=float(held / total),
-                answered=float(answered),
+                coverage=exact(held / total),
+                answered=exact(answered),
                 **changes,
             )
         )
@@ -219,13 +219,13 @@ def _class_changes(rules, own, whole, target, kept):
     basis = own if own.any() else whole
     shares = basis / basis.sum()
     best = int(shares.argmax())
-    changes = {"weight": own.sum(), "distribution": tuple(shares.tolist())}
+    changes = {"weight": own.sum(), "distribution": tuple(map(exact, shares))}
     if kept is not None:
         best = rules.classes.index(kept.prediction)
         changes["distribution"] = kept.distribution
     wrong = 1.0 - own[best] / own.sum() if own.any() else math.nan
     changes["prediction"] = rules.classes[best]
-    return {**changes, "error": float(wrong)}
+    return {**changes, "error": exact(wrong)}
 
 
 def _number_changes(rules, own, whole, target, kept):
@@ -240,8 +240,20 @@ def _number_changes(rules, own, whole, target, kept):
         return {**changes, "spread": None, "error": math.nan}
     at = (answer - target.center) / target.scale
     square = own[2] / own[0] - 2 * at * own[1] / own[0] + at**2
-    variance = float(max(square, 0.0) * target.scale**2)
-    return {**changes, "spread": math.sqrt(variance), "error": variance}
+    variance = max(square, 0.0) * target.scale**2
+    spread = exact(math.sqrt(variance))
+    return {**changes, "spread": spread, "error": exact(variance)}
+
+
+def exact(value):
+    """A number without the last bits, which hang on where shards were cut.
+
+    Examples
+    --------
+    >>> exact(0.1 + 0.2)
+    0.3
+    """
+    return float(f"{value:.12g}")
 
 
 def _spread(sums, target):

@@ -204,19 +204,28 @@ class Forest(ByValue):
         value = self._stacked.value
         if self.combine == "median":
             return _weighted_median(value[leaves, 0], self.weights)[:, None] + self.base
-        # A sum starts from the base, as boosting libraries do: in another order the
-        # rounding differs, and with it the class of a row on the border.
-        start = self.base if self.combine == "sum" else np.zeros_like(self.base)
-        total = np.empty((len(matrix), len(start)))
-        for output, begin in enumerate(start):
+        total = np.empty((len(matrix), len(self.base)))
+        for output, begin in enumerate(self._start()):
             said = value[:, output][leaves.T]
             said *= self.weights[:, None]
             said[0] += begin
             # Tree after tree; a plain sum of a single row would take another order.
             total[:, output] = np.add.accumulate(said, axis=0, out=said)[-1]
+        return self._finished(total)
+
+    def _finished(self, total):
+        """The combined answers from the sums over the trees."""
         if self.combine == "mean":
-            total = total / self.weights.sum() + self.base
+            return total / self.weights.sum() + self.base
         return total
+
+    def _start(self):
+        """What a sum over the trees starts from.
+
+        The base itself, as boosting libraries do: in another order the rounding
+        differs, and with it the class of a row on the border.
+        """
+        return self.base if self.combine == "sum" else np.zeros_like(self.base)
 
     @cached_property
     def _stacked(self):

@@ -5,6 +5,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from sklearn.ensemble import (
+    AdaBoostRegressor,
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
     RandomForestClassifier,
@@ -15,7 +16,9 @@ from defragtrees import (
     DefragClassifier,
     DefragRegressor,
     DistilledTreeClassifier,
+    read_forest,
 )
+from defragtrees.methods._compiled import for_many_rows
 from defragtrees.methods._encoding import Encoder, known_values
 from defragtrees.mixture import fit
 from defragtrees.problem import ThresholdGrid
@@ -205,6 +208,35 @@ def test_shortened_thresholds_are_those_of_the_table_in_memory(frame, boosted):
     by_parts = grid.shorten_between(known_values(digest))
     assert by_parts == grid.shorten(forest.encode(frame))
     assert by_parts != grid
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda X, y: RandomForestClassifier(9, random_state=0).fit(X, y),
+        lambda X, y: RandomForestClassifier(1, max_depth=1, random_state=0).fit(X, y),
+        lambda X, y: HistGradientBoostingRegressor(
+            max_iter=9, categorical_features=[2]
+        ).fit(X, X[:, 0]),
+        lambda X, y: AdaBoostRegressor(n_estimators=5, random_state=0).fit(X, X[:, 1]),
+        lambda X, y: HistGradientBoostingClassifier(max_iter=3).fit(X, y),
+    ],
+)
+@pytest.mark.parametrize("missing", [False, True])
+def test_compiled_forest_answers_as_the_plain_one_to_the_last_bit(make, missing):
+    pytest.importorskip("numba")
+    rng = np.random.default_rng(6)
+    X = rng.normal(size=(700, 4))
+    X[:, 2] = rng.integers(0, 6, 700)
+    plain = read_forest(make(X, rng.integers(0, 3, 700)))
+    if missing:
+        X[rng.random(X.shape) < 0.2] = np.nan
+    X[:50, 2] = 9
+    compiled = for_many_rows(plain, "auto")
+    assert type(compiled) is not type(plain)
+    np.testing.assert_array_equal(compiled.predict_raw(X), plain.predict_raw(X))
+    np.testing.assert_array_equal(compiled.predict(X[:0]), plain.predict(X[:0]))
+    assert for_many_rows(plain, "numpy") is plain
 
 
 def test_few_rows_from_any_source_are_fitted_as_a_table(

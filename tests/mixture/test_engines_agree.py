@@ -16,7 +16,11 @@ SETS = ("energy", "spambase", "synthetic1", "synthetic2")
 def case(request):
     name = request.param
     is_bundled = name in ("energy", "spambase")
-    own = datasets.load_sample(name) if is_bundled else datasets.load(name)
+    own = (
+        datasets.load_sample(name)
+        if is_bundled
+        else datasets.load(name, random_state=0)
+    )
     is_number = own.task == "regression"
     kind = RandomForestRegressor if is_number else RandomForestClassifier
     X, y = own.X[:800], own.y[:800]

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from defragtrees.forest import Forest
+from defragtrees.methods._compiled import for_many_rows
 from defragtrees.methods._door import (
     check_known,
     check_labels,
@@ -144,7 +145,7 @@ class ByParts:
         with Progress("rows", n_rows or sources.MANY_ROWS) as progress:
             return read_whole(
                 source,
-                forest,
+                for_many_rows(forest, self.engine),
                 name="labels" if self.target == "labels" else "answers",
                 shorten=self.shorten_thresholds,
                 n_jobs=self.n_jobs,
@@ -178,7 +179,8 @@ class ByParts:
     def _measure(self, source):
         source.select(self.rules_.feature_names)
         self._check_again(source.first().X)
-        measurer = _Measurer(self.rules_, self.forest_, self._measured_posterior())
+        forest = for_many_rows(self.forest_, getattr(self, "engine", "auto"))
+        measurer = _Measurer(self.rules_, forest, self._measured_posterior())
         found = source.total(measurer, self.n_jobs)
         if found is None or not found.weight:
             raise ValueError("At least one row is needed to evaluate; X has none.")

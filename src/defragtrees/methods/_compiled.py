@@ -1,0 +1,45 @@
+"""A forest that walks by compiled code where numba is installed, for many rows."""
+
+from dataclasses import dataclass, fields
+from importlib import import_module
+from importlib.util import find_spec
+
+import numpy as np
+
+from defragtrees.forest import Forest
+
+__all__ = ["for_many_rows"]
+
+
+@dataclass(frozen=True, eq=False)
+class CompiledForest(Forest):
+    """The same answers to the last bit, without a step of Python for each level."""
+
+    def _raw(self, matrix):
+        if self.combine == "median" or not self.trees:
+            return super()._raw(matrix)
+        kernels = import_module("defragtrees.methods._numba_walk")
+        total = np.tile(self._start(), (len(matrix), 1))
+        stacked = self._stacked
+        kernels.walk(
+            np.ascontiguousarray(matrix),
+            stacked.is_set is None and not np.isnan(matrix).any(),
+            *kernels.arrays_of(stacked),
+            self.weights,
+            total,
+        )
+        return self._finished(total)
+
+
+def for_many_rows(forest, engine):
+    """The forest, compiled unless the engine is numpy or numba is not there.
+
+    Parameters
+    ----------
+    forest : Forest
+    engine : str
+    """
+    if engine == "numpy" or find_spec("numba") is None:
+        return forest
+    own = {field.name: getattr(forest, field.name) for field in fields(forest)}
+    return CompiledForest(**own)

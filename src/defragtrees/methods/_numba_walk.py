@@ -1,0 +1,98 @@
+"""The walk of rows through trees, compiled; needs numba."""
+
+import numpy as np
+from numba import njit
+
+__all__ = ["arrays_of", "walk"]
+
+TILE_ROWS = 256  # so that cells and sums of a tile stay in the cache for all trees
+
+
+def arrays_of(stacked):
+    """The arrays that `walk` takes of StackedTrees."""
+    has_sets = stacked.is_set is not None
+    return (
+        stacked.roots,
+        stacked.depths,
+        stacked.feature,
+        stacked.threshold,
+        stacked.missing_left,
+        stacked.children,
+        stacked.is_set if has_sets else np.zeros(0, bool),
+        stacked.sets if has_sets else np.zeros((0, 1), bool),
+        stacked.value,
+    )
+
+
+@njit(nogil=True, cache=True)
+def _step_all(matrix, start, node, feature, threshold, children):
+    """One step of every row of a tile; no branch, so that rows overlap in time."""
+    for i in range(len(node)):
+        own = node[i]
+        goes_left = matrix[start + i, feature[own]] <= threshold[own]
+        node[i] = children[2 * own + 1 - goes_left]
+
+
+@njit(nogil=True, cache=True)
+def _step_each(
+    matrix, start, node, feature, threshold, children, missing_left, is_set, sets
+):
+    """The same where cells may be missing or categories."""
+    for i in range(len(node)):
+        own = node[i]
+        x = matrix[start + i, feature[own]]
+        if np.isnan(x):
+            goes_left = missing_left[own]
+        elif len(is_set) and is_set[own]:
+            goes_left = sets[own, min(int(x), sets.shape[1] - 1)]
+        else:
+            goes_left = x <= threshold[own]
+        node[i] = children[2 * own + 1 - goes_left]
+
+
+@njit(nogil=True, cache=True)
+def walk(
+    matrix,
+    is_plain,
+    roots,
+    depths,
+    feature,
+    threshold,
+    missing_left,
+    children,
+    is_set,
+    sets,
+    value,
+    weights,
+    total,
+):
+    """Add what each tree says of each row to `total`, tree after tree.
+
+    `matrix` is (n_samples, n_features) float64, `is_plain` says that it has neither
+    missing values nor categories, `total` is (n_samples, n_outputs) float64; the other
+    arrays are those of `arrays_of` and the weight of each tree.
+    """
+    tile = np.empty(TILE_ROWS, dtype=np.intp)
+    for start in range(0, len(matrix), TILE_ROWS):
+        node = tile[: min(TILE_ROWS, len(matrix) - start)]
+        for tree in range(len(roots)):
+            node[:] = roots[tree]
+            for _ in range(depths[tree]):
+                if is_plain:
+                    _step_all(matrix, start, node, feature, threshold, children)
+                else:
+                    _step_each(
+                        matrix,
+                        start,
+                        node,
+                        feature,
+                        threshold,
+                        children,
+                        missing_left,
+                        is_set,
+                        sets,
+                    )
+            for i in range(len(node)):
+                for output in range(total.shape[1]):
+                    said = weights[tree] * value[node[i], output]
+                    total[start + i, output] += said

@@ -13,7 +13,8 @@ def simplify(ensemble, X, y=None, sample_weight=None, **settings):
     ----------
     ensemble : fitted ensemble, path or Forest
     X : array-like or data frame of shape (n_samples, n_features)
-        Rows such as the ensemble was trained on.
+        Rows such as the ensemble was trained on; or the path of a Parquet file, an
+        iterator of tables, or a Dask array or data frame.
     y : array-like of shape (n_samples,), optional
         Needed only to report errors, or for `target="labels"`.
     sample_weight : array-like of shape (n_samples,), optional

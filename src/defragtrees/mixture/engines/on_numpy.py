@@ -6,16 +6,19 @@ rows are kept as that matrix; of many only the codes are kept, and it is made an
 a tile of them at a time.
 """
 
+from functools import lru_cache
+
 import numpy as np
 from scipy import sparse
 
+from defragtrees._values import freeze
 from defragtrees.mixture.engines.on_shards import Expected, ShardEngine
 from defragtrees.mixture.params import Statistics
 
 __all__ = ["NumpyEngine", "expect", "make", "make_for_shards"]
 
 LOWEST_LOG = -690.0
-TILE_ROWS = 8192
+TILE_ROWS = 8192  # so many rows at a time stay in the cache
 
 
 def make(layout, rows):
@@ -91,12 +94,24 @@ def _added_up(hot, mass, target, plan):
 
 def _one_hot_tile(codes, plan):
     n_rows, n_used = len(codes), len(plan.features)
-    columns = codes[:, plan.features] + plan.starts[:-1].astype(np.int32)
-    ends = np.arange(n_rows + 1, dtype=np.int32) * n_used
-    return sparse.csr_matrix(
-        (np.ones(n_rows * n_used), columns.ravel(), ends),
-        shape=(n_rows, plan.starts[-1]),
+    columns = np.empty((n_rows, n_used), dtype=np.int32)
+    np.add(
+        np.take(codes, plan.features, axis=1),
+        plan.starts[:-1],
+        out=columns,
+        casting="same_kind",
     )
+    ones, ends = _ones_and_ends(n_rows, n_used)
+    return sparse.csr_matrix(
+        (ones, columns.ravel(), ends), shape=(n_rows, plan.starts[-1])
+    )
+
+
+@lru_cache(maxsize=8)
+def _ones_and_ends(n_rows, n_used):
+    """What the one-hot matrices of all tiles of a size have in common."""
+    ends = np.arange(n_rows + 1, dtype=np.int32) * np.int32(n_used)
+    return freeze(np.ones(n_rows * n_used)), freeze(ends)
 
 
 class NumpyEngine:

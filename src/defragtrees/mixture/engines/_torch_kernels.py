@@ -91,7 +91,7 @@ def _score_tile(
     tl.store(scores + rows[:, None] * width + columns[None, :], sums, mask=inside)
 
 
-def score(cells, starts, table, offset, numbers, scores, tile=(32, 256), warps=8):
+def score(cells, starts, table, offset, numbers, scores, tile=(8, 256), warps=4):
     """Fill in log p(row, component).
 
     Parameters
@@ -195,7 +195,7 @@ def _share_block(
     tl.store(evidence + block * n_restarts + restart, tl.sum(proof, axis=0))
 
 
-def share_out(scores, penalty, weight, target, mass=None, tile=1024, warps=4):
+def share_out(scores, penalty, weight, target, mass=None, tile=512, warps=4):
     """Responsibilities times weight within each restart, and their sums.
 
     Parameters

@@ -81,18 +81,21 @@ class ThresholdGrid(ByValue):
             Numbers, with categories as positions.
         """
         X = np.asarray(X, dtype=np.float64)
-        n_bins = self.n_bins
         codes = np.empty(X.shape, dtype=self.dtype, order="F")
-        for j, values in enumerate(self.splits):
-            column = X[:, j]
-            missing = np.isnan(column)
-            if values.ndim == 1:
-                found = np.searchsorted(values, column, side="left")
-            else:
-                found = np.where(missing, 0, column).astype(np.intp)
-                found = np.minimum(found, values.shape[1] - 1)
-            codes[:, j] = np.where(missing, n_bins[j] - 1, found)
+        for j in range(self.n_features):
+            codes[:, j] = self.bin_column(j, X[:, j])
         return Binned(codes, self)
+
+    def bin_column(self, feature, column):
+        """Bin numbers of the values of one feature, as `bin` gives them."""
+        values = self.splits[feature]
+        missing = np.isnan(column)
+        if values.ndim == 1:
+            found = np.searchsorted(values, column, side="left")
+            return np.where(missing, len(values) + 1, found)
+        found = np.where(missing, 0, column).astype(np.intp)
+        found = np.minimum(found, values.shape[1] - 1)
+        return np.where(missing, values.shape[1], found)
 
     def condition(self, feature, accepts):
         """What it says of a feature that only some of its bins are accepted.

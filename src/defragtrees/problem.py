@@ -86,7 +86,8 @@ class Problem:
         """
         key = np.zeros(len(self.X), dtype=np.uint64)
         columns = [
-            np.ascontiguousarray(self.X[:, j]).view(np.uint64)
+            # Plus zero, since minus zero is the same number with other bits.
+            np.ascontiguousarray(self.X[:, j] + 0.0).view(np.uint64)
             for j in self.feature_order
         ]
         # The rank of the target, so that its units have no say either.

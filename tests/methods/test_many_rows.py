@@ -290,6 +290,8 @@ def test_bad_sources_say_what_is_needed(frame, labels, boosted, tmp_path):
     text.write_text("age\n1\n")
     with pytest.raises(ValueError, match="must be the name of one of its columns"):
         simplified(boosted, path, "label")
+    with pytest.raises(ValueError, match="must be the name of one of its columns"):
+        simplified(boosted, path, labels)
     with pytest.raises(ValueError, match="is not a Parquet file"):
         simplified(boosted, text)
     with pytest.raises(FileNotFoundError, match="no file or folder"):
@@ -314,10 +316,136 @@ def test_bad_sources_say_what_is_needed(frame, labels, boosted, tmp_path):
         simplified(boosted, frame.assign(age=np.inf), labels)
     with pytest.raises(ValueError, match="positive weight"):
         simplified(boosted, frame, labels, np.zeros(len(frame)))
-    with pytest.raises(ValueError, match="come with labels, or none"):
+    with pytest.raises(ValueError, match="come with y, or none"):
         simplified(boosted, iter([(frame, labels), (frame,)]))
 
 
 def test_rivals_take_large_tables_in_memory(frame, labels, boosted):
     tree = DistilledTreeClassifier(boosted, random_state=0).fit(frame, labels)
     assert tree.training_["fidelity"] > 0.8
+
+
+def cut_otherwise(monkeypatch, fits):
+    """Results of a fit with parts of several sizes."""
+    found = []
+    for size in (150, 700, 10**6):
+        monkeypatch.setattr(sources, "PART_ROWS", size)
+        found.append(fits())
+    return found
+
+
+@pytest.mark.parametrize("refine", [True, False])
+def test_where_rows_are_cut_changes_no_rule(
+    refine, frame, amounts, labels, boosted, boosted_amounts, monkeypatch
+):
+    weight = np.linspace(0.1, 1.9, len(frame))
+    for ensemble, y in ((boosted, labels), (boosted_amounts, amounts)):
+        first, *others = cut_otherwise(
+            monkeypatch,
+            lambda e=ensemble, y=y: simplified(e, frame, y, weight, refine=refine),
+        )
+        assert first.rules_.n_rules > 1
+        assert all(one.rules_ == first.rules_ for one in others)
+
+
+def test_minus_zero_is_zero_however_rows_are_cut(monkeypatch):
+    rng = np.random.default_rng(7)
+    X = np.round(rng.normal(size=(3000, 4)), 1)
+    assert np.signbit(X[X == 0]).any()
+    y = (X[:, 0] > 0) ^ (X[:, 1] > 0.3)
+    forest = RandomForestClassifier(10, random_state=0).fit(X, y)
+    first, *others = cut_otherwise(monkeypatch, lambda: simplified(forest, X, y))
+    assert all(one.rules_ == first.rules_ for one in others)
+
+
+@pytest.mark.parametrize("n_rows", [300, 3000])
+@pytest.mark.parametrize("value", [1234567.123456789, 1 / 3])
+def test_answers_that_do_not_differ_are_kept_to_fifteen_digits(value, n_rows, frame):
+    X = frame.iloc[:n_rows]
+    constant = HistGradientBoostingRegressor(max_iter=1).fit(X, np.full(n_rows, value))
+    with pytest.warns(UserWarning, match="one value only"):
+        simple = simplified(constant, X)
+    assert simple.predict(X[:1])[0] == pytest.approx(value, rel=1e-14)
+    assert simple.training_["fidelity"] == 1.0
+
+
+def test_few_rows_of_a_file_can_fit_the_ensemble_too(frame, labels, tmp_path):
+    path = tmp_path / "rows.parquet"
+    frame.iloc[:600].assign(outcome=labels[:600]).to_parquet(path)
+    simple = DefragClassifier(n_restarts=2, random_state=0).fit(path, "outcome")
+    assert simple.feature_names_in_.tolist() == NAMES
+
+
+def test_a_named_index_in_a_file_is_no_feature(tmp_path):
+    rng = np.random.default_rng(8)
+    X = pd.DataFrame(rng.normal(size=(1000, 2)), columns=["a", "b"])
+    y = (X["a"] > 0).to_numpy()
+    forest = RandomForestClassifier(5, max_depth=3, random_state=0).fit(X.to_numpy(), y)
+    path = tmp_path / "rows.parquet"
+    X.rename_axis("id").assign(y=y).to_parquet(path)
+    assert simplified(forest, path, "y").feature_names_in_.tolist() == ["a", "b"]
+
+
+def test_weights_and_labels_must_be_as_many_as_rows(frame, labels, boosted):
+    long = np.ones(len(frame) + 1)
+    with pytest.raises(ValueError, match="sample_weight must have equally many"):
+        simplified(boosted, frame, labels, long)
+    simple = simplified(boosted, frame, labels, 1.0)
+    assert simple.rules_ == simplified(boosted, frame, labels).rules_
+    with pytest.raises(ValueError, match="y must have equally many"):
+        simple.evaluate(frame, np.append(labels, labels))
+    with pytest.raises(ValueError, match="come with sample_weight, or none"):
+        simplified(boosted, iter([(frame, labels), (frame, labels, long[1:])]))
+
+
+def test_labels_of_a_part_may_all_be_new_to_evaluate(frame, labels, boosted):
+    simple = simplified(boosted, frame, labels)
+    new = labels.astype(object)
+    new[2000:] = "never"
+    assert simple.evaluate(frame, new)["error"] > 0.3
+    with pytest.raises(ValueError, match="no row has one of them"):
+        simple.evaluate(frame, np.full(len(frame), "never"))
+
+
+def test_labels_of_rows_without_weight_have_no_say(frame, labels, boosted):
+    weight = np.ones(len(frame))
+    weight[3], strange = 0.0, labels.astype(object)
+    strange[3] = "unheard of"
+    found = simplified(boosted, frame, strange, weight)
+    assert found.rules_ == simplified(boosted, frame, labels, weight).rules_
+
+
+def test_empty_tables_are_passed_over(frame, labels, boosted):
+    some = [(frame[:0], labels[:0]), *pieces(frame, labels), (frame[:0], labels[:0])]
+    expected = simplified(boosted, frame, labels)
+    assert simplified(boosted, iter(some)).rules_ == expected.rules_
+    assert len(expected.predict(iter([frame[:0]]))) == 0
+    with pytest.raises(ValueError, match="0 sample"):
+        simplified(boosted, iter([(frame[:0], labels[:0])]))
+
+
+def test_settings_are_judged_before_rows_are_read(frame, labels, boosted):
+    read = []
+
+    def tables():
+        for own in pieces(frame, labels):
+            read.append(own)
+            yield own
+
+    with pytest.raises(ValueError, match="not a feature of X"):
+        simplified(boosted, tables(), features=["nope"])
+    assert len(read) < 4
+
+
+def test_numpy_flags_are_flags(frame, labels, boosted):
+    simple = simplified(
+        boosted, frame, labels, refine=False, screening=np.False_, tol=1e-2
+    )
+    assert {step.rung for step in simple.history_} == {0}
+
+
+def test_a_callback_stops_all_rungs(frame, labels, boosted):
+    simple = simplified(
+        boosted, frame, labels, refine=False, callback=lambda step: True
+    )
+    assert {step.rung for step in simple.history_} == {0}

@@ -278,7 +278,7 @@ def test_rows_on_a_cluster_are_refused():
     case = Case(1, 30, 2, 2, False, False, 3.0)
     rows = SimpleNamespace(shards=object())
     with pytest.raises(ValueError, match="on a Dask cluster") as error:
-        make_engine("cuda", case.layout, rows)
+        on_torch.make_for_shards(case.layout, rows)
     assert 'engine="numpy" or "numba"' in str(error.value)
 
 

@@ -1,6 +1,6 @@
 """What every method does with rows that come in parts: fit, predict and evaluate."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -9,7 +9,6 @@ from sklearn.exceptions import NotFittedError
 from defragtrees.forest import Forest
 from defragtrees.methods._compiled import for_many_rows
 from defragtrees.methods._door import (
-    check_known,
     check_labels,
     numbers,
     part_column,
@@ -56,8 +55,9 @@ class _Measurer:
         matrix = rules.encode(part.X)
         check_finite(matrix, rules.feature_names)
         y, weight = part.y, part.sample_weight
+        is_known = True
         if y is not None:
-            y = self._checked(part_column(y, len(matrix)))
+            y, is_known = self._checked(part_column(y, len(matrix)))
         if weight is not None:
             weight = part_weight(weight, len(matrix))
         answers = self.forest.answer(matrix)
@@ -65,14 +65,15 @@ class _Measurer:
         if self.posterior is not None:
             said = self.posterior.answer_in(matrix, rules.classes)
         held, predicted = rules.holding(matrix), rules.answer(matrix)
-        return Measure.of(rules.task, held, predicted, answers, y, weight, said)
+        found = Measure.of(rules.task, held, predicted, answers, y, weight, said)
+        return replace(found, is_known=is_known)
 
     def _checked(self, y):
+        """The labels, and whether any is known; those of one part may all be new."""
         if self.rules.task == "regression":
-            return numbers(y)
+            return numbers(y), True
         check_labels(y)
-        check_known(y, self.rules.classes)
-        return y
+        return y, bool(set(self.rules.classes).intersection(np.unique(y).tolist()))
 
 
 class ByParts:
@@ -113,6 +114,7 @@ class ByParts:
         first = source.first().X
         self._check_table(first)
         forest = self._named(forest, first)
+        self._check_before_reading(forest)
         if self.target == "labels" and not source.has_labels:
             self._check_y(None, 0)
         whole, digest = self._read(source, forest)
@@ -131,18 +133,22 @@ class ByParts:
             y = self._check_y(y, source.n_rows())
             return self._ready_forest(X, y, weight, rng)
         try:
-            return self._ready_forest(None, None, None, rng)
-        except ValueError as error:
-            if self.ensemble is None or "requires y" in str(error):
-                raise NotFittedError(
-                    "The ensemble must be fitted before rows that are not in memory "
-                    "can be used; fit it first."
-                ) from None
-            raise
+            forest = None if self.ensemble is None else read_forest(self.ensemble)
+        except NotFittedError:
+            forest = None
+        if forest is None:
+            raise NotFittedError(
+                "The ensemble must be fitted before rows that are not in memory can be "
+                "used; fit it first."
+            )
+        self.ensemble_ = self.ensemble
+        return self._check_forest(forest)
+
+    def _check_before_reading(self, forest):
+        """Refuse settings that do not go with the forest, or with this machine."""
 
     def _read(self, source, forest):
-        n_rows = source.n_rows() if source.is_in_memory else None
-        with Progress("rows", n_rows or sources.MANY_ROWS) as progress:
+        with Progress("rows", source.n_rows()) as progress:
             return read_whole(
                 source,
                 for_many_rows(forest, self.engine),
@@ -183,5 +189,10 @@ class ByParts:
         measurer = _Measurer(self.rules_, forest, self._measured_posterior())
         found = source.total(measurer, self.n_jobs)
         if found is None or not found.weight:
-            raise ValueError("At least one row is needed to evaluate; X has none.")
+            raise ValueError("At least one row with a positive weight is needed.")
+        if not found.is_known:
+            raise ValueError(
+                f"y must have labels such as {list(self.rules_.classes)[:5]!r}; no row "
+                "has one of them. Are they of another type?"
+            )
         return found.result(self.rules_)

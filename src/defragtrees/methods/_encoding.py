@@ -99,13 +99,15 @@ class Encoder:
         """The shard of a part, rows without weight left out, and its digest."""
         matrix = self.forest.encode(part.X)
         check_finite(matrix, self.forest.feature_names)
-        labels = None if part.y is None else self._labels(part.y, len(matrix))
-        weight = part.sample_weight
+        y, weight = part.y, part.sample_weight
+        if y is not None:
+            y = part_column(y, len(matrix))
         if weight is not None:
             weight = part_weight(weight, len(matrix))
             kept = weight > 0
             matrix, weight = matrix[kept], weight[kept]
-            labels = None if labels is None else labels[kept]
+            y = None if y is None else y[kept]
+        labels = None if y is None else self._labels(y)
         shard = Shard(self._codes(matrix), self._answers(matrix), labels, weight)
         return shard, self._digest(shard, matrix)
 
@@ -126,8 +128,7 @@ class Encoder:
     def _class_dtype(self):
         return np.min_scalar_type(max(len(self.forest.classes) - 1, 0))
 
-    def _labels(self, y, n_rows):
-        y = part_column(y, n_rows)
+    def _labels(self, y):
         if self.forest.classes is None:
             return numbers(y)
         check_labels(y)
@@ -173,7 +174,7 @@ def bin_values(digest):
     """For each feature a value of each bin: the largest that a row has; NaN last."""
     values = []
     for high in digest.high:
-        own = high.copy()
+        own = high + 0.0  # no minus zero, whose sign hangs on the order of parts
         own[-1] = np.nan
         values.append(own)
     return values
@@ -198,9 +199,7 @@ def recoding(grid, shorter, digest):
     tables = []
     for j, values in enumerate(bin_values(digest)):
         filled = np.where(np.isinf(values), np.nan, values)
-        new = np.zeros((len(filled), grid.n_features))
-        new[:, j] = filled
-        tables.append(shorter.bin(new).codes[:, j])
+        tables.append(shorter.bin_column(j, filled))
     return tables
 
 
@@ -223,5 +222,5 @@ def recode(shard, tables, dtype):
 
 def take_codes(shard, rows):
     """Some rows of a shard, as a shard."""
-    columns = (getattr(shard, name) for name in Shard.__dataclass_fields__)
+    columns = (getattr(shard, field.name) for field in dataclasses.fields(shard))
     return Shard(*(None if own is None else own[rows] for own in columns))

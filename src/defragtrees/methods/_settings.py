@@ -71,7 +71,7 @@ def check_settings(estimator):
         )
     check_whole(estimator, "max_conditions", or_none=True)
     check_flag(estimator, "refine")
-    if estimator.screening != "auto":
+    if not (isinstance(estimator.screening, str) and estimator.screening == "auto"):
         check_flag(estimator, "screening")
     if not estimator.refine and estimator.max_conditions is not None:
         raise ValueError("max_conditions needs refine=True; got refine=False.")

@@ -31,6 +31,8 @@ class Measure:
         Mean of the ensemble's answers, and the sum of squares around it; for numbers.
     largest : float
         The largest answer without its sign.
+    is_known : bool
+        Whether any label is one of the classes.
     """
 
     weight: float
@@ -38,6 +40,7 @@ class Measure:
     mean: float = 0.0
     spread: float = 0.0
     largest: float = 0.0
+    is_known: bool = True
 
     @classmethod
     def of(cls, task, held, predicted, answers, y=None, weight=None, posterior=None):
@@ -84,6 +87,7 @@ class Measure:
             self.mean + apart * other.weight / weight,
             self.spread + other.spread + apart**2 * self.weight * other.weight / weight,
             max(self.largest, other.largest),
+            self.is_known or other.is_known,
         )
 
     def result(self, rules):
@@ -122,7 +126,7 @@ class RuleSums:
         Weight of the rows in which each rule holds.
     target : list of array of shape (n_rules, n_classes) or (n_rules, 3)
         Of the rows that it answers: the weight of each class; or their weight, and
-        its sum with the standardised target and with its square.
+        its sum with how far the target is from the rule's answer, and with its square.
     """
 
     covered: list[np.ndarray]
@@ -167,7 +171,7 @@ def rule_sums(shard, rule_sets, values, target, n_classes):
         0 for numbers.
     """
     weight = np.ones(len(shard)) if shard.weight is None else shard.weight
-    own = target.of(shard, n_classes)
+    own = getattr(shard, target.name)
     covered, counted = [], []
     for rules in rule_sets:
         held = holding_codes(rules, shard.codes, values)
@@ -178,7 +182,9 @@ def rule_sums(shard, rule_sets, values, target, n_classes):
             found = np.bincount(index, weight, n_rules * n_classes)
             counted.append(found.reshape(n_rules, n_classes))
         else:
-            parts = (weight, weight * own, weight * own**2)
+            # Around one mean for all rules nothing would be left of a small spread.
+            apart = own - _predictions(rules)[answering]
+            parts = (weight, weight * apart, weight * apart**2)
             sums = [np.bincount(answering, part, n_rules) for part in parts]
             counted.append(np.column_stack(sums))
     return RuleSums(covered, counted)
@@ -196,12 +202,15 @@ def recounted(rules, covered, counted, target, keeps_answers=False):
     keeps_answers : bool
         Whether only the evidence changes.
     """
-    change = _class_changes if rules.task == "classification" else _number_changes
-    total = counted.sum() if rules.task == "classification" else counted[:, 0].sum()
-    whole = counted.sum(axis=0)
+    if rules.task == "classification":
+        change, whole = _class_changes, counted.sum(axis=0)
+        total = whole.sum()
+    else:
+        change, whole = _number_changes, _moved(rules, counted, target).sum(axis=0)
+        total = whole[0]
     found = []
     for rule, held, own in zip(rules, covered, counted, strict=True):
-        changes = change(rules, own, whole, target, rule if keeps_answers else None)
+        changes = change(rules, rule, own, whole, target, keeps_answers)
         answered = changes.pop("weight") / total
         found.append(
             dataclasses.replace(
@@ -214,57 +223,73 @@ def recounted(rules, covered, counted, target, keeps_answers=False):
     return dataclasses.replace(rules, rules=tuple(found[:-1]), default=found[-1])
 
 
-def _class_changes(rules, own, whole, target, kept):
+def _predictions(rules):
+    return np.array([rule.prediction for rule in rules])
+
+
+def _moved(rules, counted, target):
+    """Sums around each rule's answer as sums around the mean of all rows."""
+    weight, first, second = counted.T
+    by = _predictions(rules) - target.center
+    moved = (weight, first + weight * by, second + 2 * first * by + weight * by**2)
+    return np.column_stack(moved)
+
+
+def _class_changes(rules, rule, own, whole, target, keeps_answer):
     """Answer, shares and error of a rule for classes, and the weight of its rows."""
     basis = own if own.any() else whole
     shares = basis / basis.sum()
     best = int(shares.argmax())
     changes = {"weight": own.sum(), "distribution": tuple(map(exact, shares))}
-    if kept is not None:
-        best = rules.classes.index(kept.prediction)
-        changes["distribution"] = kept.distribution
+    if keeps_answer:
+        best = rules.classes.index(rule.prediction)
+        changes["distribution"] = rule.distribution
     wrong = 1.0 - own[best] / own.sum() if own.any() else math.nan
     changes["prediction"] = rules.classes[best]
     return {**changes, "error": exact(wrong)}
 
 
-def _number_changes(rules, own, whole, target, kept):
-    """The same of a rule for numbers, from its standardised sums."""
-    basis = own if own[0] else whole
-    mean = target.center + target.scale * basis[1] / basis[0]
-    answer = round(float(mean), answer_digits(mean, _spread(whole, target)))
-    if kept is not None:
-        answer = kept.prediction
+def _number_changes(rules, rule, own, whole, target, keeps_answer):
+    """The same of a rule for numbers, from sums around its answer so far."""
+    mean = target.center + whole[1] / whole[0]
+    if own[0]:
+        mean = rule.prediction + own[1] / own[0]
+    answer = round(float(mean), answer_digits(mean, _spread(whole)))
+    if keeps_answer:
+        answer = rule.prediction
     changes = {"weight": own[0], "prediction": answer}
     if not own[0]:
         return {**changes, "spread": None, "error": math.nan}
-    at = (answer - target.center) / target.scale
-    square = own[2] / own[0] - 2 * at * own[1] / own[0] + at**2
-    variance = max(square, 0.0) * target.scale**2
-    spread = exact(math.sqrt(variance))
-    return {**changes, "spread": spread, "error": exact(variance)}
+    by = answer - rule.prediction
+    square = own[2] / own[0] - 2 * by * own[1] / own[0] + by**2
+    variance = max(square, 0.0)
+    spread = exact(math.sqrt(variance), 9)
+    return {**changes, "spread": spread, "error": exact(variance, 9)}
 
 
-def exact(value):
-    """A number without the last bits, which hang on where shards were cut.
+def exact(value, n_digits=12):
+    """A number without its last digits, which hang on where shards were cut.
 
     Examples
     --------
     >>> exact(0.1 + 0.2)
     0.3
     """
-    return float(f"{value:.12g}")
+    return float(f"{value:.{n_digits}g}")
 
 
-def _spread(sums, target):
+def _spread(sums):
     variance = sums[2] / sums[0] - (sums[1] / sums[0]) ** 2
-    return target.scale * math.sqrt(max(variance, 0.0))
+    return math.sqrt(max(variance, 0.0))
 
 
 def answer_digits(answer, spread):
     """Digits after the point: to a thousandth of the target's spread, four at least.
 
-    So a number reads well, and what is printed is exactly what is predicted.
+    So a number reads well, and what is printed is exactly what is predicted. Answers
+    that do not differ are said to fifteen digits.
     """
+    if 0 < abs(answer) and spread <= 1e-12 * abs(answer):
+        return 14 - math.floor(math.log10(abs(answer)))
     sizes = [size for size in (spread, abs(answer)) if size > 0]
     return max([3 - math.floor(math.log10(size)) for size in sizes], default=0)

@@ -20,6 +20,7 @@ from defragtrees.methods._encoding import (
 from defragtrees.methods._tally import (
     Measure,
     decode,
+    exact,
     holding_codes,
     recounted,
     rule_sums,
@@ -102,10 +103,27 @@ class Whole:
             found.rules[0] for found in self.recounted(lists, keeps_answers=True)
         )
 
+    def has_one_value(self):
+        """Whether the target is the same in all rows."""
+        name, low = self.target.name, None
+        for own in self.shards.collect(
+            _target_range, [name] * len(self.shards.lengths)
+        ):
+            if own is not None:
+                low = own[0] if low is None else low
+                if own != (low, low):
+                    return False
+        return True
+
     def evaluate(self, rules, posterior):
         """What `evaluate` gives for the training rows."""
         found = self.shards.total(_measure_shard, rules, posterior, self.values)
         return found.result(rules)
+
+
+def _target_range(shard, name):
+    values = getattr(shard, name)
+    return (values.min(), values.max()) if len(values) else None
 
 
 def _measure_shard(shard, rules, posterior, values):
@@ -179,9 +197,9 @@ def _standardised(shards, digest, name):
     low, high = digest.ranges[name]
     if high - low <= 1e-12 * max(abs(low), abs(high)):
         return shards.map(_flattened, name, low), Target(name, low, 1.0)
-    center = float(shards.total(_target_sum, name, 0.0, 1) / digest.weight)
-    variance = float(shards.total(_target_sum, name, center, 2) / digest.weight)
-    return shards, Target(name, center, math.sqrt(variance) or 1.0)
+    center = exact(shards.total(_target_sum, name, 0.0, 1) / digest.weight)
+    variance = shards.total(_target_sum, name, center, 2) / digest.weight
+    return shards, Target(name, center, exact(math.sqrt(variance)) or 1.0)
 
 
 def _flattened(shard, name, value):
@@ -196,9 +214,10 @@ def _target_sum(shard, name, center, power):
 
 def sample_problem(whole, forest, rng, shorten):
     """A Problem of at most MANY_ROWS rows, drawn by their places in the source."""
-    drawn = np.arange(whole.n_rows)
     if whole.n_rows > sources.MANY_ROWS:
         drawn = np.sort(rng.choice(whole.n_rows, sources.MANY_ROWS, replace=False))
+    else:
+        drawn = np.arange(whole.n_rows)
     ends = np.cumsum([0, *whole.shards.lengths])
     places = [drawn[(drawn >= a) & (drawn < b)] - a for a, b in pairwise(ends)]
     [shard] = joined(whole.shards.collect(take_codes, places), math.inf)

@@ -66,7 +66,8 @@ class Simplifier(ByParts, BaseEstimator):
             Parquet file it is the name of a column.
         sample_weight : array-like of shape (n_samples,), optional
             A weight of two is a row given twice. So the scale counts: what rules cost
-            is weighed against the weight of all rows.
+            is weighed against the weight of all rows. With a Parquet file it is the
+            name of a column.
 
         Returns
         -------

@@ -16,6 +16,7 @@ from defragtrees.methods._listing import component_rules
 from defragtrees.methods._refining import Refinement, refine
 from defragtrees.methods._settings import check_settings, feature_numbers
 from defragtrees.methods.base import RuleClassifier, RuleRegressor, Simplifier
+from defragtrees.mixture.engines import check_engine
 from defragtrees.mixture.fit import MixtureSettings, Rows, fit_mixture, n_fits
 from defragtrees.mixture.loop import Settings
 from defragtrees.mixture.posterior import Posterior
@@ -95,7 +96,7 @@ PARAMETERS = """
     path_ : dict from int to RuleSet
         With refine, the best list found of every number of rules.
     path_costs_ : dict from int to float
-        Their description lengths, in nats.
+        Their description lengths, in nats; with many rows on a sample of them.
     component_rules_ : tuple of Rule
         Without refine, the components' boxes in no order, as the paper prints them;
         each has its component's answer. Several may hold in a row, or none.
@@ -185,6 +186,10 @@ class _Defrag(Simplifier):
         self.path_costs_ = {n: costs[n] for n in sorted(costs)}
         return found[min(costs, key=lambda n: (costs[n], n))]
 
+    def _check_before_reading(self, forest):
+        feature_numbers(self.features, forest.feature_names)
+        check_engine(self.engine)
+
     def _refinement(self, problem):
         limits = Limits(
             int(self.max_rules),
@@ -254,7 +259,7 @@ class _Defrag(Simplifier):
             statement_weight=self.statement_weight,
             init=self.init,
             engine=self.engine,
-            screening=self.screening is not False,
+            screening=bool(self.screening),
             n_jobs=self.n_jobs,
             loop=Settings(
                 inference=self.inference, max_iter=int(self.max_iter), tol=self.tol
@@ -274,7 +279,8 @@ class _Defrag(Simplifier):
         return watch
 
     def _warn_of_little_data(self, problem):
-        n_rows = len(problem.target)
+        whole = problem.whole
+        n_rows = len(problem.target) if whole is None else whole.n_rows
         if n_rows < self.max_rules:
             warnings.warn(
                 f"max_rules={self.max_rules} is more than the {n_rows} rows of X; at "
@@ -282,7 +288,8 @@ class _Defrag(Simplifier):
                 UserWarning,
                 stacklevel=6,
             )
-        if len(np.unique(problem.target)) == 1:
+        is_one = len(np.unique(problem.target)) == 1
+        if is_one and (whole is None or whole.has_one_value()):
             warnings.warn(
                 "The target has one value only, so the answer is one rule.",
                 UserWarning,

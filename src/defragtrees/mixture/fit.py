@@ -11,7 +11,7 @@ from defragtrees.bins import Binned, ThresholdGrid
 from defragtrees.mixture.engines import make_engine
 from defragtrees.mixture.engines.plan import Target
 from defragtrees.mixture.loop import Fitted, Settings, Step, run
-from defragtrees.mixture.params import Layout, Params, layout_of_bins
+from defragtrees.mixture.params import Layout, Params, layout_of_bins, make_layout
 from defragtrees.mixture.screen import best_of, training_losses, warm_starts
 from defragtrees.mixture.starts import STARTS
 
@@ -160,17 +160,18 @@ def fit_mixture(rows, settings, rng, order=None, callback=None, whole=None):
     whole : ShardRows, optional
         All rows, of which `rows` are a sample.
     """
-    grid = rows.binned.grid
-    present = _present(rows) if whole is None else [n > 0 for n in whole.counts]
-    layout = layout_of_bins(
-        grid, present, rows.n_classes, settings.statement_weight, order
-    )
+    kinds = (rows.n_classes, settings.statement_weight, order)
+    if whole is None:
+        layout = make_layout(rows.binned, *kinds)
+    else:
+        present = [count > 0 for count in whole.counts]
+        layout = layout_of_bins(whole.grid, present, *kinds)
     climb = _Climb(layout, settings, rng.spawn(settings.n_restarts), callback)
     fitted, history = None, []
     for rung, (own, n_kept) in enumerate(_ladder(rows, whole, settings, rng)):
         fitted, steps = climb.fit(own, rows, fitted, rung)
         history += steps
-        if climb.is_stopped(steps):
+        if climb.is_stopped:
             break
         if n_kept is not None:
             fitted = best_of(fitted, layout, own, n_kept)
@@ -187,13 +188,6 @@ def n_fits(n_rows, settings, n_whole=None):
     if not settings.screening:
         kept = []
     return settings.n_restarts + sum(min(n, settings.n_restarts) for n in kept)
-
-
-def _present(rows):
-    return [
-        np.bincount(rows.codes[:, j], minlength=n) > 0
-        for j, n in enumerate(rows.binned.grid.n_bins)
-    ]
 
 
 def _is_below(size, n_rows):
@@ -219,6 +213,7 @@ class _Climb:
         self.settings = settings
         self.seeds = seeds
         self.callback = callback
+        self.is_stopped = False
         self.engine = None
         self.begin = time.perf_counter()
 
@@ -250,7 +245,7 @@ class _Climb:
                 starts,
                 loop,
                 group,
-                self.callback,
+                self.watch,
                 lambda: time.perf_counter() - self.begin,
                 rung,
             )
@@ -265,10 +260,11 @@ class _Climb:
         fitted = sorted((f for part, _ in done for f in part), key=lambda f: f.restart)
         return fitted, [step for _, part in done for step in part]
 
-    def is_stopped(self, steps):
-        """Whether the callback ended the fit before its time."""
-        last = {step.restart: step for step in steps}
-        return not all(step.finished for step in last.values())
+    def watch(self, step):
+        """Show a step to the callback; once it says so, all restarts stop."""
+        if self.callback is not None and self.callback(step):
+            self.is_stopped = True
+        return self.is_stopped
 
 
 def _average(engine, layout):

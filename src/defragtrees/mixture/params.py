@@ -18,7 +18,14 @@ import numpy as np
 from defragtrees._values import freeze
 from defragtrees.mixture.levels import Levels
 
-__all__ = ["Block", "Layout", "Params", "Statistics"]
+__all__ = [
+    "Block",
+    "Layout",
+    "Params",
+    "Statistics",
+    "layout_of_bins",
+    "make_layout",
+]
 
 SMALLEST = 1e-12  # eta, 1 - eta and gamma stay above this
 LEAST_VARIANCE = 1e-6  # of the standardised output

@@ -1,12 +1,14 @@
 """Shard, and the shards of one machine."""
 
+from collections import deque
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
+from functools import partial
 
 import numpy as np
 from joblib import effective_n_jobs
 
-__all__ = ["LocalShards", "Shard", "joined"]
+__all__ = ["LocalShards", "Shard", "in_order", "joined"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,6 +36,9 @@ class Shard:
         return len(self.codes)
 
 
+_NAMES = [field.name for field in fields(Shard)]
+
+
 class LocalShards:
     """Shards in memory, visited by threads.
 
@@ -56,16 +61,15 @@ class LocalShards:
     def total(self, function, *arguments):
         """The sum of `function(shard, *arguments)`, always in the order of shards."""
         found = None
-        with ThreadPoolExecutor(effective_n_jobs(self.n_jobs)) as pool:
-            for part in pool.map(lambda own: function(own, *arguments), self.shards):
-                found = part if found is None else found + part
+        visit = partial(_visited, function, arguments)
+        for part in in_order(visit, self.shards, self.n_jobs):
+            found = part if found is None else found + part
         return found
 
     def map(self, function, *arguments):
         """New shards, each `function(shard, *arguments)`."""
-        with ThreadPoolExecutor(effective_n_jobs(self.n_jobs)) as pool:
-            made = pool.map(lambda own: function(own, *arguments), self.shards)
-            return LocalShards(made, self.n_jobs)
+        visit = partial(_visited, function, arguments)
+        return LocalShards(in_order(visit, self.shards, self.n_jobs), self.n_jobs)
 
     def collect(self, function, *arguments):
         """The list of `function(shard, *arguments)`, one for each shard.
@@ -75,22 +79,40 @@ class LocalShards:
         return [function(*own) for own in zip(self.shards, *arguments, strict=True)]
 
 
+def _visited(function, arguments, shard):
+    return function(shard, *arguments)
+
+
+def in_order(function, items, n_jobs=None):
+    """`function` of every item, by threads, in the order of the items.
+
+    No more items are taken, and no more results wait, than there are threads.
+    """
+    n_threads = effective_n_jobs(n_jobs)
+    waiting = deque()
+    with ThreadPoolExecutor(n_threads) as pool:
+        for item in items:
+            waiting.append(pool.submit(function, item))
+            if len(waiting) > n_threads:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+
+
 def joined(shards, n_rows):
     """The same rows in shards that are not much smaller than `n_rows`."""
-    found, small = [], []
+    found, small, n_small = [], [], 0
     for shard in shards:
         small.append(shard)
-        if sum(map(len, small)) >= n_rows / 2:
+        n_small += len(shard)
+        if n_small >= n_rows / 2:
             found.append(_join(small))
-            small = []
+            small, n_small = [], 0
     return [*found, _join(small)] if small else found
 
 
 def _join(shards):
     if len(shards) == 1:
         return shards[0]
-    columns = (
-        [getattr(shard, name) for shard in shards]
-        for name in Shard.__dataclass_fields__
-    )
+    columns = ([getattr(shard, name) for shard in shards] for name in _NAMES)
     return Shard(*(None if own[0] is None else np.concatenate(own) for own in columns))

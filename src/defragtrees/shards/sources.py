@@ -5,18 +5,17 @@ part is looked at once. So no more than a few parts are in memory at a time.
 """
 
 import os
-from collections import deque
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from importlib import import_module
 from itertools import chain
+from numbers import Number
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
+from scipy import sparse
 
 from defragtrees._optional import require
-from defragtrees.shards.local import LocalShards, joined
+from defragtrees.shards.local import LocalShards, in_order, joined
 from defragtrees.tables import column_names
 
 __all__ = ["Part", "open_source"]
@@ -56,7 +55,8 @@ def open_source(X, y=None, sample_weight=None):
         return ParquetSource(X, y, sample_weight)
     if hasattr(X, "__next__"):
         return IteratorSource(X, y, sample_weight)
-    if hasattr(X, "shape") and len(X.shape) == 2 and X.shape[0] > MANY_ROWS:
+    is_table = hasattr(X, "shape") and len(X.shape) == 2 and not sparse.issparse(X)
+    if is_table and X.shape[0] > MANY_ROWS:
         return TableSource(X, y, sample_weight)
     return None
 
@@ -84,7 +84,7 @@ class LocalSource:
 
     def whole(self):
         """X, y and sample_weight in memory."""
-        parts = list(self.parts())
+        parts = list(self.parts()) or [self.first()]
         return tuple(
             stacked([getattr(part, name) for part in parts])
             for name in ("X", "y", "sample_weight")
@@ -102,24 +102,12 @@ class LocalSource:
         watch : callable, optional
             Called with the number of rows of each part that is done.
         """
-        shards, total, waiting = [], None, deque()
-        n_threads = effective_n_jobs(n_jobs)
-
-        def finish(future):
-            nonlocal total
-            shard, digest = future.result()
+        shards, total = [], None
+        for shard, digest in in_order(encode, self.parts(), n_jobs):
             shards.append(shard)
             total = digest if total is None else total + digest
             if watch is not None:
                 watch(len(shard))
-
-        with ThreadPoolExecutor(n_threads) as pool:
-            for part in self.parts():
-                waiting.append(pool.submit(encode, part))
-                if len(waiting) > n_threads:
-                    finish(waiting.popleft())
-            while waiting:
-                finish(waiting.popleft())
         return LocalShards(joined(shards, PART_ROWS), n_jobs), total
 
     def each(self, function, dtype=None, n_outputs=None):
@@ -133,13 +121,13 @@ class LocalSource:
         n_outputs : int, optional
             Its number of columns, if it has two dimensions.
         """
-        return np.concatenate([function(part.X) for part in self.parts()])
+        parts = [function(part.X) for part in self.parts()]
+        return np.concatenate(parts or [function(self.first().X[:0])])
 
     def total(self, function, n_jobs=None):
-        """The sum of `function(part)` over all parts."""
+        """The sum of `function(part)` over all parts, in their order."""
         found = None
-        for part in self.parts():
-            own = function(part)
+        for own in in_order(function, self.parts(), n_jobs):
             found = own if found is None else found + own
         return found
 
@@ -150,6 +138,14 @@ class TableSource(LocalSource):
     is_in_memory = True
 
     def __init__(self, X, y=None, sample_weight=None):
+        if isinstance(sample_weight, Number):
+            sample_weight = np.full(X.shape[0], sample_weight)
+        for name, values in (("y", y), ("sample_weight", sample_weight)):
+            if values is not None and len(values) != X.shape[0]:
+                raise ValueError(
+                    f"X and {name} must have equally many rows; got {X.shape[0]} and "
+                    f"{len(values)}."
+                )
         self.X, self.y, self.sample_weight = X, y, sample_weight
         self.has_labels = y is not None
 
@@ -183,18 +179,17 @@ class ParquetSource(LocalSource):
             raise FileNotFoundError(f"There is no file or folder {os.fspath(path)!r}.")
         try:
             self.data = dataset.dataset(path, format="parquet")
-            self.known = [
-                name
-                for name in self.data.schema.names
-                if not name.startswith("__index_level_")
-            ]
         except self.arrow.ArrowInvalid as error:
             raise ValueError(
                 f"{os.fspath(path)!r} is not a Parquet file: {error}"
             ) from None
+        self.options = dataset.ParquetFragmentScanOptions(pre_buffer=False)
+        index = (self.data.schema.pandas_metadata or {}).get("index_columns", ())
+        self.known = [name for name in self.data.schema.names if name not in index]
         self.y, self.sample_weight = y, sample_weight
         for role, name in (("y", y), ("sample_weight", sample_weight)):
-            if name is not None and name not in self.known:
+            is_column = isinstance(name, str) and name in self.known
+            if name is not None and not is_column:
                 raise ValueError(
                     f"With a Parquet file {role} must be the name of one of its "
                     f"columns, such as {self.known[:5]!r}; got {name!r}."
@@ -208,25 +203,44 @@ class ParquetSource(LocalSource):
 
     def select(self, names):
         """Take only the ensemble's columns, if the file has them all."""
-        if set(names) <= set(self.names):
+        if names and set(names) <= set(self.names):
             self.names = list(names)
+
+    def first(self):
+        """The first few rows."""
+        return self._part(self.data.head(5, columns=self._columns()))
+
+    def _columns(self):
+        extra = [name for name in (self.y, self.sample_weight) if name is not None]
+        return list(dict.fromkeys([*self.names, *extra]))
 
     def parts(self):
         """Batches of rows, in order."""
-        extra = [name for name in (self.y, self.sample_weight) if name is not None]
         batches, n_rows = [], 0
-        columns = list(dict.fromkeys([*self.names, *extra]))
-        for batch in self.data.to_batches(columns=columns, batch_size=PART_ROWS):
+        for batch in self._batches():
             batches.append(batch)
             n_rows += batch.num_rows
             if n_rows >= PART_ROWS:
-                yield self._part(batches)
+                yield self._part(self.arrow.Table.from_batches(batches))
                 batches, n_rows = [], 0
         if n_rows:
-            yield self._part(batches)
+            yield self._part(self.arrow.Table.from_batches(batches))
 
-    def _part(self, batches):
-        frame = self.arrow.Table.from_batches(batches).to_pandas()
+    def _batches(self):
+        """Row group by row group: a scan of all would read far ahead."""
+        for fragment in self.data.get_fragments():
+            for piece in fragment.split_by_row_group():
+                yield from piece.to_batches(
+                    schema=self.data.schema,
+                    columns=self._columns(),
+                    batch_size=PART_ROWS,
+                    batch_readahead=1,
+                    fragment_readahead=0,
+                    fragment_scan_options=self.options,
+                )
+
+    def _part(self, table):
+        frame = table.to_pandas(ignore_metadata=True)
         y, weight = (
             None if name is None else frame[name].to_numpy()
             for name in (self.y, self.sample_weight)
@@ -243,34 +257,39 @@ class IteratorSource(LocalSource):
                 "With an iterator of tables, y and sample_weight must be None; let it "
                 "give (X, y) or (X, y, sample_weight)."
             )
-        self.waiting = iter(tables)
+        self.waiting = map(_as_part, tables)
         first = next(self.waiting, None)
         if first is None:
             raise ValueError("The iterator of tables must give at least one; got none.")
-        self.head = [_as_part(first)]
-        self.has_labels = self.head[0].y is not None
+        self.head, self.n_read = [first], len(first.X)
+        while not self.n_read and (more := next(self.waiting, None)) is not None:
+            # Empty tables say nothing, but one stays if there is no other.
+            self.head, self.n_read = [more], len(more.X)
+        self.model = self.head[0]
+        self.has_labels = self.model.y is not None
 
     def n_rows(self):
         """Number of rows as far as it was read: just beyond MANY_ROWS at most."""
-        while sum(len(part.X) for part in self.head) <= MANY_ROWS:
-            more = next(self.waiting, None)
-            if more is None:
-                break
-            self.head.append(_as_part(more))
-        return sum(len(part.X) for part in self.head)
+        while self.n_read <= MANY_ROWS and (more := next(self.waiting, None)):
+            self.head.append(more)
+            self.n_read += len(more.X)
+        return self.n_read
 
     def first(self):
         """The first table."""
-        return self.head[0]
+        return self.model
 
     def parts(self):
         """The tables, large ones in slices; only once."""
         head, self.head = self.head, []
-        for own in chain(head, map(_as_part, self.waiting)):
-            if (own.y is not None) != self.has_labels:
-                raise ValueError(
-                    "All tables of the iterator must come with labels, or none of them."
-                )
+        for own in chain(head, self.waiting):
+            for name in ("y", "sample_weight"):
+                has = getattr(own, name) is not None
+                if has != (getattr(self.model, name) is not None):
+                    raise ValueError(
+                        f"All tables of the iterator must come with {name}, or none "
+                        "of them."
+                    )
             yield from TableSource(own.X, own.y, own.sample_weight).parts()
 
 

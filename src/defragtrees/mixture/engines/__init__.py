@@ -12,7 +12,7 @@ import numpy as np
 
 from defragtrees.mixture.params import Params, Statistics
 
-__all__ = ["ENGINES", "Engine", "make_engine"]
+__all__ = ["ENGINES", "Engine", "check_engine", "make_engine"]
 
 ENGINES = {
     "numpy": "defragtrees.mixture.engines.on_numpy",
@@ -47,9 +47,18 @@ def make_engine(name, layout, rows):
     if name == "auto":
         is_faster = hasattr(rows, "shards") and find_spec("numba") is not None
         name = "numba" if is_faster else "numpy"
-    if name not in ENGINES:
-        raise ValueError(f"engine must be one of {tuple(ENGINES)}; got {name!r}.")
-    module = import_module(ENGINES[name])
+    module = check_engine(name)
     if hasattr(rows, "shards"):
         return module.make_for_shards(layout, rows)
     return module.make(layout, rows)
+
+
+def check_engine(name):
+    """The module of an engine, if it can be used here; None for "auto"."""
+    if name == "auto":
+        return None
+    if name not in ENGINES:
+        raise ValueError(f"engine must be one of {tuple(ENGINES)}; got {name!r}.")
+    module = import_module(ENGINES[name])
+    module.check()
+    return module

@@ -30,6 +30,10 @@ MANY_ROWS = 100_000  # worth asking for such pages
 GAP = 3
 
 
+def check():
+    """Nothing is needed but numba, which was imported above."""
+
+
 def make(layout, rows):
     """An engine for rows in memory."""
     weight = rows.sample_weight
@@ -38,9 +42,11 @@ def make(layout, rows):
         np.asarray(rows.target),
         None if (weight == 1).all() else np.asarray(weight, dtype=np.float64),
     )
-    return make_for_shards(
+    engine = make_for_shards(
         layout, _HeldRows(held, rows.binned.grid, float(weight.sum()))
     )
+    engine.takes_all = False  # so that groups of restarts have threads of their own
+    return engine
 
 
 def make_for_shards(layout, rows):
@@ -50,7 +56,7 @@ def make_for_shards(layout, rows):
 
 @dataclass(frozen=True, eq=False)
 class _Held:
-    """All rows as one shard; groups of restarts have threads already."""
+    """All rows as one shard."""
 
     codes: np.ndarray
     answers: np.ndarray

@@ -25,6 +25,16 @@ COLUMN_STEP = 16  # arrays are padded to a multiple of so many columns
 LARGEST_PENALTY = float(np.finfo(np.float32).max) / 4  # instead of infinity
 
 
+def check():
+    """Refuse where there is no PyTorch, or no GPU for it."""
+    torch = require("torch", 'engine="cuda"')
+    if not torch.cuda.is_available():
+        raise RuntimeError(
+            f'engine="cuda" needs a CUDA device; torch {torch.__version__} found none. '
+            'Use engine="numpy" or "numba".'
+        )
+
+
 def make(layout, rows):
     """An engine for rows in memory."""
     return _make(
@@ -62,12 +72,8 @@ def make_for_shards(layout, rows):
 
 
 def _make(layout, n_bins, codes, target, weight, total):
+    check()
     torch = require("torch", 'engine="cuda"')
-    if not torch.cuda.is_available():
-        raise RuntimeError(
-            f'engine="cuda" needs a CUDA device; torch {torch.__version__} found none. '
-            'Use engine="numpy" or "numba".'
-        )
     dtype = torch.float64 if len(target) <= EXACT_ROWS else torch.float32
     return TorchEngine(layout, n_bins, codes, target, weight, total, "cuda", dtype)
 

@@ -30,7 +30,9 @@ types: $(VENV)/test.stamp
 	$(BIN)/mypy
 
 test: lint types
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 --dist worksteal
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m cluster tests/shards
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 \
+		--dist worksteal -m 'not cluster'
 
 bench: $(VENV)/test.stamp
 	DEFRAGTREES_DATA=$(DATA) $(BIN)/python -m benchmarks.inference

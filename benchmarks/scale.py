@@ -101,7 +101,9 @@ def fit_on_workers(simple, X, n_workers):
     from distributed import Client, LocalCluster
 
     with (
-        LocalCluster(n_workers, threads_per_worker=1, dashboard_address=None) as own,
+        LocalCluster(
+            n_workers=n_workers, threads_per_worker=1, dashboard_address=None
+        ) as own,
         Client(own),
     ):
         simple.fit(dask.array.from_array(X, chunks=(2**18, -1)))

@@ -30,6 +30,7 @@ from tests.checks.readers import (
     rows_around_thresholds,
 )
 
+pytestmark = pytest.mark.cluster
 NAMES = ["age", "income", "height", "speed"]
 N_ROWS = 6000
 # Bytes of memory of a worker. Imports and numba take 430 million, and the codes twice

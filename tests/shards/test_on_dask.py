@@ -24,6 +24,7 @@ from defragtrees.shards.local import LocalShards, Shard
 from defragtrees.shards.on_dask import DaskSource
 from defragtrees.tables import read_matrix
 
+pytestmark = pytest.mark.cluster
 N_ROWS, N_FEATURES, N_WORKERS = 12_000, 5, 4
 LIMIT = 500_000_000  # bytes of memory of each worker
 GRID = ThresholdGrid((np.linspace(0.01, 0.99, 40),) * N_FEATURES)
@@ -37,6 +38,8 @@ def cluster():
         threads_per_worker=1,
         memory_limit=LIMIT,
         dashboard_address=None,
+        # Also without the dashboard there is a server; any port will do for it.
+        scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
     ) as made:
         yield made
 

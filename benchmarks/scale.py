@@ -86,6 +86,9 @@ def run_case(case):
                 "iterations": len(at),
                 "copy_s": copy,
                 "pass_s": one_pass,
+                # Bytes that must move: codes are read, N x K numbers once too.
+                "least_gb": case["rows"] * (case["features"] + 4 * N_COMPONENTS) / 1e9,
+                "copy_gb_per_s": 2 * case["rows"] * case["features"] / copy / 1e9,
                 "times_floor": iteration * n_cores / (copy + one_pass),
                 "memory_gb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6,
                 "most_thresholds": max(splits),

@@ -25,7 +25,7 @@ from benchmarks.scale_data import labels, make_block
 from defragtrees import DefragClassifier, DefragRegressor
 from defragtrees.render import text_table
 
-SETS = ("california_housing", "adult", "higgs")
+SETS = ("higgs",)
 N_MADE = 200_000
 
 

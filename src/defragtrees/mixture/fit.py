@@ -28,7 +28,7 @@ GROUP_BYTES = 24_000_000  # about what the arrays of one group of restarts may t
 
 # Rows of a sample, and how many restarts go on from it to more rows.
 RUNGS = ((12_500, 5), (50_000, 2))
-LEAST_STEP = 1.6  # a rung is left out if the last one has fewer times its rows
+LEAST_STEP = 4  # a rung is left out if the last one has fewer times its rows
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 DATA ?= ../shared/data
 
-.PHONY: demo test lint types bench quality reproduce clean
+.PHONY: demo test lint types bench scale quality reproduce clean
 
 $(VENV)/pip.stamp:
 	$(PYTHON) -m venv $(VENV)
@@ -42,6 +42,9 @@ bench: $(VENV)/test.stamp
 	DEFRAGTREES_DATA=$(DATA) $(BIN)/python -m benchmarks.refine_speed
 	DEFRAGTREES_DATA=$(DATA) $(BIN)/python -m benchmarks.harvest_solvers
 	$(BIN)/python -m benchmarks.rivals --data $(DATA)
+
+scale: $(VENV)/test.stamp
+	$(BIN)/python -m benchmarks.scale
 
 quality: $(VENV)/test.stamp
 	$(BIN)/python -m benchmarks.quality --data $(DATA)

@@ -172,8 +172,8 @@ class ParquetSource(LocalSource):
     """A Parquet file, or a folder of them; y and weights are columns of it."""
 
     def __init__(self, path, y=None, sample_weight=None):
-        require("pandas", "A Parquet file")
         self.arrow = require("pyarrow", "A Parquet file")
+        require("pandas", "A Parquet file")
         dataset = require("pyarrow.dataset", "A Parquet file")
         if not os.path.exists(path):
             raise FileNotFoundError(f"There is no file or folder {os.fspath(path)!r}.")

@@ -58,8 +58,13 @@ def fidelity(answers, predicted, task, sample_weight=None):
     answers = np.asarray(answers, dtype=np.float64)
     mean = np.average(answers, weights=sample_weight)
     variance = np.average((answers - mean) ** 2, weights=sample_weight)
+    return explained_share(loss, variance, np.abs(answers).max(initial=0.0))
+
+
+def explained_share(loss, variance, largest):
+    """R² from a mean squared loss and the variance of answers up to `largest`."""
     # What rounding leaves of a constant is none of the ensemble's doing.
-    noise = (1e-12 * np.abs(answers).max(initial=0.0)) ** 2
+    noise = (1e-12 * largest) ** 2
     if variance <= noise:
         return 1.0 if loss <= noise else 0.0
     return float(1.0 - loss / variance)

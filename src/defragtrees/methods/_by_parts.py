@@ -37,6 +37,10 @@ class _Answerer:
     def __call__(self, X):
         matrix = self.rules.encode(X)
         check_finite(matrix, self.rules.feature_names)
+        return self.answer(matrix)
+
+    def answer(self, matrix):
+        """The same for a matrix."""
         if self.posterior is None:
             return getattr(self.rules, self.verb)(matrix)
         return self.posterior.answer_in(matrix, self.rules.classes)
@@ -84,7 +88,8 @@ class ByParts:
     def _table_or_none(self, source, rng):
         """X, y and sample_weight in memory; None if they were fitted as codes."""
         if source.n_rows() <= sources.MANY_ROWS:
-            source.select(self._ensemble_names())
+            forest = self._fitted_forest()
+            source.select(() if forest is None else forest.feature_names)
             return source.whole()
         if self._keeps_codes:
             self._fit_codes(source, rng)
@@ -97,15 +102,12 @@ class ByParts:
             )
         return source.whole()
 
-    def _ensemble_names(self):
-        """Feature names of a fitted ensemble; none if it is not fitted yet."""
+    def _fitted_forest(self):
+        """The forest of the given ensemble; None if it is not fitted yet."""
         try:
-            return () if self.ensemble is None else self._forest_names()
+            return None if self.ensemble is None else read_forest(self.ensemble)
         except NotFittedError:
-            return ()
-
-    def _forest_names(self):
-        return read_forest(self.ensemble).feature_names
+            return None
 
     def _fit_codes(self, source, rng):
         """Fit on rows of which only the codes are kept."""
@@ -132,10 +134,7 @@ class ByParts:
             X, y, weight = source.whole()
             y = self._check_y(y, source.n_rows())
             return self._ready_forest(X, y, weight, rng)
-        try:
-            forest = None if self.ensemble is None else read_forest(self.ensemble)
-        except NotFittedError:
-            forest = None
+        forest = self._fitted_forest()
         if forest is None:
             raise NotFittedError(
                 "The ensemble must be fitted before rows that are not in memory can be "
@@ -170,10 +169,7 @@ class ByParts:
         source = sources.open_source(X)
         answerer = _Answerer(self.rules_, verb, posterior)
         if source is None:
-            matrix = self._matrix(X)
-            if posterior is not None:
-                return posterior.answer_in(matrix, self.rules_.classes)
-            return getattr(self.rules_, verb)(matrix)
+            return answerer.answer(self._matrix(X))
         source.select(self.rules_.feature_names)
         self._check_again(source.first().X)
         return source.each(answerer, dtype=dtype, n_outputs=n_outputs)

@@ -6,6 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from defragtrees.metrics import explained_share
+
 __all__ = [
     "Measure",
     "RuleSums",
@@ -110,10 +112,7 @@ class Measure:
     def _fidelity(self, loss, task):
         if task == "classification":
             return 1.0 - loss
-        variance, noise = self.spread / self.weight, (1e-12 * self.largest) ** 2
-        if variance <= noise:
-            return 1.0 if loss <= noise else 0.0
-        return 1.0 - loss / variance
+        return explained_share(loss, self.spread / self.weight, self.largest)
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,7 +11,6 @@ from sklearn.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
-from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import (
     _check_sample_weight,
@@ -143,15 +142,10 @@ class Simplifier(ByParts, BaseEstimator):
 
     def _ready_forest(self, X, y, sample_weight, rng):
         """The forest of the given ensemble, which is fitted first if it is not."""
-        ensemble = self.ensemble
-        if ensemble is not None:
-            try:
-                forest = read_forest(ensemble)
-            except NotFittedError:
-                forest = None
-            if forest is not None:
-                self.ensemble_ = ensemble
-                return self._check_forest(forest)
+        forest = self._fitted_forest()
+        if forest is not None:
+            self.ensemble_ = self.ensemble
+            return self._check_forest(forest)
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is "

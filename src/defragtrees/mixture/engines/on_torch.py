@@ -72,7 +72,6 @@ def make_for_shards(layout, rows):
 
 
 def _make(layout, n_bins, codes, target, weight, total):
-    check()
     torch = require("torch", 'engine="cuda"')
     dtype = torch.float64 if len(target) <= EXACT_ROWS else torch.float32
     return TorchEngine(layout, n_bins, codes, target, weight, total, "cuda", dtype)

@@ -30,7 +30,7 @@ types: $(VENV)/test.stamp
 	$(BIN)/mypy
 
 test: lint types
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m cluster tests/shards
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m cluster tests/rows
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 \
 		--dist worksteal -m 'not cluster'
 

@@ -30,8 +30,8 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier
 
 from benchmarks.problems import make_case
-from defragtrees.methods._harvest_nodes import cut_forest, find_nodes
-from defragtrees.methods._harvest_program import make_program, solve_program
+from defragtrees.methods.node_harvest.nodes import cut_forest, find_nodes
+from defragtrees.methods.node_harvest.program import make_program, solve_program
 from defragtrees.problem import Problem
 from defragtrees.readers import read_forest
 from defragtrees.render import text_table

@@ -22,7 +22,7 @@ from defragtrees import (
     simplify,
     simplify_path,
 )
-from defragtrees.compare import compare
+from defragtrees.comparison import compare
 
 DOCS = Path(__file__).parent.parent / "docs" / "pictures"
 DPI = 84

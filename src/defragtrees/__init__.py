@@ -1,7 +1,7 @@
 """A handful of rules that say nearly what a tree ensemble says."""
 
 from defragtrees._version import __version__ as __version__
-from defragtrees.compare import Comparison, compare
+from defragtrees.comparison import Comparison, compare
 from defragtrees.errors import (
     MissingPackageError,
     ModelFileError,
@@ -25,7 +25,7 @@ from defragtrees.methods.node_harvest import (
 from defragtrees.path import RulePath, simplify_path
 from defragtrees.readers import read_forest
 from defragtrees.rules import Condition, Rule, RuleSet
-from defragtrees.simplify import simplify
+from defragtrees.simplification import simplify
 
 __all__ = [
     "BornAgainTreeClassifier",

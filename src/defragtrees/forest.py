@@ -8,6 +8,7 @@ import numpy as np
 from scipy import special
 
 from defragtrees._values import ByValue, freeze
+from defragtrees.outcome import make_outcome
 from defragtrees.tables import read_matrix
 from defragtrees.trees import StackedTrees, Tree, Walk, exact_threshold
 
@@ -109,6 +110,11 @@ class Forest(ByValue):
     def __repr__(self):
         size = f"{len(self.trees)} trees, {self.n_features} features"
         return f"<Forest: {size}, {self.task}>"
+
+    @property
+    def outcome(self):
+        """What is predicted: its measures, texts and checks."""
+        return make_outcome(self.task, self.classes)
 
     @property
     def n_features(self):

@@ -6,6 +6,7 @@ import warnings
 import numpy as np
 from sklearn.utils import check_random_state
 
+from defragtrees.outcome import make_outcome
 from defragtrees.tables import take_rows
 
 __all__ = [
@@ -28,12 +29,7 @@ def error(expected, predicted, task, sample_weight=None):
     >>> error(["a", "b"], ["a", "a"], "classification")
     0.5
     """
-    expected, predicted = np.ravel(expected), np.ravel(predicted)
-    if task == "classification":
-        loss = expected != predicted
-    else:
-        loss = (expected - predicted) ** 2
-    return float(np.average(loss, weights=sample_weight))
+    return make_outcome(task).error(expected, predicted, sample_weight)
 
 
 def fidelity(answers, predicted, task, sample_weight=None):
@@ -52,22 +48,7 @@ def fidelity(answers, predicted, task, sample_weight=None):
     >>> fidelity([1.0, 3.0], [1.0, 3.0], "regression")
     1.0
     """
-    loss = error(answers, predicted, task, sample_weight)
-    if task == "classification":
-        return 1.0 - loss
-    answers = np.asarray(answers, dtype=np.float64)
-    mean = np.average(answers, weights=sample_weight)
-    variance = np.average((answers - mean) ** 2, weights=sample_weight)
-    return explained_share(loss, variance, np.abs(answers).max(initial=0.0))
-
-
-def explained_share(loss, variance, largest):
-    """R² from a mean squared loss and the variance of answers up to `largest`."""
-    # What rounding leaves of a constant is none of the ensemble's doing.
-    noise = (1e-12 * largest) ** 2
-    if variance <= noise:
-        return 1.0 if loss <= noise else 0.0
-    return float(1.0 - loss / variance)
+    return make_outcome(task).fidelity(answers, predicted, sample_weight)
 
 
 def coverage(rules, X, sample_weight=None):

@@ -8,9 +8,9 @@ from sklearn.model_selection import train_test_split
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from defragtrees import metrics, plots, render
-from defragtrees.methods._door import one_seed
+from defragtrees.methods.validation import one_seed
 from defragtrees.rules import RuleSet
-from defragtrees.simplify import simplify
+from defragtrees.simplification import simplify
 from defragtrees.tables import take_rows
 
 __all__ = ["PathPoint", "RulePath", "simplify_path"]

@@ -16,6 +16,7 @@ from defragtrees._values import ByValue
 from defragtrees.conditions import Condition, Rule, label_text, listed
 from defragtrees.errors import ModelFileError
 from defragtrees.files import read_json, to_json, write_whole
+from defragtrees.outcome import make_outcome
 from defragtrees.sentences import explain_row
 from defragtrees.tables import read_matrix
 
@@ -121,6 +122,11 @@ class RuleSet(ByValue):
             raise ValueError("A rule must have one share for each class.")
         if self.decision == "average" and self.task == "classification" and not shares:
             raise ValueError("Rules that are averaged need their class shares.")
+
+    @property
+    def outcome(self):
+        """What is predicted: its measures, texts and checks."""
+        return make_outcome(self.task, self.classes)
 
     @property
     def n_rules(self):

@@ -19,15 +19,19 @@ from defragtrees.conditions import Condition
 from defragtrees.datasets import load_sample
 from defragtrees.forest import Forest, Tree
 from defragtrees.methods import born_again
-from defragtrees.methods._born_grow import Grown, Growth, cut, grow
-from defragtrees.methods._born_smear import acceptance, smear
-from defragtrees.methods._born_split import best_split, find_candidates, split_losses
-from defragtrees.methods._born_table import make_table
-from defragtrees.methods._leaves import Split, SplitTree, leaf_rules
 from defragtrees.methods.born_again import (
     BornAgainTreeClassifier,
     BornAgainTreeRegressor,
 )
+from defragtrees.methods.born_again.grow import Grown, Growth, cut, grow
+from defragtrees.methods.born_again.smear import acceptance, smear
+from defragtrees.methods.born_again.split import (
+    best_split,
+    find_candidates,
+    split_losses,
+)
+from defragtrees.methods.born_again.table import make_table
+from defragtrees.methods.leaves import Split, SplitTree, leaf_rules
 from defragtrees.problem import Problem
 from defragtrees.readers import read_forest
 from tests.checks import methods

@@ -26,18 +26,18 @@ from defragtrees.methods import (
     _intrees_pruning,
     _intrees_targets,
 )
-from defragtrees.methods._intrees_candidates import Candidates, drop_repeats, extract
-from defragtrees.methods._intrees_listing import build_list
-from defragtrees.methods._intrees_pruning import measure, prune, prune_all
-from defragtrees.methods._intrees_selection import select_rules
-from defragtrees.methods._intrees_targets import (
+from defragtrees.methods.intrees import InTreesClassifier, InTreesRegressor
+from defragtrees.methods.intrees.candidates import Candidates, drop_repeats, extract
+from defragtrees.methods.intrees.listing import build_list
+from defragtrees.methods.intrees.pruning import measure, prune, prune_all
+from defragtrees.methods.intrees.selection import select_rules
+from defragtrees.methods.intrees.targets import (
     ClassTarget,
     NumberTarget,
     discretise,
     level_answers,
 )
-from defragtrees.methods._paths import Sides
-from defragtrees.methods.intrees import InTreesClassifier, InTreesRegressor
+from defragtrees.methods.tree_paths import Sides
 from defragtrees.problem import Problem
 from defragtrees.progress import Progress
 from defragtrees.readers import read_forest

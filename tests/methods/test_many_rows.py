@@ -22,7 +22,7 @@ from defragtrees.methods._compiled import for_many_rows
 from defragtrees.methods._encoding import Encoder, known_values
 from defragtrees.mixture import fit
 from defragtrees.problem import ThresholdGrid
-from defragtrees.shards import sources
+from defragtrees.rows import sources
 
 NAMES = ["age", "income", "city", "height"]
 CITIES = ["Bern", "Kyoto", "Lima"]

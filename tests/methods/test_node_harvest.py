@@ -21,13 +21,13 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from defragtrees.forest import Forest, Tree
-from defragtrees.methods._harvest_nodes import cut_forest, find_nodes
-from defragtrees.methods._harvest_program import make_program, solve_program
-from defragtrees.methods._harvest_rules import average_rules
 from defragtrees.methods.node_harvest import (
     NodeHarvestClassifier,
     NodeHarvestRegressor,
 )
+from defragtrees.methods.node_harvest.nodes import cut_forest, find_nodes
+from defragtrees.methods.node_harvest.program import make_program, solve_program
+from defragtrees.methods.node_harvest.rules import average_rules
 from defragtrees.problem import Problem
 from defragtrees.readers import read_forest
 from tests.checks import methods
@@ -333,7 +333,7 @@ def test_rows_in_other_blocks_change_nothing(monkeypatch):
         for weight in (np.ones(200), rng.integers(1, 4, 200).astype(float)):
             whole = make_program(sample_weight=weight, mode=mode, **case)
             with monkeypatch.context() as patch:
-                patch.setattr("defragtrees.methods._harvest_program.BLOCK_ROWS", 64)
+                patch.setattr("defragtrees.methods.node_harvest.program.BLOCK_ROWS", 64)
                 parts = make_program(sample_weight=weight, mode=mode, **case)
             assert parts.gram == pytest.approx(whole.gram, abs=1e-14)
             assert parts.quadratic == pytest.approx(whole.quadratic, abs=1e-13)

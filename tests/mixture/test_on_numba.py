@@ -14,7 +14,7 @@ from defragtrees.mixture.engines import make_engine, on_numpy
 from defragtrees.mixture.engines.plan import Plan, Target
 from defragtrees.mixture.fit import Rows
 from defragtrees.mixture.loop import Settings, run
-from defragtrees.shards.local import LocalShards, Shard
+from defragtrees.rows.local import LocalShards, Shard
 from tests.mixture.problems import Case, cases
 
 numba = pytest.importorskip("numba")

@@ -10,7 +10,7 @@ from defragtrees.mixture.engines.plan import Target
 from defragtrees.mixture.fit import ShardRows
 from defragtrees.mixture.loop import Settings, run
 from defragtrees.mixture.screen import training_losses
-from defragtrees.shards.local import LocalShards, Shard, joined
+from defragtrees.rows.local import LocalShards, Shard, joined
 from tests.mixture.problems import Case, cases
 
 

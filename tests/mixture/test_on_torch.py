@@ -14,7 +14,7 @@ from defragtrees.mixture.engines.plan import Target
 from defragtrees.mixture.fit import Rows, ShardRows
 from defragtrees.mixture.loop import Settings, run
 from defragtrees.mixture.params import Params, make_layout
-from defragtrees.shards.local import LocalShards, Shard
+from defragtrees.rows.local import LocalShards, Shard
 from tests.mixture.problems import Case, cases
 
 torch = pytest.importorskip("torch")

@@ -9,7 +9,7 @@ from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
 
 from defragtrees import DefragClassifier, plots
-from defragtrees.compare import Comparison
+from defragtrees.comparison import Comparison
 from defragtrees.mixture.loop import Step
 from defragtrees.path import PathPoint, RulePath
 

@@ -9,7 +9,7 @@ from matplotlib import cbook, pyplot
 from matplotlib.text import Text
 
 from defragtrees import Condition, MissingPackageError, Rule, RuleSet, plots
-from defragtrees.compare import Comparison
+from defragtrees.comparison import Comparison
 from defragtrees.mixture.loop import Step
 from defragtrees.path import PathPoint, RulePath
 

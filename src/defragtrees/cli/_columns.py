@@ -4,7 +4,7 @@ import dataclasses
 import difflib
 import re
 
-from defragtrees.methods._door import is_renamed
+from defragtrees.methods.validation import is_renamed
 from defragtrees.tables import listed
 
 __all__ = ["find_column", "match_columns", "rule_columns"]

@@ -15,7 +15,7 @@ from defragtrees.cli._methods import method_options
 from defragtrees.cli._output import check_output, json_text, say
 from defragtrees.cli._plotting import check_plot, save_plot
 from defragtrees.cli._progress import is_shown, progress_kind
-from defragtrees.compare import compare
+from defragtrees.comparison import compare
 from defragtrees.methods import METHODS
 
 __all__ = ["command", "compared"]

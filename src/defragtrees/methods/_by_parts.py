@@ -8,19 +8,19 @@ from sklearn.exceptions import NotFittedError
 
 from defragtrees.forest import Forest
 from defragtrees.methods._compiled import for_many_rows
-from defragtrees.methods._door import (
+from defragtrees.methods._encoding import warn_of_empty_columns
+from defragtrees.methods._tally import Measure
+from defragtrees.methods._whole import read_whole, sample_problem
+from defragtrees.methods.validation import (
     check_labels,
     numbers,
     part_column,
     part_weight,
 )
-from defragtrees.methods._encoding import warn_of_empty_columns
-from defragtrees.methods._tally import Measure
-from defragtrees.methods._whole import read_whole, sample_problem
 from defragtrees.progress import Progress
 from defragtrees.readers import read_forest
+from defragtrees.rows import sources
 from defragtrees.rules import RuleSet
-from defragtrees.shards import sources
 from defragtrees.tables import check_finite
 
 __all__ = ["ByParts"]

@@ -13,14 +13,14 @@ import numpy as np
 
 from defragtrees.bins import ThresholdGrid
 from defragtrees.forest import Forest
-from defragtrees.methods._door import (
+from defragtrees.methods.validation import (
     check_labels,
     class_numbers,
     numbers,
     part_column,
     part_weight,
 )
-from defragtrees.shards.local import Shard
+from defragtrees.rows.local import Shard
 from defragtrees.tables import check_finite
 
 __all__ = [

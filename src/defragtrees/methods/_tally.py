@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from defragtrees.metrics import explained_share
+from defragtrees.outcome.numbers import explained_share
 
 __all__ = [
     "Measure",

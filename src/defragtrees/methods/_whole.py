@@ -28,8 +28,8 @@ from defragtrees.methods._tally import (
 from defragtrees.mixture.engines.plan import Target
 from defragtrees.mixture.fit import ShardRows
 from defragtrees.problem import Problem
-from defragtrees.shards import sources
-from defragtrees.shards.local import joined
+from defragtrees.rows import sources
+from defragtrees.rows.local import joined
 
 __all__ = ["Whole", "read_whole", "sample_problem"]
 

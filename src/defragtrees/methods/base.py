@@ -22,7 +22,9 @@ from sklearn.utils.validation import (
 from defragtrees import metrics
 from defragtrees.forest import Forest
 from defragtrees.methods._by_parts import ByParts
-from defragtrees.methods._door import (
+from defragtrees.methods._summary import summary_text
+from defragtrees.methods.settings import check_choice, check_flag
+from defragtrees.methods.validation import (
     check_known,
     check_labels,
     class_numbers,
@@ -30,11 +32,9 @@ from defragtrees.methods._door import (
     numbers,
     text_as_categories,
 )
-from defragtrees.methods._settings import check_choice, check_flag
-from defragtrees.methods._summary import summary_text
 from defragtrees.problem import Problem
 from defragtrees.readers import read_forest
-from defragtrees.shards.sources import open_source
+from defragtrees.rows.sources import open_source
 from defragtrees.tables import (
     category_lists,
     check_finite,

@@ -14,8 +14,8 @@ from defragtrees.methods._components import (
 )
 from defragtrees.methods._listing import component_rules
 from defragtrees.methods._refining import Refinement, refine
-from defragtrees.methods._settings import check_settings, feature_numbers
 from defragtrees.methods.base import RuleClassifier, RuleRegressor, Simplifier
+from defragtrees.methods.settings import check_settings, feature_numbers
 from defragtrees.mixture.engines import check_engine
 from defragtrees.mixture.fit import MixtureSettings, Rows, fit_mixture, n_fits
 from defragtrees.mixture.loop import Settings

@@ -5,15 +5,15 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from defragtrees.methods._leaves import (
+from defragtrees.methods.base import RuleClassifier, RuleRegressor, Simplifier
+from defragtrees.methods.leaves import (
     Split,
     SplitTree,
     cross_validate,
     leaf_rules,
     shorten_thresholds,
 )
-from defragtrees.methods._settings import check_whole, is_number
-from defragtrees.methods.base import RuleClassifier, RuleRegressor, Simplifier
+from defragtrees.methods.settings import check_whole, is_number
 
 __all__ = ["DistilledTreeClassifier", "DistilledTreeRegressor"]
 

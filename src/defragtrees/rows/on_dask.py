@@ -14,8 +14,8 @@ from operator import add
 import numpy as np
 
 from defragtrees._optional import require
-from defragtrees.shards import sources
-from defragtrees.shards._dask_tables import (
+from defragtrees.rows import sources
+from defragtrees.rows._dask_tables import (
     applied,
     blocks,
     check_column,
@@ -28,7 +28,7 @@ from defragtrees.shards._dask_tables import (
     known_lengths,
     one_row,
 )
-from defragtrees.shards.sources import LocalSource, Part
+from defragtrees.rows.sources import LocalSource, Part
 
 dask = require("dask", "A Dask collection")
 
@@ -181,7 +181,7 @@ def current_client():
 
 
 def _cluster_room():
-    return import_module("defragtrees.shards._dask_shards")
+    return import_module("defragtrees.rows._dask_shards")
 
 
 def _watched(notes, watch):

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from defragtrees.methods._paths import Sides, find_paths
+from defragtrees.methods.tree_paths import Sides, find_paths
 
 __all__ = ["Candidates", "drop_repeats", "extract", "pack", "side_bits", "unpack"]
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from defragtrees.methods._intrees_candidates import unpack
+from defragtrees.methods.intrees.candidates import unpack
 
 __all__ = ["Listed", "build_list"]
 

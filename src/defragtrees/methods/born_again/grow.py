@@ -4,9 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from defragtrees.methods._born_smear import smear
-from defragtrees.methods._born_split import best_split, find_candidates
-from defragtrees.methods._leaves import Split, SplitTree
+from defragtrees.methods.born_again.smear import smear
+from defragtrees.methods.born_again.split import best_split, find_candidates
+from defragtrees.methods.leaves import Split, SplitTree
 
 __all__ = ["Grown", "Growth", "cut", "grow"]
 

@@ -6,7 +6,7 @@ better than those in use, so that a few rules serve all trees.
 
 import numpy as np
 
-from defragtrees.methods._intrees_candidates import pack
+from defragtrees.methods.intrees.candidates import pack
 
 __all__ = ["select_rules"]
 

@@ -23,7 +23,7 @@ from sklearn.ensemble import (
 from defragtrees import DefragClassifier, DefragRegressor
 from defragtrees.mixture import fit
 from defragtrees.readers import read_forest
-from defragtrees.shards import sources
+from defragtrees.rows import sources
 from tests.checks.readers import (
     check_numbers,
     check_probabilities,

@@ -4,8 +4,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from defragtrees.methods._intrees_candidates import Candidates, drop_repeats, side_bits
-from defragtrees.methods._intrees_targets import thousandths
+from defragtrees.methods.intrees.candidates import Candidates, drop_repeats, side_bits
+from defragtrees.methods.intrees.targets import thousandths
 
 __all__ = ["Measured", "measure", "prune", "prune_all"]
 

@@ -11,12 +11,12 @@ import warnings
 
 import numpy as np
 
-from defragtrees.methods._harvest_nodes import cut_forest, find_nodes
-from defragtrees.methods._harvest_program import make_program, solve_program
-from defragtrees.methods._harvest_rules import average_rules, choose_nodes
-from defragtrees.methods._harvest_trees import grow_forest
-from defragtrees.methods._settings import check_choice, check_number, check_whole
 from defragtrees.methods.base import RuleClassifier, RuleRegressor, Simplifier
+from defragtrees.methods.node_harvest.nodes import cut_forest, find_nodes
+from defragtrees.methods.node_harvest.program import make_program, solve_program
+from defragtrees.methods.node_harvest.rules import average_rules, choose_nodes
+from defragtrees.methods.node_harvest.trees import grow_forest
+from defragtrees.methods.settings import check_choice, check_number, check_whole
 
 __all__ = ["NodeHarvestClassifier", "NodeHarvestRegressor"]
 

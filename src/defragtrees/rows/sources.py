@@ -15,7 +15,7 @@ import numpy as np
 from scipy import sparse
 
 from defragtrees._optional import require
-from defragtrees.shards.local import LocalShards, in_order, joined
+from defragtrees.rows.local import LocalShards, in_order, joined
 from defragtrees.tables import column_names
 
 __all__ = ["Part", "open_source"]
@@ -49,7 +49,7 @@ def open_source(X, y=None, sample_weight=None):
     y, sample_weight : array, column name of a Parquet file, or Dask collection
     """
     if type(X).__module__.split(".")[0].startswith("dask"):
-        room = import_module("defragtrees.shards.on_dask")
+        room = import_module("defragtrees.rows.on_dask")
         return room.DaskSource(X, y, sample_weight)
     if isinstance(X, (str, os.PathLike)):
         return ParquetSource(X, y, sample_weight)

@@ -2,21 +2,21 @@
 
 import numpy as np
 
-from defragtrees.methods._born_grow import Growth, cut, grow
-from defragtrees.methods._born_table import make_table
-from defragtrees.methods._leaves import (
+from defragtrees.methods.base import RuleClassifier, RuleRegressor, Simplifier
+from defragtrees.methods.born_again.grow import Growth, cut, grow
+from defragtrees.methods.born_again.table import make_table
+from defragtrees.methods.leaves import (
     cross_validate,
     leaf_rules,
     shorten_thresholds,
 )
-from defragtrees.methods._settings import (
+from defragtrees.methods.settings import (
     check_choice,
     check_flag,
     check_number,
     check_whole,
     is_whole,
 )
-from defragtrees.methods.base import RuleClassifier, RuleRegressor, Simplifier
 from defragtrees.progress import Progress
 
 __all__ = ["BornAgainTreeClassifier", "BornAgainTreeRegressor"]

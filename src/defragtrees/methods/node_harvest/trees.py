@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.tree import DecisionTreeRegressor
 
 from defragtrees.forest import Forest, Tree, exact_threshold
-from defragtrees.methods._harvest_nodes import cut_forest, find_nodes
+from defragtrees.methods.node_harvest.nodes import cut_forest, find_nodes
 
 __all__ = ["grow_forest"]
 

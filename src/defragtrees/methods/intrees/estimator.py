@@ -2,24 +2,24 @@
 
 import dataclasses
 
-from defragtrees.methods._intrees_candidates import drop_repeats, extract
-from defragtrees.methods._intrees_listing import build_list
-from defragtrees.methods._intrees_pruning import prune_all
-from defragtrees.methods._intrees_selection import select_rules
-from defragtrees.methods._intrees_targets import (
+from defragtrees.methods._listing import answering_rule
+from defragtrees.methods.base import RuleClassifier, RuleRegressor, Simplifier
+from defragtrees.methods.intrees.candidates import drop_repeats, extract
+from defragtrees.methods.intrees.listing import build_list
+from defragtrees.methods.intrees.pruning import prune_all
+from defragtrees.methods.intrees.selection import select_rules
+from defragtrees.methods.intrees.targets import (
     ClassTarget,
     NumberTarget,
     discretise,
     level_answers,
 )
-from defragtrees.methods._listing import answering_rule
-from defragtrees.methods._settings import (
+from defragtrees.methods.settings import (
     check_choice,
     check_flag,
     check_number,
     check_whole,
 )
-from defragtrees.methods.base import RuleClassifier, RuleRegressor, Simplifier
 from defragtrees.progress import Progress
 from defragtrees.rules import RuleSet
 

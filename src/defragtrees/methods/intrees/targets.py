@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from defragtrees.methods._intrees_candidates import pack, unpack
+from defragtrees.methods.intrees.candidates import pack, unpack
 
 __all__ = ["ClassTarget", "NumberTarget", "discretise", "level_answers", "thousandths"]
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from defragtrees.methods._paths import Path, Sides, find_paths
+from defragtrees.methods.tree_paths import Path, Sides, find_paths
 
 __all__ = ["Nodes", "cut_forest", "find_nodes"]
 

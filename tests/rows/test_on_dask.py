@@ -18,10 +18,10 @@ from sklearn.ensemble import RandomForestClassifier
 
 from defragtrees import DefragClassifier
 from defragtrees.bins import ThresholdGrid
-from defragtrees.shards import _dask_shards, sources
-from defragtrees.shards._dask_shards import DaskShards
-from defragtrees.shards.local import LocalShards, Shard
-from defragtrees.shards.on_dask import DaskSource
+from defragtrees.rows import _dask_shards, sources
+from defragtrees.rows._dask_shards import DaskShards
+from defragtrees.rows.local import LocalShards, Shard
+from defragtrees.rows.on_dask import DaskSource
 from defragtrees.tables import read_matrix
 
 pytestmark = pytest.mark.cluster

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from defragtrees._optional import require
-from defragtrees.shards.sources import Part
+from defragtrees.rows.sources import Part
 
 dask = require("dask", "A Dask collection")
 da = require("dask.array", "A Dask collection")

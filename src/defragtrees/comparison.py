@@ -20,9 +20,9 @@ from sklearn.utils.validation import (
 from defragtrees import metrics, plots, render
 from defragtrees._optional import require
 from defragtrees.methods import METHODS
-from defragtrees.methods._door import check_labels, class_numbers, one_seed
-from defragtrees.methods._door import numbers as finite_numbers
 from defragtrees.methods.base import Simplifier
+from defragtrees.methods.validation import check_labels, class_numbers, one_seed
+from defragtrees.methods.validation import numbers as finite_numbers
 from defragtrees.progress import Progress
 from defragtrees.readers import read_forest
 from defragtrees.tables import take_rows

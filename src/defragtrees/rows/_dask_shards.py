@@ -21,8 +21,8 @@ from operator import add
 import numpy as np
 
 from defragtrees._optional import require
-from defragtrees.shards._dask_tables import checked_part
-from defragtrees.shards.local import Shard, joined
+from defragtrees.rows._dask_tables import checked_part
+from defragtrees.rows.local import Shard, joined
 
 distributed = require("distributed", "A Dask cluster")
 pickle = require("distributed.protocol.pickle", "A Dask cluster")

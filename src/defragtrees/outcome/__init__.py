@@ -1,0 +1,34 @@
+"""What is predicted, classes or numbers: all that depends on it stands in this room.
+
+Rule sets, forests and estimators carry an outcome and ask it; nobody else compares the
+name of a task. A further outcome is one module here and one line in `OUTCOMES`.
+"""
+
+from defragtrees.outcome.classes import Classes
+from defragtrees.outcome.numbers import Numbers
+
+__all__ = ["OUTCOMES", "Classes", "Numbers", "make_outcome"]
+
+OUTCOMES = {kind.task: kind for kind in (Classes, Numbers)}
+
+
+def make_outcome(task, classes=None):
+    """The outcome of a task.
+
+    Parameters
+    ----------
+    task : str
+        A key of `OUTCOMES`.
+    classes : sequence, optional
+        The labels, where there are any.
+
+    Examples
+    --------
+    >>> make_outcome("classification", ["no", "yes"])
+    Classes(labels=('no', 'yes'))
+    >>> make_outcome("regression").error_name
+    'squared error'
+    """
+    if task not in OUTCOMES:
+        raise ValueError(f"Unknown task {task!r}.")
+    return OUTCOMES[task].of(classes)

@@ -18,10 +18,10 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 from defragtrees.conditions import Condition
 from defragtrees.datasets import load_sample
 from defragtrees.forest import Forest, Tree
-from defragtrees.methods import born_again
 from defragtrees.methods.born_again import (
     BornAgainTreeClassifier,
     BornAgainTreeRegressor,
+    estimator,
 )
 from defragtrees.methods.born_again.grow import Grown, Growth, cut, grow
 from defragtrees.methods.born_again.smear import acceptance, smear
@@ -682,11 +682,11 @@ def test_huge_and_neighbouring_numbers_can_be_split():
 def test_progress_counts_the_folds(monkeypatch):
     steps = []
 
-    class Counter(born_again.Progress):
+    class Counter(estimator.Progress):
         def advance(self, n_steps=1):
             steps.append((self.label, self.total))
 
-    monkeypatch.setattr(born_again, "Progress", Counter)
+    monkeypatch.setattr(estimator, "Progress", Counter)
     X, y = make_data("regression", n_rows=60)
     tree = DecisionTreeRegressor(random_state=0).fit(X, y)
     BornAgainTreeRegressor(tree, n_folds=3, random_state=0).fit(X, y)

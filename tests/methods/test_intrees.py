@@ -21,12 +21,13 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from defragtrees.bins import ThresholdGrid
 from defragtrees.datasets import load_sample
 from defragtrees.forest import Forest, Tree
-from defragtrees.methods import (
-    _intrees_listing,
-    _intrees_pruning,
-    _intrees_targets,
+from defragtrees.methods.intrees import (
+    InTreesClassifier,
+    InTreesRegressor,
+    listing,
+    pruning,
+    targets,
 )
-from defragtrees.methods.intrees import InTreesClassifier, InTreesRegressor
 from defragtrees.methods.intrees.candidates import Candidates, drop_repeats, extract
 from defragtrees.methods.intrees.listing import build_list
 from defragtrees.methods.intrees.pruning import measure, prune, prune_all
@@ -441,7 +442,7 @@ def test_levels_and_their_answers_count_weights():
 def test_kinds_of_weights_have_no_say_in_sums():
     rng = np.random.default_rng(0)
     held, labels = rng.random((7, 130)) < 0.4, rng.integers(0, 3, 130)
-    bits = _intrees_targets.pack(held)
+    bits = targets.pack(held)
     for weight in (np.ones(130), rng.integers(1, 3, 130), rng.random(130)):
         target = ClassTarget(labels, 3, weight * 1.0)
         by_hand = [
@@ -463,10 +464,10 @@ def test_sums_of_numbers_need_no_rounding():
 
 def test_bits_are_counted_without_numpy_2(monkeypatch):
     words = np.array([[0, 1], [2**64 - 1, 2**63 + 5]], dtype=np.uint64)
-    assert _intrees_targets.count_bits(words).tolist() == [1, 67]
-    by_table = _intrees_targets._counted_by_table
-    monkeypatch.setattr(_intrees_targets, "count_of_words", by_table)
-    assert _intrees_targets.count_bits(words).tolist() == [1, 67]
+    assert targets.count_bits(words).tolist() == [1, 67]
+    by_table = targets._counted_by_table
+    monkeypatch.setattr(targets, "count_of_words", by_table)
+    assert targets.count_bits(words).tolist() == [1, 67]
 
 
 def test_blocks_have_no_say(spam, energy, monkeypatch):
@@ -477,8 +478,8 @@ def test_blocks_have_no_say(spam, energy, monkeypatch):
         )
 
     before = both()
-    monkeypatch.setattr(_intrees_pruning, "BLOCK_BYTES", 20_000)
-    for module in (_intrees_targets, _intrees_listing):
+    monkeypatch.setattr(pruning, "BLOCK_BYTES", 20_000)
+    for module in (targets, listing):
         monkeypatch.setattr(module, "CELLS_AT_ONCE", 20_000)
     assert both() == before
 

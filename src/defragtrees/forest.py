@@ -130,27 +130,27 @@ class Forest(ByValue):
             Sorted float64 thresholds of a numeric feature; for a categorical one a
             bool array of shape (n_sets, n_categories + 1), the sets that go left.
         """
-        found = []
-        for j, known in enumerate(self.categories):
+        distinct = []
+        for j, labels in enumerate(self.categories):
             at = [tree.feature == j for tree in self.trees]
-            if known is None:
+            if labels is None:
                 parts = [
                     t.threshold[here] for t, here in zip(self.trees, at, strict=True)
                 ]
-                found.append(np.unique(np.concatenate([np.empty(0), *parts])))
+                distinct.append(np.unique(np.concatenate([np.empty(0), *parts])))
             else:
-                width = len(known) + 1
+                width = len(labels) + 1
                 parts = [
                     t.categories[here, :width]
                     for t, here in zip(self.trees, at, strict=True)
                     if here.any()
                 ]
-                found.append(
+                distinct.append(
                     np.unique(
                         np.concatenate([np.empty((0, width), bool), *parts]), axis=0
                     )
                 )
-        return found
+        return distinct
 
     def encode(self, X):
         """X as float64 numbers, categories as positions; checks names and number."""
@@ -158,42 +158,43 @@ class Forest(ByValue):
 
     def predict_raw(self, X):
         """The combined answers of the trees before the link, (n_samples, n_outputs)."""
-        return self._raw(self.encode(X))
+        return self.predict_raw_encoded(self.encode(X))
 
     def predict_proba(self, X):
         """Class probabilities of shape (n_samples, n_classes)."""
-        return self.shares(self.encode(X))
+        return self.predict_proba_encoded(self.encode(X))
 
-    def shares(self, matrix):
+    def predict_proba_encoded(self, matrix):
         """`predict_proba` for a matrix that `encode` made."""
         if self.task != "classification":
             raise AttributeError("A regression forest has no class probabilities.")
-        linked = LINKS[self.link](self._raw(matrix))
+        linked = LINKS[self.link](self.predict_raw_encoded(matrix))
         if linked.shape[1] == 1 and len(self.classes) == 2:
             return np.hstack([1 - linked, linked])
         return linked
 
     def predict(self, X):
         """Class labels, or numbers, of shape (n_samples,)."""
-        return self.answer(self.encode(X))
+        return self.predict_encoded(self.encode(X))
 
-    def answer(self, matrix):
+    def predict_encoded(self, matrix):
         """`predict` for a matrix that `encode` made."""
         if self.task == "classification":
-            return np.asarray(self.classes)[self.choose(matrix)]
-        linked = LINKS[self.link](self._raw(matrix))
+            return np.asarray(self.classes)[self.class_index(matrix)]
+        linked = LINKS[self.link](self.predict_raw_encoded(matrix))
         return linked[:, 0] if linked.shape[1] == 1 else linked
 
-    def choose(self, matrix):
+    def class_index(self, matrix):
         """Class numbers for a matrix that `encode` made."""
-        raw = self._raw(matrix)
+        raw = self.predict_raw_encoded(matrix)
         if raw.shape[1] == 1 and len(self.classes) == 2:
             border = 0.5 if self.link == "identity" else 0.0
             score = raw[:, 0] - border
             return (score >= 0 if self.ties == "last" else score > 0).astype(int)
         return raw.argmax(axis=1)
 
-    def _raw(self, matrix):
+    def predict_raw_encoded(self, matrix):
+        """`predict_raw` for a matrix that `encode` made."""
         n_rows, n_trees = len(matrix), len(self.trees)
         raw = np.empty((n_rows, len(self.base)))
         step = max(1, BLOCK_CELLS // max(1, n_trees))
@@ -206,26 +207,26 @@ class Forest(ByValue):
     def _combined(self, matrix, walk):
         if not self.trees:
             return np.tile(self.base, (len(matrix), 1))
-        leaves = self._stacked.leaves(matrix, walk)
-        value = self._stacked.value
+        leaves = self.stacked.leaves(matrix, walk)
+        value = self.stacked.value
         if self.combine == "median":
             return _weighted_median(value[leaves, 0], self.weights)[:, None] + self.base
         total = np.empty((len(matrix), len(self.base)))
-        for output, begin in enumerate(self._start()):
-            said = value[:, output][leaves.T]
-            said *= self.weights[:, None]
-            said[0] += begin
+        for output, begin in enumerate(self.sum_start()):
+            terms = value[:, output][leaves.T]
+            terms *= self.weights[:, None]
+            terms[0] += begin
             # Tree after tree; a plain sum of a single row would take another order.
-            total[:, output] = np.add.accumulate(said, axis=0, out=said)[-1]
-        return self._finished(total)
+            total[:, output] = np.add.accumulate(terms, axis=0, out=terms)[-1]
+        return self.finish_sums(total)
 
-    def _finished(self, total):
+    def finish_sums(self, total):
         """The combined answers from the sums over the trees."""
         if self.combine == "mean":
             return total / self.weights.sum() + self.base
         return total
 
-    def _start(self):
+    def sum_start(self):
         """What a sum over the trees starts from.
 
         The base itself, as boosting libraries do: in another order the rounding
@@ -234,11 +235,12 @@ class Forest(ByValue):
         return self.base if self.combine == "sum" else np.zeros_like(self.base)
 
     @cached_property
-    def _stacked(self):
+    def stacked(self):
+        """The nodes of all trees behind one another."""
         return StackedTrees(self.trees, self.categories)
 
     def __getstate__(self):
-        return {name: v for name, v in self.__dict__.items() if name != "_stacked"}
+        return {name: v for name, v in self.__dict__.items() if name != "stacked"}
 
 
 def _weighted_median(values, weights):

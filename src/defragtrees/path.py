@@ -168,7 +168,7 @@ def simplify_path(
         **settings,
     )
     matrix = simple._matrix(take_rows(X, test))
-    answers = simple.forest_.answer(matrix)
+    answers = simple.forest_.predict_encoded(matrix)
     weight = take_rows(sample_weight, test)
     expected = answers if y is None else simple._check_y(take_rows(y, test), len(test))
     points = tuple(
@@ -183,14 +183,14 @@ def simplify_path(
 
 
 def _point(rules, matrix, expected, answers, weight):
-    predicted = rules.answer(matrix)
+    predicted = rules.predict_encoded(matrix)
     if rules.task == "classification":
         losses = (predicted != expected).astype(float)
     else:
         losses = (predicted - expected) ** 2
     error = float(np.average(losses, weights=weight))
     variance = float(np.average((losses - error) ** 2, weights=weight))
-    held = rules.holding(matrix)
+    held = rules.covers_encoded(matrix)
     return PathPoint(
         rules,
         error,

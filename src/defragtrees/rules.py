@@ -157,22 +157,22 @@ class RuleSet(ByValue):
 
     def covers(self, X):
         """Which rules hold in which rows, (n_samples, n_rules); the last one always."""
-        return self.holding(self.encode(X))
+        return self.covers_encoded(self.encode(X))
 
     def apply(self, X):
         """Index of the rule that answers each row; the last is the default.
 
         Where rules are averaged, it is the one with the most weight that holds.
         """
-        return self.answering(self.encode(X))
+        return self.apply_encoded(self.encode(X))
 
     def predict(self, X):
         """The answer for each row: class labels, or numbers."""
-        return self.answer(self.encode(X))
+        return self.predict_encoded(self.encode(X))
 
     def predict_proba(self, X):
         """Class shares: those of the answering rule, or their mean by weight."""
-        return self.shares(self.encode(X))
+        return self.predict_proba_encoded(self.encode(X))
 
     def explain(self, X):
         """Why the rules answer what they answer, in a sentence.
@@ -204,15 +204,15 @@ class RuleSet(ByValue):
         texts = [explain_row(self, matrix[i : i + 1]) for i in range(len(matrix))]
         return texts[0] if is_one else texts
 
-    def answering(self, matrix):
+    def apply_encoded(self, matrix):
         """`apply` for a matrix that `encode` made."""
-        held = self.holding(matrix)
+        held = self.covers_encoded(matrix)
         if self.decision == "average":
             weights = np.array([rule.weight for rule in self])
             return np.where(held, weights, -1.0).argmax(axis=1)
         return held.argmax(axis=1)
 
-    def answer(self, matrix):
+    def predict_encoded(self, matrix):
         """`predict` for a matrix that `encode` made."""
         if self.decision == "average":
             if self.task == "regression":
@@ -221,19 +221,21 @@ class RuleSet(ByValue):
         answers = [rule.prediction for rule in self]
         is_number = self.task == "regression"
         dtype = np.float64 if is_number else np.asarray(self.classes).dtype
-        return np.asarray(answers, dtype=dtype)[self.answering(matrix)]
+        return np.asarray(answers, dtype=dtype)[self.apply_encoded(matrix)]
 
-    def shares(self, matrix):
+    def predict_proba_encoded(self, matrix):
         """`predict_proba` for a matrix that `encode` made."""
         if self.task != "classification":
             raise AttributeError("Rules for a number have no class probabilities.")
         if self.decision == "average":
             return self._averaged(matrix)
-        return np.array([rule.distribution for rule in self])[self.answering(matrix)]
+        return np.array([rule.distribution for rule in self])[
+            self.apply_encoded(matrix)
+        ]
 
     def _averaged(self, matrix):
         """Mean by weight of what the rules say that hold, (n_samples, n_outputs)."""
-        held = self.holding(matrix)
+        held = self.covers_encoded(matrix)
         values = np.array([self._said(rule) for rule in self])
         total = np.zeros((len(matrix), values.shape[1]))
         weight = np.zeros(len(matrix))
@@ -249,7 +251,7 @@ class RuleSet(ByValue):
         is_number = self.task == "regression"
         return [rule.prediction] if is_number else rule.distribution
 
-    def holding(self, matrix):
+    def covers_encoded(self, matrix):
         """`covers` for a matrix that `encode` made."""
         held = np.ones((len(matrix), self.n_rules), dtype=bool)
         for k, rule in enumerate(self.rules):

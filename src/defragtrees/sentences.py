@@ -20,11 +20,11 @@ def explain_row(rules, matrix):
     -------
     str
     """
-    answer = rules.answer(matrix)[0]
+    answer = rules.predict_encoded(matrix)[0]
     text = render.number(answer) if rules.task == "regression" else str(answer)
     if rules.decision == "average":
         return _averaged(rules, matrix, text)
-    place = int(rules.answering(matrix)[0])
+    place = int(rules.apply_encoded(matrix)[0])
     if place == rules.n_rules - 1:
         return f"{text}, by rule {place + 1}, as no other rule holds."
     reasons = [
@@ -36,7 +36,7 @@ def explain_row(rules, matrix):
 
 
 def _averaged(rules, matrix, text):
-    held = rules.holding(matrix)[0]
+    held = rules.covers_encoded(matrix)[0]
     parts = [
         f"rule {k + 1} ({rules.rows()[k]['then']}, weight {render.number(rule.weight)})"
         for k, rule in enumerate(rules)

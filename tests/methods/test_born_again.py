@@ -114,9 +114,11 @@ def original(request):
 def test_forest_is_the_original_one(original):
     expected = original.data["forest_pred_train"]
     if original.classes:
-        assert original.forest.answer(original.X).tolist() == expected
+        assert original.forest.predict_encoded(original.X).tolist() == expected
     else:
-        assert original.forest.answer(original.X) == pytest.approx(expected, abs=1e-9)
+        assert original.forest.predict_encoded(original.X) == pytest.approx(
+            expected, abs=1e-9
+        )
 
 
 def test_candidates_are_the_original_ones(original):
@@ -173,14 +175,14 @@ def test_leaves_are_the_original_ones(original):
     leaves = [node for node in nodes if node["left"] < 0]
     assert rules.n_rules == len(leaves)
     for leaf in leaves:
-        (place,) = set(rules.answering(original.X[leaf["rows"]]).tolist())
+        (place,) = set(rules.apply_encoded(original.X[leaf["rows"]]).tolist())
         rule = list(rules)[place]
         if original.classes:
             assert rule.distribution == pytest.approx(leaf["value"], abs=1e-12)
         else:
             # An answer is rounded to a thousandth of the spread, which is about 4.
             assert rule.prediction == pytest.approx(leaf["value"], abs=0.001)
-    found = rules.answer(np.array(original.data["X_test"]))
+    found = rules.predict_encoded(np.array(original.data["X_test"]))
     assert found == pytest.approx(original.data["pred_test"], abs=0.001)
 
 
@@ -199,7 +201,7 @@ def test_smearing_has_the_exact_moments(original):
     assert ((drawn >= law["box_low"]) & (drawn <= law["box_high"])).all()
     if original.classes and len(original.classes) == 2:
         # With three classes votes may tie, which the original leaves to chance.
-        said = original.forest.answer(drawn)
+        said = original.forest.predict_encoded(drawn)
         shares = [(said == label).mean() for label in original.classes]
         assert shares == pytest.approx(law["model_class_share"], abs=0.02)
 
@@ -246,7 +248,7 @@ def test_papers_settings_give_trees_of_the_originals_size(
 
 
 def ask_forest(forest):
-    return lambda matrix: forest.shares(matrix)
+    return lambda matrix: forest.predict_proba_encoded(matrix)
 
 
 def test_shallow_tree_is_the_upper_part_of_a_deep_one():
@@ -299,7 +301,7 @@ def test_cut_tree_is_the_best_of_all(most):
     original = Original("friedman")
     grown = grow(
         original.table,
-        lambda matrix: original.forest.answer(matrix)[:, None],
+        lambda matrix: original.forest.predict_encoded(matrix)[:, None],
         Growth(max_depth=3),
         [0],
     )
@@ -513,7 +515,7 @@ def test_leaf_with_most_conditions_is_the_otherwise():
     assert rules.decision == "partition"
     answered = sum(rule.answered for rule in rules)
     assert answered == pytest.approx(1)
-    held = rules.holding(X)[:, :-1].sum(axis=1)
+    held = rules.covers_encoded(X)[:, :-1].sum(axis=1)
     # The rows without a rule are those of the leaf that is not written out.
     assert (held <= 1).all()
     assert (held == 0).mean() == pytest.approx(rules.default.answered)

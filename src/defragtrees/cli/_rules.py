@@ -56,8 +56,8 @@ class Asked:
 
     def answers(self):
         """The rules' answers as plain values, and the number from 1 of who answers."""
-        answers = self.rules.answer(self.matrix).tolist()
-        return answers, (self.rules.answering(self.matrix) + 1).tolist()
+        answers = self.rules.predict_encoded(self.matrix).tolist()
+        return answers, (self.rules.apply_encoded(self.matrix) + 1).tolist()
 
     def value(self, feature, row) -> Any:
         """What the file says of a feature; None where it is missing."""

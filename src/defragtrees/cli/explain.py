@@ -98,7 +98,7 @@ def _reasons(rules, asking, ranges, name):
             for low, high in ranges:
                 wanted |= (numbers >= low) & (numbers <= high)
         answers, who = asked.answers()
-        held = rules.holding(asked.matrix)
+        held = rules.covers_encoded(asked.matrix)
         for i in np.flatnonzero(wanted).tolist():
             reason = {"row": int(numbers[i]), "answer": answers[i], "rule": who[i]}
             yield reason | _why(asked, i, held[i], who[i] - 1)

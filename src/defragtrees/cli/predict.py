@@ -58,7 +58,7 @@ def _answers(rules, asking, ids, shares):
     """One dict for each row of the file."""
     for asked in asking:
         answers, numbers = asked.answers()
-        table = rules.shares(asked.matrix).tolist() if shares else None
+        table = rules.predict_proba_encoded(asked.matrix).tolist() if shares else None
         for i, (answer, number) in enumerate(zip(answers, numbers, strict=True)):
             row = {name: asked.column_value(name, i) for name in ids}
             row |= {"prediction": answer, "rule": number}

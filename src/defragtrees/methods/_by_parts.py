@@ -37,9 +37,9 @@ class _Answerer:
     def __call__(self, X):
         matrix = self.rules.encode(X)
         check_finite(matrix, self.rules.feature_names)
-        return self.answer(matrix)
+        return self.predict_encoded(matrix)
 
-    def answer(self, matrix):
+    def predict_encoded(self, matrix):
         """The same for a matrix."""
         if self.posterior is None:
             return getattr(self.rules, self.verb)(matrix)
@@ -64,11 +64,11 @@ class _Measurer:
             y, is_known = self._checked(part_column(y, len(matrix)))
         if weight is not None:
             weight = part_weight(weight, len(matrix))
-        answers = self.forest.answer(matrix)
+        answers = self.forest.predict_encoded(matrix)
         said = None
         if self.posterior is not None:
             said = self.posterior.answer_in(matrix, rules.classes)
-        held, predicted = rules.holding(matrix), rules.answer(matrix)
+        held, predicted = rules.covers_encoded(matrix), rules.predict_encoded(matrix)
         found = Measure.of(rules.task, held, predicted, answers, y, weight, said)
         return replace(found, is_known=is_known)
 
@@ -169,7 +169,7 @@ class ByParts:
         source = sources.open_source(X)
         answerer = _Answerer(self.rules_, verb, posterior)
         if source is None:
-            return answerer.answer(self._matrix(X))
+            return answerer.predict_encoded(self._matrix(X))
         source.select(self.rules_.feature_names)
         self._check_again(source.first().X)
         return source.each(answerer, dtype=dtype, n_outputs=n_outputs)

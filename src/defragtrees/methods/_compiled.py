@@ -15,12 +15,12 @@ __all__ = ["for_many_rows"]
 class CompiledForest(Forest):
     """The same answers to the last bit, without a step of Python for each level."""
 
-    def _raw(self, matrix):
+    def predict_raw_encoded(self, matrix):
         if self.combine == "median" or not self.trees:
-            return super()._raw(matrix)
+            return super().predict_raw_encoded(matrix)
         kernels = import_module("defragtrees.methods._numba_walk")
-        total = np.tile(self._start(), (len(matrix), 1))
-        stacked = self._stacked
+        total = np.tile(self.sum_start(), (len(matrix), 1))
+        stacked = self.stacked
         kernels.walk(
             np.ascontiguousarray(matrix),
             stacked.is_set is None and not np.isnan(matrix).any(),
@@ -28,7 +28,7 @@ class CompiledForest(Forest):
             self.weights,
             total,
         )
-        return self._finished(total)
+        return self.finish_sums(total)
 
 
 def for_many_rows(forest, engine):

@@ -78,5 +78,5 @@ def _training_loss(rules, problem):
     expected = problem.target
     if problem.n_classes:
         expected = np.asarray(problem.classes)[expected]
-    answers = rules.answer(problem.X)
+    answers = rules.predict_encoded(problem.X)
     return metrics.error(expected, answers, problem.task, problem.sample_weight)

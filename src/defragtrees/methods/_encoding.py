@@ -121,8 +121,8 @@ class Encoder:
 
     def _answers(self, matrix):
         if self.forest.classes is None:
-            return self.forest.answer(matrix)
-        return self.forest.choose(matrix).astype(self._class_dtype)
+            return self.forest.predict_encoded(matrix)
+        return self.forest.class_index(matrix).astype(self._class_dtype)
 
     @property
     def _class_dtype(self):

@@ -127,7 +127,11 @@ def _search_rows(problem, settings, rng):
         return codes, target, weight
     is_set = np.array([known is not None for known in problem.categories], dtype=bool)
     drawn = draw_rows(X, n_new, is_set, rng, problem.feature_order)
-    answers = problem.forest.choose if problem.n_classes else problem.forest.answer
+    answers = (
+        problem.forest.class_index
+        if problem.n_classes
+        else problem.forest.predict_encoded
+    )
     share = weight.mean() * min(1.0, len(X) / n_new)
     return (
         np.vstack([codes, problem.grid.bin(drawn).codes]),

@@ -147,7 +147,7 @@ def decode(codes, values):
 
 
 def holding_codes(rules, codes, values):
-    """`RuleSet.holding` for rows of codes: a condition is asked once for each bin."""
+    """`RuleSet.covers` for rows of codes: a condition is asked once for each bin."""
     held = np.ones((len(codes), rules.n_rules), dtype=bool, order="F")
     for k, rule in enumerate(rules.rules):
         for condition in rule.conditions:

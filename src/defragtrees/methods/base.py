@@ -87,7 +87,7 @@ class Simplifier(ByParts, BaseEstimator):
         weight = _check_sample_weight(
             sample_weight, matrix, dtype=np.float64, ensure_non_negative=True
         )
-        answers = forest.answer(matrix)
+        answers = forest.predict_encoded(matrix)
         problem = self._make_problem(matrix, y, weight, forest, answers)
         self.forest_ = forest
         if problem.classes is not None:
@@ -266,12 +266,12 @@ class Simplifier(ByParts, BaseEstimator):
         check_is_fitted(self, "rules_")
         is_number = self._task == "regression"
         dtype = np.float64 if is_number else np.asarray(self.rules_.classes).dtype
-        return self._answers(X, "answer", dtype)
+        return self._answers(X, "predict_encoded", dtype)
 
     def apply(self, X):
         """Index of the rule that answers each row; the last is the "otherwise"."""
         check_is_fitted(self, "rules_")
-        return self._answers(X, "answering", np.intp)
+        return self._answers(X, "apply_encoded", np.intp)
 
     def evaluate(self, X, y=None, sample_weight=None):
         """Error, fidelity, coverage, overlap and size on these rows, as a dict.
@@ -297,13 +297,13 @@ class Simplifier(ByParts, BaseEstimator):
         if y is not None:
             y = self._check_y(y, len(matrix))
             check_known(y, self.rules_.classes)
-        answers = self.forest_.answer(matrix)
+        answers = self.forest_.predict_encoded(matrix)
         return self._evaluate(matrix, y, sample_weight, answers)
 
     def _evaluate(self, matrix, y, weight, answers):
         rules, task = self.rules_, self._task
-        predicted = rules.answer(matrix)
-        held = rules.holding(matrix)
+        predicted = rules.predict_encoded(matrix)
+        held = rules.covers_encoded(matrix)
         found = {
             "n_rules": rules.n_rules,
             "n_conditions": rules.n_conditions,
@@ -366,7 +366,9 @@ class RuleClassifier(ClassifierMixin):
         array of shape (n_samples, n_classes)
         """
         check_is_fitted(self, "rules_")
-        return self._answers(X, "shares", np.float64, len(self.rules_.classes))
+        return self._answers(
+            X, "predict_proba_encoded", np.float64, len(self.rules_.classes)
+        )
 
 
 class RuleRegressor(RegressorMixin):

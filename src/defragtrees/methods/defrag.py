@@ -312,7 +312,7 @@ class _Defrag(Simplifier):
         check_is_fitted(self, "rules_")
         is_number = self._task == "regression"
         dtype = np.float64 if is_number else self.classes_.dtype
-        return self._answers(X, "answer", dtype, posterior=self.posterior_)
+        return self._answers(X, "predict_encoded", dtype, posterior=self.posterior_)
 
     def _measured_posterior(self):
         return self.posterior_

@@ -73,7 +73,7 @@ def regions(
     fixed = fixed_values(rules, at, matrix, features, used)
     plane = Plane(*sides(rules, features, matrix, limits), fixed)
     cells = plane.matrix()
-    answers = rules.answer(cells).reshape(plane.shape)
+    answers = rules.predict_encoded(cells).reshape(plane.shape)
     ax = _style.axes_or_new(ax)
     colours = make_colours(rules, answers[plane.shown], y)
     colours.mesh(ax, plane, answers)
@@ -129,9 +129,9 @@ def add_title(ax, text):
 
 
 def _draw_boxes(ax, plane, rules, cells):
-    held = rules.holding(cells)
+    held = rules.covers_encoded(cells)
     is_average = rules.decision == "average"
-    answering = rules.answering(cells)
+    answering = rules.apply_encoded(cells)
     for k in range(rules.n_rules):
         box = held[:, k].reshape(plane.shape) & plane.shown
         answered = (answering == k).reshape(plane.shape) & plane.shown

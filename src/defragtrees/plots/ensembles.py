@@ -259,7 +259,7 @@ def _plane_answers(forest, plane, up, across):
     # To the left as far as the region goes, and from there down.
     first = np.take_along_axis(line, column, axis=1) * n_columns + column
     asked, place = np.unique(first, return_inverse=True)
-    return forest.answer(plane.matrix()[asked])[place].reshape(plane.shape)
+    return forest.predict_encoded(plane.matrix()[asked])[place].reshape(plane.shape)
 
 
 def _draw_borders(ax, plane, up, across):

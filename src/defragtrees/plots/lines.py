@@ -49,7 +49,7 @@ def parallel_coordinates(rules, X, rule=None, ax=None, *, max_rows=300, scale="r
     used = [rules.feature_names.index(name) for name in rules.features]
     used = used or list(range(min(MOST_FEATURES, len(rules.feature_names))))
     sides = [_side(rules, j, matrix[:, j], scale) for j in used]
-    answering = rules.answering(matrix)
+    answering = rules.apply_encoded(matrix)
     rows = _chosen_rows(answering, kept, max_rows)
     ax = _style.axes_or_new(ax, (2.4 + 1.15 * max(len(used), 2), 4.2))
     heights = np.column_stack(

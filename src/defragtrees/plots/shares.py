@@ -83,16 +83,16 @@ def _measured(rules, X, y):
     matrix = encoded(rules, X, y)
     if matrix is None:
         return _remembered(rules, is_average)
-    held = rules.holding(matrix).mean(axis=0)
+    held = rules.covers_encoded(matrix).mean(axis=0)
     if is_average:
         return held, None, None
-    answering = rules.answering(matrix)
+    answering = rules.apply_encoded(matrix)
     answered = np.bincount(answering, minlength=rules.n_rules) / len(matrix)
     # The otherwise holds everywhere, which says nothing.
     held[-1] = answered[-1]
     if y is None:
         return held, answered, None
-    y, predicted = np.asarray(y), rules.answer(matrix)
+    y, predicted = np.asarray(y), rules.predict_encoded(matrix)
     errors = [
         metrics.error(y[here], predicted[here], rules.task) if here.any() else math.nan
         for here in (answering == k for k in range(rules.n_rules))
@@ -160,7 +160,7 @@ def overlap(rules, X, ax=None):
     matplotlib Axes
     """
     matrix = encoded(rules, X)
-    held = rules.holding(matrix)
+    held = rules.covers_encoded(matrix)
     counts, mean = held[:, :-1].sum(axis=1), metrics.covering_count(rules, held)
     if rules.decision == "partition":
         # Its last rule is a leaf like the others, written as the otherwise.

@@ -145,7 +145,7 @@ def disagreements(found, features):
     """
     if found.is_classification:
         differs = found.predicted != found.answers
-        sure = found.forest.shares(found.matrix).max(axis=1)
+        sure = found.forest.predict_proba_encoded(found.matrix).max(axis=1)
         size = np.where(differs, sure, -1.0)
     else:
         size = np.abs(found.predicted - found.answers)

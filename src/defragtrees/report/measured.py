@@ -50,17 +50,17 @@ class Measured:
     @cached_property
     def predicted(self):
         """What the rules say."""
-        return self.rules.answer(self.matrix)
+        return self.rules.predict_encoded(self.matrix)
 
     @cached_property
     def answers(self):
         """What the ensemble says."""
-        return self.forest.answer(self.matrix)
+        return self.forest.predict_encoded(self.matrix)
 
     @cached_property
     def held(self):
         """Which rules hold in which rows."""
-        return self.rules.holding(self.matrix)
+        return self.rules.covers_encoded(self.matrix)
 
     @cached_property
     def members(self):
@@ -72,7 +72,7 @@ class Measured:
     @cached_property
     def answering(self):
         """Number of the rule that answers each row."""
-        return self.rules.answering(self.matrix)
+        return self.rules.apply_encoded(self.matrix)
 
     def share(self, mask):
         """Share of some rows, by weight."""

@@ -53,14 +53,14 @@ def path_points(simplifier, found, rule_path=None):
 
 def _measured(rules, found):
     expected = found.answers if found.y is None else found.y
-    predicted = rules.answer(found.matrix)
+    predicted = rules.predict_encoded(found.matrix)
     if found.is_classification:
         losses = (predicted != expected).astype(float)
     else:
         losses = (predicted - expected) ** 2
     error = float(np.average(losses, weights=found.weight))
     variance = float(np.average((losses - error) ** 2, weights=found.weight))
-    held = rules.holding(found.matrix)
+    held = rules.covers_encoded(found.matrix)
     return {
         "n_rules": rules.n_rules,
         "n_conditions": rules.n_conditions,

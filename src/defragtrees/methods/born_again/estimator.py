@@ -241,11 +241,11 @@ class _BornAgainTree(Simplifier):
         """What the ensemble says of rows: shares, one-hot classes or numbers."""
         forest = problem.forest
         if not problem.n_classes:
-            return lambda matrix: forest.answer(matrix)[:, None]
+            return lambda matrix: forest.predict_encoded(matrix)[:, None]
         if self.soft:
-            return forest.shares
+            return forest.predict_proba_encoded
         one_hot = np.eye(problem.n_classes)
-        return lambda matrix: one_hot[forest.choose(matrix)]
+        return lambda matrix: one_hot[forest.class_index(matrix)]
 
 
 def _losses(problem):

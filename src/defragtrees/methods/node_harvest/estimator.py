@@ -181,7 +181,7 @@ class _NodeHarvest(Simplifier):
         if not problem.n_classes:
             return problem.target[:, None].astype(np.float64)
         if self.target == "ensemble":
-            return problem.forest.shares(problem.X)
+            return problem.forest.predict_proba_encoded(problem.X)
         return np.eye(problem.n_classes)[problem.target]
 
     def _forest(self, problem, target, rng):

@@ -1,24 +1,72 @@
-"""Files that are written whole or not at all, and JSON that executes nothing."""
+"""Files that are written all or nothing, and JSON that executes nothing."""
 
+import contextlib
 import json
 import os
 import secrets
+import shutil
+import tempfile
 from pathlib import Path
-
-import numpy as np
 
 from defragtrees.errors import ModelFileError
 
-__all__ = ["read_json", "to_json", "write_whole"]
+__all__ = [
+    "atomic_file",
+    "first_bytes",
+    "is_device",
+    "read_json",
+    "to_json",
+    "write_atomic",
+]
+
+DRAFT = ".defragtrees-"  # how the names of unfinished files begin
 
 
-def write_whole(path, content):
-    """Write a text or bytes beside its place and then move it there.
+def first_bytes(path):
+    """How a file begins, by which its kind is told."""
+    if not path.is_file():
+        raise ValueError(
+            f"{str(path)!r} is no regular file, and a pipe cannot be read twice. "
+            "Save it to a file first."
+        )
+    with open(path, "rb") as file:
+        return file.read(4096)
+
+
+def is_device(path):
+    """Whether something is there that takes what is written to it, such as a pipe."""
+    return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def write_atomic(path, content):
+    """Write a text or bytes to a file that appears when all of it is written.
 
     Parameters
     ----------
     path : str or Path
     content : str or bytes
+    """
+    if isinstance(content, str):
+        content = content.encode("utf-8")
+    with atomic_file(path) as draft:
+        draft.write_bytes(content)
+
+
+@contextlib.contextmanager
+def atomic_file(path):
+    """A path to write to; the file appears at `path` when all of it is written.
+
+    A file that was there keeps its permissions. A device or a pipe is written to,
+    never replaced by a file.
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> with TemporaryDirectory() as folder:
+    ...     with atomic_file(Path(folder, "a.txt")) as draft:
+    ...         _ = draft.write_text("complete")
+    ...     [path.name for path in Path(folder).iterdir()]
+    ['a.txt']
     """
     path = Path(os.path.realpath(path))  # a link keeps its place; what it names changes
     if not path.parent.is_dir():
@@ -26,19 +74,37 @@ def write_whole(path, content):
             f"{str(path)!r} cannot be written: there is no folder "
             f"{str(path.parent)!r}. Create it first."
         )
-    if isinstance(content, str):
-        content = content.encode("utf-8")
-    if path.exists() and not path.is_file():
-        # A device or a pipe takes what is written to it; it must not be replaced.
-        path.write_bytes(content)
+    if is_device(path):
+        with tempfile.TemporaryDirectory() as folder:
+            draft = Path(folder, f"draft{path.suffix}")
+            yield draft
+            with open(draft, "rb") as file, open(path, "wb") as device:
+                shutil.copyfileobj(file, device)
         return
-    # Not by tempfile, which would leave a file that only its owner can read.
-    draft = path.with_name(f".defragtrees-{secrets.token_hex(8)}.tmp")
+    # Not by tempfile, which would leave a file that only its owner can read. The suffix
+    # stays: some writers choose a format by it.
+    draft = path.with_name(f"{DRAFT}{secrets.token_hex(8)}{path.suffix}")
     try:
-        draft.write_bytes(content)
+        yield draft
+        if path.exists():
+            draft.chmod(path.stat().st_mode & 0o777)
+        with open(draft, "rb+") as file:
+            os.fsync(file.fileno())
         os.replace(draft, path)
+    except OSError as error:
+        if not _names_a_draft(error, draft):
+            raise
+        # The name of a draft, or of a writer's own, would tell the user nothing.
+        raise OSError(error.errno, error.strerror or str(error), str(path)) from None
     finally:
         draft.unlink(missing_ok=True)
+
+
+def _names_a_draft(error, draft):
+    if error.filename is None:
+        return True
+    named = Path(error.filename)
+    return named.parent == draft.parent and DRAFT in named.name
 
 
 def to_json(data, indent=1):
@@ -46,6 +112,7 @@ def to_json(data, indent=1):
 
     Examples
     --------
+    >>> import numpy as np
     >>> to_json({"a": np.int64(1)}, indent=None)
     '{"a": 1}'
     """
@@ -65,7 +132,8 @@ def to_json(data, indent=1):
 
 
 def _plain_number(value):
-    if isinstance(value, np.generic):
+    # A number of numpy, which need not be imported to be told.
+    if hasattr(value, "dtype") and not value.shape:
         return value.item()
     raise TypeError(f"got {value!r}")
 

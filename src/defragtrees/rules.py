@@ -15,7 +15,7 @@ from defragtrees import render
 from defragtrees._values import ByValue
 from defragtrees.conditions import Condition, Rule, label_text, listed
 from defragtrees.errors import ModelFileError
-from defragtrees.files import read_json, to_json, write_whole
+from defragtrees.files import read_json, to_json, write_atomic
 from defragtrees.outcome import make_outcome
 from defragtrees.sentences import explain_row
 from defragtrees.tables import read_matrix
@@ -371,7 +371,7 @@ class RuleSet(ByValue):
 
     def save(self, path):
         """Write the rules to a JSON file."""
-        write_whole(path, to_json(self.to_dict()))
+        write_atomic(path, to_json(self.to_dict()))
 
     @classmethod
     def load(cls, path):

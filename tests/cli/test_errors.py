@@ -4,12 +4,12 @@ import errno
 import gzip
 import os
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from defragtrees import RuleSet
 from defragtrees.cli import _methods, group, simplify
 
 needs_proc = pytest.mark.skipif(not os.path.isdir("/proc"), reason="needs /proc")
@@ -329,11 +329,11 @@ def test_a_disk_that_is_full_leaves_the_old_file(command, model, iris, tmp_path)
 def test_nothing_is_left_of_a_file_that_was_not_finished(
     call, model, iris, tmp_path, monkeypatch, error, code, line
 ):
-    def save(rules, path):
+    def write_half(path, content):
         path.write_text("half")
         raise error
 
-    monkeypatch.setattr(RuleSet, "save", save)
+    monkeypatch.setattr(Path, "write_bytes", write_half)
     monkeypatch.setattr(group, "_ignore_further_interrupts", lambda: None)
     out = tmp_path / "rules.json"
     done = call("simplify", model, iris, "--max-rules", 2, "--out", out)

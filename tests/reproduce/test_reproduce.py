@@ -7,7 +7,6 @@ import shutil
 
 import pytest
 
-from defragtrees.files import write_whole
 from defragtrees.progress import Progress
 from defragtrees.reproduce import paper
 from defragtrees.reproduce.results import Results, spread_text, to_csv
@@ -157,15 +156,6 @@ def test_a_store_takes_no_results_of_other_settings_or_half_a_file(tmp_path):
     assert Store(tmp_path, {"version": 2}).read("energy", 0, "em") is None
     (tmp_path / "energy-1-em.json").write_text('{"settings": {"ver', "utf-8")
     assert Store(tmp_path, {"version": 1}).read("energy", 1, "em") is None
-
-
-def test_a_file_is_written_whole_or_not_at_all(tmp_path):
-    path = tmp_path / "a.txt"
-    write_whole(path, "one")
-    with pytest.raises(TypeError):
-        write_whole(path, 3)
-    assert path.read_text("utf-8") == "one"
-    assert [p.name for p in tmp_path.iterdir()] == ["a.txt"]
 
 
 def test_csv_has_all_columns_of_all_rows():

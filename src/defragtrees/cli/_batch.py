@@ -1,24 +1,13 @@
-"""What all kinds of files share: how they begin, and some rows as they give them."""
+"""What all kinds of data files give: some rows at a time."""
 
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
-__all__ = ["BATCH_ROWS", "Batch", "Labels", "first_bytes"]
+__all__ = ["BATCH_ROWS", "Batch", "Labels"]
 
 BATCH_ROWS = 65_536
-
-
-def first_bytes(path):
-    """How a file begins, by which its kind is told."""
-    if not path.is_file():
-        raise ValueError(
-            f"{str(path)!r} is no regular file, and a pipe cannot be read twice. "
-            "Save it to a file first."
-        )
-    with open(path, "rb") as file:
-        return file.read(4096)
 
 
 class Labels(NamedTuple):

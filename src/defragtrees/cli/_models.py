@@ -14,8 +14,8 @@ from importlib import import_module
 from pathlib import Path
 
 from defragtrees._optional import require
-from defragtrees.cli._batch import first_bytes
 from defragtrees.errors import ModelFileError
+from defragtrees.files import first_bytes
 from defragtrees.readers import READERS, read_forest
 from defragtrees.rules import FORMAT as RULES
 

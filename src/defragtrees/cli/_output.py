@@ -1,18 +1,13 @@
-"""What the commands write: files all or nothing, JSON, and rules with some colour."""
+"""What the commands write: files that can be written, JSON, rules with some colour."""
 
-import contextlib
-import json
 import math
 import os
-import secrets
-import shutil
-import tempfile
-from pathlib import Path
 
 import click
 import numpy as np
 
 from defragtrees import render
+from defragtrees.files import is_device, to_json
 
 __all__ = [
     "check_output",
@@ -23,10 +18,7 @@ __all__ = [
     "rules_text",
     "say",
     "scores_text",
-    "whole_file",
 ]
-
-DRAFT = ".defragtrees-"  # how the names of unfinished files begin
 
 
 def one_line(text):
@@ -65,7 +57,7 @@ def check_output(path, others=()):
         )
     if path.is_dir():
         raise click.ClickException(f"{str(path)!r} is a folder; a file is needed.")
-    place = path if _is_device(path) else folder
+    place = path if is_device(path) else folder
     if not os.access(place, os.W_OK):
         raise click.ClickException(f"{str(place)!r} cannot be written to.")
     for other in others:
@@ -88,60 +80,13 @@ def check_outputs(outputs, others=()):
     options: dict[str, str] = {}
     for option, path in outputs.items():
         check_output(path, others)
-        if path is None or _is_device(path):
+        if path is None or is_device(path):
             continue
         before = options.setdefault(os.path.realpath(path), option)
         if before != option:
             raise click.UsageError(
                 f"{before} and {option} name the same file, {str(path)!r}."
             )
-
-
-@contextlib.contextmanager
-def whole_file(path):
-    """A path to write to; the file appears at `path` when all of it is written.
-
-    Examples
-    --------
-    >>> from tempfile import TemporaryDirectory
-    >>> with TemporaryDirectory() as folder:
-    ...     with whole_file(Path(folder, "a.txt")) as draft:
-    ...         _ = draft.write_text("whole")
-    ...     [path.name for path in Path(folder).iterdir()]
-    ['a.txt']
-    """
-    path = Path(os.path.realpath(path))
-    if _is_device(path):
-        # A device or a pipe is written to, never replaced by a file.
-        with tempfile.TemporaryDirectory() as folder:
-            draft = Path(folder, f"draft{path.suffix}")
-            yield draft
-            with open(draft, "rb") as file, open(path, "wb") as device:
-                shutil.copyfileobj(file, device)
-        return
-    # The suffix stays: some writers choose a format by it.
-    draft = path.with_name(f"{DRAFT}{secrets.token_hex(4)}{path.suffix}")
-    try:
-        yield draft
-        if path.exists():
-            draft.chmod(path.stat().st_mode & 0o777)
-        with open(draft, "rb+") as file:
-            os.fsync(file.fileno())
-        os.replace(draft, path)
-    except OSError as error:
-        named = None if error.filename is None else Path(error.filename)
-        if named is not None and not (
-            named.parent == draft.parent and DRAFT in named.name
-        ):
-            raise
-        # The name of a draft, or of a writer's own, would tell the user nothing.
-        raise OSError(error.errno, error.strerror or str(error), str(path)) from None
-    finally:
-        draft.unlink(missing_ok=True)
-
-
-def _is_device(path):
-    return path.exists() and not path.is_file() and not path.is_dir()
 
 
 def json_text(value):
@@ -152,7 +97,7 @@ def json_text(value):
     >>> json_text({"a": float("nan"), "b": np.int64(2)})
     '{\n "a": null,\n "b": 2\n}'
     """
-    return json.dumps(plain(value), indent=1, ensure_ascii=False, allow_nan=False)
+    return to_json(plain(value))
 
 
 def plain(value):

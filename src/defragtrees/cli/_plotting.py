@@ -3,7 +3,7 @@
 import click
 
 from defragtrees._optional import require
-from defragtrees.cli._output import whole_file
+from defragtrees.files import atomic_file
 
 __all__ = ["check_plot", "save_plot"]
 
@@ -27,6 +27,6 @@ def save_plot(found, path):
     """Draw what has a `plot` and save the picture, all of it or nothing."""
     pyplot = require("matplotlib.pyplot", "--plot")
     ax = found.plot()
-    with whole_file(path) as draft:
+    with atomic_file(path) as draft:
         ax.figure.savefig(draft, bbox_inches="tight")
     pyplot.close(ax.figure)

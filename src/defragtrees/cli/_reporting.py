@@ -6,7 +6,6 @@ import click
 
 from defragtrees import render
 from defragtrees.cli._command import State
-from defragtrees.cli._output import whole_file
 from defragtrees.report import write_report
 
 __all__ = ["report_on"]
@@ -31,8 +30,7 @@ def report_on(path, simple, rows, inputs, *, title=None, **options):
     state = click.get_current_context().find_object(State)
     command = shlex.join(["defragtrees", *state.arguments])
     options |= {"title": title or _title(inputs, simple.rules_), "command": command}
-    with whole_file(path) as draft:
-        write_report(draft, simple, *rows.rows, **options)
+    write_report(path, simple, *rows.rows, **options)
 
 
 def _title(inputs, rules):

@@ -7,8 +7,9 @@ numbers or as labels. What a file is, its first bytes say.
 import numpy as np
 
 from defragtrees._optional import require
-from defragtrees.cli._batch import BATCH_ROWS, Batch, Labels, first_bytes
+from defragtrees.cli._batch import BATCH_ROWS, Batch, Labels
 from defragtrees.cli._csv import CsvTable
+from defragtrees.files import first_bytes
 
 __all__ = ["open_table"]
 

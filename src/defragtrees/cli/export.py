@@ -5,7 +5,7 @@ from pathlib import Path
 import click
 
 from defragtrees.cli._command import Command, output_option
-from defragtrees.cli._output import check_output, say, whole_file
+from defragtrees.cli._output import check_output, say
 from defragtrees.cli._rules import read_rules
 from defragtrees.export import FORMATS, export
 
@@ -53,6 +53,5 @@ def command(rules, form, dialect, table, out):
     if out is None:
         say(export(found, form, **options).rstrip("\n"))
         return
-    with whole_file(out) as draft:
-        export(found, form, draft, **options)
+    export(found, form, out, **options)
     say(f"The rules are in {out}.")

@@ -11,13 +11,7 @@ from defragtrees.cli._command import (
 )
 from defragtrees.cli._inputs import load
 from defragtrees.cli._methods import method_options, settings_of, watching
-from defragtrees.cli._output import (
-    check_outputs,
-    json_text,
-    rules_text,
-    say,
-    whole_file,
-)
+from defragtrees.cli._output import check_outputs, json_text, rules_text, say
 from defragtrees.cli._plotting import check_plot, save_plot
 from defragtrees.cli._progress import progress_kind
 from defragtrees.path import simplify_path
@@ -49,8 +43,7 @@ def command(inputs, choices, test_size, out, plot, as_json):
     loaded = load(inputs, progress_kind())
     found = found_path(choices, loaded, test_size)
     if out is not None:
-        with whole_file(out) as draft:
-            found.rules.save(draft)
+        found.rules.save(out)
     if plot is not None:
         save_plot(found, plot)
     if as_json:

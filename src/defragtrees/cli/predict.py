@@ -9,9 +9,10 @@ from pathlib import Path
 import click
 
 from defragtrees.cli._command import NAMES, Command, json_option, output_option
-from defragtrees.cli._output import check_output, plain, say, whole_file
+from defragtrees.cli._output import check_output, plain, say
 from defragtrees.cli._progress import progress_kind
 from defragtrees.cli._rules import ask_rules, read_rules
+from defragtrees.files import atomic_file
 
 __all__ = ["command", "open_output", "write_json"]
 
@@ -76,7 +77,7 @@ def open_output(path):
     if path is None:
         yield sys.stdout
         return
-    with whole_file(path) as draft:
+    with atomic_file(path) as draft:
         with open(draft, "w", encoding="utf-8", newline="") as file:
             yield file
 

@@ -19,7 +19,6 @@ from defragtrees.cli._output import (
     rules_text,
     say,
     scores_text,
-    whole_file,
 )
 from defragtrees.cli._progress import progress_kind
 
@@ -58,8 +57,7 @@ def command(inputs, choices, test_size, out, report, as_json):
     seconds = time.perf_counter() - begin
     scores, where = scores_on(simple, train, test)
     if out is not None:
-        with whole_file(out) as draft:
-            simple.rules_.save(draft)
+        simple.rules_.save(out)
     if report is not None:
         # Pictures take their time to import, and few ask for them.
         from defragtrees.cli._reporting import report_on

@@ -19,6 +19,7 @@ from sklearn.datasets import fetch_openml
 
 from defragtrees.datasets._known import check
 from defragtrees.datasets._tables import DatasetFileError, pack, unpack
+from defragtrees.files import write_atomic
 
 __all__ = ["DatasetNotFoundError", "find", "read_bundled"]
 
@@ -189,16 +190,9 @@ def _fetch(known, cache):
             "source": known.source,
         }
         # The note first: whoever sees the data file must find its note.
-        _put(json.dumps(note, indent=2).encode(), Path(scratch), _note_of(path))
-        _put(packed, Path(scratch), path)
+        write_atomic(_note_of(path), json.dumps(note, indent=2))
+        write_atomic(path, packed)
     return names, table
-
-
-def _put(content, scratch, path):
-    """Write a file so that it is there as a whole or not at all."""
-    unfinished = scratch / path.name
-    unfinished.write_bytes(content)
-    os.replace(unfinished, path)
 
 
 def _from_openml(known, scratch):

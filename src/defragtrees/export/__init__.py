@@ -20,7 +20,7 @@ from defragtrees.export import (
     to_tree,
 )
 from defragtrees.export.to_json import schema
-from defragtrees.files import write_whole
+from defragtrees.files import write_atomic
 from defragtrees.rules import RuleSet
 
 __all__ = ["FORMATS", "export", "schema"]
@@ -91,5 +91,5 @@ def export(
     if path is not None:
         is_text = isinstance(found, str)
         content = found.encode("utf-8") if is_text else found.SerializeToString()
-        write_whole(path, content)
+        write_atomic(path, content)
     return found

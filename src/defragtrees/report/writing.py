@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from defragtrees.files import write_whole
+from defragtrees.files import write_atomic
 from defragtrees.methods.base import Simplifier
 from defragtrees.report.html import make_page
 from defragtrees.report.summarize import summarize
@@ -93,7 +93,7 @@ def write_report(
         max_rows=int(max_rows),
     )
     # A name may hold half of a surrogate pair, which UTF-8 cannot say.
-    write_whole(place, make_page(summary).encode("utf-8", "replace"))
+    write_atomic(place, make_page(summary).encode("utf-8", "replace"))
     return place
 
 

@@ -5,7 +5,7 @@ import io
 from html import escape
 
 from defragtrees import render
-from defragtrees.files import write_whole
+from defragtrees.files import write_atomic
 from defragtrees.reproduce.results import to_csv
 
 __all__ = ["write_item", "write_page"]
@@ -34,10 +34,10 @@ def write_item(item, folder):
     item : Item
     folder : Path
     """
-    write_whole(folder / f"{item.name}.csv", to_csv(item.numbers))
+    write_atomic(folder / f"{item.name}.csv", to_csv(item.numbers))
     for name, figure in item.figures.items():
         for kind in ("png", "svg"):
-            write_whole(folder / f"{name}.{kind}", _picture(figure, kind))
+            write_atomic(folder / f"{name}.{kind}", _picture(figure, kind))
 
 
 def _picture(figure, kind):
@@ -81,7 +81,7 @@ def write_page(items, folder, facts):
         f"<footer><h2>How this was made</h2><ul>{facts}</ul></footer></body></html>\n"
     )
     path = folder / "index.html"
-    write_whole(path, page)
+    write_atomic(path, page)
     return path
 
 

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from defragtrees.files import write_whole
+from defragtrees.files import write_atomic
 
 __all__ = ["Store"]
 
@@ -40,4 +40,4 @@ class Store:
         self.folder.mkdir(parents=True, exist_ok=True)
         content = {"settings": self.settings, "result": result}
         text = json.dumps(content, indent=1, ensure_ascii=False)
-        write_whole(self._path(dataset, seed, part), text)
+        write_atomic(self._path(dataset, seed, part), text)

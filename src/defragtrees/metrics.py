@@ -1,6 +1,7 @@
 """How good a rule set is: error, fidelity, coverage, overlap, size, stability."""
 
 import itertools
+import math
 import warnings
 
 import numpy as np
@@ -91,6 +92,38 @@ def covering_count(rules, held, sample_weight=None):
     if rules.decision == "partition":
         return 1.0
     return float(np.average(held[:, :-1].sum(axis=1), weights=sample_weight))
+
+
+def trade_off_scores(rules, matrix, expected, answers, sample_weight=None):
+    """What one list of a trade-off costs and brings, on encoded rows.
+
+    Parameters
+    ----------
+    rules : RuleSet
+    matrix : float64 array of shape (n_samples, n_features)
+    expected : array of shape (n_samples,)
+        What errors are measured against: y, or the ensemble's answers.
+    answers : array of shape (n_samples,)
+        What the ensemble says.
+    sample_weight : array of shape (n_samples,), optional
+
+    Returns
+    -------
+    dict
+        `error` and its `standard_error`, `fidelity`, `coverage` and `overlap`.
+    """
+    predicted = rules.predict_encoded(matrix)
+    losses = rules.outcome.losses(expected, predicted)
+    mean = float(np.average(losses, weights=sample_weight))
+    variance = float(np.average((losses - mean) ** 2, weights=sample_weight))
+    held = rules.covers_encoded(matrix)
+    return {
+        "error": mean,
+        "standard_error": math.sqrt(variance / len(losses)),
+        "fidelity": rules.outcome.fidelity(answers, predicted, sample_weight),
+        "coverage": covered_share(rules, held, sample_weight),
+        "overlap": covering_count(rules, held, sample_weight),
+    }
 
 
 def n_rules(rules):

@@ -1,6 +1,5 @@
 """simplify_path: the rule lists from one rule up, measured on rows held out."""
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -56,11 +55,14 @@ class RulePath:
         standard error of the smallest.
     ensemble_error : float
         Of the ensemble on the same rows; 0 where errors are against the ensemble.
+    is_against_y : bool, default=True
+        Whether errors are against y; else they are against the ensemble.
     """
 
     points: tuple[PathPoint, ...]
     chosen: int
     ensemble_error: float
+    is_against_y: bool = True
 
     @property
     def rules(self):
@@ -171,31 +173,13 @@ def simplify_path(
     answers = simple.forest_.predict_encoded(matrix)
     weight = take_rows(sample_weight, test)
     expected = answers if y is None else simple._check_y(take_rows(y, test), len(test))
+    rows = matrix, expected, answers, weight
     points = tuple(
-        _point(rules, matrix, expected, answers, weight)
+        PathPoint(rules, **metrics.trade_off_scores(rules, *rows))
         for rules in simple.path_.values()
     )
     best = min(points, key=lambda point: point.error)
     limit = best.error + best.standard_error
     chosen = next(i for i, point in enumerate(points) if point.error <= limit)
-    error = metrics.error(expected, answers, simple.rules_.task, weight)
-    return RulePath(points, chosen, error)
-
-
-def _point(rules, matrix, expected, answers, weight):
-    predicted = rules.predict_encoded(matrix)
-    if rules.task == "classification":
-        losses = (predicted != expected).astype(float)
-    else:
-        losses = (predicted - expected) ** 2
-    error = float(np.average(losses, weights=weight))
-    variance = float(np.average((losses - error) ** 2, weights=weight))
-    held = rules.covers_encoded(matrix)
-    return PathPoint(
-        rules,
-        error,
-        math.sqrt(variance / len(losses)),
-        metrics.fidelity(answers, predicted, rules.task, weight),
-        metrics.covered_share(rules, held, weight),
-        metrics.covering_count(rules, held, weight),
-    )
+    error = simple.rules_.outcome.error(expected, answers, weight)
+    return RulePath(points, chosen, error, is_against_y=y is not None)

@@ -285,3 +285,17 @@ def test_a_number_that_a_rule_answers_has_the_minus_of_its_evidence():
     found = summarize(GivenRegressor(forest, rules=rules).fit(X), X)
     said = [found["rules"][0]["then"], found["closeness"]["rows"][0]["then"]]
     assert said == ["\N{MINUS SIGN}0.775"] * 2
+
+
+def path_of_three_lists(simple, rows):
+    """A simplifier that kept its path, around rules written by hand."""
+    simple.path_ = {3: simple.rules_}
+    return summarize(simple, *rows)["path"]["points"][0]
+
+
+def test_the_trade_off_counts_rows_by_their_weight():
+    simple, X, y = weather()
+    weight = np.array([3.0, 0.0, 1.0, 1.0, 1.0, 0.0])
+    point = path_of_three_lists(simple, (X, y, weight))
+    assert point["coverage"] == pytest.approx(5 / 6)
+    assert summarize(simple, X, y, weight)["overlap"]["coverage"] == point["coverage"]

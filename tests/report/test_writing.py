@@ -220,6 +220,17 @@ def test_a_given_path_and_comparison_are_shown(tmp_path):
     assert "25.0\N{NO-BREAK SPACE}%" in page
 
 
+def test_a_path_made_without_y_is_not_said_to_be_about_y(tmp_path):
+    simple, X, y = weather()
+    settings = {"max_rules": 2, "n_restarts": 2, "random_state": 0}
+    rows = list(range(6)) * 10
+    caption = "Error, here against the ensemble, against number of rules"
+    path = simplify_path(simple.forest_, X[rows], **settings)
+    assert caption in page_of(tmp_path, simple, X, y, rule_path=path)
+    path = simplify_path(simple.forest_, X[rows], y[rows], **settings)
+    assert caption not in page_of(tmp_path, simple, X, y, rule_path=path)
+
+
 def test_the_file_is_replaced_at_once_or_not_at_all(tmp_path, monkeypatch):
     path = tmp_path / "page.html"
     path.write_text("before")

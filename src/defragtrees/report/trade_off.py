@@ -2,8 +2,6 @@
 
 import math
 
-import numpy as np
-
 from defragtrees import metrics
 
 __all__ = ["comparison_rows", "path_points"]
@@ -47,29 +45,19 @@ def path_points(simplifier, found, rule_path=None):
         "shown": shown,
         "ensemble_error": ensemble_error,
         "is_given": rule_path is not None,
-        "against_y": rule_path is not None or found.y is not None,
+        "against_y": found.y is not None
+        if rule_path is None
+        else rule_path.is_against_y,
     }
 
 
 def _measured(rules, found):
     expected = found.answers if found.y is None else found.y
-    predicted = rules.predict_encoded(found.matrix)
-    if found.is_classification:
-        losses = (predicted != expected).astype(float)
-    else:
-        losses = (predicted - expected) ** 2
-    error = float(np.average(losses, weights=found.weight))
-    variance = float(np.average((losses - error) ** 2, weights=found.weight))
-    held = rules.covers_encoded(found.matrix)
+    rows = found.matrix, expected, found.answers, found.weight
     return {
         "n_rules": rules.n_rules,
         "n_conditions": rules.n_conditions,
-        "error": error,
-        "standard_error": math.sqrt(variance / len(losses)),
-        "fidelity": metrics.fidelity(
-            found.answers, predicted, rules.task, found.weight
-        ),
-        "coverage": metrics.covered_share(rules, held),
+        **metrics.trade_off_scores(rules, *rows),
     }
 
 

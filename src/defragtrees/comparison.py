@@ -19,10 +19,10 @@ from sklearn.utils.validation import (
 
 from defragtrees import metrics, plots, render
 from defragtrees._optional import require
-from defragtrees.methods import METHODS
+from defragtrees.methods import METHODS, estimator_for
 from defragtrees.methods.base import Simplifier
-from defragtrees.methods.validation import check_labels, class_numbers, one_seed
-from defragtrees.methods.validation import numbers as finite_numbers
+from defragtrees.methods.validation import one_seed
+from defragtrees.outcome import make_outcome
 from defragtrees.progress import Progress
 from defragtrees.readers import read_forest
 from defragtrees.tables import take_rows
@@ -88,8 +88,8 @@ class Comparison:
         ]
 
     def _cells(self):
-        kind = "error" if self.task == "classification" else "squared error"
-        header = ["method", "rules", "conditions", kind, "fidelity"]
+        error_name = make_outcome(self.task).error_name
+        header = ["method", "rules", "conditions", error_name, "fidelity"]
         header += ["coverage", "overlap", "seconds"]
         has_stability = any("stability" in row for row in self.entries)
         header += ["stability"] if has_stability else []
@@ -113,10 +113,10 @@ class Comparison:
         return "\n".join([render.text_table(*self._cells()), *self._notes()])
 
     def _notes(self):
-        kind = "error" if self.task == "classification" else "squared error"
+        error_name = make_outcome(self.task).error_name
         failed = [row for row in self.entries if row["failure"] is not None]
         return [
-            f"ensemble: {kind} {render.rounded(self.ensemble_error)}",
+            f"ensemble: {error_name} {render.rounded(self.ensemble_error)}",
             *(f"{_label(row)} failed: {row['failure']}" for row in failed),
         ]
 
@@ -192,14 +192,14 @@ def compare(
     [('distilled', 3, 3.0), ('distilled', 4, 4.0)]
     """
     forest = read_forest(ensemble)
-    chosen = _chosen(methods, forest.task)
+    chosen = _chosen(methods, forest.outcome)
     budgets = _budgets(budgets)
     if n_resamples and n_resamples < 2:
         raise ValueError(f"n_resamples must be 0 or at least 2; got {n_resamples!r}.")
     rows = _checked(X, y, sample_weight, forest, n_resamples)
     # One seed for all, so that no method depends on those before it.
     seed = one_seed(random_state)
-    splits = _splits(rows.y, forest.task, test_size, cv, seed)
+    splits = _splits(rows.y, forest.outcome, test_size, cv, seed)
     ensemble_error = rows.ensemble_error(splits)
     shared = {"random_state": seed, "n_jobs": n_jobs}
     entries, estimators = [], {}
@@ -243,11 +243,8 @@ def _checked(X, y, sample_weight, forest, n_resamples):
     y = column_or_1d(y)
     matrix = forest.encode(X)
     check_consistent_length(matrix, y, sample_weight)
-    if forest.task == "classification":
-        check_labels(y)
-        class_numbers(y, forest.classes)
-    else:
-        y = finite_numbers(y)
+    y = forest.outcome.check(y)
+    forest.outcome.encode(y)
     if sample_weight is not None:
         sample_weight = _check_sample_weight(
             sample_weight, matrix, ensure_non_negative=True
@@ -284,7 +281,7 @@ class _Rows:
         return float(np.mean(errors))
 
 
-def _chosen(methods, task):
+def _chosen(methods, outcome):
     """By name the estimators, and whether they are the user's own."""
     if methods is None:
         methods = tuple(METHODS)
@@ -306,16 +303,16 @@ def _chosen(methods, task):
                     f"methods must be among {tuple(METHODS)} or estimators; got "
                     f"{method!r}."
                 )
-            method = METHODS[method][task == "regression"]()
+            method = estimator_for(method, outcome)()
         elif not isinstance(method, Simplifier):
             raise TypeError(
                 "methods must be names or estimators of defragtrees, made and not "
                 f"their classes; got {method!r}."
             )
-        if is_classifier(method) != (task == "classification"):
+        if is_classifier(method) != bool(outcome.n_classes):
             raise ValueError(
-                f"{type(method).__name__} does not fit an ensemble for {task}. Use the "
-                f"{'classifier' if task == 'classification' else 'regressor'}."
+                f"{type(method).__name__} does not fit an ensemble for {outcome.task}. "
+                f"Use the {outcome.estimator_suffix.lower()}."
             )
         found[name] = (method, is_own)
     if not found:
@@ -323,13 +320,14 @@ def _chosen(methods, task):
     return found
 
 
-def _splits(y, task, test_size, cv, seed):
+def _splits(y, outcome, test_size, cv, seed):
     rows = np.arange(len(y))
     if cv is None:
-        is_class = task == "classification"
         # A class of a single row cannot be on both sides.
         kinds = (
-            y if is_class and np.unique(y, return_counts=True)[1].min() > 1 else None
+            y
+            if outcome.n_classes and np.unique(y, return_counts=True)[1].min() > 1
+            else None
         )
         try:
             found = train_test_split(
@@ -339,7 +337,7 @@ def _splits(y, task, test_size, cv, seed):
             # Nor can each class be, where fewer rows are held out than there are.
             found = train_test_split(rows, test_size=test_size, random_state=seed)
         return [found]
-    kind = StratifiedKFold if task == "classification" else KFold
+    kind = StratifiedKFold if outcome.n_classes else KFold
     folds = kind(cv, shuffle=True, random_state=seed)
     return list(folds.split(rows[:, None], y))
 

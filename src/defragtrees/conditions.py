@@ -10,7 +10,7 @@ import numpy as np
 from defragtrees import render
 from defragtrees._values import ByValue
 
-__all__ = ["Condition", "Rule", "label_text", "listed"]
+__all__ = ["Condition", "Rule", "listed"]
 
 MEASURED = ("coverage", "answered", "error")  # NaN where nobody measured
 
@@ -106,9 +106,11 @@ class Condition:
             if not out:
                 return f"{name} is {'anything' if self.missing else 'not missing'}"
             if len(out) == 1:
-                return f"{name} is not {label_text(labels[out[0]])}"
-            return f"{name} not in {{{', '.join(label_text(labels[c]) for c in out)}}}"
-        texts = [label_text(labels[c]) for c in self.categories]
+                return f"{name} is not {render.label(labels[out[0]])}"
+            return (
+                f"{name} not in {{{', '.join(render.label(labels[c]) for c in out)}}}"
+            )
+        texts = [render.label(labels[c]) for c in self.categories]
         if len(texts) == 1:
             return f"{name} is {texts[0]}"
         return f"{name} in {{{', '.join(texts)}}}"
@@ -219,12 +221,6 @@ class Rule(ByValue):
                 for name in MEASURED
             },
         )
-
-
-def label_text(label):
-    """A category or class as text; quoted where it could be taken for more than one."""
-    text = str(label)
-    return repr(text) if any(sign in text for sign in (", ", " and ", ": ")) else text
 
 
 def listed(data, name):

@@ -78,8 +78,7 @@ class Forest(ByValue):
         self._check()
 
     def _check(self):
-        if self.task not in ("classification", "regression"):
-            raise ValueError(f"Unknown task {self.task!r}.")
+        outcome = make_outcome(self.task, self.classes)
         if self.combine not in COMBINATIONS:
             raise ValueError(
                 f"combine must be one of {COMBINATIONS}; got {self.combine!r}."
@@ -98,14 +97,7 @@ class Forest(ByValue):
                     f"A tree splits on feature {tree.feature.max()} of a forest "
                     f"with {self.n_features} features."
                 )
-        if self.task == "classification":
-            allowed = {len(self.classes or ())} | (
-                {1} if len(self.classes or ()) == 2 else set()
-            )
-            if len(self.base) not in allowed:
-                raise ValueError(
-                    f"{len(self.base)} outputs do not fit the classes {self.classes}."
-                )
+        outcome.check_outputs(len(self.base))
 
     def __repr__(self):
         size = f"{len(self.trees)} trees, {self.n_features} features"
@@ -166,7 +158,7 @@ class Forest(ByValue):
 
     def predict_proba_encoded(self, matrix):
         """`predict_proba` for a matrix that `encode` made."""
-        if self.task != "classification":
+        if not self.outcome.n_classes:
             raise AttributeError("A regression forest has no class probabilities.")
         linked = LINKS[self.link](self.predict_raw_encoded(matrix))
         if linked.shape[1] == 1 and len(self.classes) == 2:
@@ -179,8 +171,8 @@ class Forest(ByValue):
 
     def predict_encoded(self, matrix):
         """`predict` for a matrix that `encode` made."""
-        if self.task == "classification":
-            return np.asarray(self.classes)[self.class_index(matrix)]
+        if self.outcome.n_classes:
+            return self.outcome.decode(self.class_index(matrix))
         linked = LINKS[self.link](self.predict_raw_encoded(matrix))
         return linked[:, 0] if linked.shape[1] == 1 else linked
 

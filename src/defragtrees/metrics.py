@@ -176,9 +176,9 @@ def similarity(first, second, X):
     common = one.T @ two
     sizes = one.sum(axis=0)[:, None] + two.sum(axis=0) - common
     alike = common / np.maximum(sizes, 1)
-    if first.task == "classification":
-        same = [[a.prediction == b.prediction for b in second] for a in first]
-        alike = np.where(same, alike, 0.0)
+    is_same = first.outcome.is_same_answer
+    same = [[is_same(a.prediction, b.prediction) for b in second] for a in first]
+    alike = np.where(same, alike, 0.0)
     there = np.average(alike.max(axis=1), weights=one.sum(axis=0))
     back = np.average(alike.max(axis=0), weights=two.sum(axis=0))
     return float((there + back) / 2)

@@ -2,7 +2,15 @@
 
 from html import escape
 
-__all__ = ["html_table", "number", "plain", "rounded", "share", "text_table"]
+__all__ = [
+    "html_table",
+    "label",
+    "number",
+    "plain",
+    "rounded",
+    "share",
+    "text_table",
+]
 
 
 def number(value):
@@ -28,6 +36,18 @@ def rounded(value, digits=4):
     ('12.35', '0.0001235')
     """
     return f"{value:.{digits}g}"
+
+
+def label(value):
+    """A category or class as text; quoted where it could be taken for more than one.
+
+    Examples
+    --------
+    >>> label("red"), label("red, blue")
+    ('red', "'red, blue'")
+    """
+    text = str(value)
+    return repr(text) if any(sign in text for sign in (", ", " and ", ": ")) else text
 
 
 def plain(text):

@@ -13,7 +13,7 @@ import numpy as np
 
 from defragtrees import render
 from defragtrees._values import ByValue
-from defragtrees.conditions import Condition, Rule, label_text, listed
+from defragtrees.conditions import Condition, Rule, listed
 from defragtrees.errors import ModelFileError
 from defragtrees.files import read_json, to_json, write_atomic
 from defragtrees.outcome import make_outcome
@@ -76,10 +76,8 @@ class RuleSet(ByValue):
             raise ValueError("Feature names must be texts.")
         if len(self.categories) != len(self.feature_names):
             raise ValueError("categories must have one entry for each feature.")
-        if self.task not in ("classification", "regression"):
-            raise ValueError(f"Unknown task {self.task!r}.")
-        if self.task == "classification" and not self.classes:
-            raise ValueError("Rules for a classification need their classes.")
+        outcome = make_outcome(self.task, self.classes)
+        outcome.check_labels("Rules")
         if self.decision not in DECISIONS:
             raise ValueError(
                 f"decision must be one of {DECISIONS}; got {self.decision!r}."
@@ -88,7 +86,9 @@ class RuleSet(ByValue):
             raise ValueError("The default rule must have no conditions.")
         for rule in self:
             self._check_conditions(rule)
-            self._check_answer(rule)
+            outcome.check_rule(rule, self.decision == "average")
+            if not (_is_finite(rule.weight) and rule.weight >= 0):
+                raise ValueError(f"A weight must be from 0; got {rule.weight!r}.")
 
     def _check_conditions(self, rule):
         features = [condition.feature for condition in rule.conditions]
@@ -106,22 +106,6 @@ class RuleSet(ByValue):
                     f"A rule asks {self.feature_names[feature]!r} for categories that "
                     f"it does not have: {asked!r}."
                 )
-
-    def _check_answer(self, rule):
-        answer = rule.prediction
-        if self.task == "classification" and answer not in self.classes:
-            raise ValueError(
-                f"A rule must answer one of {self.classes[:5]!r}; got {answer!r}."
-            )
-        if self.task == "regression" and not _is_finite(answer):
-            raise ValueError(f"A rule must answer a finite number; got {answer!r}.")
-        if not (_is_finite(rule.weight) and rule.weight >= 0):
-            raise ValueError(f"A weight must be from 0; got {rule.weight!r}.")
-        shares = rule.distribution
-        if shares is not None and len(shares) != len(self.classes or ()):
-            raise ValueError("A rule must have one share for each class.")
-        if self.decision == "average" and self.task == "classification" and not shares:
-            raise ValueError("Rules that are averaged need their class shares.")
 
     @property
     def outcome(self):
@@ -215,17 +199,14 @@ class RuleSet(ByValue):
     def predict_encoded(self, matrix):
         """`predict` for a matrix that `encode` made."""
         if self.decision == "average":
-            if self.task == "regression":
-                return self._averaged(matrix)[:, 0]
-            return np.asarray(self.classes)[self._averaged(matrix).argmax(axis=1)]
+            return self.outcome.decide(self._averaged(matrix))
         answers = [rule.prediction for rule in self]
-        is_number = self.task == "regression"
-        dtype = np.float64 if is_number else np.asarray(self.classes).dtype
-        return np.asarray(answers, dtype=dtype)[self.apply_encoded(matrix)]
+        answers = np.asarray(answers, dtype=self.outcome.dtype)
+        return answers[self.apply_encoded(matrix)]
 
     def predict_proba_encoded(self, matrix):
         """`predict_proba` for a matrix that `encode` made."""
-        if self.task != "classification":
+        if not self.outcome.n_classes:
             raise AttributeError("Rules for a number have no class probabilities.")
         if self.decision == "average":
             return self._averaged(matrix)
@@ -236,7 +217,7 @@ class RuleSet(ByValue):
     def _averaged(self, matrix):
         """Mean by weight of what the rules say that hold, (n_samples, n_outputs)."""
         held = self.covers_encoded(matrix)
-        values = np.array([self._said(rule) for rule in self])
+        values = np.array([self.outcome.outputs(rule) for rule in self])
         total = np.zeros((len(matrix), values.shape[1]))
         weight = np.zeros(len(matrix))
         # Rule by rule: the last digits must not depend on the number of rows.
@@ -246,10 +227,6 @@ class RuleSet(ByValue):
         without = weight <= 0
         total[without], weight[without] = values[-1], 1.0
         return total / weight[:, None]
-
-    def _said(self, rule):
-        is_number = self.task == "regression"
-        return [rule.prediction] if is_number else rule.distribution
 
     def covers_encoded(self, matrix):
         """`covers` for a matrix that `encode` made."""
@@ -275,15 +252,9 @@ class RuleSet(ByValue):
         ]
 
     def _answer_text(self, rule):
-        if self.decision == "average" and self.task == "classification":
-            return ", ".join(
-                f"{label_text(label)}: {render.number(share)}"
-                for label, share in zip(self.classes, rule.distribution, strict=True)
-                if share
-            )
-        if self.task == "regression":
-            return render.number(rule.prediction)
-        return str(rule.prediction)
+        if self.decision == "average":
+            return self.outcome.outputs_text(rule)
+        return self.outcome.answer_text(rule.prediction)
 
     def __repr__(self):
         return (
@@ -310,9 +281,7 @@ class RuleSet(ByValue):
         rows = f"{render.share(row['answered'])} of rows"
         if math.isnan(row["error"]):
             return rows
-        if self.task == "regression":
-            return f"{rows}, squared error {render.rounded(row['error'], 3)}"
-        return f"{rows}, {render.share(1 - row['error'])} agree"
+        return f"{rows}, {self.outcome.evidence_text(row['error'])}"
 
     def _repr_html_(self):
         is_average = self.decision == "average"
@@ -324,9 +293,7 @@ class RuleSet(ByValue):
                 row["then"],
                 *([render.number(row["weight"])] if is_average else []),
                 render.share(row["answered"]),
-                render.share(row["error"])
-                if self.task == "classification"
-                else render.rounded(row["error"], 3),
+                self.outcome.error_text(row["error"]),
             ]
             for row in self.rows()
         ]

@@ -21,7 +21,7 @@ def explain_row(rules, matrix):
     str
     """
     answer = rules.predict_encoded(matrix)[0]
-    text = render.number(answer) if rules.task == "regression" else str(answer)
+    text = rules.outcome.answer_text(answer)
     if rules.decision == "average":
         return _averaged(rules, matrix, text)
     place = int(rules.apply_encoded(matrix)[0])

@@ -1,6 +1,6 @@
 """simplify: the one call that picks the right estimator."""
 
-from defragtrees.methods.defrag import DefragClassifier, DefragRegressor
+from defragtrees.methods import estimator_for
 from defragtrees.readers import read_forest
 
 __all__ = ["simplify"]
@@ -34,6 +34,5 @@ def simplify(ensemble, X, y=None, sample_weight=None, **settings):
     >>> simplify(ensemble, X, max_rules=3, random_state=0).rules_.n_rules
     3
     """
-    forest = read_forest(ensemble)
-    kind = DefragClassifier if forest.task == "classification" else DefragRegressor
+    kind = estimator_for("defrag", read_forest(ensemble).outcome)
     return kind(ensemble, **settings).fit(X, y, sample_weight)

@@ -15,7 +15,7 @@ from defragtrees.methods.node_harvest import (
     NodeHarvestRegressor,
 )
 
-__all__ = ["METHODS"]
+__all__ = ["METHODS", "estimator_for"]
 
 METHODS = {
     "defrag": (DefragClassifier, DefragRegressor),
@@ -24,3 +24,19 @@ METHODS = {
     "node_harvest": (NodeHarvestClassifier, NodeHarvestRegressor),
     "distilled": (DistilledTreeClassifier, DistilledTreeRegressor),
 }
+
+
+def estimator_for(method, outcome):
+    """The estimator class of a method for an outcome.
+
+    Parameters
+    ----------
+    method : str
+        A key of `METHODS`.
+    outcome : Classes or Numbers
+    """
+    return next(
+        kind
+        for kind in METHODS[method]
+        if kind.__name__.endswith(outcome.estimator_suffix)
+    )

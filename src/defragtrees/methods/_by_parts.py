@@ -12,8 +12,6 @@ from defragtrees.methods._encoding import warn_of_empty_columns
 from defragtrees.methods._tally import Measure
 from defragtrees.methods._whole import read_whole, sample_problem
 from defragtrees.methods.validation import (
-    check_labels,
-    numbers,
     part_column,
     part_weight,
 )
@@ -74,10 +72,8 @@ class _Measurer:
 
     def _checked(self, y):
         """The labels, and whether any is known; those of one part may all be new."""
-        if self.rules.task == "regression":
-            return numbers(y), True
-        check_labels(y)
-        return y, bool(set(self.rules.classes).intersection(np.unique(y).tolist()))
+        y = self.rules.outcome.check(y)
+        return y, self.rules.outcome.has_known(y)
 
 
 class ByParts:

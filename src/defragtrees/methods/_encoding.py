@@ -14,9 +14,6 @@ import numpy as np
 from defragtrees.bins import ThresholdGrid
 from defragtrees.forest import Forest
 from defragtrees.methods.validation import (
-    check_labels,
-    class_numbers,
-    numbers,
     part_column,
     part_weight,
 )
@@ -129,10 +126,9 @@ class Encoder:
         return np.min_scalar_type(max(len(self.forest.classes) - 1, 0))
 
     def _labels(self, y):
-        if self.forest.classes is None:
-            return numbers(y)
-        check_labels(y)
-        return class_numbers(y, self.forest.classes).astype(self._class_dtype)
+        outcome = self.forest.outcome
+        y = outcome.encode(outcome.check(y))
+        return y if self.forest.classes is None else y.astype(self._class_dtype)
 
     def _digest(self, shard, matrix):
         counts, low, high = [], [], []

@@ -25,13 +25,10 @@ from defragtrees.methods._by_parts import ByParts
 from defragtrees.methods._summary import summary_text
 from defragtrees.methods.settings import check_choice, check_flag
 from defragtrees.methods.validation import (
-    check_known,
-    check_labels,
-    class_numbers,
     is_renamed,
-    numbers,
     text_as_categories,
 )
+from defragtrees.outcome import make_outcome
 from defragtrees.problem import Problem
 from defragtrees.readers import read_forest
 from defragtrees.rows.sources import open_source
@@ -134,11 +131,7 @@ class Simplifier(ByParts, BaseEstimator):
             raise ValueError(
                 f"X and y must have equally many rows; got {n_samples} and {len(y)}."
             )
-        if self._task == "regression":
-            y = numbers(y)
-        else:
-            check_labels(y)
-        return y
+        return make_outcome(self._task).check(y)
 
     def _ready_forest(self, X, y, sample_weight, rng):
         """The forest of the given ensemble, which is fitted first if it is not."""
@@ -217,11 +210,10 @@ class Simplifier(ByParts, BaseEstimator):
             kept = weight > 0
             matrix, weight, answers = matrix[kept], weight[kept], answers[kept]
             y = None if y is None else y[kept]
-        classes = forest.classes
-        if classes is not None:
-            # Also where y is not imitated: labels that nobody knows are a mistake.
-            y = None if y is None else class_numbers(y, classes)
-            answers = class_numbers(answers, classes)
+        classes, outcome = forest.classes, forest.outcome
+        # Also where y is not imitated: labels that nobody knows are a mistake.
+        y = None if y is None else outcome.encode(y)
+        answers = outcome.encode(answers)
         target = y if self.target == "labels" else answers
         if classes is None and np.ptp(target) <= 1e-12 * np.abs(target).max():
             # What rounding leaves of a constant must not become rules.
@@ -264,9 +256,7 @@ class Simplifier(ByParts, BaseEstimator):
         array of shape (n_samples,)
         """
         check_is_fitted(self, "rules_")
-        is_number = self._task == "regression"
-        dtype = np.float64 if is_number else np.asarray(self.rules_.classes).dtype
-        return self._answers(X, "predict_encoded", dtype)
+        return self._answers(X, "predict_encoded", self.rules_.outcome.dtype)
 
     def apply(self, X):
         """Index of the rule that answers each row; the last is the "otherwise"."""
@@ -296,7 +286,7 @@ class Simplifier(ByParts, BaseEstimator):
             )
         if y is not None:
             y = self._check_y(y, len(matrix))
-            check_known(y, self.rules_.classes)
+            self.rules_.outcome.check_known(y)
         answers = self.forest_.predict_encoded(matrix)
         return self._evaluate(matrix, y, sample_weight, answers)
 

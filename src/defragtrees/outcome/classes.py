@@ -17,10 +17,10 @@ class Classes:
     Parameters
     ----------
     labels : tuple
-        The classes, in the order of class numbers.
+        The classes, in the order of class numbers. Checks of y and losses do without.
     """
 
-    labels: tuple[Any, ...]
+    labels: tuple[Any, ...] = ()
 
     task: ClassVar[str] = "classification"
     error_name: ClassVar[str] = "error"
@@ -41,6 +41,80 @@ class Classes:
         """Of an array of answers."""
         return np.asarray(self.labels).dtype
 
+    def check(self, y):
+        """The labels; refused where some are missing or look like measurements."""
+        if y.dtype.kind == "O" and any(label is None or label != label for label in y):
+            raise ValueError(
+                "Input y contains missing values; class labels are needed."
+            )
+        if y.dtype.kind == "f":
+            if not np.isfinite(y).all():
+                raise ValueError(
+                    "Input y contains NaN or infinity; class labels are needed."
+                )
+            if (y != np.floor(y)).any():
+                raise ValueError(
+                    "Unknown label type: continuous. Maybe you are trying to fit a "
+                    "classifier to numbers; use the regressor."
+                )
+        return y
+
+    def encode(self, y):
+        """Class numbers of checked labels, all of which the ensemble must know."""
+        labels, inverse = np.unique(y, return_inverse=True)
+        position = {label: i for i, label in enumerate(self.labels)}
+        unknown = [label for label in labels.tolist() if label not in position]
+        if unknown:
+            raise ValueError(
+                f"y has labels that the ensemble does not know: {unknown[:5]!r}; it "
+                f"knows {list(self.labels)[:5]!r}. Give y as the ensemble was trained "
+                "on."
+            )
+        return np.array([position[label] for label in labels.tolist()])[inverse]
+
+    def decode(self, encoded):
+        """Labels from class numbers."""
+        return np.asarray(self.labels)[encoded]
+
+    def has_known(self, y):
+        """Whether any of the labels is a class."""
+        return bool(set(self.labels).intersection(np.unique(y).tolist()))
+
+    def check_known(self, y):
+        """Refuse labels none of which is a class, as those of another type are."""
+        # A class that training did not have is no mistake: the rules are wrong there.
+        if not self.has_known(y):
+            labels = np.unique(y).tolist()
+            raise ValueError(
+                f"y must have labels such as {list(self.labels)[:5]!r}; got "
+                f"{labels[:5]!r}. Are they of another type?"
+            )
+
+    def check_labels(self, owner):
+        """Refuse to go without labels."""
+        if not self.labels:
+            raise ValueError(f"{owner} for a classification need their classes.")
+
+    def check_outputs(self, n_outputs):
+        """Refuse a number of outputs of trees that cannot stand for the classes."""
+        allowed = {self.n_classes} | ({1} if self.n_classes == 2 else set())
+        if n_outputs not in allowed:
+            raise ValueError(
+                f"{n_outputs} outputs do not fit the classes {self.labels}."
+            )
+
+    def check_rule(self, rule, is_averaged=False):
+        """Refuse a rule that answers no class, or has no shares to be averaged."""
+        if rule.prediction not in self.labels:
+            raise ValueError(
+                f"A rule must answer one of {self.labels[:5]!r}; got "
+                f"{rule.prediction!r}."
+            )
+        if rule.distribution is None and is_averaged:
+            raise ValueError("Rules that are averaged need their class shares.")
+        if rule.distribution is not None and len(rule.distribution) != self.n_classes:
+            raise ValueError("A rule must have one share for each class.")
+
     def losses(self, expected, predicted):
         """For each row 1 if the class is wrong, else 0."""
         return (np.ravel(expected) != np.ravel(predicted)).astype(np.float64)
@@ -55,10 +129,34 @@ class Classes:
         """Share of rows with the ensemble's class."""
         return 1.0 - self.error(answers, predicted, sample_weight)
 
+    def outputs(self, rule):
+        """What a rule brings into a mean: its class shares."""
+        return rule.distribution
+
+    def decide(self, outputs):
+        """Answers from means of outputs, (n_samples, n_outputs): the likeliest."""
+        return self.decode(outputs.argmax(axis=1))
+
+    def is_same_answer(self, one, other):
+        """Whether two answers are of one kind."""
+        return one == other
+
     def answer_text(self, answer):
         """An answer as text."""
         return str(answer)
 
+    def outputs_text(self, rule):
+        """What a rule brings into a mean, as text."""
+        return ", ".join(
+            f"{render.label(label)}: {render.number(share)}"
+            for label, share in zip(self.labels, rule.distribution, strict=True)
+            if share
+        )
+
     def error_text(self, error):
         """An error as text."""
         return render.share(error)
+
+    def evidence_text(self, error):
+        """How well a rule does, as text."""
+        return f"{render.share(1 - error)} agree"

@@ -1,5 +1,6 @@
 """Numbers as the outcome."""
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -8,6 +9,8 @@ import numpy as np
 from defragtrees import render
 
 __all__ = ["Numbers", "explained_share"]
+
+LARGEST = 1e100
 
 
 @dataclass(frozen=True)
@@ -25,6 +28,57 @@ class Numbers:
     def of(cls, classes=None):
         """The outcome; it has no labels."""
         return cls()
+
+    def check(self, y):
+        """The numbers as float64; refused where some are not finite."""
+        try:
+            y = np.asarray(y, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ValueError("y must hold numbers for a regression.") from None
+        if not np.isfinite(y).all():
+            raise ValueError(
+                "Input y contains NaN or infinity; finite numbers are needed."
+            )
+        if (np.abs(y) > LARGEST).any():
+            raise ValueError(
+                f"y must be from {-LARGEST:g} to {LARGEST:g}, so that its squares are "
+                f"numbers too; got {np.abs(y).max():g}. Use another unit."
+            )
+        return y
+
+    def encode(self, y):
+        """Checked numbers as they are."""
+        return y
+
+    def decode(self, encoded):
+        """Numbers as they are."""
+        return encoded
+
+    def has_known(self, y):
+        """Whether any of the labels is a class; all numbers can be."""
+        return True
+
+    def check_known(self, y):
+        """Refuse nothing: all numbers can be."""
+
+    def check_labels(self, owner):
+        """Refuse nothing: there are none."""
+
+    def check_outputs(self, n_outputs):
+        """Refuse nothing: trees may give several numbers."""
+
+    def check_rule(self, rule, is_averaged=False):
+        """Refuse a rule that answers no finite number, or has class shares."""
+        try:
+            is_finite = math.isfinite(rule.prediction)
+        except TypeError:
+            is_finite = False
+        if not is_finite:
+            raise ValueError(
+                f"A rule must answer a finite number; got {rule.prediction!r}."
+            )
+        if rule.distribution:
+            raise ValueError("A rule must have one share for each class.")
 
     def losses(self, expected, predicted):
         """For each row the squared error."""
@@ -44,13 +98,33 @@ class Numbers:
         variance = np.average((answers - mean) ** 2, weights=sample_weight)
         return explained_share(loss, variance, np.abs(answers).max(initial=0.0))
 
+    def outputs(self, rule):
+        """What a rule brings into a mean: its number."""
+        return [rule.prediction]
+
+    def decide(self, outputs):
+        """Answers from means of outputs, (n_samples, n_outputs)."""
+        return outputs[:, 0]
+
+    def is_same_answer(self, one, other):
+        """Whether two answers are of one kind; all numbers are."""
+        return True
+
     def answer_text(self, answer):
         """An answer as text."""
         return render.number(answer)
 
+    def outputs_text(self, rule):
+        """What a rule brings into a mean, as text."""
+        return self.answer_text(rule.prediction)
+
     def error_text(self, error):
         """An error as text."""
         return render.rounded(error, 3)
+
+    def evidence_text(self, error):
+        """How well a rule does, as text."""
+        return f"{self.error_name} {self.error_text(error)}"
 
 
 def explained_share(loss, variance, largest):

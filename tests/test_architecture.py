@@ -16,6 +16,7 @@ FLOORS = {
     "_values": 0,
     "_version": 0,
     "render": 0,
+    "scores": 0,
     "sentences": 0,
     "progress": 0,
     "tables": 0,

@@ -4,6 +4,7 @@ import dataclasses
 import io
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
@@ -225,6 +226,27 @@ def test_summary_shows_the_error_of_rules_posterior_and_ensemble(xor):
     assert "on these rows" in text
     for label in ("rules as printed", "posterior behind them", "ensemble"):
         assert sum(line.startswith(label) for line in text.splitlines()) == 1
+
+
+def test_summary_of_one_rule_says_that_it_has_no_conditions(xor):
+    forest, X, _ = xor
+    text = simplify(forest, X[:300], max_rules=1, random_state=0).summary()
+    assert "1 rule without conditions." in text
+
+
+@pytest.mark.parametrize("make", [np.asarray, pd.DataFrame])
+def test_no_rows_get_no_answers_from_arrays_and_frames_alike(xor, make):
+    forest, X, _ = xor
+    simple = simplify(forest, make(X[:300]), random_state=0, n_restarts=2)
+    for verb, shape in (
+        ("predict", (0,)),
+        ("apply", (0,)),
+        ("predict_posterior", (0,)),
+        ("predict_proba", (0, 2)),
+    ):
+        assert getattr(simple, verb)(make(X[:0])).shape == shape
+    with pytest.raises(ValueError, match="X has 3 features"):
+        simple.predict(np.empty((0, 3)))
 
 
 def test_weight_of_a_row_moves_the_answer():

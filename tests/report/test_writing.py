@@ -257,7 +257,7 @@ def test_wrong_places_and_numbers_are_refused(tmp_path):
         write_report(tmp_path, simple, X, y)
     with pytest.raises(ValueError, match="max_rows must be a whole number from 1"):
         write_report(tmp_path / "page.html", simple, X, y, max_rows=0)
-    with pytest.raises(ValueError, match="0 sample"):
+    with pytest.raises(ValueError, match="at least one row"):
         write_report(tmp_path / "page.html", simple, X[:0])
     with pytest.raises(ValueError, match=r"positive sum|non-zero"):
         write_report(tmp_path / "page.html", simple, X, y, [0.0] * 6)

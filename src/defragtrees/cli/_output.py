@@ -17,7 +17,6 @@ __all__ = [
     "plain",
     "rules_text",
     "say",
-    "scores_text",
 ]
 
 
@@ -129,32 +128,3 @@ def rules_text(rules):
             line = f"{head}{asked} then {answer}{tail}"
         lines.append(click.style(number, dim=True) + line)
     return "\n".join(lines)
-
-
-def scores_text(scores, where, rules):
-    """How good rules are, as a sentence and a table.
-
-    Parameters
-    ----------
-    scores : dict
-        What `evaluate` gave.
-    where : str
-        On which rows.
-    rules : RuleSet
-    """
-    kind = "error" if rules.task == "classification" else "squared error"
-    lines = []
-    for label, prefix in (("rules", ""), ("ensemble", "ensemble_")):
-        cells = [scores.get(f"{prefix}{name}") for name in ("error", "fidelity")]
-        if any(cell is not None for cell in cells):
-            texts = ["" if cell is None else render.rounded(cell) for cell in cells]
-            lines.append([label, *texts])
-    table = render.text_table([f"on {where}", kind, "fidelity"], lines)
-    n_rules = scores["n_rules"]
-    size = f"{n_rules} rules with {scores['n_conditions']:.1f} conditions each"
-    if n_rules == 1:
-        size = "1 rule without conditions"
-    elif rules.decision == "first":
-        covered = render.share(scores["coverage"])
-        size += f"; they cover {covered} of the rows before the otherwise"
-    return f"{size}.\n\n{table}"

@@ -18,9 +18,9 @@ from defragtrees.cli._output import (
     json_text,
     rules_text,
     say,
-    scores_text,
 )
 from defragtrees.cli._progress import progress_kind
+from defragtrees.scores import scores_text
 
 __all__ = ["command", "scores_on"]
 
@@ -66,7 +66,8 @@ def command(inputs, choices, test_size, out, report, as_json):
     if as_json:
         say(json_text(_facts(simple, choices, scores, where, seconds)))
         return
-    say(f"{rules_text(simple.rules_)}\n\n{scores_text(scores, where, simple.rules_)}")
+    size_and_errors = scores_text(simple.rules_, scores, where, is_short=True)
+    say(f"{rules_text(simple.rules_)}\n\n{size_and_errors}")
     for path, text in ((out, "The rules are in"), (report, "The report is in")):
         if path is not None:
             say(f"{text} {path}.")

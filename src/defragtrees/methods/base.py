@@ -22,7 +22,6 @@ from sklearn.utils.validation import (
 from defragtrees import metrics
 from defragtrees.forest import Forest
 from defragtrees.methods._by_parts import ByParts
-from defragtrees.methods._summary import summary_text
 from defragtrees.methods.settings import check_choice, check_flag
 from defragtrees.methods.validation import (
     is_renamed,
@@ -32,6 +31,7 @@ from defragtrees.outcome import make_outcome
 from defragtrees.problem import Problem
 from defragtrees.readers import read_forest
 from defragtrees.rows.sources import open_source
+from defragtrees.scores import scores_text
 from defragtrees.tables import (
     category_lists,
     check_finite,
@@ -237,7 +237,14 @@ class Simplifier(ByParts, BaseEstimator):
         """X of a later call as numbers, checked against what `fit` saw."""
         check_is_fitted(self, "rules_")
         if column_names(X) is None:
-            X = validate_data(self, X, reset=False, dtype=None, ensure_all_finite=False)
+            X = validate_data(
+                self,
+                X,
+                reset=False,
+                dtype=None,
+                ensure_all_finite=False,
+                ensure_min_samples=0,
+            )
         else:
             validate_data(self, X, reset=False, skip_check_array=True)
         matrix = self.rules_.encode(X)
@@ -317,7 +324,7 @@ class Simplifier(ByParts, BaseEstimator):
         check_is_fitted(self, "rules_")
         found = self.training_ if X is None else self.evaluate(X, y)
         where = "training rows" if X is None else "these rows"
-        return summary_text(self.rules_, found, where)
+        return f"{self.rules_}\n\n{scores_text(self.rules_, found, where)}"
 
     def explain(self, X):
         """Why the rules answer what they answer, in a sentence; see RuleSet.explain."""

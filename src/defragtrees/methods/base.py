@@ -2,6 +2,8 @@
 
 import dataclasses
 import warnings
+from dataclasses import KW_ONLY, dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
@@ -22,7 +24,12 @@ from sklearn.utils.validation import (
 from defragtrees import metrics
 from defragtrees.forest import Forest
 from defragtrees.methods._by_parts import ByParts
-from defragtrees.methods.settings import check_choice, check_flag
+from defragtrees.methods.settings import (
+    FLAG,
+    Conflict,
+    check_settings,
+    setting,
+)
 from defragtrees.methods.validation import (
     is_renamed,
     text_as_categories,
@@ -41,13 +48,24 @@ from defragtrees.tables import (
 __all__ = ["RuleClassifier", "RuleRegressor", "Simplifier"]
 
 
+@dataclass(repr=False, eq=False)
 class Simplifier(ByParts, BaseEstimator):
     """Base of all methods: `fit` makes `rules_`, everything else reads it.
 
-    A method sets `_task` and writes `_simplify(problem, rng)`, which returns a RuleSet.
+    A method sets `_task`, declares its settings beside those that all have (see
+    `defragtrees.methods.settings`), and writes `_simplify(problem, rng)`, which returns
+    a RuleSet.
     """
 
-    _task: str
+    ensemble: Any = None
+    _: KW_ONLY
+    target: str = setting("ensemble", "ensemble", "labels")
+    shorten_thresholds: bool = setting(True, *FLAG)
+    random_state: Any = None
+    n_jobs: int | None = None
+
+    conflicts: ClassVar[tuple[Conflict, ...]] = ()
+    _task: ClassVar[str]
 
     def fit(self, X, y=None, sample_weight=None):
         """Find the rules.
@@ -69,7 +87,7 @@ class Simplifier(ByParts, BaseEstimator):
         -------
         self
         """
-        self._check_settings()
+        check_settings(self)
         rng = self._generator()
         source = open_source(X, y, sample_weight)
         if source is not None:
@@ -92,11 +110,6 @@ class Simplifier(ByParts, BaseEstimator):
         self.rules_ = self._simplify(problem, rng)
         self.training_ = self._evaluate(matrix, y, weight, answers)
         return self
-
-    def _check_settings(self):
-        """Refuse settings that cannot be; methods add their own."""
-        check_choice(self, "target", ("ensemble", "labels"))
-        check_flag(self, "shorten_thresholds")
 
     def _generator(self):
         if isinstance(self.random_state, np.random.Generator):

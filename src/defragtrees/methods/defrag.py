@@ -1,6 +1,9 @@
 """The paper's method: fit the mixture to the ensemble's statements, read off rules."""
 
 import warnings
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
@@ -15,11 +18,20 @@ from defragtrees.methods._components import (
 from defragtrees.methods._listing import component_rules
 from defragtrees.methods._refining import Refinement, refine
 from defragtrees.methods.base import RuleClassifier, RuleRegressor, Simplifier
-from defragtrees.methods.settings import check_settings, feature_numbers
-from defragtrees.mixture.engines import check_engine
+from defragtrees.methods.settings import (
+    FLAG,
+    Conflict,
+    Integer,
+    Key,
+    Real,
+    feature_numbers,
+    setting,
+)
+from defragtrees.mixture.engines import ENGINES, check_engine
 from defragtrees.mixture.fit import MixtureSettings, Rows, fit_mixture, n_fits
 from defragtrees.mixture.loop import Settings
 from defragtrees.mixture.posterior import Posterior
+from defragtrees.mixture.starts import STARTS
 from defragtrees.progress import Progress
 from defragtrees.refine.search import Limits
 
@@ -114,57 +126,43 @@ PARAMETERS = """
 """
 
 
+@dataclass(repr=False, eq=False)
 class _Defrag(Simplifier):
+    _: KW_ONLY
+    max_rules: int = setting(10, Integer(1))
+    n_restarts: int = setting(20, Integer(1))
+    inference: str = setting("fab", "fab", "em")
+    refine: bool = setting(True, *FLAG)
+    max_conditions: int | None = setting(None, None, Integer(1))
+    features: Any = None
+    augment: str | int = setting("auto", "auto", Integer(0))
+    statement_weight: str | float = setting(3.0, "paper", Real(above=0))
+    init: str = setting("seeded", Key(STARTS))
+    max_iter: int = setting(200, Integer(1))
+    tol: float = setting(1e-5, Real(0))
+    screening: str | bool = setting("auto", "auto", *FLAG)
+    engine: str = setting("auto", Key(ENGINES, "auto"))
+    callback: Callable | None = None
+    verbose: int = 0
+
+    conflicts = (
+        Conflict(
+            "max_conditions needs refine=True; got refine=False.",
+            max_conditions=Integer(1),
+            refine=False,
+        ),
+        Conflict(
+            "augment needs target='ensemble': nobody knows y for new rows.",
+            augment=Integer(1),
+            target="labels",
+        ),
+        Conflict(
+            "augment needs refine=True; got refine=False.",
+            augment=Integer(1),
+            refine=False,
+        ),
+    )
     _keeps_codes = True
-
-    def __init__(
-        self,
-        ensemble=None,
-        *,
-        max_rules=10,
-        n_restarts=20,
-        inference="fab",
-        refine=True,
-        max_conditions=None,
-        features=None,
-        augment="auto",
-        target="ensemble",
-        statement_weight=3.0,
-        init="seeded",
-        shorten_thresholds=True,
-        max_iter=200,
-        tol=1e-5,
-        screening="auto",
-        engine="auto",
-        random_state=None,
-        n_jobs=None,
-        callback=None,
-        verbose=0,
-    ):
-        self.ensemble = ensemble
-        self.max_rules = max_rules
-        self.n_restarts = n_restarts
-        self.inference = inference
-        self.refine = refine
-        self.max_conditions = max_conditions
-        self.features = features
-        self.augment = augment
-        self.target = target
-        self.statement_weight = statement_weight
-        self.init = init
-        self.shorten_thresholds = shorten_thresholds
-        self.max_iter = max_iter
-        self.tol = tol
-        self.screening = screening
-        self.engine = engine
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.callback = callback
-        self.verbose = verbose
-
-    def _check_settings(self):
-        super()._check_settings()
-        check_settings(self)
 
     def _simplify(self, problem, rng):
         settings = self._refinement(problem)

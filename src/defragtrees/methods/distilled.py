@@ -1,6 +1,7 @@
 """Distilled tree: a small scikit-learn tree trained on what the ensemble says."""
 
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -13,7 +14,7 @@ from defragtrees.methods.leaves import (
     leaf_rules,
     shorten_thresholds,
 )
-from defragtrees.methods.settings import check_whole, is_number
+from defragtrees.methods.settings import Each, Integer, Real, as_list, setting
 
 __all__ = ["DistilledTreeClassifier", "DistilledTreeRegressor"]
 
@@ -77,47 +78,15 @@ PARAMETERS = """
 """
 
 
+@dataclass(repr=False, eq=False)
 class _DistilledTree(Simplifier):
-    def __init__(
-        self,
-        ensemble=None,
-        *,
-        max_rules=8,
-        max_depth=None,
-        min_samples_leaf=1,
-        target="ensemble",
-        shorten_thresholds=True,
-        random_state=None,
-        n_jobs=None,
-    ):
-        self.ensemble = ensemble
-        self.max_rules = max_rules
-        self.max_depth = max_depth
-        self.min_samples_leaf = min_samples_leaf
-        self.target = target
-        self.shorten_thresholds = shorten_thresholds
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-
-    def _check_settings(self):
-        super()._check_settings()
-        for name in ("max_rules", "max_depth"):
-            check_whole(self, name, or_none=True)
-        self._leaf_sizes()
-
-    def _leaf_sizes(self):
-        """The least weights of a leaf to try, the largest first."""
-        given = self.min_samples_leaf
-        sizes = [given] if np.ndim(given) == 0 else list(given)
-        if not sizes or not all(is_number(size) and size > 0 for size in sizes):
-            raise ValueError(
-                "min_samples_leaf must be a number above 0 or a sequence of these; got "
-                f"{given!r}."
-            )
-        return sorted(set(sizes), reverse=True)
+    _: KW_ONLY
+    max_rules: int | None = setting(8, None, Integer(1))
+    max_depth: int | None = setting(None, None, Integer(1))
+    min_samples_leaf: Any = setting(1, Each(Real(above=0)))
 
     def _simplify(self, problem, rng):
-        sizes = self._leaf_sizes()
+        sizes = sorted(set(as_list(self.min_samples_leaf)), reverse=True)
         columns = _make_columns(problem)
         seed = int(rng.integers(2**31))
 

@@ -1,126 +1,189 @@
-"""What settings of methods may be, with one sentence for each mistake."""
+"""What the settings of methods may be: each is a field that says so for itself.
+
+A method is a dataclass. Each of its fields is declared by `setting(default, *allowed)`,
+where what is allowed are values as they are and constraints such as `Integer(1)`.
+`conflicts` names the settings that cannot go together. `fit` checks both.
+"""
 
 import math
+from dataclasses import dataclass, field, fields
 
 import numpy as np
 
-from defragtrees.mixture.engines import ENGINES
-from defragtrees.mixture.starts import STARTS
-
 __all__ = [
-    "check_choice",
-    "check_flag",
-    "check_number",
+    "FLAG",
+    "Conflict",
+    "Each",
+    "Integer",
+    "Key",
+    "Real",
+    "as_list",
     "check_settings",
-    "check_whole",
     "feature_numbers",
-    "is_number",
-    "is_whole",
+    "setting",
 ]
 
-
-def check_whole(estimator, name, least=1, most=None, or_none=False):
-    """Refuse a setting that is no whole number in these limits."""
-    _check_limits(estimator, name, "a whole number", is_whole, least, most, or_none)
+FLAG = (True, False)
 
 
-def check_number(estimator, name, least=0, most=None, or_none=False):
-    """Refuse a setting that is no number in these limits."""
-    _check_limits(estimator, name, "a number", is_number, least, most, or_none)
+@dataclass(frozen=True)
+class Integer:
+    """A whole number in these limits."""
+
+    least: int
+    most: int | None = None
+
+    def accepts(self, value):
+        return _is_integer(value) and _is_within(value, self)
+
+    def __str__(self):
+        return f"a whole number from {self.least}{_until(self.most)}"
 
 
-def _check_limits(estimator, name, kind, is_kind, least, most, or_none):
-    value = getattr(estimator, name)
-    if value is None and or_none:
-        return
-    if not (is_kind(value) and least <= value and (most is None or value <= most)):
-        until = "" if most is None else f" to {most}"
-        kind = f"None or {kind}" if or_none else kind
-        raise ValueError(f"{name} must be {kind} from {least}{until}; got {value!r}.")
+@dataclass(frozen=True)
+class Real:
+    """A finite number in these limits, or above one that it must not be."""
+
+    least: float = -math.inf
+    most: float | None = None
+    above: float | None = None
+
+    def accepts(self, value):
+        is_number = _is_integer(value) or isinstance(value, (float, np.floating))
+        return (
+            is_number
+            and math.isfinite(value)
+            and _is_within(value, self)
+            and (self.above is None or value > self.above)
+        )
+
+    def __str__(self):
+        if self.above is not None:
+            return f"a number above {self.above}"
+        return f"a number from {self.least}{_until(self.most)}"
 
 
-def check_flag(estimator, name):
-    """Refuse a setting that is neither True nor False."""
-    value = getattr(estimator, name)
-    if not isinstance(value, (bool, np.bool_)):
-        raise ValueError(f"{name} must be True or False; got {value!r}.")
+@dataclass(frozen=True)
+class Each:
+    """One value that meets a constraint, or several of them to choose from."""
+
+    constraint: Integer | Real
+
+    def accepts(self, value):
+        values = as_list(value)
+        return bool(values) and all(self.constraint.accepts(one) for one in values)
+
+    def __str__(self):
+        return f"{self.constraint} or a sequence of these"
 
 
-def check_choice(estimator, name, allowed):
-    """Refuse a setting that is none of these."""
-    value = getattr(estimator, name)
-    if not isinstance(value, str) or value not in allowed:
-        choices = " or ".join(repr(one) for one in allowed)
-        raise ValueError(f"{name} must be {choices}; got {value!r}.")
+class Key:
+    """A key of a table, which may still grow; or one of some other names."""
+
+    def __init__(self, table, *others):
+        self.table = table
+        self.others = others
+
+    def accepts(self, value):
+        return isinstance(value, str) and value in (*self.others, *self.table)
+
+    def __str__(self):
+        return " or ".join(repr(name) for name in (*self.others, *self.table))
+
+
+class Conflict:
+    """Settings that cannot go together, and what to say then.
+
+    Parameters
+    ----------
+    message : str
+    **settings
+        What each of them must be for the conflict; as for `setting`.
+    """
+
+    def __init__(self, message, **settings):
+        self.message = message
+        self.settings = settings
+
+
+def setting(default, *allowed):
+    """A field of an estimator.
+
+    Parameters
+    ----------
+    default : object
+    *allowed : None, str, bool, Integer, Real, Each or Key
+        What it may be; anything if there is nothing.
+    """
+    return field(default=default, metadata={"allowed": allowed})
 
 
 def check_settings(estimator):
-    """Raise if a setting of Defrag's cannot be."""
-    for name in ("max_rules", "n_restarts", "max_iter"):
-        check_whole(estimator, name)
-    for name, allowed in (
-        ("inference", ("fab", "em")),
-        ("init", STARTS),
-        ("engine", ("auto", *ENGINES)),
-    ):
-        check_choice(estimator, name, allowed)
-    weight = estimator.statement_weight
-    if weight != "paper" and not (is_number(weight) and weight > 0):
-        raise ValueError(
-            f"statement_weight must be 'paper' or a number above 0; got {weight!r}."
-        )
-    check_whole(estimator, "max_conditions", or_none=True)
-    check_flag(estimator, "refine")
-    if not (isinstance(estimator.screening, str) and estimator.screening == "auto"):
-        check_flag(estimator, "screening")
-    if not estimator.refine and estimator.max_conditions is not None:
-        raise ValueError("max_conditions needs refine=True; got refine=False.")
-    _check_augment(estimator)
-    check_number(estimator, "tol")
+    """Refuse settings that cannot be.
+
+    Examples
+    --------
+    >>> from defragtrees import DistilledTreeClassifier
+    >>> check_settings(DistilledTreeClassifier(max_depth=0))
+    Traceback (most recent call last):
+    ValueError: max_depth must be None or a whole number from 1; got 0.
+    """
+    for one in fields(estimator):
+        allowed, value = one.metadata.get("allowed", ()), getattr(estimator, one.name)
+        if allowed and not any(_is_allowed(value, choice) for choice in allowed):
+            raise ValueError(f"{one.name} must be {_as_text(allowed)}; got {value!r}.")
+    for conflict in estimator.conflicts:
+        if all(
+            _is_allowed(getattr(estimator, name), choice)
+            for name, choice in conflict.settings.items()
+        ):
+            raise ValueError(conflict.message)
 
 
-def _check_augment(estimator):
-    new = estimator.augment
-    if new != "auto" and not (is_whole(new) and new >= 0):
-        raise ValueError(
-            f"augment must be 'auto' or a whole number from 0; got {new!r}."
-        )
-    if new != "auto" and new and estimator.target == "labels":
-        raise ValueError(
-            "augment needs target='ensemble': nobody knows y for new rows."
-        )
-    if new != "auto" and new and not estimator.refine:
-        raise ValueError("augment needs refine=True; got refine=False.")
+def _is_allowed(value, choice):
+    if hasattr(choice, "accepts"):
+        return choice.accepts(value)
+    if isinstance(choice, bool):
+        return isinstance(value, (bool, np.bool_)) and value == choice
+    return isinstance(value, type(choice)) and value == choice
+
+
+def _as_text(allowed):
+    texts = [str(one) if hasattr(one, "accepts") else repr(one) for one in allowed]
+    return (", " if any(" or " in text for text in texts) else " or ").join(texts)
+
+
+def _is_integer(value):
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def _is_within(value, limits):
+    return limits.least <= value and (limits.most is None or value <= limits.most)
+
+
+def _until(most):
+    return "" if most is None else f" to {most}"
+
+
+def as_list(value):
+    """A setting that may be one value or several, as a list."""
+    return [value] if np.ndim(value) == 0 else list(value)
 
 
 def feature_numbers(features, names):
     """Positions of the features that rules may use; None for all."""
     if features is None:
         return None
-    if isinstance(features, str) or is_whole(features):
+    if isinstance(features, str) or _is_integer(features):
         features = [features]
-    found = []
+    numbers = []
     for one in features:
-        if is_whole(one) and 0 <= one < len(names):
-            found.append(int(one))
+        if _is_integer(one) and 0 <= one < len(names):
+            numbers.append(int(one))
         elif one in names:
-            found.append(names.index(one))
+            numbers.append(names.index(one))
         else:
             raise ValueError(f"features has {one!r}, which is not a feature of X.")
-    if not found:
+    if not numbers:
         raise ValueError("features must name at least one feature; it is empty.")
-    return frozenset(found)
-
-
-def is_number(value):
-    """Whether a setting is a finite number."""
-    return (
-        isinstance(value, (int, float, np.integer, np.floating))
-        and not isinstance(value, bool)
-        and math.isfinite(value)
-    )
-
-
-def is_whole(value):
-    """Whether a setting is a whole number."""
-    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+    return frozenset(numbers)

@@ -1,5 +1,8 @@
 """Born-again tree: one tree grown on what the ensemble says of rows like the data."""
 
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
 import numpy as np
 
 from defragtrees.methods.base import RuleClassifier, RuleRegressor, Simplifier
@@ -11,11 +14,13 @@ from defragtrees.methods.leaves import (
     shorten_thresholds,
 )
 from defragtrees.methods.settings import (
-    check_choice,
-    check_flag,
-    check_number,
-    check_whole,
-    is_whole,
+    FLAG,
+    Conflict,
+    Each,
+    Integer,
+    Real,
+    as_list,
+    setting,
 )
 from defragtrees.progress import Progress
 
@@ -112,77 +117,26 @@ PARAMETERS = """
 """
 
 
+@dataclass(repr=False, eq=False)
 class _BornAgainTree(Simplifier):
-    def __init__(
-        self,
-        ensemble=None,
-        *,
-        max_depth=None,
-        max_rules=None,
-        n_folds=5,
-        min_samples_split=10,
-        n_smeared=100,
-        replace_share=0.5,
-        max_thresholds=100,
-        min_values=2,
-        min_gain=0.0,
-        soft=False,
-        thresholds="data",
-        target="labels",
-        shorten_thresholds=True,
-        random_state=None,
-        n_jobs=None,
-        verbose=0,
-    ):
-        self.ensemble = ensemble
-        self.max_depth = max_depth
-        self.max_rules = max_rules
-        self.n_folds = n_folds
-        self.min_samples_split = min_samples_split
-        self.n_smeared = n_smeared
-        self.replace_share = replace_share
-        self.max_thresholds = max_thresholds
-        self.min_values = min_values
-        self.min_gain = min_gain
-        self.soft = soft
-        self.thresholds = thresholds
-        self.target = target
-        self.shorten_thresholds = shorten_thresholds
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
-    def _check_settings(self):
-        super()._check_settings()
-        self._depths()
-        for name, least in (("n_folds", 2), ("n_smeared", 1), ("min_values", 2)):
-            check_whole(self, name, least)
-        for name in ("max_rules", "max_thresholds"):
-            check_whole(self, name, or_none=True)
-        check_number(self, "min_samples_split")
-        check_number(self, "replace_share", most=1)
-        check_number(self, "min_gain", most=1, or_none=True)
-        check_choice(self, "thresholds", ("data", "ensemble"))
-        check_flag(self, "soft")
-        if self.soft and self._task == "regression":
-            raise ValueError(
-                "soft=True is for classes; the numbers of a regression are always "
-                "used as they are."
-            )
-
-    def _depths(self):
-        """The depths to try, the smallest first."""
-        given = DEPTHS if self.max_depth is None else self.max_depth
-        depths = [given] if np.ndim(given) == 0 else list(given)
-        if not depths or not all(is_whole(depth) and depth >= 1 for depth in depths):
-            raise ValueError(
-                "max_depth must be None, a whole number from 1 or a sequence of these; "
-                f"got {self.max_depth!r}."
-            )
-        return sorted({int(depth) for depth in depths})
+    _: KW_ONLY
+    max_depth: Any = setting(None, None, Each(Integer(1)))
+    max_rules: int | None = setting(None, None, Integer(1))
+    n_folds: int = setting(5, Integer(2))
+    min_samples_split: float = setting(10, Real(0))
+    n_smeared: int = setting(100, Integer(1))
+    replace_share: float = setting(0.5, Real(0, 1))
+    max_thresholds: int | None = setting(100, None, Integer(1))
+    min_values: int = setting(2, Integer(2))
+    min_gain: float | None = setting(0.0, None, Real(0, 1))
+    soft: bool = setting(False, *FLAG)
+    thresholds: str = setting("data", "data", "ensemble")
+    target: str = setting("labels", "ensemble", "labels")
+    verbose: int = 0
 
     def _simplify(self, problem, rng):
-        depths = self._depths()
+        given = DEPTHS if self.max_depth is None else as_list(self.max_depth)
+        depths = sorted({int(depth) for depth in given})
         table = make_table(problem, self.thresholds)
         ask, losses = self._asker(problem), _losses(problem)
         # For folds and for trees each its own, so that neither moves the other.
@@ -298,3 +252,11 @@ class BornAgainTreeRegressor(RuleRegressor, _BornAgainTree):
     >>> tree.rules_.n_rules <= 8
     True
     """
+
+    conflicts = (
+        Conflict(
+            "soft=True is for classes; the numbers of a regression are always used as "
+            "they are.",
+            soft=True,
+        ),
+    )

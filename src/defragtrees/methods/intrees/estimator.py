@@ -1,6 +1,7 @@
 """inTrees: conditions of the trees' paths are pruned, and the best rules listed."""
 
 import dataclasses
+from dataclasses import KW_ONLY, dataclass
 
 from defragtrees.methods._listing import answering_rule
 from defragtrees.methods.base import RuleClassifier, RuleRegressor, Simplifier
@@ -14,12 +15,7 @@ from defragtrees.methods.intrees.targets import (
     discretise,
     level_answers,
 )
-from defragtrees.methods.settings import (
-    check_choice,
-    check_flag,
-    check_number,
-    check_whole,
-)
+from defragtrees.methods.settings import FLAG, Integer, Real, setting
 from defragtrees.progress import Progress
 from defragtrees.rules import RuleSet
 
@@ -94,50 +90,19 @@ ATTRIBUTES = """
 """
 
 
+@dataclass(repr=False, eq=False)
 class _InTrees(Simplifier):
-    def __init__(
-        self,
-        ensemble=None,
-        *,
-        n_trees=100,
-        max_depth=6,
-        max_decay=0.05,
-        decay="absolute",
-        min_freq=0.01,
-        smoothing=0.0,
-        select=False,
-        max_rules=None,
-        target="labels",
-        shorten_thresholds=True,
-        random_state=None,
-        n_jobs=None,
-        verbose=0,
-    ):
-        self.ensemble = ensemble
-        self.n_trees = n_trees
-        self.max_depth = max_depth
-        self.max_decay = max_decay
-        self.decay = decay
-        self.min_freq = min_freq
-        self.smoothing = smoothing
-        self.select = select
-        self.max_rules = max_rules
-        self.target = target
-        self.shorten_thresholds = shorten_thresholds
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
-    def _check_settings(self):
-        super()._check_settings()
-        check_whole(self, "max_depth")
-        for name in ("n_trees", "max_rules"):
-            check_whole(self, name, or_none=True)
-        for name in ("max_decay", "smoothing"):
-            check_number(self, name)
-        check_number(self, "min_freq", most=1)
-        check_choice(self, "decay", ("absolute", "relative"))
-        check_flag(self, "select")
+    _: KW_ONLY
+    n_trees: int | None = setting(100, None, Integer(1))
+    max_depth: int = setting(6, Integer(1))
+    max_decay: float = setting(0.05, Real(0))
+    decay: str = setting("absolute", "absolute", "relative")
+    min_freq: float = setting(0.01, Real(0, 1))
+    smoothing: float = setting(0.0, Real(0))
+    select: bool = setting(False, *FLAG)
+    max_rules: int | None = setting(None, None, Integer(1))
+    target: str = setting("labels", "ensemble", "labels")
+    verbose: int = 0
 
     def _simplify(self, problem, rng):
         target, make_rule = self._ways(problem)
@@ -185,6 +150,7 @@ class InTreesClassifier(RuleClassifier, _InTrees):
     """
 
 
+@dataclass(repr=False, eq=False)
 class InTreesRegressor(RuleRegressor, _InTrees):
     __doc__ = f"""An ordered list of the best rules of a regression ensemble.
 {METHOD}
@@ -209,46 +175,9 @@ class InTreesRegressor(RuleRegressor, _InTrees):
     5
     """
 
-    def __init__(
-        self,
-        ensemble=None,
-        *,
-        n_trees=100,
-        max_depth=6,
-        max_decay=0.05,
-        decay="absolute",
-        min_freq=0.01,
-        smoothing=0.02,
-        select=False,
-        max_rules=None,
-        target="labels",
-        levels=None,
-        shorten_thresholds=True,
-        random_state=None,
-        n_jobs=None,
-        verbose=0,
-    ):
-        super().__init__(
-            ensemble,
-            n_trees=n_trees,
-            max_depth=max_depth,
-            max_decay=max_decay,
-            decay=decay,
-            min_freq=min_freq,
-            smoothing=smoothing,
-            select=select,
-            max_rules=max_rules,
-            target=target,
-            shorten_thresholds=shorten_thresholds,
-            random_state=random_state,
-            n_jobs=n_jobs,
-            verbose=verbose,
-        )
-        self.levels = levels
-
-    def _check_settings(self):
-        super()._check_settings()
-        check_whole(self, "levels", 2, or_none=True)
+    _: KW_ONLY
+    smoothing: float = setting(0.02, Real(0))
+    levels: int | None = setting(None, None, Integer(2))
 
     def _ways(self, problem):
         if self.levels is None:

@@ -8,6 +8,7 @@ trees of its own.
 import dataclasses
 import math
 import warnings
+from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from defragtrees.methods.node_harvest.nodes import cut_forest, find_nodes
 from defragtrees.methods.node_harvest.program import make_program, solve_program
 from defragtrees.methods.node_harvest.rules import average_rules, choose_nodes
 from defragtrees.methods.node_harvest.trees import grow_forest
-from defragtrees.methods.settings import check_choice, check_number, check_whole
+from defragtrees.methods.settings import Conflict, Integer, Real, setting
 
 __all__ = ["NodeHarvestClassifier", "NodeHarvestRegressor"]
 
@@ -101,65 +102,31 @@ ABOUT = """
 """
 
 
+@dataclass(repr=False, eq=False)
 class _NodeHarvest(Simplifier):
-    def __init__(
-        self,
-        ensemble=None,
-        *,
-        source="ensemble",
-        n_nodes=1000,
-        min_samples=10,
-        max_depth=2,
-        max_weight=None,
-        mode="mean",
-        max_rules=None,
-        min_weight=0.01,
-        root_weight=0.01,
-        ridge=1e-7,
-        target="labels",
-        digits=4,
-        round_digits=None,
-        shorten_thresholds=True,
-        random_state=None,
-        n_jobs=None,
-    ):
-        self.ensemble = ensemble
-        self.source = source
-        self.n_nodes = n_nodes
-        self.min_samples = min_samples
-        self.max_depth = max_depth
-        self.max_weight = max_weight
-        self.mode = mode
-        self.max_rules = max_rules
-        self.min_weight = min_weight
-        self.root_weight = root_weight
-        self.ridge = ridge
-        self.target = target
-        self.digits = digits
-        self.round_digits = round_digits
-        self.shorten_thresholds = shorten_thresholds
-        self.random_state = random_state
-        self.n_jobs = n_jobs
+    _: KW_ONLY
+    source: str = setting("ensemble", "ensemble", "own")
+    n_nodes: int = setting(1000, Integer(1))
+    min_samples: int = setting(10, Integer(1))
+    max_depth: int = setting(2, Integer(1))
+    max_weight: float | None = setting(None, None, Real(1))
+    mode: str = setting("mean", "mean", "outbag")
+    max_rules: int | None = setting(None, None, Integer(1))
+    min_weight: float = setting(0.01, Real(0, 1))
+    root_weight: float = setting(0.01, Real(0, 1))
+    ridge: float = setting(1e-7, Real(LEAST_RIDGE))
+    target: str = setting("labels", "ensemble", "labels")
+    digits: int | None = setting(4, None, Integer(1, 12))
+    round_digits: int | None = setting(None, None, Integer(1, 12))
 
-    def _check_settings(self):
-        super()._check_settings()
-        for name, allowed in (
-            ("source", ("ensemble", "own")),
-            ("mode", ("mean", "outbag")),
-        ):
-            check_choice(self, name, allowed)
-        for name, least in (
-            ("n_nodes", 1),
-            ("min_samples", 1 if self.mode == "mean" else 2),
-            ("max_depth", 1),
-        ):
-            check_whole(self, name, least)
-        for name, most in (("max_rules", None), ("digits", 12), ("round_digits", 12)):
-            check_whole(self, name, most=most, or_none=True)
-        check_number(self, "max_weight", 1, or_none=True)
-        check_number(self, "min_weight", most=1)
-        check_number(self, "root_weight", most=1)
-        check_number(self, "ridge", LEAST_RIDGE)
+    conflicts = (
+        # Of a single row there are no others whose mean it could be told.
+        Conflict(
+            "min_samples must be a whole number from 2; got 1, with mode='outbag'.",
+            min_samples=Integer(1, 1),
+            mode="outbag",
+        ),
+    )
 
     def _simplify(self, problem, rng):
         target = self._outputs(problem)

@@ -25,6 +25,11 @@ LINE_STYLES = ("-", "--", ":", "-.")
 # Of regression: from dark to light in grey too, and safe for the colour-blind.
 NUMBERS = "cividis"
 DARK, GREY, PALE = "0.15", "0.45", "0.88"
+PALETTE = {
+    **{f"g{i}": colour for i, colour in enumerate(COLOURS)},
+    "accent": COLOURS[1],
+    "quiet": GREY,
+}
 
 
 def part(name):
@@ -214,22 +219,26 @@ def count_text(n_things, noun):
     return f"{n_things:,} {noun}{'' if n_things == 1 else 's'}"
 
 
+def line(**look):
+    """A line for a legend."""
+    return part("lines").Line2D([], [], **look)
+
+
 def legend(owner, handles, labels, **settings):
     """A legend beside an Axes or, if placed by `loc`, elsewhere; returns it."""
     if "loc" not in settings:
         settings |= {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0)}
     settings.setdefault("ncols", 1 + (len(labels) - 1) // 20)
+    labels = [label(words, 130, 8) for words in labels]
+    settings = {"borderaxespad": 0.2, "fontsize": 8, "title_fontsize": 9, **settings}
+    return plain_legend(owner, handles, labels, **settings)
+
+
+def plain_legend(owner, handles, labels, **settings):
+    """A legend without a frame, with these words; returns it."""
     # Under their own names labels that begin with an underscore would be left out.
     names = [f"entry {i}" for i in range(len(labels))]
-    made = owner.legend(
-        handles,
-        names,
-        frameon=False,
-        borderaxespad=0.2,
-        fontsize=8,
-        title_fontsize=9,
-        **settings,
-    )
+    made = owner.legend(handles, names, frameon=False, **settings)
     for text, words in zip(made.get_texts(), labels, strict=True):
-        text.set_text(label(words, 130, 8))
+        text.set_text(words)
     return made

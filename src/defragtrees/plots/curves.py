@@ -4,9 +4,21 @@ import itertools
 import operator
 from math import nan
 
+from defragtrees.outcome import make_outcome
 from defragtrees.plots import _style
+from defragtrees.plots.drawing import draw_picture
+from defragtrees.plots.picture import Axis, Curve, Level, Picture
 
-__all__ = ["comparison", "convergence", "trade_off"]
+__all__ = [
+    "comparison",
+    "comparison_picture",
+    "convergence",
+    "trade_off",
+    "trade_off_picture",
+]
+
+
+HELD_OUT = "on rows held out"
 
 
 def trade_off(path, ax=None):
@@ -21,30 +33,35 @@ def trade_off(path, ax=None):
     -------
     matplotlib Axes
     """
+    y = Axis(f"error {HELD_OUT}")
+    picture = trade_off_picture(path.rows(), path.chosen, path.ensemble_error, y)
     ax = _style.axes_or_new(ax)
-    rows = path.rows()
-    n_rules = [row["n_rules"] for row in rows]
-    errors = [row["error"] for row in rows]
-    spread = [row["standard_error"] for row in rows]
-    ax.errorbar(
-        n_rules, errors, spread, fmt="o-", color=_style.COLOURS[0], label="rules"
-    )
-    at = path.chosen
-    ax.plot(
-        n_rules[at],
-        errors[at],
-        "o",
-        ms=13,
-        mfc="none",
-        mec=_style.COLOURS[1],
-        mew=2,
-        label="chosen",
-    )
-    _mark_ensemble(ax, path.ensemble_error)
-    ax.set(xlabel="number of rules", ylabel="error on rows held out")
-    ax.xaxis.get_major_locator().set_params(integer=True)
-    ax.legend(frameon=False)
+    _style.plain_legend(ax, *draw_picture(picture, ax, _style.PALETTE))
     return ax
+
+
+def trade_off_picture(rows, chosen, ensemble_error, y, texts=None):
+    """Error against number of rules, along one path.
+
+    Parameters
+    ----------
+    rows : sequence of dict
+        With `n_rules`, `error` and `standard_error`.
+    chosen : int or None
+        Place of the list that stands out.
+    ensemble_error : float
+    y : Axis
+    texts : list of str, optional
+        What is told about each list.
+    """
+    n_rules, errors, spread = (
+        [row[name] for row in rows] for name in ("n_rules", "error", "standard_error")
+    )
+    marks = [Curve("rules", n_rules, errors, "g0", spread=spread, texts=texts)]
+    if chosen is not None:
+        at = [n_rules[chosen]], [errors[chosen]]
+        marks.append(Curve("chosen", *at, "accent", marker="ring"))
+    return _against_size(marks, ensemble_error, y)
 
 
 def comparison(found, ax=None):
@@ -59,36 +76,49 @@ def comparison(found, ax=None):
     -------
     matplotlib Axes
     """
+    y = Axis(f"{make_outcome(found.task).error_name} {HELD_OUT}")
     ax = _style.axes_or_new(ax)
-    rows = [row for row in found.rows() if row["failure"] is None]
-    handles, labels = [], []
-    for i, name in enumerate(dict.fromkeys(row["method"] for row in rows)):
-        own = sorted(
-            (row["n_rules"], row["error"], row["error_std"])
-            for row in rows
-            if row["method"] == name
-        )
-        n_rules, errors, spread = zip(*own, strict=True)
-        handles.append(
-            ax.errorbar(
-                n_rules,
-                errors,
-                spread if found.n_splits > 1 else None,
-                fmt=f"{_style.marker(i)}{_style.line_style(i)}",
-                color=_style.colour(i),
-            )
-        )
-        labels.append(name)
-    handles.append(_mark_ensemble(ax, found.ensemble_error))
-    kind = "error" if found.task == "classification" else "squared error"
-    ax.set(xlabel="number of rules", ylabel=f"{kind} on rows held out")
-    ax.xaxis.get_major_locator().set_params(integer=True)
-    _style.legend(ax, handles, [*labels, "ensemble"])
+    picture = comparison_picture(found, y)
+    _style.legend(ax, *draw_picture(picture, ax, _style.PALETTE))
     return ax
 
 
-def _mark_ensemble(ax, error):
-    return ax.axhline(error, color=_style.GREY, ls="--", lw=1, label="ensemble")
+def comparison_picture(compared, y, text=None):
+    """Error against number of rules, a curve for each method.
+
+    Parameters
+    ----------
+    compared : Comparison
+    y : Axis
+    text : callable, optional
+        From a row of the comparison to what is told about it.
+    """
+    rows = [row for row in compared.rows() if row["failure"] is None]
+    rows.sort(key=operator.itemgetter("n_rules", "error"))
+    marks = []
+    names = (row["method"] for row in compared.rows() if row["failure"] is None)
+    for i, name in enumerate(dict.fromkeys(names)):
+        of_method = [row for row in rows if row["method"] == name]
+        n_rules, errors, spread = (
+            [row[key] for row in of_method] for key in ("n_rules", "error", "error_std")
+        )
+        curve = Curve(
+            name,
+            n_rules,
+            errors,
+            f"g{i % len(_style.COLOURS)}",
+            _style.marker(i),
+            _style.line_style(i),
+            spread if compared.n_splits > 1 else None,
+            None if text is None else [text(row) for row in of_method],
+        )
+        marks.append(curve)
+    return _against_size(marks, compared.ensemble_error, y)
+
+
+def _against_size(marks, ensemble_error, y):
+    x = Axis("number of rules", is_count=True)
+    return Picture(x, y, (*marks, Level("ensemble", ensemble_error)))
 
 
 def convergence(found, ax=None, *, kept=None):

@@ -158,9 +158,13 @@ class Forest(ByValue):
 
     def predict_proba_encoded(self, matrix):
         """`predict_proba` for a matrix that `encode` made."""
+        return self.proba_from_raw(self.predict_raw_encoded(matrix))
+
+    def proba_from_raw(self, raw):
+        """`predict_proba` from what `predict_raw` gave."""
         if not self.outcome.n_classes:
             raise AttributeError("A regression forest has no class probabilities.")
-        linked = LINKS[self.link](self.predict_raw_encoded(matrix))
+        linked = LINKS[self.link](raw)
         if linked.shape[1] == 1 and len(self.classes) == 2:
             return np.hstack([1 - linked, linked])
         return linked
@@ -171,14 +175,20 @@ class Forest(ByValue):
 
     def predict_encoded(self, matrix):
         """`predict` for a matrix that `encode` made."""
+        return self.predict_from_raw(self.predict_raw_encoded(matrix))
+
+    def predict_from_raw(self, raw):
+        """`predict` from what `predict_raw` gave."""
         if self.outcome.n_classes:
-            return self.outcome.decode(self.class_index(matrix))
-        linked = LINKS[self.link](self.predict_raw_encoded(matrix))
+            return self.outcome.decode(self._class_index(raw))
+        linked = LINKS[self.link](raw)
         return linked[:, 0] if linked.shape[1] == 1 else linked
 
     def class_index(self, matrix):
         """Class numbers for a matrix that `encode` made."""
-        raw = self.predict_raw_encoded(matrix)
+        return self._class_index(self.predict_raw_encoded(matrix))
+
+    def _class_index(self, raw):
         if raw.shape[1] == 1 and len(self.classes) == 2:
             border = 0.5 if self.link == "identity" else 0.0
             score = raw[:, 0] - border

@@ -12,7 +12,7 @@ from defragtrees.rules import RuleSet
 from defragtrees.simplification import simplify
 from defragtrees.tables import take_rows
 
-__all__ = ["PathPoint", "RulePath", "simplify_path"]
+__all__ = ["PathPoint", "RulePath", "measure_path", "simplify_path"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,13 +173,24 @@ def simplify_path(
     answers = simple.forest_.predict_encoded(matrix)
     weight = take_rows(sample_weight, test)
     expected = answers if y is None else simple._check_y(take_rows(y, test), len(test))
-    rows = matrix, expected, answers, weight
-    points = tuple(
-        PathPoint(rules, **metrics.trade_off_scores(rules, *rows))
-        for rules in simple.path_.values()
-    )
+    points = measure_path(simple.path_.values(), matrix, expected, answers, weight)
     best = min(points, key=lambda point: point.error)
     limit = best.error + best.standard_error
     chosen = next(i for i, point in enumerate(points) if point.error <= limit)
     error = simple.rules_.outcome.error(expected, answers, weight)
     return RulePath(points, chosen, error, is_against_y=y is not None)
+
+
+def measure_path(lists, matrix, expected, answers, sample_weight=None):
+    """A PathPoint for each RuleSet, measured on encoded rows.
+
+    Parameters
+    ----------
+    lists : iterable of RuleSet
+    matrix, expected, answers, sample_weight
+        As in `metrics.trade_off_scores`.
+    """
+    rows = matrix, expected, answers, sample_weight
+    return tuple(
+        PathPoint(rules, **metrics.trade_off_scores(rules, *rows)) for rules in lists
+    )

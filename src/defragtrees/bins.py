@@ -130,6 +130,32 @@ class ThresholdGrid(ByValue):
             missing=missing,
         )
 
+    def conditions(self, sides, has_missing=None):
+        """The conditions that some sides make together, one for each feature.
+
+        Parameters
+        ----------
+        sides : iterable of (int, bool array)
+            A feature and which of its bins are accepted; those on one feature must all
+            accept a bin.
+        has_missing : bool array of shape (n_features,), optional
+            Features whose conditions may accept missing values; all by default.
+
+        Examples
+        --------
+        >>> grid = ThresholdGrid(([1.0, 2.5],))
+        >>> above, below = [False, True, True, True], [True, True, False, True]
+        >>> [c.text(["age"]) for c in grid.conditions([(0, above), (0, below)])]
+        ['1 < age <= 2.5 or missing']
+        """
+        accepted: dict[int, np.ndarray] = {}
+        for feature, accepts in sides:
+            accepted[feature] = accepted.get(feature, True) & np.asarray(accepts)
+        if has_missing is not None:
+            for feature, accepts in accepted.items():
+                accepts[-1] &= has_missing[feature]
+        return tuple(self.condition(j, accepted[j]) for j in sorted(accepted))
+
     def shorten(self, X):
         """A grid with few-digit thresholds on which no row of X changes its side.
 

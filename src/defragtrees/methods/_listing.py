@@ -105,22 +105,16 @@ def _smoothed_error(problem, rows):
 
 
 def _conditions(problem, sides, taken):
-    """One condition for each feature that the sides bound, in the order of features."""
-    found = []
-    for feature in sorted({side.feature for side in sides}):
-        own = [side for side in sides if side.feature == feature]
-        found.append(_condition(problem, feature, own, taken))
-    return tuple(found)
-
-
-def _condition(problem, feature, sides, taken):
-    grid = problem.grid
-    accepts = np.logical_and.reduce([side.accepts for side in sides])
-    last = int(grid.n_bins[feature]) - 1
+    """The conditions of a rule that answers these rows."""
+    grid, codes = problem.grid, problem.binned.codes
     # Missing values are accepted only where the rule answers rows that have them.
-    column = problem.binned.codes[taken, feature]
-    accepts[last] &= (column == last).any()
-    return grid.condition(feature, accepts)
+    has_missing = np.zeros(grid.n_features, dtype=bool)
+    for feature in {side.feature for side in sides}:
+        last = grid.n_bins[feature] - 1
+        has_missing[feature] = (codes[taken, feature] == last).any()
+    return grid.conditions(
+        ((side.feature, side.accepts) for side in sides), has_missing
+    )
 
 
 def answering_rule(problem, conditions, taken, basis=None):

@@ -1,6 +1,5 @@
 """From the mixture's components to short rules that are the model."""
 
-import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,7 +12,7 @@ from defragtrees.refine.rulelist import RuleBoxes
 from defragtrees.refine.search import Limits, polish, search
 from defragtrees.refine.starts import boxes_from_sides, boxes_from_tree
 from defragtrees.refine.table import make_table
-from defragtrees.rules import Condition, RuleSet
+from defragtrees.rules import RuleSet
 
 __all__ = ["Refinement", "refine"]
 
@@ -174,35 +173,28 @@ def _rule_set(problem, rules):
 
 
 def _conditions(problem, table, box):
-    return tuple(
-        _condition(problem.grid, table.columns[j], mask)
-        for j, mask in sorted(
-            box.items(), key=lambda item: table.columns[item[0]].feature
-        )
+    columns = ((table.columns[j], mask) for j, mask in box.items())
+    return problem.grid.conditions(
+        (column.feature, _accepted_bins(problem.grid, column, mask))
+        for column, mask in columns
     )
 
 
-def _condition(grid, column, mask):
-    missing = bool(mask[-1] and column.has_missing)
+def _accepted_bins(grid, column, mask):
+    """The bins of a feature that a box over the codes of its column accepts."""
+    accepts = np.zeros(grid.n_bins[column.feature], dtype=bool)
+    accepts[-1] = mask[-1] and column.has_missing
     inside = np.flatnonzero(mask[:-1])
     if column.is_set:
-        categories = column.bins[inside]
-        if len(inside) > column.n_codes / 2:
-            # Categories that no training row has go with the larger part.
-            every = np.arange(grid.splits[column.feature].shape[1])
-            refused = np.delete(column.bins, inside)
-            categories = np.setdiff1d(every, refused)
-        categories = tuple(categories.tolist())
-        return Condition(column.feature, categories=categories, missing=missing)
-    if not inside.size:
-        return Condition(column.feature, lower=math.inf, missing=missing)
-    thresholds = grid.splits[column.feature]
-    lower, upper = -math.inf, math.inf
-    if inside[0] > 0:
-        lower = float(thresholds[_between(column.bins, inside[0] - 1)])
-    if inside[-1] < column.n_codes - 1:
-        upper = float(thresholds[_between(column.bins, inside[-1])])
-    return Condition(column.feature, lower, upper, missing=missing)
+        # Categories that no training row has go with the larger part.
+        accepts[:-1] = len(inside) > column.n_codes / 2
+        accepts[column.bins] = mask[:-1]
+    elif inside.size:
+        is_open = inside[-1] == column.n_codes - 1
+        first = _between(column.bins, inside[0] - 1) + 1 if inside[0] > 0 else 0
+        end = -1 if is_open else _between(column.bins, inside[-1]) + 1
+        accepts[first:end] = True
+    return accepts
 
 
 def _between(bins, code):

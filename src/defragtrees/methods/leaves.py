@@ -9,7 +9,6 @@ from joblib import Parallel, delayed
 
 from defragtrees import metrics
 from defragtrees.bins import ThresholdGrid
-from defragtrees.conditions import Condition
 from defragtrees.methods._listing import answering_rule
 from defragtrees.rules import RuleSet
 
@@ -53,6 +52,17 @@ class Split:
             inside = self.categories[np.minimum(place, len(self.categories) - 1)]
         return np.where(missing, self.missing_left, inside)
 
+    def accepts(self, grid, is_left):
+        """The bins of a grid with this split that go to one of its sides."""
+        goes_left = np.zeros(grid.n_bins[self.feature], dtype=bool)
+        if self.categories is None:
+            place = np.searchsorted(grid.splits[self.feature], self.threshold)
+            goes_left[: place + 1] = True
+        else:
+            goes_left[:-1] = self.categories
+        goes_left[-1] = self.missing_left
+        return goes_left == is_left
+
 
 @dataclass(frozen=True, eq=False)
 class SplitTree:
@@ -69,6 +79,18 @@ class SplitTree:
     splits: tuple[Split | None, ...]
     left: tuple[int, ...]
     right: tuple[int, ...]
+
+    def grid(self, n_features):
+        """The grid of all splits, but for those of missing values from the rest."""
+        splits = [np.empty(0) for _ in range(n_features)]
+        for split in filter(None, self.splits):
+            if split.categories is not None:
+                splits[split.feature] = split.categories[None, :]
+            elif math.isfinite(split.threshold):
+                splits[split.feature] = np.append(
+                    splits[split.feature], split.threshold
+                )
+        return ThresholdGrid(tuple(s if s.ndim == 2 else np.unique(s) for s in splits))
 
     def apply(self, X):
         """The leaf of each row, by its number among the nodes."""
@@ -110,21 +132,18 @@ class SplitTree:
 
 def shorten_thresholds(tree, X):
     """The tree with thresholds of few digits, no row of X changing its side."""
-    is_number = [s is not None and s.categories is None for s in tree.splits]
-    used = [[] for _ in range(X.shape[1])]
-    for split, is_used in zip(tree.splits, is_number, strict=True):
-        if is_used:
-            used[split.feature].append(split.threshold)
-    raw = [np.unique(thresholds) for thresholds in used]
-    grid = ThresholdGrid(tuple(raw)).shorten(X)
+    raw = tree.grid(X.shape[1])
+    grid = raw.shorten(X)
     splits = list(tree.splits)
-    for node in np.flatnonzero(is_number):
-        j = splits[node].feature
-        place = np.searchsorted(raw[j], splits[node].threshold)
+    for node, split in enumerate(tree.splits):
+        if split is None or not math.isfinite(split.threshold):
+            continue
+        place = np.searchsorted(raw.splits[split.feature], split.threshold)
         # Shortening keeps the order and says how many thresholds became one.
-        place = np.searchsorted(np.cumsum(grid.counts[j]), place, side="right")
-        short = float(grid.splits[j][place])
-        splits[node] = dataclasses.replace(splits[node], threshold=short)
+        ends = np.cumsum(grid.counts[split.feature])
+        place = np.searchsorted(ends, place, side="right")
+        short = float(grid.splits[split.feature][place])
+        splits[node] = dataclasses.replace(split, threshold=short)
     return dataclasses.replace(tree, splits=tuple(splits))
 
 
@@ -145,15 +164,19 @@ def leaf_rules(problem, tree):
     """
     leaf_of_row = tree.apply(problem.X)
     has_missing = np.isnan(problem.X).any(axis=0)
-    found = []
+    grid = tree.grid(problem.X.shape[1])
+    leaves = []
     for leaf, sides in tree.paths():
-        conditions = _conditions(sides, has_missing)
-        found.append((conditions, leaf_of_row == leaf))
-    asked = [sum(c.n_sides for c in conditions) for conditions, _ in found]
-    last = max(range(len(found)), key=lambda k: (asked[k], k))
-    _, rest = found.pop(last)
+        accepted = (
+            (split.feature, split.accepts(grid, is_left)) for split, is_left in sides
+        )
+        conditions = grid.conditions(accepted, has_missing)
+        leaves.append((conditions, leaf_of_row == leaf))
+    n_sides = [sum(c.n_sides for c in conditions) for conditions, _ in leaves]
+    last = max(range(len(leaves)), key=lambda k: (n_sides[k], k))
+    _, rest = leaves.pop(last)
     return RuleSet(
-        rules=tuple(answering_rule(problem, own, taken) for own, taken in found),
+        rules=tuple(answering_rule(problem, *leaf) for leaf in leaves),
         default=answering_rule(problem, (), rest),
         feature_names=problem.feature_names,
         task=problem.task,
@@ -161,33 +184,6 @@ def leaf_rules(problem, tree):
         categories=problem.categories,
         decision="partition",
     )
-
-
-def _conditions(sides, has_missing):
-    """One condition for each feature that the sides bound, in the order of features."""
-    own: dict[int, list] = {}
-    for split, is_left in sides:
-        own.setdefault(split.feature, []).append((split, is_left))
-    return tuple(_condition(j, own[j], bool(has_missing[j])) for j in sorted(own))
-
-
-def _condition(feature, sides, missing):
-    lower, upper, known = -math.inf, math.inf, None
-    for split, is_left in sides:
-        missing = missing and split.missing_left == is_left
-        if split.categories is not None:
-            accepted = split.categories if is_left else ~split.categories
-            known = accepted if known is None else known & accepted
-        elif is_left:
-            upper = min(upper, split.threshold)
-        else:
-            lower = max(lower, split.threshold)
-    if known is not None:
-        positions = tuple(np.flatnonzero(known).tolist())
-        return Condition(feature, categories=positions, missing=missing)
-    if lower >= upper:
-        lower = upper = math.inf  # no number holds, only missing values do
-    return Condition(feature, lower, upper, missing=missing)
 
 
 def _node_answers(problem, node_of_row, rows, n_nodes):

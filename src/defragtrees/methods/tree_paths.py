@@ -36,11 +36,9 @@ class Sides:
 
     def conditions(self, grid, sides):
         """The conditions that these sides make together, one for each feature."""
-        merged: dict[int, np.ndarray] = {}
-        for side in sides:
-            feature = int(self.feature[side])
-            merged[feature] = merged.get(feature, True) & self.accepts[side]
-        return tuple(grid.condition(j, merged[j]) for j in sorted(merged))
+        return grid.conditions(
+            (int(self.feature[side]), self.accepts[side]) for side in sides
+        )
 
 
 @dataclass(frozen=True)

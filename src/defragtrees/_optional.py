@@ -4,22 +4,14 @@ from importlib import import_module
 
 from defragtrees.errors import MissingPackageError
 
+# Extras that are not named as the package that they bring.
 EXTRAS = {
-    "catboost": "catboost",
     "click": "cli",
-    "dask": "dask",
     "distributed": "dask",
-    "lightgbm": "lightgbm",
     "matplotlib": "plot",
-    "numba": "numba",
-    "onnx": "onnx",
     "plotly": "report",
     "pyarrow": "parquet",
-    "skops": "skops",
     "torch": "gpu",
-    "pandas": "pandas",
-    "polars": "polars",
-    "xgboost": "xgboost",
 }
 
 
@@ -31,12 +23,13 @@ def require(package, purpose):
     >>> require("math", "arithmetic").floor(2.5)
     2
     """
+    name = package.split(".")[0]
     try:
         return import_module(package)
     except ModuleNotFoundError as error:
-        if error.name != package.split(".")[0]:
+        if error.name != name:
             raise
-        extra = EXTRAS.get(package.split(".")[0], package)
+        extra = EXTRAS.get(name, name)
         raise MissingPackageError(
             f"{purpose} needs {package}, which is not installed. "
             f"Install it with: pip install 'defragtrees[{extra}]'"

@@ -588,7 +588,7 @@ def test_a_file_of_another_kind_is_a_model_file_error(name, tmp_path):
     path = tmp_path / name
     path.write_bytes(b'tree\nversion=v4\n"features_info"\xff')
     with pytest.raises(ModelFileError, match="Cannot read the CatBoost file"):
-        read_forest(path)
+        from_catboost.read_file(path)
     path.write_text("[" * 100_000 + '"features_info"')
     with pytest.raises(ModelFileError, match="Cannot read the CatBoost file"):
-        read_forest(path)
+        from_catboost.read_file(path)

@@ -8,6 +8,7 @@ import pytest
 
 from defragtrees.errors import ModelFileError, UnsupportedEnsembleError
 from defragtrees.readers import read_forest
+from defragtrees.readers.from_xgboost import read_file
 
 xgboost = pytest.importorskip("xgboost")
 
@@ -192,7 +193,7 @@ def test_another_kind_of_file_says_so(content, tmp_path):
         path = tmp_path / f"model.{ending}"
         path.write_bytes(content)
         with pytest.raises(ModelFileError, match="is not a whole XGBoost model"):
-            read_forest(path)
+            read_file(path)
 
 
 def test_deep_nesting_is_no_recursion_error(tmp_path):

@@ -12,13 +12,15 @@ from sklearn.model_selection import train_test_split
 
 from defragtrees._optional import require
 from defragtrees.cli._columns import find_column, match_columns
-from defragtrees.cli._labels import class_positions, positions
-from defragtrees.cli._models import read_model
+from defragtrees.cli._labels import class_positions, encoded
+from defragtrees.cli._rules import is_rules_file
 from defragtrees.cli._tables import open_table
+from defragtrees.errors import ModelFileError
 from defragtrees.forest import Forest
+from defragtrees.readers import read_forest
 from defragtrees.tables import take_rows
 
-__all__ = ["Inputs", "Loaded", "encoded", "load"]
+__all__ = ["Inputs", "Loaded", "load"]
 
 
 @dataclass(frozen=True)
@@ -105,9 +107,7 @@ def load(inputs, progress):
     for name, option in ((inputs.target, "--target"), (inputs.weights, "--weights")):
         if name is not None:
             find_column(name, table.names, option)
-    forest = read_model(
-        inputs.model, inputs.trust_pickle, inputs.trusted, inputs.columns
-    )
+    forest = _read_model(inputs)
     forest = match_columns(forest, table.names, reserved, inputs.columns)
     forest = _with_classes(forest, inputs.classes)
     collected = _Collected(forest, inputs.target, inputs.weights)
@@ -116,6 +116,22 @@ def load(inputs, progress):
             collected.add(batch)
             bar.advance(max(0.0, batch.share - bar.done))
     return collected.loaded(inputs.data.name)
+
+
+def _read_model(inputs):
+    if is_rules_file(inputs.model):
+        raise ModelFileError(
+            f"{inputs.model.name!r} is a file of rules. Give the model that the rules "
+            "were made from."
+        )
+    # R's texts have only the numbers of their features.
+    options = {"feature_names": inputs.columns} if inputs.model.is_dir() else {}
+    return read_forest(
+        inputs.model,
+        trust_pickle=inputs.trust_pickle,
+        trusted_types=inputs.trusted,
+        **options,
+    )
 
 
 def _with_classes(forest, labels):
@@ -189,25 +205,6 @@ class _Collected:
             y = np.asarray(self.forest.classes)[y]
         weight = _stacked(self.parts["sample_weight"])
         return Loaded(self.forest, _as_table(X, self.forest), y, weight)
-
-
-def encoded(batch, columns, categories):
-    """A batch as a float64 matrix, categories as positions.
-
-    Parameters
-    ----------
-    batch : Batch
-    columns : dict from int to str
-        For features their columns; the others are NaN.
-    categories : sequence of (tuple or None)
-        For each feature its categories.
-    """
-    matrix = np.full((batch.n_rows, len(categories)), np.nan)
-    for j, name in columns.items():
-        column = batch.columns[name]
-        known = categories[j]
-        matrix[:, j] = column if known is None else positions(column, known)
-    return matrix
 
 
 def _stacked(parts):

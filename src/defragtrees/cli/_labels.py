@@ -12,7 +12,7 @@ import numpy as np
 from defragtrees import render
 from defragtrees.tables import listed
 
-__all__ = ["class_positions", "find_positions", "positions"]
+__all__ = ["class_positions", "encoded", "find_positions", "positions"]
 
 TRUTH = {"true": True, "false": False}
 
@@ -71,6 +71,25 @@ def positions(labels, known):
     found = find_positions(labels.values, known)
     table = [float(len(known) if j is None else j) for j in found]
     return np.array([*table, np.nan])[labels.codes]
+
+
+def encoded(batch, columns, categories):
+    """A batch as a float64 matrix, categories as positions.
+
+    Parameters
+    ----------
+    batch : Batch
+    columns : dict from int to str
+        For features their columns; the others are NaN.
+    categories : sequence of (tuple or None)
+        For each feature its categories.
+    """
+    matrix = np.full((batch.n_rows, len(categories)), np.nan)
+    for j, name in columns.items():
+        column = batch.columns[name]
+        known = categories[j]
+        matrix[:, j] = column if known is None else positions(column, known)
+    return matrix
 
 
 def class_positions(labels, known, name):

@@ -8,25 +8,33 @@ import numpy as np
 from defragtrees import render
 from defragtrees.cli._batch import Batch, Labels
 from defragtrees.cli._columns import find_column, rule_columns
-from defragtrees.cli._inputs import encoded
-from defragtrees.cli._models import KINDS, model_kind
+from defragtrees.cli._labels import encoded
 from defragtrees.cli._tables import open_table
 from defragtrees.errors import ModelFileError
-from defragtrees.rules import RuleSet
+from defragtrees.files import first_bytes
+from defragtrees.readers import file_kind
+from defragtrees.rules import FORMAT, RuleSet
 
-__all__ = ["Asked", "ask_rules", "read_rules"]
+__all__ = ["Asked", "ask_rules", "is_rules_file", "read_rules"]
+
+
+def is_rules_file(path):
+    """Whether `simplify --out` saved this file, whole or not."""
+    if path.is_dir() or not first_bytes(path).lstrip().startswith(b"{"):
+        return False
+    return f'"{FORMAT}"'.encode() in path.read_bytes()
 
 
 def read_rules(path):
     """The RuleSet that `simplify --out` saved."""
-    kind = model_kind(path)
-    if kind != "rules":
-        advice = " Make rules from it first: defragtrees simplify."
-        raise ModelFileError(
-            f"{path.name!r} is {KINDS[kind]}; a file of rules is needed."
-            f"{'' if kind == 'unknown' else advice}"
-        )
-    return RuleSet.load(path)
+    if is_rules_file(path):
+        return RuleSet.load(path)
+    kind = file_kind(path)
+    advice = " Make rules from it first: defragtrees simplify."
+    raise ModelFileError(
+        f"{path.name!r} is {kind or 'no model that is known here'}; a file of rules is "
+        f"needed.{'' if kind is None else advice}"
+    )
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,40 +1,54 @@
 """Readers: a fitted ensemble, or the file it was saved to, becomes a Forest.
 
-Each reader is a module with `read(ensemble, **options) -> Forest`. It is found by
-walking the ensemble's classes and taking the first whose package is in `READERS`; no
-library is imported before that.
+Each reader is one module and one line in `READERS`; no library is imported before an
+ensemble of it is read. A module has what it can do:
+
+- `NAME` and `read(ensemble) -> Forest`, for objects. The reader of an object is the one
+  of the first of its classes whose package is in the table.
+- `KIND`, `SUFFIXES`, `is_file(file)` and `read_file(path, **options) -> Forest`, for
+  files. `is_file` is shown a ModelFile and tells by the contents, never by the name;
+  the name decides only where no reader knows the contents.
+- `KIND`, `SUFFIXES`, `is_file(file)` and `load(path, trust) -> ensemble`, for files
+  that hold an object of any library, which may be trusted or not.
 """
 
+import os
 from importlib import import_module
 from pathlib import Path
 
-from defragtrees.errors import UnsupportedEnsembleError
+from defragtrees.errors import ModelFileError, UnsupportedEnsembleError
 from defragtrees.forest import Forest
+from defragtrees.readers._files import ModelFile, Trust
 
-__all__ = ["READERS", "read_forest"]
+__all__ = ["READERS", "file_kind", "read_forest"]
 
+# A pickle has no mark of its own in all cases, so it comes last.
 READERS = {
     "sklearn": "defragtrees.readers.from_sklearn",
     "xgboost": "defragtrees.readers.from_xgboost",
     "lightgbm": "defragtrees.readers.from_lightgbm",
     "catboost": "defragtrees.readers.from_catboost",
-}
-FILES = {
-    ".ubj": "defragtrees.readers.from_xgboost",
-    ".txt": "defragtrees.readers.from_lightgbm",
-    ".cbm": "defragtrees.readers.from_catboost",
+    "randomForest": "defragtrees.readers.from_r",
+    "skops": "defragtrees.readers.from_skops",
+    "pickle": "defragtrees.readers.from_pickle",
 }
 
 
-def read_forest(ensemble, **options):
+def read_forest(ensemble, *, trust_pickle=False, trusted_types=(), **options):
     """The ensemble as a Forest, whose predictions are those of the library itself.
 
     Parameters
     ----------
     ensemble : fitted ensemble, path or Forest
         A fitted scikit-learn, XGBoost, LightGBM or CatBoost ensemble; a file that
-        XGBoost (.json, .ubj), LightGBM (.txt) or CatBoost (.cbm, .json) saved; or a
-        folder with the trees of an R randomForest, one `getTree` text a file.
+        XGBoost (.json, .ubj), LightGBM (.txt), CatBoost (.cbm, .json) or skops saved; a
+        pickle or joblib file; or a folder with the trees of an R randomForest, one
+        `getTree` text a file.
+    trust_pickle : bool, default=False
+        Whether a pickle may be opened. That can run any code which its author put in
+        it, so say so for files of your own only.
+    trusted_types : sequence of str
+        Types in a skops file to trust beside those that skops deems safe.
     **options
         Passed to the reader; `from_r.read` takes what its text files do not say.
 
@@ -56,47 +70,72 @@ def read_forest(ensemble, **options):
         ensemble = ensemble.estimator
     if isinstance(ensemble, Forest):
         return ensemble
-    if isinstance(ensemble, (str, Path)):
-        return _read_path(Path(ensemble), options)
-    reader = find_reader(ensemble)
+    if isinstance(ensemble, (str, os.PathLike)):
+        return _open(Path(ensemble), Trust(trust_pickle, tuple(trusted_types)), options)
+    reader = _object_reader(ensemble)
     if reader is None:
         kind = type(ensemble)
+        *names, last = [reader.NAME for reader in _readers("NAME")]
         raise UnsupportedEnsembleError(
             f"Cannot read {kind.__module__.split('.')[0]}.{kind.__qualname__}: "
-            "an ensemble of scikit-learn, XGBoost, LightGBM or CatBoost is needed, "
+            f"an ensemble of {', '.join(names)} or {last} is needed, "
             "or the file it was saved to."
         )
-    return import_module(reader).read(ensemble, **options)
+    return reader.read(ensemble, **options)
 
 
-def find_reader(ensemble):
-    """Module name of the reader for this object, or None."""
+def file_kind(path):
+    """What a file holds, such as "an XGBoost model"; None if no reader knows it."""
+    reader = _file_reader(ModelFile(path))
+    return None if reader is None else reader.KIND
+
+
+def _readers(ability):
+    """The modules of all readers that have such a name."""
+    modules = [import_module(name) for name in READERS.values()]
+    return [module for module in modules if hasattr(module, ability)]
+
+
+def _object_reader(ensemble):
     for kind in type(ensemble).__mro__:
         package = kind.__module__.split(".")[0]
         if package in READERS:
-            return READERS[package]
+            return import_module(READERS[package])
     return None
 
 
-def _read_path(path, options):
-    if path.is_dir():
-        return import_module("defragtrees.readers.from_r").read(path, **options)
+def _file_reader(file):
+    return next((r for r in _readers("is_file") if r.is_file(file)), None)
+
+
+def _open(path, trust, options):
+    """The one place where a model file is opened."""
     if not path.exists():
         raise FileNotFoundError(f"No model file or folder at {str(path)!r}.")
-    if path.suffix == ".json":
-        module = _json_reader(path)
-    else:
-        module = FILES.get(path.suffix)
-    if module is None:
-        raise UnsupportedEnsembleError(
-            f"Cannot tell what wrote {path.name!r}: the name must end in .json, .ubj "
-            "(XGBoost), .txt (LightGBM), .cbm or .json (CatBoost)."
-        )
-    return import_module(module).read_file(path, **options)
+    reader = _file_reader(ModelFile(path))
+    if reader is None and trust.pickle:
+        reader = import_module(READERS["pickle"])
+    if reader is None:
+        return _read_by_name(path, options)
+    if hasattr(reader, "load"):
+        return read_forest(reader.load(path, trust), **options)
+    return reader.read_file(path, **options)
 
 
-def _json_reader(path):
-    # XGBoost's files have the key "learner"; CatBoost's have "features_info".
-    head = path.read_bytes()
-    kind = "catboost" if b'"features_info"' in head else "xgboost"
-    return READERS[kind]
+def _read_by_name(path, options):
+    """A file with contents that no reader knows, as far as its name is one."""
+    suffix = path.suffix.lower()
+    named = [r for r in _readers("read_file") if suffix in r.SUFFIXES]
+    kinds = [
+        f"{reader.KIND} ({', '.join(reader.SUFFIXES)})"
+        if reader.SUFFIXES
+        else reader.KIND
+        for reader in _readers("is_file")
+    ]
+    advice = f"no model that is known here: {', '.join(kinds[:-1])} or {kinds[-1]}."
+    if not named:
+        raise ModelFileError(f"{path.name!r} is {advice}")
+    try:
+        return named[0].read_file(path, **options)
+    except ModelFileError as error:
+        raise ModelFileError(f"{str(error).rstrip('.')}. It is {advice}") from None

@@ -1,19 +1,62 @@
-"""What the readers of model files share: one kind of error for whatever is wrong."""
+"""What the readers of model files share: a look into a file, and one kind of error."""
 
+import functools
 from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
 
 from defragtrees.errors import ModelFileError, UnsupportedEnsembleError
+from defragtrees.files import first_bytes
 
-__all__ = ["whole_model"]
+__all__ = ["ModelFile", "Trust", "report_damage"]
+
+
+class Trust(NamedTuple):
+    """Which files that could run code may be opened.
+
+    Parameters
+    ----------
+    pickle : bool
+        Whether pickles may.
+    types : tuple of str
+        Types in a skops file to trust beside those that skops trusts.
+    """
+
+    pickle: bool = False
+    types: tuple[str, ...] = ()
+
+
+class ModelFile:
+    """A file or folder whose kind is to be told; it is read as far as that needs.
+
+    Parameters
+    ----------
+    path : Path
+    """
+
+    def __init__(self, path: Path):
+        self.path = path
+        self.is_folder = path.is_dir()
+
+    @functools.cached_property
+    def head(self):
+        """How the file begins; nothing for a folder."""
+        return b"" if self.is_folder else first_bytes(self.path)
+
+    @functools.cached_property
+    def json(self):
+        """All of a file that begins like JSON or UBJSON; nothing of another."""
+        is_json = self.head.lstrip().startswith(b"{")
+        return self.path.read_bytes() if is_json else b""
 
 
 @contextmanager
-def whole_model(library, source):
+def report_damage(library, source):
     """Whatever breaks inside is told as one sentence about the file.
 
     Examples
     --------
-    >>> with whole_model("XGBoost", "model.json"):
+    >>> with report_damage("XGBoost", "model.json"):
     ...     {}["learner"]
     Traceback (most recent call last):
     ...
@@ -25,9 +68,9 @@ it has no 'learner'.
     except (ModelFileError, UnsupportedEnsembleError):
         raise
     except KeyError as error:
-        raise _broken(library, source, f"it has no {error}") from None
+        raise _damaged(library, source, f"it has no {error}") from None
     except RecursionError:
-        raise _broken(library, source, "it nests too deeply") from None
+        raise _damaged(library, source, "it nests too deeply") from None
     except (
         ArithmeticError,
         AttributeError,
@@ -36,9 +79,9 @@ it has no 'learner'.
         TypeError,
         ValueError,
     ) as error:
-        raise _broken(library, source, str(error) or type(error).__name__) from None
+        raise _damaged(library, source, str(error) or type(error).__name__) from None
 
 
-def _broken(library, source, why):
+def _damaged(library, source, why):
     why = " ".join(why.split()).rstrip(".")
     return ModelFileError(f"{source!r} is not a whole {library} model: {why}.")

@@ -24,7 +24,11 @@ from defragtrees.readers._catboost_trees import (
 )
 from defragtrees.readers._cbm import parse_cbm
 
-__all__ = ["read", "read_file"]
+__all__ = ["is_file", "read", "read_file"]
+
+NAME, KIND = "CatBoost", "a CatBoost model"
+SUFFIXES = (".cbm", ".json")
+BINARY_MARK = b"CBM1"
 
 # What `predict` does to the sum of the trees. For the logarithmic LogLinQuantile it
 # does nothing, although for Poisson and Tweedie it takes the exponential.
@@ -82,7 +86,12 @@ def read(ensemble):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "ensemble.json"
         ensemble.save_model(str(path), format="json")
-        return _forest(_load_json(path))
+        return _forest(_load_json(path.read_bytes()))
+
+
+def is_file(file):
+    """Whether this is CatBoost's own format, or its JSON."""
+    return file.head.startswith(BINARY_MARK) or b'"features_info"' in file.json
 
 
 def read_file(path):
@@ -98,14 +107,14 @@ def read_file(path):
     Forest
     """
     path = Path(path)
-    if path.suffix == ".json":
-        return _forest(_load_json(path))
-    return _forest(parse_cbm(path.read_bytes()))
+    content = path.read_bytes()
+    is_binary = content.startswith(BINARY_MARK) or path.suffix == ".cbm"
+    return _forest(parse_cbm(content) if is_binary else _load_json(content))
 
 
-def _load_json(path):
+def _load_json(content):
     try:
-        return json.loads(path.read_bytes())
+        return json.loads(content)
     except (ValueError, RecursionError) as error:
         raise damaged(f"it is not JSON ({error})") from None
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from defragtrees.errors import UnsupportedEnsembleError
 from defragtrees.forest import Forest, Tree
-from defragtrees.readers._files import whole_model
+from defragtrees.readers._files import report_damage
 from defragtrees.readers._lightgbm_labels import read_categories
 from defragtrees.readers._lightgbm_text import (
     MISSING_NONE,
@@ -21,7 +21,10 @@ from defragtrees.readers._lightgbm_text import (
 )
 from defragtrees.readers._missing import count_as_missing
 
-__all__ = ["read", "read_file"]
+__all__ = ["is_file", "read", "read_file"]
+
+NAME, KIND = "LightGBM", "a LightGBM model"
+SUFFIXES = (".txt",)
 
 ZERO = float(np.float32(1e-35))  # LightGBM takes numbers up to this size for zero
 MAX_CELLS = 2**28  # nodes x outputs or nodes x categories that are held at once
@@ -67,6 +70,11 @@ def read(ensemble):
     return _forest(parse_text(text), "regressor")
 
 
+def is_file(file):
+    """Whether this begins as LightGBM's texts do."""
+    return file.head.startswith((b"tree\n", b"tree\r\n"))
+
+
 def read_file(path):
     """The trees of a text file that LightGBM saved, as a Forest.
 
@@ -79,7 +87,7 @@ def read_file(path):
     Forest
     """
     path = Path(path)
-    with whole_model("LightGBM", path.name):
+    with report_damage(NAME, path.name):
         return _forest(parse_text(path.read_bytes().decode("utf-8")), None)
 
 

@@ -14,7 +14,10 @@ import numpy as np
 from defragtrees.errors import ModelFileError
 from defragtrees.forest import Forest, Tree
 
-__all__ = ["read"]
+__all__ = ["is_file", "read", "read_file"]
+
+KIND = "a folder of R trees"
+SUFFIXES = ()
 
 HEADER = "left daughter right daughter split var split point status prediction"
 LEAF = -1
@@ -87,6 +90,14 @@ def read(
         classes = _settle_classes(classes, tables)
     trees = tuple(_make_tree(table, names, levels, classes) for table in tables)
     return Forest(trees, names, task, classes, combine="mean", categories=levels)
+
+
+read_file = read
+
+
+def is_file(file):
+    """Whether this is a folder, which no other library writes."""
+    return file.is_folder
 
 
 def _find_files(folder, pattern):

@@ -33,6 +33,8 @@ from defragtrees.readers._sklearn_hist import read_hist
 
 __all__ = ["read"]
 
+NAME = "scikit-learn"
+
 SEARCHES = (GridSearchCV, RandomizedSearchCV)
 # Dummies whose answer is the same for every row; the others draw it at random.
 CONSTANT_STRATEGIES = (

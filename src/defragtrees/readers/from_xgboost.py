@@ -13,11 +13,14 @@ from sklearn.exceptions import NotFittedError
 
 from defragtrees.errors import UnsupportedEnsembleError
 from defragtrees.forest import Forest
-from defragtrees.readers._files import whole_model
+from defragtrees.readers._files import report_damage
 from defragtrees.readers._ubjson import parse_ubjson
 from defragtrees.readers._xgboost_trees import read_categories, read_trees
 
-__all__ = ["read", "read_file"]
+__all__ = ["is_file", "read", "read_file"]
+
+NAME, KIND = "XGBoost", "an XGBoost model"
+SUFFIXES = (".json", ".ubj")
 
 MAX_COUNT = 2**20  # features or outputs; what a damaged file claims may be more
 # From the sum of the trees to what a Booster predicts. The stored base score is on the
@@ -67,6 +70,12 @@ def read(ensemble):
     return _forest(document, kind, names, float(ensemble.missing))
 
 
+def is_file(file):
+    """Whether this is JSON or UBJSON with a learner in it."""
+    # CatBoost's JSON may have a feature of this name.
+    return b"learner" in file.json and b'"features_info"' not in file.json
+
+
 def read_file(path):
     """The trees of a `.json` or `.ubj` file that XGBoost saved, as a Forest.
 
@@ -79,7 +88,7 @@ def read_file(path):
     Forest
     """
     path = Path(path)
-    with whole_model("XGBoost", path.name):
+    with report_damage(NAME, path.name):
         document = _parsed(path.read_bytes())
         attributes = document["learner"].get("attributes", {})
         kind = None

@@ -18,6 +18,7 @@ __all__ = [
     "category_lists",
     "check_finite",
     "column_names",
+    "feature_index",
     "listed",
     "read_matrix",
     "take_rows",
@@ -148,6 +149,25 @@ def check_finite(matrix, names):
             f"{listed([names[j] for j in infinite])} must hold finite numbers or NaN. "
             "Replace or drop these values."
         )
+
+
+def feature_index(which, names):
+    """The number of a feature given by name or by number; it may count from the end.
+
+    Examples
+    --------
+    >>> feature_index("age", ("size", "age")), feature_index(-2, ("size", "age"))
+    (1, 0)
+    """
+    if isinstance(which, Integral) and not isinstance(which, bool):
+        if -len(names) <= which < len(names):
+            return int(which) % len(names)
+    elif which in names:
+        return list(names).index(which)
+    raise ValueError(
+        f"features has {which!r}, which is not a feature of X. Give names or numbers "
+        f"of {len(names)} features, among them {listed(names)}."
+    )
 
 
 def listed(items):

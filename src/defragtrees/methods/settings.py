@@ -10,6 +10,8 @@ from dataclasses import dataclass, field, fields
 
 import numpy as np
 
+from defragtrees.tables import feature_index
+
 __all__ = [
     "FLAG",
     "Conflict",
@@ -176,14 +178,7 @@ def feature_numbers(features, names):
         return None
     if isinstance(features, str) or _is_integer(features):
         features = [features]
-    numbers = []
-    for one in features:
-        if _is_integer(one) and 0 <= one < len(names):
-            numbers.append(int(one))
-        elif one in names:
-            numbers.append(names.index(one))
-        else:
-            raise ValueError(f"features has {one!r}, which is not a feature of X.")
+    numbers = frozenset(feature_index(which, names) for which in features)
     if not numbers:
         raise ValueError("features must name at least one feature; it is empty.")
-    return frozenset(numbers)
+    return numbers

@@ -9,7 +9,6 @@ from defragtrees.plots.answers import draw_rows, make_colours
 from defragtrees.plots.boxes import add_title, decorate
 from defragtrees.plots.plane import (
     Plane,
-    feature_number,
     fixed_text,
     fixed_values,
     make_side,
@@ -18,7 +17,7 @@ from defragtrees.plots.plane import (
 )
 from defragtrees.plots.rows import encoded
 from defragtrees.readers import read_forest
-from defragtrees.tables import column_names
+from defragtrees.tables import column_names, feature_index
 
 __all__ = ["count_regions", "forest_regions"]
 
@@ -121,11 +120,11 @@ def count_regions(ensemble, features=None, *, at=None):
     forest = read_forest(ensemble)
     used = _used(forest)
     if features is None:
-        given = [feature_number(which, forest.feature_names) for which in at or {}]
+        given = [feature_index(which, forest.feature_names) for which in at or {}]
         features = tuple(j for j in used if j not in given)
     else:
         names = forest.feature_names
-        features = tuple(dict.fromkeys(feature_number(f, names) for f in features))
+        features = tuple(dict.fromkeys(feature_index(f, names) for f in features))
     return _count(forest, features, fixed_values(forest, at, None, features, used))
 
 

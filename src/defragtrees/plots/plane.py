@@ -12,9 +12,9 @@ import numpy as np
 from defragtrees import render
 from defragtrees.plots import _style
 from defragtrees.plots.rows import spread
-from defragtrees.tables import listed
+from defragtrees.tables import feature_index, listed
 
-__all__ = ["Plane", "Side", "feature_number", "fixed_values", "make_side"]
+__all__ = ["Plane", "Side", "fixed_values", "make_side"]
 
 MARGIN = 0.03  # free space beside the outermost rows, as a share of their range
 STRIP, GAP = 0.07, 0.02  # width of the strip of missing values and its distance
@@ -170,19 +170,6 @@ def _range(column, thresholds):
     return low - free, high + free
 
 
-def feature_number(which, names):
-    """The number of a feature given by name or by number."""
-    if isinstance(which, str):
-        if which in names:
-            return names.index(which)
-    elif -len(names) <= int(which) < len(names):
-        return int(which) % len(names)
-    raise ValueError(
-        f"features must be names or numbers of {len(names)} features, among them "
-        f"{listed(names)}; got {which!r}."
-    )
-
-
 def two_features(features, names, n_uses):
     """Numbers of the two features to draw; by default those that are used most.
 
@@ -197,7 +184,7 @@ def two_features(features, names, n_uses):
     if features is None:
         most = np.argsort(-np.asarray(n_uses), kind="stable")[:2]
         return tuple(sorted(most.tolist()))
-    found = tuple(feature_number(which, names) for which in features)
+    found = tuple(feature_index(which, names) for which in features)
     if len(found) != 2 or found[0] == found[1]:
         raise ValueError(f"features must be two different ones; got {features!r}.")
     return found
@@ -219,7 +206,7 @@ def fixed_values(model, at, matrix, free, used):
         Features that the model asks about; the others need no value.
     """
     names = model.feature_names
-    given = {feature_number(w, names): value for w, value in (at or {}).items()}
+    given = {feature_index(w, names): value for w, value in (at or {}).items()}
     if set(given) & set(free):
         shown = listed([names[j] for j in free])
         raise ValueError(f"at must not hold the features shown, {shown}; got {at!r}.")

@@ -8,6 +8,7 @@ import numpy as np
 from defragtrees.report.axis import MISSING_AT, Axis
 from defragtrees.report.boxes import map_boxes
 from defragtrees.report.wording import amount
+from defragtrees.tables import feature_index
 
 __all__ = ["draw", "feature_pairs"]
 
@@ -37,19 +38,10 @@ def feature_pairs(features, names, preferred):
             raise ValueError(
                 f"features must be pairs of names or numbers; got {pair!r}."
             )
-        pairs.append(tuple(_feature_number(one, names) for one in pair))
+        pairs.append(tuple(feature_index(one, names) for one in pair))
         if pairs[-1][0] == pairs[-1][1]:
             raise ValueError(f"A pair of features must be of two; got {pair!r}.")
     return pairs
-
-
-def _feature_number(feature, names):
-    if isinstance(feature, str) and feature in names:
-        return list(names).index(feature)
-    is_whole = isinstance(feature, int | np.integer) and not isinstance(feature, bool)
-    if is_whole and 0 <= feature < len(names):
-        return int(feature)
-    raise ValueError(f"features has {feature!r}, which is not a feature of X.")
 
 
 def draw(found, preferred, pairs, max_rows):

@@ -14,6 +14,8 @@ FLOORS = {
     "files": 0,
     "_optional": 0,
     "_values": 0,
+    "answering": 0,
+    "columns": 0,
     "_version": 0,
     "render": 0,
     "scores": 0,

@@ -1,5 +1,6 @@
 """Rules answer by the conditions that they print."""
 
+import dataclasses
 import json
 import math
 import pickle
@@ -339,3 +340,40 @@ def test_rules_are_printed_one_a_line_without_control_characters():
         "1. if  [31mdeg rees > 20 then 1",
         "2. otherwise 2",
     ]
+
+
+def test_a_table_leaves_out_what_nobody_measured():
+    warm = Rule((Condition(0, lower=20.0),), 1.0)
+    rules = RuleSet((warm,), Rule((), 2.0), ("degrees",), "regression")
+    assert rules._repr_html_() == (
+        "<table><thead><tr><th></th><th>if</th><th>then</th></tr></thead><tbody>"
+        "<tr><td>1</td><td>degrees &gt; 20</td><td>1</td></tr>"
+        "<tr><td>2</td><td>otherwise</td><td>2</td></tr></tbody></table>"
+    )
+    half = dataclasses.replace(rules, rules=(dataclasses.replace(warm, answered=0.5),))
+    assert "nan" not in half._repr_html_()
+    assert "<td>1</td><td>50.0 %</td>" in half._repr_html_()
+
+
+def test_categories_without_their_labels_are_named_by_their_places():
+    assert Condition(0, categories=(0, 2)).text(["city"]) == (
+        "city in {category 0, category 2}"
+    )
+    assert Condition(0, categories=(1,), missing=True).text(["city"]) == (
+        "city is category 1 or missing"
+    )
+
+
+def test_a_rule_shows_itself_as_it_would_be_said():
+    tall = Rule((Condition(6, lower=1.5), Condition(0, categories=(1,))), "yes")
+    assert repr(tall) == "<Rule: if x[6] > 1.5 and x[0] is category 1 then yes>"
+    names = ("city", *(f"x{j}" for j in range(1, 6)), "height")
+    categories = (("Kiel", "Ulm"), *[None] * 6)
+    rules = RuleSet(
+        (tall,), Rule((), "no"), names, "classification", ("no", "yes"), categories
+    )
+    assert repr(rules.rules) == "(<Rule: if height > 1.5 and city is Ulm then yes>,)"
+    assert repr(rules.default) == "<Rule: otherwise no>"
+    assert rules.rules == (tall,)
+    assert repr(pickle.loads(pickle.dumps(rules.rules[0]))) == repr(rules.rules[0])
+    assert repr(Rule((), 2.0)) == "<Rule: otherwise 2>"

@@ -1,9 +1,10 @@
 """Condition and Rule: what is asked of one feature, and what follows if all hold."""
 
+import copy
 import math
 import operator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -98,7 +99,8 @@ class Condition:
     def _set_text(self, name, labels):
         if not self.categories:
             return None
-        labels = labels or ()
+        if labels is None:
+            labels = [f"category {c}" for c in range(max(self.categories) + 1)]
         if any(c >= len(labels) for c in self.categories):
             # Categories that the ensemble does not know are accepted too, so what the
             # condition says is which known ones are not.
@@ -129,19 +131,26 @@ class Condition:
     @classmethod
     def from_dict(cls, data):
         """The condition that `to_dict` wrote down."""
-        known = data["categories"]
+        places = data["categories"]
         if not isinstance(data["missing"], bool):
             raise ValueError(f"missing must be true or false; got {data['missing']!r}.")
         return cls(
             feature=operator.index(data["feature"]),
             lower=-math.inf if data["lower"] is None else _bound(data["lower"]),
             upper=math.inf if data["upper"] is None else _bound(data["upper"]),
-            categories=None if known is None else tuple(map(operator.index, known)),
+            categories=None if places is None else tuple(map(operator.index, places)),
             missing=data["missing"],
         )
 
 
-@dataclass(frozen=True, eq=False)
+class _Numbered:
+    """Names of features that have none: "x[0]" and so on."""
+
+    def __getitem__(self, feature):
+        return f"x[{feature}]"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Rule(ByValue):
     """If all conditions hold, this is the answer.
 
@@ -174,6 +183,9 @@ class Rule(ByValue):
     error: float = math.nan
     weight: float = 1.0
 
+    # Names and categories for its text; no part of its value.
+    _vocabulary: ClassVar[tuple] = (_Numbered(), None)
+
     @property
     def n_conditions(self):
         """How many things it asks; an interval with two finite sides asks two."""
@@ -186,13 +198,36 @@ class Rule(ByValue):
             held &= condition.covers(matrix[:, condition.feature])
         return held
 
-    def text(self, names, categories=None):
-        """Its conditions as a person would say them."""
+    def named(self, names, categories=None):
+        """The same rule, which knows by these names what its conditions ask about."""
+        rule = copy.copy(self)
+        object.__setattr__(rule, "_vocabulary", (names, categories))
+        return rule
+
+    def text(self, names=None, categories=None):
+        """Its conditions as a person would say them.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            By default those of the RuleSet that it stands in; a rule without one says
+            "x[0]" for the first feature.
+        categories : sequence of (tuple or None), optional
+            For each feature its categories.
+        """
+        if names is None:
+            names, categories = self._vocabulary
         parts = [c.text(names, categories) for c in self.conditions]
         parts = [
             f"({part})" if " or " in part and len(parts) > 1 else part for part in parts
         ]
         return " and ".join(parts) if parts else "otherwise"
+
+    def __repr__(self):
+        answer = self.prediction
+        text = render.number(answer) if isinstance(answer, float) else str(answer)
+        body = f"if {self.text()} then" if self.conditions else "otherwise"
+        return render.plain(f"<Rule: {body} {text}>")
 
     def to_dict(self):
         """Its contents in plain numbers, texts and lists."""

@@ -13,12 +13,17 @@ import numpy as np
 
 from defragtrees import render
 from defragtrees._values import ByValue
+from defragtrees.answering import Answering
 from defragtrees.conditions import Condition, Rule, listed
 from defragtrees.errors import ModelFileError
 from defragtrees.files import read_json, to_json, write_atomic
 from defragtrees.outcome import make_outcome
-from defragtrees.sentences import explain_row
-from defragtrees.tables import read_matrix
+from defragtrees.sentences import (
+    explain_rows,
+    explanation_text,
+    rule_lines,
+    rule_table,
+)
 
 __all__ = ["Condition", "Rule", "RuleSet"]
 
@@ -27,7 +32,7 @@ DECISIONS = ("first", "partition", "average")
 
 
 @dataclass(frozen=True, eq=False)
-class RuleSet(ByValue):
+class RuleSet(Answering, ByValue):
     """Rules that answer every row.
 
     Parameters
@@ -68,16 +73,20 @@ class RuleSet(ByValue):
     decision: str = "first"
 
     def __post_init__(self):
-        for name in ("rules", "feature_names"):
-            object.__setattr__(self, name, tuple(getattr(self, name)))
-        categories = self.categories or (None,) * len(self.feature_names)
-        object.__setattr__(self, "categories", tuple(categories))
-        if not all(isinstance(name, str) for name in self.feature_names):
+        names = tuple(self.feature_names)
+        categories = tuple(self.categories or (None,) * len(names))
+        for field, value in (
+            ("feature_names", names),
+            ("categories", categories),
+            ("rules", tuple(rule.named(names, categories) for rule in self.rules)),
+            ("default", self.default.named(names, categories)),
+        ):
+            object.__setattr__(self, field, value)
+        if not all(isinstance(name, str) for name in names):
             raise ValueError("Feature names must be texts.")
-        if len(self.categories) != len(self.feature_names):
+        if len(categories) != len(names):
             raise ValueError("categories must have one entry for each feature.")
-        outcome = make_outcome(self.task, self.classes)
-        outcome.check_labels("Rules")
+        self.outcome.check_labels("Rules")
         if self.decision not in DECISIONS:
             raise ValueError(
                 f"decision must be one of {DECISIONS}; got {self.decision!r}."
@@ -85,27 +94,10 @@ class RuleSet(ByValue):
         if self.default.conditions:
             raise ValueError("The default rule must have no conditions.")
         for rule in self:
-            self._check_conditions(rule)
-            outcome.check_rule(rule, self.decision == "average")
+            _check_conditions(rule, names, categories)
+            self.outcome.check_rule(rule, self.decision == "average")
             if not (_is_finite(rule.weight) and rule.weight >= 0):
                 raise ValueError(f"A weight must be from 0; got {rule.weight!r}.")
-
-    def _check_conditions(self, rule):
-        features = [condition.feature for condition in rule.conditions]
-        if len(set(features)) < len(features):
-            raise ValueError("A rule must have one condition for each feature.")
-        for condition in rule.conditions:
-            feature, asked = condition.feature, condition.categories
-            if not 0 <= feature < len(self.feature_names):
-                raise ValueError(f"A rule asks about feature {feature}.")
-            known = self.categories[feature]
-            if asked is None:
-                continue
-            if known is None or not all(0 <= c <= len(known) for c in asked):
-                raise ValueError(
-                    f"A rule asks {self.feature_names[feature]!r} for categories that "
-                    f"it does not have: {asked!r}."
-                )
 
     @property
     def outcome(self):
@@ -135,29 +127,6 @@ class RuleSet(ByValue):
     def __len__(self):
         return self.n_rules
 
-    def encode(self, X):
-        """X as numbers; checks the names and the number of its columns."""
-        return read_matrix(X, self.feature_names, self.categories, "the rules")
-
-    def covers(self, X):
-        """Which rules hold in which rows, (n_samples, n_rules); the last one always."""
-        return self.covers_encoded(self.encode(X))
-
-    def apply(self, X):
-        """Index of the rule that answers each row; the last is the default.
-
-        Where rules are averaged, it is the one with the most weight that holds.
-        """
-        return self.apply_encoded(self.encode(X))
-
-    def predict(self, X):
-        """The answer for each row: class labels, or numbers."""
-        return self.predict_encoded(self.encode(X))
-
-    def predict_proba(self, X):
-        """Class shares: those of the answering rule, or their mean by weight."""
-        return self.predict_proba_encoded(self.encode(X))
-
     def explain(self, X):
         """Why the rules answer what they answer, in a sentence.
 
@@ -185,63 +154,23 @@ class RuleSet(ByValue):
             X = [X[name] for name in self.feature_names]
         is_one = not hasattr(X, "columns") and np.ndim(np.asarray(X, object)) == 1
         matrix = self.encode(np.asarray([X], dtype=object) if is_one else X)
-        texts = [explain_row(self, matrix[i : i + 1]) for i in range(len(matrix))]
-        return texts[0] if is_one else texts
-
-    def apply_encoded(self, matrix):
-        """`apply` for a matrix that `encode` made."""
-        held = self.covers_encoded(matrix)
-        if self.decision == "average":
-            weights = np.array([rule.weight for rule in self])
-            return np.where(held, weights, -1.0).argmax(axis=1)
-        return held.argmax(axis=1)
-
-    def predict_encoded(self, matrix):
-        """`predict` for a matrix that `encode` made."""
-        if self.decision == "average":
-            return self.outcome.decide(self._averaged(matrix))
-        answers = [rule.prediction for rule in self]
-        answers = np.asarray(answers, dtype=self.outcome.dtype)
-        return answers[self.apply_encoded(matrix)]
-
-    def predict_proba_encoded(self, matrix):
-        """`predict_proba` for a matrix that `encode` made."""
-        if not self.outcome.n_classes:
-            raise AttributeError("Rules for a number have no class probabilities.")
-        if self.decision == "average":
-            return self._averaged(matrix)
-        return np.array([rule.distribution for rule in self])[
-            self.apply_encoded(matrix)
+        texts = [
+            explanation_text(self, row, explanation)
+            for row, explanation in zip(matrix, explain_rows(self, matrix), strict=True)
         ]
-
-    def _averaged(self, matrix):
-        """Mean by weight of what the rules say that hold, (n_samples, n_outputs)."""
-        held = self.covers_encoded(matrix)
-        values = np.array([self.outcome.outputs(rule) for rule in self])
-        total = np.zeros((len(matrix), values.shape[1]))
-        weight = np.zeros(len(matrix))
-        # Rule by rule: the last digits must not depend on the number of rows.
-        for k, rule in enumerate(self):
-            total += np.outer(held[:, k] * rule.weight, values[k])
-            weight += held[:, k] * rule.weight
-        without = weight <= 0
-        total[without], weight[without] = values[-1], 1.0
-        return total / weight[:, None]
-
-    def covers_encoded(self, matrix):
-        """`covers` for a matrix that `encode` made."""
-        held = np.ones((len(matrix), self.n_rules), dtype=bool)
-        for k, rule in enumerate(self.rules):
-            held[:, k] = rule.covers(matrix)
-        return held
+        return texts[0] if is_one else texts
 
     def rows(self):
         """One dict per rule, ready to show; every view of the rules starts here."""
+        outcome = self.outcome
+        is_average = self.decision == "average"
         return [
             {
                 "rule": k,
                 "if": rule.text(self.feature_names, self.categories),
-                "then": self._answer_text(rule),
+                "then": outcome.outputs_text(rule)
+                if is_average
+                else outcome.answer_text(rule.prediction),
                 "n_conditions": rule.n_conditions,
                 "coverage": rule.coverage,
                 "answered": rule.answered,
@@ -251,11 +180,6 @@ class RuleSet(ByValue):
             for k, rule in enumerate(self, start=1)
         ]
 
-    def _answer_text(self, rule):
-        if self.decision == "average":
-            return self.outcome.outputs_text(rule)
-        return self.outcome.answer_text(rule.prediction)
-
     def __repr__(self):
         return (
             f"<RuleSet: {self.n_rules} rules, {len(self.features)} features, "
@@ -263,41 +187,10 @@ class RuleSet(ByValue):
         )
 
     def __str__(self):
-        lines = []
-        last = "always" if self.decision == "average" else "otherwise"
-        for row in self.rows():
-            if row["if"] == "otherwise":
-                text = f"{row['rule']}. {last} {row['then']}"
-            else:
-                text = f"{row['rule']}. if {row['if']} then {row['then']}"
-            if self.decision == "average":
-                text += f", weight {render.number(row['weight'])}"
-            if not math.isnan(row["answered"]):
-                text += f"  [{self._evidence(row)}]"
-            lines.append(render.plain(text))
-        return "\n".join(lines)
-
-    def _evidence(self, row):
-        rows = f"{render.share(row['answered'])} of rows"
-        if math.isnan(row["error"]):
-            return rows
-        return f"{rows}, {self.outcome.evidence_text(row['error'])}"
+        return "\n".join(rule_lines(self))
 
     def _repr_html_(self):
-        is_average = self.decision == "average"
-        header = ["", "if", "then", *(["weight"] if is_average else []), "rows"]
-        cells = [
-            [
-                row["rule"],
-                "always" if is_average and row["if"] == "otherwise" else row["if"],
-                row["then"],
-                *([render.number(row["weight"])] if is_average else []),
-                render.share(row["answered"]),
-                self.outcome.error_text(row["error"]),
-            ]
-            for row in self.rows()
-        ]
-        return render.html_table([*header, "error"], cells)
+        return render.html_table(*rule_table(self))
 
     def to_dict(self):
         """Everything in plain numbers, texts and lists; `from_dict` reads it back."""
@@ -344,6 +237,24 @@ class RuleSet(ByValue):
     def load(cls, path):
         """Read rules that `save` wrote; nothing in the file is executed."""
         return cls.from_dict(read_json(path))
+
+
+def _check_conditions(rule, names, categories):
+    features = [condition.feature for condition in rule.conditions]
+    if len(set(features)) < len(features):
+        raise ValueError("A rule must have one condition for each feature.")
+    for condition in rule.conditions:
+        feature, places = condition.feature, condition.categories
+        if not 0 <= feature < len(names):
+            raise ValueError(f"A rule asks about feature {feature}.")
+        labels = categories[feature]
+        if places is None:
+            continue
+        if labels is None or not all(0 <= c <= len(labels) for c in places):
+            raise ValueError(
+                f"A rule asks {names[feature]!r} for categories that it does not "
+                f"have: {places!r}."
+            )
 
 
 def _is_finite(value):

@@ -26,10 +26,9 @@ def one_line(text):
     Examples
     --------
     >>> one_line("a\n  b\x1b[1m")
-    'a b[1m'
+    'a b [1m'
     """
-    words = " ".join(str(text).split())
-    return "".join(letter for letter in words if letter.isprintable())
+    return " ".join(render.plain(text).split())
 
 
 def say(text, to_error=False):

@@ -13,6 +13,7 @@ from defragtrees.cli._output import check_output, say
 from defragtrees.cli._progress import progress_kind
 from defragtrees.cli._rules import ask_rules, read_rules, value_text
 from defragtrees.cli.predict import open_output, write_json
+from defragtrees.sentences import explain_rows
 
 __all__ = ["command"]
 
@@ -97,61 +98,45 @@ def _reasons(rules, asking, ranges, name):
             wanted = np.zeros(len(asked), dtype=bool)
             for low, high in ranges:
                 wanted |= (numbers >= low) & (numbers <= high)
-        answers, who = asked.answers()
-        held = rules.covers_encoded(asked.matrix)
-        for i in np.flatnonzero(wanted).tolist():
-            reason = {"row": int(numbers[i]), "answer": answers[i], "rule": who[i]}
-            yield reason | _why(asked, i, held[i], who[i] - 1)
+        for i, explanation in zip(
+            np.flatnonzero(wanted).tolist(),
+            explain_rows(rules, asked.matrix[wanted]),
+            strict=True,
+        ):
+            yield {"row": int(numbers[i]), **_reason(asked, i, explanation)}
         if last is not None and n_rows >= last:
             return
     if last is not None:
         raise ValueError(f"{name!r} has {n_rows} rows; --rows asks for {last}.")
 
 
-def _why(asked, i, held, place):
-    """What the answering rule asks and finds, and why those before it do not answer."""
+def _reason(asked, i, explanation):
+    """What is answered, by whom, and why, with the values of the file."""
     rules = asked.rules
     every = list(rules)
-    is_average = rules.decision == "average"
-    found = {
-        "if": every[place].text(rules.feature_names, rules.categories),
-        "values": _values(asked, [every[place]], i),
+    names, categories = rules.feature_names, rules.categories
+    holding = [every[k] for k in explanation.averaged or (explanation.rule,)]
+    features = [c.feature for rule in holding for c in rule.conditions]
+    reason = {
+        "answer": explanation.answer,
+        "rule": explanation.rule + 1,
+        "if": every[explanation.rule].text(names, categories),
+        "values": {names[j]: asked.value(j, i) for j in features},
         "refused": [
-            {"rule": k + 1, **_refusal(asked, rule, i)}
-            for k, rule in enumerate(every[:place])
-            if not held[k] and not is_average
+            {
+                "rule": k + 1,
+                "condition": condition.text(names, categories),
+                "feature": names[condition.feature],
+                "value": asked.value(condition.feature, i),
+            }
+            for k, condition in explanation.failed
         ],
     }
-    if is_average:
-        holding = [rule for k, rule in enumerate(every) if held[k]]
-        found["values"] = _values(asked, holding, i)
-        found["averaged"] = [
-            {"rule": k + 1, "weight": rule.weight}
-            for k, rule in enumerate(every)
-            if held[k]
+    if explanation.averaged:
+        reason["averaged"] = [
+            {"rule": k + 1, "weight": every[k].weight} for k in explanation.averaged
         ]
-    return found
-
-
-def _values(asked, rules, i):
-    """What the row has where these rules ask."""
-    names = asked.rules.feature_names
-    features = [c.feature for rule in rules for c in rule.conditions]
-    return {names[j]: asked.value(j, i) for j in features}
-
-
-def _refusal(asked, rule, i):
-    """The first condition of a rule that does not hold, and what was found instead."""
-    rules = asked.rules
-    for condition in rule.conditions:
-        column = asked.matrix[i : i + 1, condition.feature]
-        if not condition.covers(column)[0]:
-            break
-    return {
-        "condition": condition.text(rules.feature_names, rules.categories),
-        "feature": rules.feature_names[condition.feature],
-        "value": asked.value(condition.feature, i),
-    }
+    return reason
 
 
 def _pairs(values):

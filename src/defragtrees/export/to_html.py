@@ -1,8 +1,8 @@
 """Rules as an HTML table."""
 
 from defragtrees import render
-from defragtrees.export._table import table
 from defragtrees.rules import RuleSet
+from defragtrees.sentences import rule_table
 
 __all__ = ["export"]
 
@@ -22,5 +22,5 @@ def export(rules: RuleSet, *, caption: str = "") -> str:
     >>> "<td>&lt;b&gt;</td>" in export(rules)
     True
     """
-    header, cells = table(rules)
+    header, cells = rule_table(rules)
     return render.html_table(header, cells, caption) + "\n"

@@ -2,8 +2,8 @@
 
 import re
 
-from defragtrees.export._table import table
 from defragtrees.rules import RuleSet
+from defragtrees.sentences import rule_table
 
 __all__ = ["export"]
 
@@ -51,7 +51,7 @@ def export(rules: RuleSet, *, longtable: bool = False) -> str:
     \bottomrule
     \end{tabular}
     """
-    header, cells = table(rules)
+    header, cells = rule_table(rules)
     sides = {"if": r"p{0.6\linewidth}", "then": "l"}
     name = "longtable" if longtable else "tabular"
     lines = [

@@ -2,8 +2,8 @@
 
 import re
 
-from defragtrees.export._table import table
 from defragtrees.rules import RuleSet
+from defragtrees.sentences import rule_table
 
 __all__ = ["export"]
 
@@ -33,7 +33,7 @@ def export(rules: RuleSet) -> str:
     | 1 | degrees > 20 | yes |
     | 2 | otherwise | no |
     """
-    header, cells = table(rules)
+    header, cells = rule_table(rules)
     marks = [":---" if name in ("if", "then") else "---:" for name in header]
     lines = [header, marks, *([_escape(cell) for cell in row] for row in cells)]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)

@@ -2,6 +2,7 @@
 
 import math
 
+from defragtrees import render
 from defragtrees.export import _asked
 from defragtrees.rules import RuleSet
 
@@ -179,7 +180,7 @@ def _comments(rules):
         last = {**last, "if": "always"}
     texts = [f"{row['rule']}. {row['if']}: {row['then']}" for row in (*others, last)]
     # A line break in a name would end the comment and begin a statement.
-    return ["".join(c if c.isprintable() else " " for c in text) for text in texts]
+    return [render.plain(text) for text in texts]
 
 
 def _holds(rules, asked):

@@ -1,9 +1,8 @@
 """rule_table: the rules as a drawn table."""
 
-import math
 from dataclasses import dataclass
 
-from defragtrees import render
+from defragtrees import render, sentences
 from defragtrees.plots import _style
 
 __all__ = ["rule_table"]
@@ -60,33 +59,16 @@ def rule_table(rules, ax=None):
 
 
 def _cells(rules):
-    """The words of the table; a column that says nothing is left out."""
-    rows = rules.rows()
-    columns = [
-        ("", [str(row["rule"]) for row in rows]),
-        ("if", [row["if"] for row in rows]),
-        ("then", [row["then"] for row in rows]),
-    ]
-    if rules.decision == "average":
-        columns[1][1][-1] = "always"
-        if rules.task == "classification":
-            columns[2] = ("then", [_style.shares_text(rules, rule) for rule in rules])
-        weights = [render.rounded(row["weight"], 3) for row in rows]
-        columns.append(("weight", weights))
-    for name, key in (("rows", "answered"), ("error", "error")):
-        is_share = key == "answered" or rules.task == "classification"
-        texts = [
-            ""
-            if math.isnan(row[key])
-            else render.share(row[key])
-            if is_share
-            else render.rounded(row[key], 3)
-            for row in rows
-        ]
-        if any(texts):
-            columns.append((name if is_share else "squared error", texts))
-    header = [name for name, _ in columns]
-    return header, list(zip(*(texts for _, texts in columns), strict=True))
+    """The words of the table, in fewer digits than elsewhere."""
+    shares = None
+    if rules.decision == "average" and rules.outcome.n_classes:
+        shares = [_style.shares_text(rules, rule) for rule in rules]
+    return sentences.rule_table(
+        rules,
+        answer_texts=shares,
+        weight_text=lambda weight: render.rounded(weight, 3),
+        error_name=rules.outcome.error_name,
+    )
 
 
 @dataclass(frozen=True)

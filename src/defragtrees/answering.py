@@ -1,0 +1,83 @@
+"""What rules answer, for tables as users give them and for rows encoded already."""
+
+import numpy as np
+
+from defragtrees.tables import read_matrix
+
+__all__ = ["Answering"]
+
+
+class Answering:
+    """The part of a RuleSet that answers rows.
+
+    Each method for a table X has a twin for the matrix that `encode` makes of it.
+    """
+
+    def encode(self, X):
+        """X as numbers; checks the names and the number of its columns."""
+        return read_matrix(X, self.feature_names, self.categories, "the rules")
+
+    def covers(self, X):
+        """Which rules hold in which rows, (n_samples, n_rules); the last one always."""
+        return self.covers_encoded(self.encode(X))
+
+    def apply(self, X):
+        """Index of the rule that answers each row; the last is the default.
+
+        Where rules are averaged, it is the one with the most weight that holds.
+        """
+        return self.apply_encoded(self.encode(X))
+
+    def predict(self, X):
+        """The answer for each row: class labels, or numbers."""
+        return self.predict_encoded(self.encode(X))
+
+    def predict_proba(self, X):
+        """Class shares: those of the answering rule, or their mean by weight."""
+        return self.predict_proba_encoded(self.encode(X))
+
+    def covers_encoded(self, matrix):
+        """`covers` for a matrix that `encode` made."""
+        held = np.ones((len(matrix), self.n_rules), dtype=bool)
+        for k, rule in enumerate(self.rules):
+            held[:, k] = rule.covers(matrix)
+        return held
+
+    def apply_encoded(self, matrix):
+        """`apply` for a matrix that `encode` made."""
+        held = self.covers_encoded(matrix)
+        if self.decision == "average":
+            weights = np.array([rule.weight for rule in self])
+            return np.where(held, weights, -1.0).argmax(axis=1)
+        return held.argmax(axis=1)
+
+    def predict_encoded(self, matrix):
+        """`predict` for a matrix that `encode` made."""
+        if self.decision == "average":
+            return self.outcome.decide(self._averaged(matrix))
+        answers = [rule.prediction for rule in self]
+        answers = np.asarray(answers, dtype=self.outcome.dtype)
+        return answers[self.apply_encoded(matrix)]
+
+    def predict_proba_encoded(self, matrix):
+        """`predict_proba` for a matrix that `encode` made."""
+        if not self.outcome.n_classes:
+            raise AttributeError("Rules for a number have no class probabilities.")
+        if self.decision == "average":
+            return self._averaged(matrix)
+        shares = np.array([rule.distribution for rule in self])
+        return shares[self.apply_encoded(matrix)]
+
+    def _averaged(self, matrix):
+        """Mean by weight of the outputs of all rules that hold."""
+        held = self.covers_encoded(matrix)
+        outputs = np.array([self.outcome.outputs(rule) for rule in self])
+        total = np.zeros((len(matrix), outputs.shape[1]))
+        weight = np.zeros(len(matrix))
+        # Rule by rule: the last digits must not depend on the number of rows.
+        for k, rule in enumerate(self):
+            total += np.outer(held[:, k] * rule.weight, outputs[k])
+            weight += held[:, k] * rule.weight
+        without = weight <= 0
+        total[without], weight[without] = outputs[-1], 1.0
+        return total / weight[:, None]

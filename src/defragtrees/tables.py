@@ -3,16 +3,21 @@
 Every later step sees numbers only: a numeric column as it is, a categorical column as
 positions in its list of categories, a missing value as NaN. A category that is not in
 the list gets the position after the last one.
-
-A column arrives as float64 numbers, as a plain list of values, or as codes of labels;
-`_column` is the one place that knows pandas, polars and numpy apart.
 """
 
-from dataclasses import dataclass
 from numbers import Integral
 
 import numpy as np
 from scipy import sparse
+
+from defragtrees.columns import (
+    NUMBER_KINDS,
+    array_column,
+    as_numbers,
+    as_positions,
+    categories_of,
+    frame_column,
+)
 
 __all__ = [
     "category_lists",
@@ -23,9 +28,6 @@ __all__ = [
     "read_matrix",
     "take_rows",
 ]
-
-NUMBER_KINDS = "biuf"
-DATE_KINDS = "mM"
 
 
 def column_names(X):
@@ -74,7 +76,9 @@ def category_lists(X):
     if not _is_frame(X):
         return None
     names = column_names(X)
-    return tuple(_categories(_frame_column(X, j, name)) for j, name in enumerate(names))
+    return tuple(
+        categories_of(frame_column(X, j, name)) for j, name in enumerate(names)
+    )
 
 
 def read_matrix(X, names=None, categories=None, what="the ensemble"):
@@ -105,28 +109,30 @@ def read_matrix(X, names=None, categories=None, what="the ensemble"):
             "A dense table is needed; got a sparse matrix. Pass X.toarray() instead."
         )
     if _is_frame(X):
-        found = column_names(X)
-        n_rows, n_columns = len(X), len(found)
-        _check_names(X, found, names, what)
+        frame_names = column_names(X)
+        n_rows, n_columns = len(X), len(frame_names)
+        _check_names(X, frame_names, names, what)
     else:
         X = _plain_array(X)
-        (n_rows, n_columns), found = X.shape, None
+        (n_rows, n_columns), frame_names = X.shape, None
     for given in (names, categories):
         if given is not None and n_columns != len(given):
             raise ValueError(
                 f"X has {n_columns} features, but {what} saw {len(given)}."
             )
-    if found is None and X.dtype.kind in NUMBER_KINDS and not _any(categories):
+    if frame_names is None and X.dtype.kind in NUMBER_KINDS and not _any(categories):
         return X.astype(np.float64, order="C")
     matrix = np.empty((n_rows, n_columns), dtype=np.float64)
     for j in range(n_columns):
-        name = (found or names or range(1, n_columns + 1))[j]
-        known = None if categories is None else categories[j]
-        if found is not None:
-            column = _frame_column(X, j, name)
+        name = (frame_names or names or range(1, n_columns + 1))[j]
+        labels = None if categories is None else categories[j]
+        if frame_names is not None:
+            column = frame_column(X, j, name)
         else:
-            column = _array_column(X[:, j], name, known, _any(categories))
-        matrix[:, j] = _numbers(column) if known is None else _positions(column, known)
+            column = array_column(X[:, j], name, labels, _any(categories))
+        matrix[:, j] = (
+            as_numbers(column) if labels is None else as_positions(column, labels)
+        )
     return matrix
 
 
@@ -203,22 +209,22 @@ def _is_frame(X):
     return hasattr(X, "columns") and hasattr(X, "dtypes")
 
 
-def _check_names(X, found, names, what):
-    if names is None or tuple(names) == found:
+def _check_names(X, frame_names, names, what):
+    if names is None or tuple(names) == frame_names:
         return
-    if sorted(found) == sorted(names):
+    if sorted(frame_names) == sorted(names):
         raise ValueError(
             f"The columns of X must be in the order that {what} saw: "
-            f"{listed(names)}; got {listed(found)}. Pass X[names]."
+            f"{listed(names)}; got {listed(frame_names)}. Pass X[names]."
         )
     is_unnamed = all(isinstance(name, Integral) for name in X.columns)
     has_default = tuple(names) == tuple(f"x{j + 1}" for j in range(len(names)))
     # LightGBM writes an underscore for each space in the names that it saw.
-    has_spaces = tuple(names) == tuple(name.replace(" ", "_") for name in found)
+    has_spaces = tuple(names) == tuple(name.replace(" ", "_") for name in frame_names)
     if is_unnamed or has_default or has_spaces:
         return
-    missing = [name for name in names if name not in set(found)]
-    extra = [name for name in found if name not in set(names)]
+    missing = [name for name in names if name not in set(frame_names)]
+    extra = [name for name in frame_names if name not in set(names)]
     parts = []
     if missing:
         parts.append(f"missing {listed(missing)}")
@@ -228,86 +234,6 @@ def _check_names(X, found, names, what):
         f"The columns of X differ from those that {what} saw: {' and '.join(parts)}. "
         "Rename, add or drop columns."
     )
-
-
-@dataclass(frozen=True)
-class _Column:
-    """One column: float64 `numbers`, or a list of `values`, or `codes` of `values`.
-
-    A code of -1 is a missing value. `is_declared` means that the values are the list
-    of categories, in the order that the user chose.
-    """
-
-    name: object
-    numbers: np.ndarray | None = None
-    values: list | None = None
-    codes: np.ndarray | None = None
-    is_declared: bool = False
-
-
-def _frame_column(X, j, name):
-    if hasattr(X, "iloc"):
-        return _pandas_column(X.iloc[:, j], name)
-    return _polars_column(X.to_series(j), name)
-
-
-def _pandas_column(column, name):
-    dtype = column.dtype
-    if str(dtype) == "category":
-        labels = column.cat.categories.tolist()
-        codes = column.cat.codes.to_numpy()
-        return _Column(name, values=labels, codes=codes, is_declared=True)
-    _refuse_kind(dtype.kind, name, dtype)
-    if dtype.kind in NUMBER_KINDS:
-        return _Column(name, column.to_numpy(dtype=np.float64, na_value=np.nan))
-    return _Column(name, values=column.to_list())
-
-
-def _polars_column(column, name):
-    kind = str(column.dtype).split("(")[0]
-    if kind in ("Categorical", "Enum"):
-        is_declared = kind == "Enum"
-        distinct = column.drop_nulls().unique()
-        values, codes = distinct.to_list(), distinct.to_physical().to_numpy()
-        if is_declared:
-            values = list(column.dtype.categories)
-            codes = np.arange(len(values))
-        # From polars' codes, which count all categories ever seen, to ours.
-        ours = np.full(codes.max(initial=0) + 2, -1)
-        ours[codes] = np.arange(len(codes))
-        theirs = column.to_physical().cast(int).fill_null(-1).to_numpy()
-        return _Column(name, values=values, codes=ours[theirs], is_declared=is_declared)
-    if kind in ("Date", "Datetime", "Duration", "Time"):
-        _refuse_kind("M", name, column.dtype)
-    if column.dtype.is_numeric() or kind == "Boolean":
-        return _Column(name, column.cast(float).to_numpy())
-    return _Column(name, values=column.to_list())
-
-
-def _array_column(column, name, known, has_categories):
-    _refuse_kind(column.dtype.kind, name, column.dtype)
-    if column.dtype.kind in NUMBER_KINDS:
-        return _Column(name, column.astype(np.float64))
-    if column.dtype.kind in "US" and known is None and has_categories:
-        # numpy made text of the numbers that stand beside text.
-        try:
-            return _Column(name, column.astype(np.float64))
-        except ValueError:
-            pass
-    return _Column(name, values=column.tolist())
-
-
-def _refuse_kind(kind, name, dtype):
-    if kind == "c":
-        raise ValueError(
-            f"Complex data not supported; column {name!r} holds {dtype}. "
-            "Pass the real and the imaginary part as two columns."
-        )
-    if kind in DATE_KINDS:
-        raise TypeError(
-            f"Column {name!r} must hold numbers or categories; it holds dates or times "
-            f"({dtype}). Turn it into a number first, such as days since a date."
-        )
 
 
 def _plain_array(X):
@@ -340,73 +266,3 @@ def _plain_array(X):
             f"{array.shape}. {remedy}"
         )
     return array
-
-
-def _numbers(column):
-    if column.numbers is not None:
-        return column.numbers
-    numbers = _as_floats(column.values, column.name)
-    return numbers if column.codes is None else np.append(numbers, np.nan)[column.codes]
-
-
-def _as_floats(values, name):
-    kinds = set(map(type, values))
-    if any(issubclass(kind, (str, bytes)) for kind in kinds):
-        raise ValueError(
-            f"Column {name!r} holds categories or text, where numbers are needed. "
-            "Encode it, or fit an ensemble that splits on categories."
-        )
-    for kind in kinds:
-        if issubclass(kind, (np.datetime64, np.timedelta64)):
-            _refuse_kind("M", name, kind.__name__)
-    try:
-        return np.array(
-            [np.nan if _is_missing(value) else value for value in values],
-            dtype=np.float64,
-        ).reshape(len(values))
-    except (TypeError, ValueError) as error:
-        # The text of numpy's own error is what scikit-learn's checks look for.
-        raise TypeError(
-            f"Column {name!r} must hold numbers: {error}. Turn it into numbers first."
-        ) from None
-
-
-def _categories(column):
-    if column.numbers is not None:
-        return None
-    if column.is_declared:
-        return tuple(column.values)
-    values = _distinct(column)
-    if not any(isinstance(value, (str, bytes)) for value in values):
-        return None
-    present = [value for value in values if not _is_missing(value)]
-    return tuple(sorted(present, key=lambda value: (type(value).__name__, value)))
-
-
-def _distinct(column):
-    try:
-        return set(column.values)
-    except TypeError as error:
-        raise TypeError(
-            f"Column {column.name!r} must hold numbers or categories: {error}. "
-            "Turn it into plain values first."
-        ) from None
-
-
-def _positions(column, known):
-    position = {category: float(j) for j, category in enumerate(known)}
-
-    def find(value):
-        return np.nan if _is_missing(value) else position.get(value, len(known))
-
-    if column.numbers is not None:
-        distinct, codes = np.unique(column.numbers, return_inverse=True)
-        return np.array([find(value) for value in distinct.tolist()])[codes]
-    table = {value: find(value) for value in _distinct(column)}
-    found = np.array([table[value] for value in column.values], dtype=np.float64)
-    return found if column.codes is None else np.append(found, np.nan)[column.codes]
-
-
-def _is_missing(value):
-    # pandas.NA is neither equal nor unequal to itself.
-    return value is None or type(value).__name__ == "NAType" or value != value

@@ -184,6 +184,12 @@ class Forest(ByValue):
         linked = LINKS[self.link](raw)
         return linked[:, 0] if linked.shape[1] == 1 else linked
 
+    def predict_target(self, matrix):
+        """What rules imitate on an encoded matrix: class numbers, or numbers."""
+        if self.outcome.n_classes:
+            return self.class_index(matrix)
+        return self.predict_encoded(matrix)
+
     def class_index(self, matrix):
         """Class numbers for a matrix that `encode` made."""
         return self._class_index(self.predict_raw_encoded(matrix))

@@ -10,6 +10,8 @@ import numpy as np
 
 from defragtrees.bins import ThresholdGrid
 from defragtrees.forest import Forest
+from defragtrees.outcome import make_outcome
+from defragtrees.rules import RuleSet
 
 __all__ = ["Problem"]
 
@@ -63,10 +65,15 @@ class Problem:
         """X as bin numbers of the grid."""
         return self.grid.bin(self.X)
 
+    @cached_property
+    def outcome(self):
+        """What is predicted: its losses, checks and texts."""
+        return make_outcome(self.task, self.classes)
+
     @property
     def n_classes(self):
         """Number of classes; 0 for regression."""
-        return len(self.classes) if self.classes is not None else 0
+        return self.outcome.n_classes
 
     @cached_property
     def feature_order(self):
@@ -77,6 +84,19 @@ class Problem:
         """
         names = self.feature_names
         return tuple(sorted(range(len(names)), key=lambda j: _parts(names[j])))
+
+    def rule_set(self, rules, decision="first"):
+        """A RuleSet for this problem, of rules the last of which is the default."""
+        *rules, default = rules
+        return RuleSet(
+            rules=tuple(rules),
+            default=default,
+            feature_names=self.feature_names,
+            task=self.task,
+            classes=self.classes,
+            categories=self.categories,
+            decision=decision,
+        )
 
     def in_canonical_order(self):
         """The same problem with its rows sorted by a hash of their contents.

@@ -6,7 +6,7 @@ import numpy as np
 
 from defragtrees.methods._tally import answer_digits
 from defragtrees.mixture.boxes import needed_sides
-from defragtrees.rules import Rule, RuleSet
+from defragtrees.rules import Rule
 
 __all__ = ["answering_rule", "component_rules", "list_rules"]
 
@@ -50,14 +50,7 @@ def list_rules(problem, boxes, max_rules):
         n_kept = min(n_kept, len(chosen) - 1)
     rest = np.logical_or.reduce([left, *(taken for _, taken in chosen[n_kept:])])
     rules = [answering_rule(problem, c, taken) for c, taken in chosen[:n_kept]]
-    return RuleSet(
-        rules=tuple(rules),
-        default=answering_rule(problem, (), rest),
-        feature_names=problem.feature_names,
-        task=problem.task,
-        classes=problem.classes,
-        categories=problem.categories,
-    )
+    return problem.rule_set([*rules, answering_rule(problem, (), rest)])
 
 
 def component_rules(problem, posterior, boxes):

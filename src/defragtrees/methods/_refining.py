@@ -12,7 +12,6 @@ from defragtrees.refine.rulelist import RuleBoxes
 from defragtrees.refine.search import Limits, polish, search
 from defragtrees.refine.starts import boxes_from_sides, boxes_from_tree
 from defragtrees.refine.table import make_table
-from defragtrees.rules import RuleSet
 
 __all__ = ["Refinement", "refine"]
 
@@ -126,15 +125,10 @@ def _search_rows(problem, settings, rng):
         return codes, target, weight
     is_set = np.array([known is not None for known in problem.categories], dtype=bool)
     drawn = draw_rows(X, n_new, is_set, rng, problem.feature_order)
-    answers = (
-        problem.forest.class_index
-        if problem.n_classes
-        else problem.forest.predict_encoded
-    )
     share = weight.mean() * min(1.0, len(X) / n_new)
     return (
         np.vstack([codes, problem.grid.bin(drawn).codes]),
-        np.concatenate([target, answers(drawn)]),
+        np.concatenate([target, problem.forest.predict_target(drawn)]),
         np.concatenate([weight, np.full(n_new, share)]),
     )
 
@@ -162,14 +156,7 @@ def _rule_set(problem, rules):
         basis = rules.loss.basis(rules.counts[k])
         found.append(answering_rule(problem, own, held, basis))
         left &= ~held
-    return RuleSet(
-        rules=tuple(found[:-1]),
-        default=found[-1],
-        feature_names=problem.feature_names,
-        task=problem.task,
-        classes=problem.classes,
-        categories=problem.categories,
-    )
+    return problem.rule_set(found)
 
 
 def _conditions(problem, table, box):

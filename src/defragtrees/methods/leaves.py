@@ -7,10 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from joblib import Parallel, delayed
 
-from defragtrees import metrics
 from defragtrees.bins import ThresholdGrid
 from defragtrees.methods._listing import answering_rule
-from defragtrees.rules import RuleSet
 
 __all__ = [
     "Split",
@@ -175,27 +173,8 @@ def leaf_rules(problem, tree):
     n_sides = [sum(c.n_sides for c in conditions) for conditions, _ in leaves]
     last = max(range(len(leaves)), key=lambda k: (n_sides[k], k))
     _, rest = leaves.pop(last)
-    return RuleSet(
-        rules=tuple(answering_rule(problem, *leaf) for leaf in leaves),
-        default=answering_rule(problem, (), rest),
-        feature_names=problem.feature_names,
-        task=problem.task,
-        classes=problem.classes,
-        categories=problem.categories,
-        decision="partition",
-    )
-
-
-def _node_answers(problem, node_of_row, rows, n_nodes):
-    """What each node answers: class number or mean of the target of its rows."""
-    weight, target = problem.sample_weight[rows], problem.target[rows]
-    if problem.n_classes:
-        counts = np.zeros((n_nodes, problem.n_classes))
-        np.add.at(counts, (node_of_row, target), weight)
-        return counts.argmax(axis=1)
-    total = np.bincount(node_of_row, weight, n_nodes)
-    with np.errstate(invalid="ignore"):
-        return np.bincount(node_of_row, weight * target, n_nodes) / total
+    rules = [answering_rule(problem, *leaf) for leaf in [*leaves, ((), rest)]]
+    return problem.rule_set(rules, decision="partition")
 
 
 def cross_validate(problem, trees_from, n_folds, rng, n_jobs=None, finished=None):
@@ -251,10 +230,11 @@ def _folds(X, n_folds, rng):
 
 
 def _error(problem, tree, train, test):
-    answers = _node_answers(
-        problem, tree.apply(problem.X[train]), train, len(tree.splits)
+    """The error on test rows of a tree whose leaves answer the training rows best."""
+    outcome, X, target = problem.outcome, problem.X, problem.target
+    weight = problem.sample_weight
+    answers = outcome.best_constants(
+        tree.apply(X[train]), target[train], weight[train], len(tree.splits)
     )
-    predicted = answers[tree.apply(problem.X[test])]
-    return metrics.error(
-        problem.target[test], predicted, problem.task, problem.sample_weight[test]
-    )
+    predicted = answers[tree.apply(X[test])]
+    return outcome.error(target[test], predicted, weight[test])

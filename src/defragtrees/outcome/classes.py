@@ -129,6 +129,25 @@ class Classes:
         """Share of rows with the ensemble's class."""
         return 1.0 - self.error(answers, predicted, sample_weight)
 
+    def constant_loss(self, target, weight):
+        """A function of rows: the weight of wrong classes if all get one answer."""
+
+        def loss(rows):
+            counts = np.bincount(target[rows], weight[rows], self.n_classes)
+            return float(counts.sum() - counts.max())
+
+        return loss
+
+    def best_constants(self, group, target, weight, n_groups):
+        """The class number that errs least in each group of rows."""
+        counts = np.zeros((n_groups, self.n_classes))
+        np.add.at(counts, (group, target), weight)
+        return counts.argmax(axis=1)
+
+    def indicators(self, target):
+        """Class numbers as shares, (n_samples, n_classes)."""
+        return np.eye(self.n_classes)[target]
+
     def outputs(self, rule):
         """What a rule brings into a mean: its class shares."""
         return rule.distribution

@@ -98,6 +98,27 @@ class Numbers:
         variance = np.average((answers - mean) ** 2, weights=sample_weight)
         return explained_share(loss, variance, np.abs(answers).max(initial=0.0))
 
+    def constant_loss(self, target, weight):
+        """A function of rows: the sum of squares if all get one answer."""
+        # Centred, so that little is lost in the difference of two large sums.
+        centred = target - np.average(target, weights=weight)
+
+        def loss(rows):
+            apart, share = centred[rows], weight[rows]
+            return float(share @ apart**2 - (share @ apart) ** 2 / share.sum())
+
+        return loss
+
+    def best_constants(self, group, target, weight, n_groups):
+        """The number that errs least in each group of rows; NaN where it has none."""
+        total = np.bincount(group, weight, n_groups)
+        with np.errstate(invalid="ignore"):
+            return np.bincount(group, weight * target, n_groups) / total
+
+    def indicators(self, target):
+        """Numbers as they are, (n_samples, 1)."""
+        return np.asarray(target, dtype=np.float64)[:, None]
+
     def outputs(self, rule):
         """What a rule brings into a mean: its number."""
         return [rule.prediction]

@@ -138,7 +138,8 @@ class _BornAgainTree(Simplifier):
         given = DEPTHS if self.max_depth is None else as_list(self.max_depth)
         depths = sorted({int(depth) for depth in given})
         table = make_table(problem, self.thresholds)
-        ask, losses = self._asker(problem), _losses(problem)
+        ask = self._asker(problem)
+        losses = problem.outcome.constant_loss(problem.target, problem.sample_weight)
         # For folds and for trees each its own, so that neither moves the other.
         fold_seed, tree_seed = (int(seed) for seed in rng.integers(2**63, size=2))
 
@@ -193,33 +194,10 @@ class _BornAgainTree(Simplifier):
 
     def _asker(self, problem):
         """What the ensemble says of rows: shares, one-hot classes or numbers."""
-        forest = problem.forest
-        if not problem.n_classes:
-            return lambda matrix: forest.predict_encoded(matrix)[:, None]
+        forest, outcome = problem.forest, problem.outcome
         if self.soft:
             return forest.predict_proba_encoded
-        one_hot = np.eye(problem.n_classes)
-        return lambda matrix: one_hot[forest.class_index(matrix)]
-
-
-def _losses(problem):
-    """What some rows lose as a leaf: the weight of wrong answers, or squared error."""
-    weight, target = problem.sample_weight, problem.target
-    if problem.n_classes:
-
-        def loss(rows):
-            counts = np.bincount(target[rows], weight[rows], problem.n_classes)
-            return float(counts.sum() - counts.max())
-
-        return loss
-    # Centred, so that little is lost in the difference of two large sums.
-    centred = target - np.average(target, weights=weight)
-
-    def squared_loss(rows):
-        own, share = centred[rows], weight[rows]
-        return float(share @ own**2 - (share @ own) ** 2 / share.sum())
-
-    return squared_loss
+        return lambda matrix: outcome.indicators(forest.predict_target(matrix))
 
 
 class BornAgainTreeClassifier(RuleClassifier, _BornAgainTree):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-__all__ = ["acceptance", "base_weight", "smear"]
+__all__ = ["base_weight", "smear"]
 
 
 def smear(table, box, n_rows, replace_share, rng):
@@ -50,11 +50,6 @@ def base_weight(table, box, replace_share):
     for column, inside in box.items():
         n_outside += ~inside[table.codes[:, column] - table.starts[column]]
     return table.weight * float(replace_share) ** n_outside
-
-
-def acceptance(table, box, replace_share):
-    """Share of smeared rows that would end within the box."""
-    return base_weight(table, box, replace_share).sum() / table.weight.sum()
 
 
 def _pick(weight, draws):

@@ -17,7 +17,6 @@ from defragtrees.methods.intrees.targets import (
 )
 from defragtrees.methods.settings import FLAG, Integer, Real, setting
 from defragtrees.progress import Progress
-from defragtrees.rules import RuleSet
 
 __all__ = ["InTreesClassifier", "InTreesRegressor"]
 
@@ -211,14 +210,7 @@ def _rule_set(problem, measured, listed, make_rule):
         for place, number in enumerate(listed.rules)
     ]
     rest = listed.place == len(listed.rules)
-    return RuleSet(
-        rules=tuple(rules),
-        default=make_rule(problem, (), rest, None),
-        feature_names=problem.feature_names,
-        task=problem.task,
-        classes=problem.classes,
-        categories=problem.categories,
-    )
+    return problem.rule_set([*rules, make_rule(problem, (), rest, None)])
 
 
 def _class_rule(problem, conditions, taken, answer):

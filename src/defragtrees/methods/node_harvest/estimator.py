@@ -145,11 +145,9 @@ class _NodeHarvest(Simplifier):
 
     def _outputs(self, problem):
         """What rows are to be told: class shares, or one number."""
-        if not problem.n_classes:
-            return problem.target[:, None].astype(np.float64)
-        if self.target == "ensemble":
+        if problem.n_classes and self.target == "ensemble":
             return problem.forest.predict_proba_encoded(problem.X)
-        return np.eye(problem.n_classes)[problem.target]
+        return problem.outcome.indicators(problem.target)
 
     def _forest(self, problem, target, rng):
         """The trees whose nodes are the candidates."""

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from defragtrees.rules import Rule, RuleSet
+from defragtrees.rules import Rule
 
 __all__ = ["average_rules", "choose_nodes"]
 
@@ -36,15 +36,7 @@ def average_rules(problem, target, nodes, weights, digits):
         _rule(problem, target, nodes, node, weights[node], digits, spread)
         for node in [*kept, root]
     ]
-    return RuleSet(
-        rules=tuple(rules[:-1]),
-        default=rules[-1],
-        feature_names=problem.feature_names,
-        task=problem.task,
-        classes=problem.classes,
-        categories=problem.categories,
-        decision="average",
-    )
+    return problem.rule_set(rules, decision="average")
 
 
 def _rule(problem, target, nodes, node, weight, digits, spread):

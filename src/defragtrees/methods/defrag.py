@@ -18,6 +18,7 @@ from defragtrees.methods._components import (
 from defragtrees.methods._listing import component_rules
 from defragtrees.methods._refining import Refinement, refine
 from defragtrees.methods.base import RuleClassifier, RuleRegressor, Simplifier
+from defragtrees.methods.docstrings import with_shared
 from defragtrees.methods.settings import (
     FLAG,
     Conflict,
@@ -43,14 +44,10 @@ TOLERANCES = (1e-6, 1e-3, 0.01, 0.03, 0.1)
 
 MIXTURE_ROWS = 50_000  # with refine and more rows, the mixture sees a sample of them
 
-PARAMETERS = """
+PARAMETERS = with_shared("""
     Parameters
     ----------
-    ensemble : fitted or unfitted ensemble, path, Forest or None, default=None
-        What to simplify. A fitted ensemble, or the file it was saved to, is used as it
-        is; an unfitted one is cloned and fitted on X and y; None means a random forest
-        (gradient boosting where X has categories). `clone`, and so a grid search,
-        unfits it: wrap it in `sklearn.frozen.FrozenEstimator` to keep it.
+    {ensemble}
     max_rules : int, default=10
         Most rules, the last "otherwise" included. The number of rules found rises with
         this limit on data with many features, so it is worth trying a smaller one.
@@ -77,8 +74,7 @@ PARAMETERS = """
         each one once; then thousands of near copies leave the target without a say.
     init : {"seeded", "random"}, default="seeded"
         Start from rows of the data, or from random probabilities as in the paper.
-    shorten_thresholds : bool, default=True
-        Round thresholds to few digits where no training row changes its side.
+    {shorten_thresholds}
     max_iter : int, default=200
         Most iterations of one restart.
     tol : float, default=1e-5
@@ -102,9 +98,6 @@ PARAMETERS = """
     Attributes
     ----------
     rules_ : RuleSet
-    ensemble_ : the ensemble that was simplified
-    forest_ : Forest
-        The ensemble as plain arrays.
     path_ : dict from int to RuleSet
         With refine, the best list found of every number of rules.
     path_costs_ : dict from int to float
@@ -114,16 +107,12 @@ PARAMETERS = """
         each has its component's answer. Several may hold in a row, or none.
     history_ : tuple of Step
         Bound and number of components at every iteration of every restart.
-    training_ : dict
-        `evaluate` on the training rows.
     kept_restart_ : int
         Which restart has the smallest training error.
     n_iter_ : int
         Its iterations.
-    n_features_in_ : int
-    feature_names_in_ : array of shape (n_features_in_,)
-        Only if X had names.
-"""
+    {fitted}
+""")
 
 
 @dataclass(repr=False, eq=False)

@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from defragtrees.methods.base import RuleClassifier, RuleRegressor, Simplifier
+from defragtrees.methods.docstrings import with_shared
 from defragtrees.methods.leaves import (
     Split,
     SplitTree,
@@ -21,17 +22,13 @@ __all__ = ["DistilledTreeClassifier", "DistilledTreeRegressor"]
 N_FOLDS = 5
 SLACK = 1e-9  # a leaf of just the smallest weight is large enough, rounded or not
 
-PARAMETERS = """
+PARAMETERS = with_shared("""
     The plainest way to simplify: train a tree that is small enough to read on the
     ensemble's answers. Its leaves are the rules: in every row just one holds.
 
     Parameters
     ----------
-    ensemble : fitted or unfitted ensemble, path, Forest or None, default=None
-        What to simplify. A fitted ensemble, or the file it was saved to, is used as it
-        is; an unfitted one is cloned and fitted on X and y; None means a random forest
-        (gradient boosting where X has categories). `clone`, and so a grid search,
-        unfits it: wrap it in `sklearn.frozen.FrozenEstimator` to keep it.
+    {ensemble}
     max_rules : int or None, default=8
         Most leaves; None for no limit. With a limit the split that helps most is always
         made next.
@@ -42,8 +39,7 @@ PARAMETERS = """
         least in a cross-validation of five folds, or the largest of these.
     target : {"ensemble", "labels"}, default="ensemble"
         What the tree learns: the ensemble's answers, or y.
-    shorten_thresholds : bool, default=True
-        Round thresholds to few digits where no training row changes its side.
+    {shorten_thresholds}
     random_state : int, RandomState, Generator or None, default=None
         Decides between features that split equally well; and the folds.
     n_jobs : int or None, default=None
@@ -55,14 +51,7 @@ PARAMETERS = """
         The leaves; that with the most conditions is the "otherwise".
     min_samples_leaf_ : float
         The least weight of a leaf that was chosen or given.
-    ensemble_ : the ensemble that was simplified
-    forest_ : Forest
-        The ensemble as plain arrays.
-    training_ : dict
-        `evaluate` on the training rows.
-    n_features_in_ : int
-    feature_names_in_ : array of shape (n_features_in_,)
-        Only if X had names.
+    {fitted}
 
     Notes
     -----
@@ -75,7 +64,7 @@ PARAMETERS = """
     ----------
     .. [1] Hara, S. and Hayashi, K. (2018). Making Tree Ensembles Interpretable: A
        Bayesian Model Selection Approach. AISTATS.
-"""
+""")
 
 
 @dataclass(repr=False, eq=False)

@@ -8,6 +8,7 @@ import numpy as np
 from defragtrees.methods.base import RuleClassifier, RuleRegressor, Simplifier
 from defragtrees.methods.born_again.grow import Growth, cut, grow
 from defragtrees.methods.born_again.table import make_table
+from defragtrees.methods.docstrings import with_shared
 from defragtrees.methods.leaves import (
     cross_validate,
     leaf_rules,
@@ -36,14 +37,10 @@ DESCRIPTION = """
     the rules: in every row just one holds.
 """
 
-PARAMETERS = """
+PARAMETERS = with_shared("""
     Parameters
     ----------
-    ensemble : fitted or unfitted ensemble, path, Forest or None, default=None
-        What to simplify. A fitted ensemble, or the file it was saved to, is used as it
-        is; an unfitted one is cloned and fitted on X and y; None means a random forest
-        (gradient boosting where X has categories). `clone`, and so a grid search,
-        unfits it: wrap it in `sklearn.frozen.FrozenEstimator` to keep it.
+    {ensemble}
     max_depth : int, sequence of int or None, default=None
         Most splits on the way to a leaf. Of several, the one whose trees err least in
         cross-validation, or the smallest of these; None means 2, 3, 4, 6, 8 and 10.
@@ -76,8 +73,7 @@ PARAMETERS = """
     target : {"labels", "ensemble"}, default="labels"
         What a leaf answers, and what the depth is chosen for: y, or what the ensemble
         says. Splits are about the ensemble in any case.
-    shorten_thresholds : bool, default=True
-        Round thresholds to few digits where no training row changes its side.
+    {shorten_thresholds}
     random_state : int, RandomState, Generator or None, default=None
         The same seed gives the same rules, whatever `n_jobs`.
     n_jobs : int or None, default=None
@@ -93,14 +89,7 @@ PARAMETERS = """
         The depth that was chosen or given.
     depth_errors_ : dict from int to float
         Error of each depth in cross-validation; empty if there was none.
-    ensemble_ : the ensemble that was simplified
-    forest_ : Forest
-        The ensemble as plain arrays.
-    training_ : dict
-        `evaluate` on the training rows.
-    n_features_in_ : int
-    feature_names_in_ : array of shape (n_features_in_,)
-        Only if X had names.
+    {fitted}
 
     Notes
     -----
@@ -114,7 +103,7 @@ PARAMETERS = """
        University of California, Berkeley.
     .. [2] Hara, S. and Hayashi, K. (2018). Making Tree Ensembles Interpretable: A
        Bayesian Model Selection Approach. AISTATS.
-"""
+""")
 
 
 @dataclass(repr=False, eq=False)

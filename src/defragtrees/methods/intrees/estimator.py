@@ -5,6 +5,7 @@ from dataclasses import KW_ONLY, dataclass
 
 from defragtrees.methods._listing import answering_rule
 from defragtrees.methods.base import RuleClassifier, RuleRegressor, Simplifier
+from defragtrees.methods.docstrings import with_shared
 from defragtrees.methods.intrees.candidates import drop_repeats, extract
 from defragtrees.methods.intrees.listing import build_list
 from defragtrees.methods.intrees.pruning import prune_all
@@ -27,14 +28,10 @@ METHOD = """
     ends where none is better than a single answer for all rows left.
 """
 
-PARAMETERS = """
+PARAMETERS = with_shared("""
     Parameters
     ----------
-    ensemble : fitted or unfitted ensemble, path, Forest or None, default=None
-        What to simplify. A fitted ensemble, or the file it was saved to, is used as it
-        is; an unfitted one is cloned and fitted on X and y; None means a random forest
-        (gradient boosting where X has categories). `clone`, and so a grid search,
-        unfits it: wrap it in `sklearn.frozen.FrozenEstimator` to keep it.
+    {ensemble}
     n_trees : int or None, default=100
         How many trees to take rules from, the first ones; None for all.
     max_depth : int, default=6
@@ -56,28 +53,20 @@ PARAMETERS = """
         Most rules, the last "otherwise" included; it answers what the list leaves.
     target : {"ensemble", "labels"}, default="labels"
         What the rules are to say: the ensemble's answers, or y.
-    shorten_thresholds : bool, default=True
-        Round thresholds to few digits where no training row changes its side.
+    {shorten_thresholds}
     random_state : int, RandomState, Generator or None, default=None
         For `select`, and for an ensemble that is fitted here.
     n_jobs : int or None, default=None
         Threads for an ensemble that is fitted here.
     verbose : int, default=0
         1 shows a progress bar.
-"""
+""")
 
-ATTRIBUTES = """
+ATTRIBUTES = with_shared("""
     Attributes
     ----------
     rules_ : RuleSet
-    ensemble_ : the ensemble that was simplified
-    forest_ : Forest
-        The ensemble as plain arrays.
-    training_ : dict
-        `evaluate` on the training rows.
-    n_features_in_ : int
-    feature_names_in_ : array of shape (n_features_in_,)
-        Only if X had names.
+    {fitted}
 
     References
     ----------
@@ -86,7 +75,7 @@ ATTRIBUTES = """
 
     H. Deng and G. Runger (2013). Gene selection with guided regularized random forest.
     Pattern Recognition 46, 3483-3489. For `select`.
-"""
+""")
 
 
 @dataclass(repr=False, eq=False)

@@ -13,6 +13,7 @@ from dataclasses import KW_ONLY, dataclass
 import numpy as np
 
 from defragtrees.methods.base import RuleClassifier, RuleRegressor, Simplifier
+from defragtrees.methods.docstrings import with_shared
 from defragtrees.methods.node_harvest.nodes import cut_forest, find_nodes
 from defragtrees.methods.node_harvest.program import make_program, solve_program
 from defragtrees.methods.node_harvest.rules import average_rules, choose_nodes
@@ -24,7 +25,7 @@ __all__ = ["NodeHarvestClassifier", "NodeHarvestRegressor"]
 LEAST_RIDGE = 1e-10  # below it, the solution's digits are those of rounding
 LEAST_WEIGHT = 1e-9  # against the largest; less is a rounding error
 
-ABOUT = """
+ABOUT = with_shared("""
     Candidates are the nodes of trees near their roots, each answering the mean of its
     training rows. They get weights, most of them zero, that sum to one over the nodes
     of any training row and whose answers err least (Meinshausen 2010). A row's answer
@@ -32,11 +33,7 @@ ABOUT = """
 
     Parameters
     ----------
-    ensemble : fitted or unfitted ensemble, path, Forest or None, default=None
-        What to simplify. A fitted ensemble, or the file it was saved to, is used as it
-        is; an unfitted one is cloned and fitted on X and y; None means a random forest
-        (gradient boosting where X has categories). `clone`, and so a grid search,
-        unfits it: wrap it in `sklearn.frozen.FrozenEstimator` to keep it.
+    {ensemble}
     source : {"ensemble", "own"}, default="ensemble"
         Take the ensemble's nodes, tree by tree; or grow trees as the original does, and
         use the ensemble for comparison only. Trees of one's own tell one category from
@@ -71,8 +68,7 @@ ABOUT = """
     round_digits : int or None, default=None
         Round thresholds to so many significant digits before nodes are made, even if
         rows change sides. The original rounds to 3.
-    shorten_thresholds : bool, default=True
-        Round thresholds to few digits where no training row changes its side.
+    {shorten_thresholds}
     random_state : int, RandomState, Generator or None, default=None
         For `source="own"`, and for an ensemble that is fitted here.
     n_jobs : int or None, default=None
@@ -81,16 +77,9 @@ ABOUT = """
     Attributes
     ----------
     rules_ : RuleSet
-    ensemble_ : the ensemble that was simplified
-    forest_ : Forest
-        The ensemble as plain arrays.
     n_nodes_ : int
         Number of distinct nodes that could get a weight, the root included.
-    training_ : dict
-        `evaluate` on the training rows.
-    n_features_in_ : int
-    feature_names_in_ : array of shape (n_features_in_,)
-        Only if X had names.
+    {fitted}
 
     Notes
     -----
@@ -99,7 +88,7 @@ ABOUT = """
     of the centred y, and `root_weight=0` where `max_weight` is given. It also takes
     all nodes whose mean is exactly 0 for one; here only nodes with the same rows are
     one. It has no multi-class form; here all classes share a node's weight.
-"""
+""")
 
 
 @dataclass(repr=False, eq=False)

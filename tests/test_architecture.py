@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 import defragtrees
 
 ROOT = Path(defragtrees.__file__).parent
@@ -109,11 +111,28 @@ def loaded_by(statement):
 
 def test_importing_the_package_imports_no_optional_package():
     # scikit-learn imports pandas for itself where it finds it.
-    more = loaded_by("import defragtrees") - loaded_by("import sklearn.ensemble")
+    more = loaded_by("from defragtrees import *") - loaded_by("import sklearn.ensemble")
     optional = "pandas polars xgboost lightgbm catboost matplotlib treelite numba torch"
     optional += " click dask distributed duckdb onnx plotly pyarrow skops"
     assert more & set(optional.split()) == set()
     assert "defragtrees" in more
+
+
+def test_importing_the_package_loads_names_when_they_are_used():
+    loaded = loaded_by("import defragtrees; dir(defragtrees)")
+    assert {"numpy", "scipy", "sklearn"} & loaded == set()
+    assert "sklearn" not in loaded_by("from defragtrees import RuleSet, Forest")
+    assert set(defragtrees.__all__) <= set(dir(defragtrees))
+    code = (
+        "from defragtrees import *; import copy, pickle, defragtrees; "
+        "assert defragtrees.plots.trade_off and defragtrees.metrics.error; "
+        "assert set(defragtrees.__all__) <= set(globals()); "
+        "assert pickle.loads(pickle.dumps(RuleSet)) is RuleSet; "
+        "assert copy.deepcopy(Rule((), 1.0)) == Rule((), 1.0)"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        _ = defragtrees.nothing
 
 
 def test_public_names_are_the_promised_ones_and_documented():

@@ -20,8 +20,8 @@ def test_coverage_and_overlap_leave_out_the_otherwise():
     rules = listed(1.5, 2.5)
     assert metrics.coverage(rules, X) == 0.5
     assert metrics.overlap(rules, X) == 0.75
-    assert metrics.n_rules(rules) == 3
-    assert metrics.n_conditions(rules) == 1.0
+    assert rules.n_rules == 3
+    assert rules.n_conditions == 1.0
 
 
 def test_a_partition_has_one_rule_for_each_row():

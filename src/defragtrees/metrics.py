@@ -14,8 +14,6 @@ __all__ = [
     "coverage",
     "error",
     "fidelity",
-    "n_conditions",
-    "n_rules",
     "overlap",
     "similarity",
     "stability",
@@ -126,26 +124,6 @@ def trade_off_scores(rules, matrix, expected, answers, sample_weight=None):
     }
 
 
-def n_rules(rules):
-    """Number of rules, the last "otherwise" included.
-
-    Parameters
-    ----------
-    rules : RuleSet
-    """
-    return rules.n_rules
-
-
-def n_conditions(rules):
-    """Mean number of conditions of a rule; an interval with two sides counts two.
-
-    Parameters
-    ----------
-    rules : RuleSet
-    """
-    return rules.n_conditions
-
-
 def similarity(first, second, X):
     """How alike two rule sets cut these rows, from 0 to 1.
 
@@ -220,7 +198,7 @@ def stability(
         raise ValueError(f"n_resamples must be at least 2; got {n_resamples!r}.")
     rng = check_random_state(random_state)
     n_rows = len(X)
-    found = []
+    rule_sets = []
     for _ in range(n_resamples):
         rows = np.sort(rng.choice(n_rows, max(1, n_rows // 2), replace=False))
         # Not `clone`, which would unfit the ensemble.
@@ -228,6 +206,6 @@ def stability(
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)
             again.fit(*(take_rows(values, rows) for values in (X, y, sample_weight)))
-        found.append(again.rules_)
-    pairs = itertools.combinations(found, 2)
+        rule_sets.append(again.rules_)
+    pairs = itertools.combinations(rule_sets, 2)
     return float(np.mean([similarity(one, two, X) for one, two in pairs]))

@@ -85,7 +85,7 @@ class RulePath:
             for i, point in enumerate(self.points)
         ]
 
-    def __str__(self):
+    def _cells(self):
         lines = [
             [
                 f"{row['n_rules']}{' *' if row['chosen'] else ''}",
@@ -96,9 +96,16 @@ class RulePath:
             ]
             for row in self.rows()
         ]
-        header = ["rules", "conditions", "error", "fidelity", "coverage"]
-        table = render.text_table(header, lines)
-        return f"{table}\nensemble: error {self.ensemble_error:.4g}"
+        return ["rules", "conditions", "error", "fidelity", "coverage"], lines
+
+    def _note(self):
+        return f"ensemble: error {self.ensemble_error:.4g}"
+
+    def __str__(self):
+        return f"{render.text_table(*self._cells())}\n{self._note()}"
+
+    def _repr_html_(self):
+        return render.html_table(*self._cells(), self._note())
 
     def __repr__(self):
         return (

@@ -3,6 +3,7 @@
 from html import escape
 
 __all__ = [
+    "Lines",
     "html_table",
     "label",
     "number",
@@ -11,6 +12,18 @@ __all__ = [
     "share",
     "text_table",
 ]
+
+
+class Lines(str):
+    """A text that a notebook shows line by line, not in quotes."""
+
+    __slots__ = ()
+
+    def _repr_html_(self):
+        return f"<pre>{escape(self)}</pre>"
+
+    def _repr_pretty_(self, printer, cycle):
+        printer.text(str(self))
 
 
 def number(value):

@@ -21,7 +21,7 @@ from sklearn.utils.validation import (
     validate_data,
 )
 
-from defragtrees import metrics
+from defragtrees import metrics, render
 from defragtrees.forest import Forest
 from defragtrees.methods._by_parts import ByParts
 from defragtrees.methods.settings import (
@@ -335,19 +335,25 @@ class Simplifier(ByParts, BaseEstimator):
             The training rows by default.
         """
         check_is_fitted(self, "rules_")
-        found = self.training_ if X is None else self.evaluate(X, y)
+        scores = self.training_ if X is None else self.evaluate(X, y)
         where = "training rows" if X is None else "these rows"
-        return f"{self.rules_}\n\n{scores_text(self.rules_, found, where)}"
+        text = f"{self.rules_}\n\n{scores_text(self.rules_, scores, where)}"
+        return render.Lines(text)
 
     def explain(self, X):
         """Why the rules answer what they answer, in a sentence; see RuleSet.explain."""
         check_is_fitted(self, "rules_")
         return self.rules_.explain(X)
 
-    def _repr_html_(self):
+    def _repr_mimebundle_(self, **kwargs):
+        """What a notebook shows: scikit-learn's diagram, or the rules once fitted."""
+        shown = super()._repr_mimebundle_(**kwargs)
         if hasattr(self, "rules_"):
-            return self.rules_._repr_html_()
-        return super()._repr_html_()
+            shown["text/html"] = self.rules_._repr_html_()
+        return shown
+
+    def _repr_html_(self):
+        return self._repr_mimebundle_().get("text/html")
 
     def __sklearn_tags__(self):
         tags = super().__sklearn_tags__()

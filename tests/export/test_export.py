@@ -1,10 +1,14 @@
 """One door for all formats; a file is there completely or not at all."""
 
 import os
+import sys
+import types
 
 import pytest
 
 from defragtrees import Rule, RuleSet
+from defragtrees.cli import export as export_command
+from defragtrees.cli.group import run
 from defragtrees.export import FORMATS, export
 
 RULES = RuleSet((), Rule((), 2.0), ("größe",), "regression")
@@ -80,3 +84,22 @@ def test_wrong_calls_are_refused_in_a_sentence(tmp_path):
     with pytest.raises(ValueError, match="save the tree with joblib"):
         export(RULES, "sklearn", tmp_path / "tree")
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_export_is_one_module_and_one_line(monkeypatch, tmp_path, capsys):
+    counting = types.ModuleType("to_count")
+    counting.SUFFIX = ".count"
+    counting.export = lambda rules, unit=1: (len(rules.rules) + 1) // unit
+    counting.to_bytes = lambda count: bytes([count])
+    monkeypatch.setitem(sys.modules, "to_count", counting)
+    monkeypatch.setitem(FORMATS, "count", "to_count")
+    assert export(RULES, "count", tmp_path / "a.count", unit=1) == 1
+    assert (tmp_path / "a.count").read_bytes() == b"\x01"
+    # The command line has it too, and knows that it is no text.
+    monkeypatch.delitem(sys.modules, export_command.__name__)
+    RULES.save(tmp_path / "rules.json")
+    arguments = ["export", str(tmp_path / "rules.json"), "--format", "count"]
+    assert run(arguments) == 2
+    assert "--format count is no text; name a file" in capsys.readouterr().err
+    assert run([*arguments, "--out", str(tmp_path / "b.count")]) == 0
+    assert (tmp_path / "b.count").read_bytes() == b"\x01"

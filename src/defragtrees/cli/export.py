@@ -7,16 +7,13 @@ import click
 from defragtrees.cli._command import Command, output_option
 from defragtrees.cli._output import check_output, say
 from defragtrees.cli._rules import read_rules
-from defragtrees.export import FORMATS, export
+from defragtrees.export import FORMATS, export, find_format
 
 __all__ = ["command"]
 
 EXAMPLE = """\
 defragtrees export rules.json --format sql --dialect mysql --out rules.sql
 """
-# An estimator is no file, so it is of no use here.
-CHOICES = [name for name in FORMATS if name != "sklearn"]
-BINARY = ("onnx",)
 # Databases that keep to the standard in all that the rules need.
 ANSI = ("duckdb", "postgres", "postgresql")
 
@@ -26,7 +23,9 @@ ANSI = ("duckdb", "postgres", "postgresql")
 @click.option(
     "--format",
     "form",
-    type=click.Choice(CHOICES),
+    type=click.Choice(
+        [name for name in FORMATS if find_format(name).SUFFIX is not None]
+    ),
     required=True,
     help="What to write.",
 )
@@ -47,11 +46,10 @@ def command(rules, form, dialect, table, out):
     options = {name: value for name, value in given.items() if value is not None}
     if options and form != "sql":
         raise click.UsageError(f"--{next(iter(options))} is for --format sql only.")
-    if out is None and form in BINARY:
+    if out is None and hasattr(find_format(form), "to_bytes"):
         raise click.UsageError(f"--format {form} is no text; name a file with --out.")
-    found = read_rules(rules)
+    exported = export(read_rules(rules), form, out, **options)
     if out is None:
-        say(export(found, form, **options).rstrip("\n"))
+        say(exported.rstrip("\n"))
         return
-    export(found, form, out, **options)
     say(f"The rules are in {out}.")

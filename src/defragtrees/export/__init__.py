@@ -1,40 +1,30 @@
 """A RuleSet for elsewhere: text to read, and the same answers in other engines.
 
-Every format is one module with one function `export(rules, ...)`, and one line in
-`FORMATS`.
+Every format is one module and one line in `FORMATS`. A module has `export(rules, ...)`
+and `SUFFIX`, how the names of its files end. One whose exports are no text has
+`to_bytes(exported)` too; one that is no file has no suffix, and says why in `NO_FILE`.
 """
 
 import os
-from collections.abc import Callable
+from importlib import import_module
 from typing import Any
 
-from defragtrees.export import (
-    to_html,
-    to_json,
-    to_latex,
-    to_markdown,
-    to_onnx,
-    to_python,
-    to_sql,
-    to_text,
-    to_tree,
-)
 from defragtrees.export.to_json import schema
 from defragtrees.files import write_atomic
 from defragtrees.rules import RuleSet
 
-__all__ = ["FORMATS", "export", "schema"]
+__all__ = ["FORMATS", "export", "find_format", "schema"]
 
-FORMATS: dict[str, Callable[..., Any]] = {
-    "html": to_html.export,
-    "json": to_json.export,
-    "latex": to_latex.export,
-    "markdown": to_markdown.export,
-    "onnx": to_onnx.export,
-    "python": to_python.export,
-    "sklearn": to_tree.export,
-    "sql": to_sql.export,
-    "text": to_text.export,
+FORMATS = {
+    "html": "defragtrees.export.to_html",
+    "json": "defragtrees.export.to_json",
+    "latex": "defragtrees.export.to_latex",
+    "markdown": "defragtrees.export.to_markdown",
+    "onnx": "defragtrees.export.to_onnx",
+    "python": "defragtrees.export.to_python",
+    "sklearn": "defragtrees.export.to_tree",
+    "sql": "defragtrees.export.to_sql",
+    "text": "defragtrees.export.to_text",
 }
 
 
@@ -82,14 +72,16 @@ def export(
             f"A RuleSet is needed; got {type(rules).__name__}. "
             "A fitted method keeps its own in `rules_`."
         )
-    if path is not None and format == "sklearn":
-        raise ValueError(
-            "A tree of scikit-learn is an object and no file; got "
-            f"path={str(path)!r}. Leave path out, and save the tree with joblib."
-        )
-    found = FORMATS[format](rules, **options)
+    module = find_format(format)
+    if path is not None and module.SUFFIX is None:
+        raise ValueError(f"{module.NO_FILE} Got path={str(path)!r}.")
+    exported = module.export(rules, **options)
     if path is not None:
-        is_text = isinstance(found, str)
-        content = found.encode("utf-8") if is_text else found.SerializeToString()
-        write_atomic(path, content)
-    return found
+        is_text = isinstance(exported, str)
+        write_atomic(path, exported if is_text else module.to_bytes(exported))
+    return exported
+
+
+def find_format(name):
+    """The module of a format."""
+    return import_module(FORMATS[name])

@@ -105,16 +105,16 @@ class Dialect:
             inside = inside.replace("\\", "\\\\")
         return f"{self.text_prefix}'{inside}'"
 
-    def condition(self, asked, kind):
-        """What one column is asked, to be put beside others with AND.
+    def condition(self, test, kind):
+        """The test of one column, to be put beside others with AND.
 
         Parameters
         ----------
-        asked : Asked
+        test : ColumnTest
         kind : {"number", "text", "truth"}
             What the column holds.
         """
-        name = self.name(asked.name)
+        name = self.name(test.name)
         may_be_nan = self.has_nan and kind == "number"
         # NaN is at most no number, in engines that put it above all numbers and in
         # those that let no comparison hold.
@@ -123,31 +123,31 @@ class Dialect:
         if may_be_nan:
             is_missing += f" OR NOT ({is_number})"
         is_present = is_number if may_be_nan else f"{name} IS NOT NULL"
-        if asked.holds_always:
-            return "1 = 1" if asked.missing else is_present
-        if asked.holds_never:
-            return f"({is_missing})" if asked.missing else "1 = 0"
-        if asked.labels is not None:
-            test = self._membership(asked, name)
-            is_open = not asked.is_listed
+        if test.holds_always:
+            return "1 = 1" if test.missing else is_present
+        if test.holds_never:
+            return f"({is_missing})" if test.missing else "1 = 0"
+        if test.labels is not None:
+            text = self._membership(test, name)
+            is_open = not test.is_listed
         else:
-            test = self._interval(asked, name)
-            is_open = asked.upper == math.inf
-        if asked.missing:
-            return f"({test} OR {is_missing})"
+            text = self._interval(test, name)
+            is_open = test.upper == math.inf
+        if test.missing:
+            return f"({text} OR {is_missing})"
         # NaN is above every lower bound and equal to no category.
-        return f"{test} AND {is_number}" if may_be_nan and is_open else test
+        return f"{text} AND {is_number}" if may_be_nan and is_open else text
 
-    def _membership(self, asked, name):
-        labels = ", ".join(self.literal(label) for label in asked.labels)
-        return f"{name} {'IN' if asked.is_listed else 'NOT IN'} ({labels})"
+    def _membership(self, test, name):
+        labels = ", ".join(self.literal(label) for label in test.labels)
+        return f"{name} {'IN' if test.is_listed else 'NOT IN'} ({labels})"
 
-    def _interval(self, asked, name):
+    def _interval(self, test, name):
         sides = []
-        if asked.lower != -math.inf:
-            sides.append(f"{name} > {self.literal(asked.lower)}")
-        if asked.upper != math.inf:
-            sides.append(f"{name} <= {self.literal(asked.upper)}")
+        if test.lower != -math.inf:
+            sides.append(f"{name} > {self.literal(test.lower)}")
+        if test.upper != math.inf:
+            sides.append(f"{name} <= {self.literal(test.upper)}")
         return " AND ".join(sides)
 
 

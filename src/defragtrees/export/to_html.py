@@ -6,6 +6,8 @@ from defragtrees.sentences import rule_table
 
 __all__ = ["export"]
 
+SUFFIX = ".html"
+
 
 def export(rules: RuleSet, *, caption: str = "") -> str:
     """The rules as a table to put into a page; every text in it is escaped.

@@ -8,6 +8,8 @@ from defragtrees.rules import RuleSet
 
 __all__ = ["export", "schema"]
 
+SUFFIX = ".json"
+
 SCHEMA = Path(__file__).with_name("rules.schema.json")
 
 

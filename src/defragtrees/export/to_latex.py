@@ -7,6 +7,8 @@ from defragtrees.sentences import rule_table
 
 __all__ = ["export"]
 
+SUFFIX = ".tex"
+
 SIGNS = {
     "<=": r"$\leq$",
     "<": "$<$",
@@ -68,4 +70,4 @@ def export(rules: RuleSet, *, longtable: bool = False) -> str:
 
 
 def _escape(text):
-    return SPECIAL.sub(lambda found: SIGNS[found.group()], text)
+    return SPECIAL.sub(lambda match: SIGNS[match.group()], text)

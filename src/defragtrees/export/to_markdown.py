@@ -7,6 +7,8 @@ from defragtrees.sentences import rule_table
 
 __all__ = ["export"]
 
+SUFFIX = ".md"
+
 # A lone "<" or "&" and the "_" inside a word mean themselves in Markdown; conditions
 # are easier to read where they are left alone.
 SPECIAL = re.compile(
@@ -40,4 +42,4 @@ def export(rules: RuleSet) -> str:
 
 
 def _escape(text):
-    return SPECIAL.sub(lambda found: "\\" + found.group(), text)
+    return SPECIAL.sub(lambda match: "\\" + match.group(), text)

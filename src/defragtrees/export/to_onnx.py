@@ -5,11 +5,13 @@ import math
 import numpy as np
 
 from defragtrees._optional import require
-from defragtrees.export import _asked
+from defragtrees.export import portable
 from defragtrees.rules import RuleSet
 from defragtrees.tables import listed
 
-__all__ = ["export"]
+__all__ = ["export", "to_bytes"]
+
+SUFFIX = ".onnx"
 
 # Old enough for the runtimes in use; each operator has doubles by then.
 OPSET, OPSET_ML, IR_VERSION = 17, 3, 8
@@ -45,12 +47,17 @@ def export(rules: RuleSet, *, single_input: bool = False):
     onnx = require("onnx", "The ONNX export")
     graph = _Graph(onnx, rules)
     columns = _read_matrix(graph) if single_input else _read_columns(graph)
-    held = [_rule(graph, columns, asked) for asked in _asked.questions(rules)]
+    held = [_rule(graph, columns, tests) for tests in portable.column_tests(rules)]
     if rules.decision == "average":
         _write_mean(graph, held)
     else:
         _write_first(graph, held)
     return graph.model()
+
+
+def to_bytes(model):
+    """The model as a file holds it."""
+    return model.SerializeToString()
 
 
 class _Graph:
@@ -136,7 +143,7 @@ def _read_matrix(graph):
     matrix = graph.read("X", "number", len(rules.feature_names))
     return {
         j: graph.add("Gather", matrix, graph.constant([j]), axis=1)
-        for j in _asked.used_features(rules) or [0]
+        for j in portable.used_features(rules) or [0]
     }
 
 
@@ -144,8 +151,8 @@ def _read_columns(graph):
     """From feature to its column; a column of texts as positions in its categories."""
     rules, columns = graph.rules, {}
     # Without any column the number of rows would be unknown.
-    for j in _asked.used_features(rules) or [0]:
-        kind, name = _asked.column_kind(rules, j), rules.feature_names[j]
+    for j in portable.used_features(rules) or [0]:
+        kind, name = portable.column_kind(rules, j), rules.feature_names[j]
         if not name:
             raise ValueError("An input of ONNX needs a name; a feature has none.")
         columns[j] = graph.read(name, kind, 1)
@@ -155,7 +162,7 @@ def _read_columns(graph):
 
 
 def _positions(graph, feature, name):
-    labels = list(_asked.labels_of(graph.rules, feature))
+    labels = list(portable.labels_of(graph.rules, feature))
     if "" in labels:
         raise ValueError(
             f"In ONNX the empty text stands for a missing value, but {name!r} has it "
@@ -171,54 +178,53 @@ def _positions(graph, feature, name):
     )
 
 
-def _rule(graph, columns, asked):
+def _rule(graph, columns, tests):
     """Whether a rule holds, (n, 1)."""
-    if not asked:
+    if not tests:
         shape = graph.add("Shape", next(iter(columns.values())))
         true = graph.onnx.numpy_helper.from_array(np.array([True]))
         return graph.add("ConstantOfShape", shape, value=true)
-    found = [_condition(graph, columns[one.feature], one) for one in asked]
-    held = found[0]
-    for other in found[1:]:
+    held, *others = [_condition(graph, columns[t.feature], t) for t in tests]
+    for other in others:
         held = graph.add("And", held, other)
     return held
 
 
-def _condition(graph, column, one):
+def _condition(graph, column, test):
     rules = graph.rules
-    if _asked.column_kind(rules, one.feature) == "text":
+    if portable.column_kind(rules, test.feature) == "text":
         held = [
-            (label in one.labels) == one.is_listed
-            for label in _asked.labels_of(rules, one.feature)
+            (label in test.labels) == test.is_listed
+            for label in portable.labels_of(rules, test.feature)
         ]
-        accepted = graph.constant([*held, not one.is_listed, one.missing])
+        accepted = graph.constant([*held, not test.is_listed, test.missing])
         return graph.add("Gather", accepted, column)
     is_missing = graph.add("IsNaN", column)
-    if one.labels is None:
-        test = _interval(graph, column, one)
+    if test.labels is None:
+        held = _interval(graph, column, test)
     else:
-        test = _membership(graph, column, one, is_missing)
-    return graph.add("Or", test, is_missing) if one.missing else test
+        held = _membership(graph, column, test, is_missing)
+    return graph.add("Or", held, is_missing) if test.missing else held
 
 
-def _interval(graph, column, one):
+def _interval(graph, column, test):
     sides = []
-    if one.lower != -math.inf:
-        sides.append(graph.add("Greater", column, graph.constant(one.lower)))
-    if one.upper != math.inf or not sides:
-        sides.append(graph.add("LessOrEqual", column, graph.constant(one.upper)))
+    if test.lower != -math.inf:
+        sides.append(graph.add("Greater", column, graph.constant(test.lower)))
+    if test.upper != math.inf or not sides:
+        sides.append(graph.add("LessOrEqual", column, graph.constant(test.upper)))
     return sides[0] if len(sides) == 1 else graph.add("And", *sides)
 
 
-def _membership(graph, column, one, is_missing):
+def _membership(graph, column, test, is_missing):
     types = graph.onnx.TensorProto
     # A list must not be empty, and nothing equals NaN.
-    labels = [[_double(label, one.name) for label in one.labels] or [math.nan]]
+    labels = [[_double(label, test.name) for label in test.labels] or [math.nan]]
     equal = graph.add("Equal", column, graph.constant(labels))
     counts = graph.add("Cast", equal, to=types.INT32)
     any_of = graph.add("ReduceMax", counts, axes=[1], keepdims=1)
     listed_ones = graph.add("Cast", any_of, to=types.BOOL)
-    if one.is_listed:
+    if test.is_listed:
         return listed_ones
     others = graph.add("Not", listed_ones)
     return graph.add("And", others, graph.add("Not", is_missing))
@@ -238,22 +244,22 @@ def _write_first(graph, held):
     table = graph.add("Concat", *held, axis=1)
     numbers = graph.add("Cast", table, to=types.FLOAT)
     first = graph.add("ArgMax", numbers, axis=1, keepdims=0)
-    answers = np.asarray(_asked.answers(rules))
+    answers = np.asarray(portable.answers(rules))
     answer = graph.add("Gather", graph.constant(answers), first)
-    if rules.task == "regression":
+    if not rules.outcome.n_classes:
         graph.write("prediction", answer, answers.dtype)
         return
     graph.write("label", answer, answers.dtype)
-    if _asked.has_shares(rules):
-        shares = np.array(_asked.outputs(rules))
-        found = graph.add("Gather", graph.constant(shares), first)
-        graph.write("probabilities", found, shares.dtype, shares.shape[1])
+    if portable.has_shares(rules):
+        shares = np.array(portable.outputs(rules))
+        probabilities = graph.add("Gather", graph.constant(shares), first)
+        graph.write("probabilities", probabilities, shares.dtype, shares.shape[1])
 
 
 def _write_mean(graph, held):
     """Total over weight, added up one by one, in the order in which `predict` does."""
     rules = graph.rules
-    outputs = np.array(_asked.outputs(rules))
+    outputs = np.array(portable.outputs(rules))
     n_outputs = outputs.shape[1]
     weights = np.array([rule.weight for rule in rules], dtype=np.float64)
     summands = np.column_stack([weights[:, None] * outputs, weights])
@@ -268,11 +274,11 @@ def _write_mean(graph, held):
     mean = graph.add("Div", values, weight)
     has_weight = graph.add("Greater", weight, graph.constant(0.0))
     mean = graph.add("Where", has_weight, mean, graph.constant(outputs[-1:]))
-    if rules.task == "regression":
+    if not rules.outcome.n_classes:
         only = graph.add("Gather", mean, graph.constant(0), axis=1)
         graph.write("prediction", only, outputs.dtype)
         return
-    classes = np.asarray(_asked.classes(rules))
+    classes = np.asarray(portable.class_labels(rules))
     likeliest = graph.add("ArgMax", mean, axis=1, keepdims=0)
     label = graph.add("Gather", graph.constant(classes), likeliest)
     graph.write("label", label, classes.dtype)

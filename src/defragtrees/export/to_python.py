@@ -3,10 +3,12 @@
 import math
 
 from defragtrees import render
-from defragtrees.export import _asked
+from defragtrees.export import portable
 from defragtrees.rules import RuleSet
 
 __all__ = ["export"]
+
+SUFFIX = ".py"
 
 HEAD = '''"""Rules as plain Python, which needs nothing else; written by defragtrees.
 
@@ -103,11 +105,11 @@ def export(rules: RuleSet) -> str:
 
 def _ordered(rules):
     """Constants and functions of rules that are asked in order."""
-    constants = [f"ANSWERS = {_tuple(_asked.answers(rules))}"]
+    constants = [f"ANSWERS = {_tuple(portable.answers(rules))}"]
     functions = [_chain(rules), PREDICT]
-    if _asked.has_shares(rules):
-        constants.append(f"CLASSES = {_tuple(_asked.classes(rules))}")
-        constants.append(f"SHARES = {_lines(map(_tuple, _asked.outputs(rules)))}")
+    if portable.has_shares(rules):
+        constants.append(f"CLASSES = {_tuple(portable.class_labels(rules))}")
+        constants.append(f"SHARES = {_lines(map(_tuple, portable.outputs(rules)))}")
         functions.append(SHARES)
     return ["\n".join(constants), *functions]
 
@@ -117,12 +119,12 @@ def _averaging(rules):
     weights = [float(rule.weight) for rule in rules]
     constants = [
         f"WEIGHTS = {_tuple(weights)}",
-        f"OUTPUTS = {_lines(map(_tuple, _asked.outputs(rules)))}",
+        f"OUTPUTS = {_lines(map(_tuple, portable.outputs(rules)))}",
     ]
     functions = [_holding(rules), MEAN]
-    if rules.task == "regression":
+    if not rules.outcome.n_classes:
         return ["\n".join(constants), *functions, PREDICT_NUMBER]
-    constants.append(f"CLASSES = {_tuple(_asked.classes(rules))}")
+    constants.append(f"CLASSES = {_tuple(portable.class_labels(rules))}")
     return ["\n".join(constants), *functions, PREDICT_CLASS]
 
 
@@ -133,9 +135,9 @@ def _chain(rules):
         *_columns(rules),
     ]
     comments = _comments(rules)
-    for k, asked in enumerate(_asked.questions(rules)[:-1]):
+    for k, tests in enumerate(portable.column_tests(rules)[:-1]):
         lines.append(f"    # {comments[k]}")
-        lines.append(f"    if {_holds(rules, asked)}:")
+        lines.append(f"    if {_holds(rules, tests)}:")
         lines.append(f"        return {k}")
     return "\n".join([*lines, f"    return {len(rules.rules)}"])
 
@@ -147,14 +149,15 @@ def _holding(rules):
         *_columns(rules),
         "    return (",
     ]
-    for asked, comment in zip(_asked.questions(rules), _comments(rules), strict=True):
-        lines += [f"        # {comment}", f"        {_holds(rules, asked)},"]
+    every = portable.column_tests(rules)
+    for tests, comment in zip(every, _comments(rules), strict=True):
+        lines += [f"        # {comment}", f"        {_holds(rules, tests)},"]
     return "\n".join([*lines, "    )"])
 
 
 def _readers(rules):
     """The functions that read a column, as far as they are needed."""
-    used = _asked.used_features(rules)
+    used = portable.used_features(rules)
     is_number = {rules.categories[feature] is None for feature in used}
     return [
         source
@@ -166,7 +169,7 @@ def _readers(rules):
 def _columns(rules):
     """Lines that read what the rules ask about."""
     lines = []
-    for feature in _asked.used_features(rules):
+    for feature in portable.used_features(rules):
         read = "_number" if rules.categories[feature] is None else "_category"
         name = str(rules.feature_names[feature])
         lines.append(f"    x{feature + 1} = {read}(row[{name!r}])")
@@ -183,35 +186,35 @@ def _comments(rules):
     return [render.plain(text) for text in texts]
 
 
-def _holds(rules, asked):
+def _holds(rules, tests):
     parts = []
-    for one in asked:
-        is_number = rules.categories[one.feature] is None
-        column = f"x{one.feature + 1}"
+    for test in tests:
+        is_number = rules.categories[test.feature] is None
+        column = f"x{test.feature + 1}"
         is_missing = f"{column} != {column}" if is_number else f"{column} is None"
         is_present = f"{column} == {column}" if is_number else f"{column} is not None"
-        if one.holds_never:
-            parts.append(is_missing if one.missing else "False")
-        elif one.holds_always:
-            parts.append("True" if one.missing else is_present)
-        elif one.labels is not None and not one.is_listed:
+        if test.holds_never:
+            parts.append(is_missing if test.missing else "False")
+        elif test.holds_always:
+            parts.append("True" if test.missing else is_present)
+        elif test.labels is not None and not test.is_listed:
             # A missing value is not among the labels, so it holds unless told.
-            other = f"{column} not in {_tuple(one.labels)}"
-            parts.append(other if one.missing else f"{is_present} and {other}")
+            other = f"{column} not in {_tuple(test.labels)}"
+            parts.append(other if test.missing else f"{is_present} and {other}")
         else:
-            test = _test(one, column)
-            parts.append(f"({test} or {is_missing})" if one.missing else test)
+            text = _test(test, column)
+            parts.append(f"({text} or {is_missing})" if test.missing else text)
     return " and ".join(parts) if parts else "True"
 
 
-def _test(one, column):
-    if one.labels is not None:
-        return f"{column} in {_tuple(one.labels)}"
-    if one.lower == -math.inf:
-        return f"{column} <= {one.upper!r}"
-    if one.upper == math.inf:
-        return f"{column} > {one.lower!r}"
-    return f"{one.lower!r} < {column} <= {one.upper!r}"
+def _test(test, column):
+    if test.labels is not None:
+        return f"{column} in {_tuple(test.labels)}"
+    if test.lower == -math.inf:
+        return f"{column} <= {test.upper!r}"
+    if test.upper == math.inf:
+        return f"{column} > {test.lower!r}"
+    return f"{test.lower!r} < {column} <= {test.upper!r}"
 
 
 def _tuple(values):

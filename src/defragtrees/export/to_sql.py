@@ -7,11 +7,13 @@ asked as well.
 
 from collections.abc import Sequence
 
-from defragtrees.export import _asked
+from defragtrees.export import portable
 from defragtrees.export._sql import DIALECTS
 from defragtrees.rules import RuleSet
 
 __all__ = ["export"]
+
+SUFFIX = ".sql"
 
 NAMES = ("rule", "total", "weight", "share", "held", "sums", "shares")  # in subqueries
 
@@ -65,20 +67,20 @@ def export(
 def _expression(rules, dialect):
     held = _held(rules, dialect)
     if rules.decision != "average":
-        answers = [dialect.literal(value) for value in _asked.answers(rules)]
+        answers = [dialect.literal(value) for value in portable.answers(rules)]
         return _chain(held, answers)
-    if rules.task == "regression":
+    if not rules.outcome.n_classes:
         return _mean(rules, held, dialect)
     return _likeliest_class(rules, held, dialect)
 
 
 def _held(rules, dialect):
     """For each rule but the default a test that is true where it holds."""
-    kinds = {j: _asked.column_kind(rules, j) for j in _asked.used_features(rules)}
+    kinds = {j: portable.column_kind(rules, j) for j in portable.used_features(rules)}
     return [
-        " AND ".join(dialect.condition(one, kinds[one.feature]) for one in asked)
+        " AND ".join(dialect.condition(test, kinds[test.feature]) for test in tests)
         or "1 = 1"
-        for asked in _asked.questions(rules)[:-1]
+        for tests in portable.column_tests(rules)[:-1]
     ]
 
 
@@ -97,11 +99,11 @@ def _mean(rules, held, dialect):
     (products,), weights = _summands(rules)
     total = _sum(held, products, dialect)
     weight = _sum(held, weights, dialect)
-    if not _asked.needs_default(rules):
+    if not portable.needs_default(rules):
         return f"({total} / {weight})"
     return (
         f"CASE WHEN {weight} > {dialect.literal(0.0)} THEN {total} / {weight} "
-        f"ELSE {dialect.literal(_asked.answers(rules)[-1])} END"
+        f"ELSE {dialect.literal(portable.answers(rules)[-1])} END"
     )
 
 
@@ -110,7 +112,7 @@ def _summands(rules):
     weights = [float(rule.weight) for rule in rules]
     products = [
         [weight * value for weight, value in zip(weights, values, strict=True)]
-        for values in zip(*_asked.outputs(rules), strict=True)
+        for values in zip(*portable.outputs(rules), strict=True)
     ]
     return products, weights
 
@@ -131,7 +133,7 @@ def _likeliest_class(rules, held, dialect):
     Subqueries without a table of their own, so that each condition and each share is
     written down once; they see the columns of the row.
     """
-    labels = [dialect.literal(label) for label in _asked.classes(rules)]
+    labels = [dialect.literal(label) for label in portable.class_labels(rules)]
     products, weights = _summands(rules)
     name = _names(rules, dialect)
     tests = [name("rule", k) for k in range(len(weights))]
@@ -151,7 +153,7 @@ def _likeliest_class(rules, held, dialect):
         f"CASE WHEN {weight} > {zero} THEN {total} / {weight} "
         f"ELSE {dialect.literal(default)} END AS {share}"
         for total, default, share in zip(
-            totals, _asked.outputs(rules)[-1], shares, strict=True
+            totals, portable.outputs(rules)[-1], shares, strict=True
         )
     ]
     return (

@@ -4,6 +4,8 @@ from defragtrees.rules import RuleSet
 
 __all__ = ["export"]
 
+SUFFIX = ".txt"
+
 
 def export(rules: RuleSet, *, header: str = "") -> str:
     """The rules as a person would say them, one on each line.

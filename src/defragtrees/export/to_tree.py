@@ -8,20 +8,24 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn import tree
 from sklearn.tree._tree import Tree
 
-from defragtrees.export import _asked
+from defragtrees.export import portable
 from defragtrees.rules import RuleSet
 
 __all__ = ["export"]
 
+SUFFIX = None
+NO_FILE = (
+    "A tree of scikit-learn is an object and no file. Leave path out, and save the "
+    "tree with joblib."
+)
+
 NO_CHILD, NO_FEATURE = -1, -2  # as scikit-learn marks a leaf
 
 
-def export(
-    rules: RuleSet, *, max_leaves: int = 1000
-) -> DecisionTreeClassifier | DecisionTreeRegressor:
+def export(rules: RuleSet, *, max_leaves: int = 1000) -> tree.BaseDecisionTree:
     """A fitted decision tree that predicts as the rules do.
 
     scikit-learn rounds X to float32 before it compares. The tree agrees with the rules
@@ -51,12 +55,12 @@ def export(
     |--- degrees >  20.00
     |   |--- value: [5.00]
     """
-    for asked in _asked.questions(rules):
-        for one in asked:
-            if one.labels is not None:
+    for tests in portable.column_tests(rules):
+        for test in tests:
+            if test.labels is not None:
                 raise ValueError(
                     "A tree of scikit-learn splits on numbers only; the rules ask for "
-                    f"categories of {one.name!r}. Encode them before the ensemble is "
+                    f"categories of {test.name!r}. Encode them before the ensemble is "
                     "fitted, or choose another format."
                 )
     return _estimator(rules, _in_order(_merged(_grow(rules, max_leaves))))
@@ -97,15 +101,15 @@ class _Place:
 
 def _grow(rules, max_leaves):
     """Nodes from the root on; children come after their parent."""
-    asked = _asked.questions(rules)
+    tests = portable.column_tests(rules)
     values = _values(rules)
     nodes = [_Node()]
-    open_places = [_Place(0, {}, tuple(range(len(asked))))]
+    open_places = [_Place(0, {}, tuple(range(len(tests))))]
     n_leaves = 1
     while open_places:
         place = open_places.pop()
         node = nodes[place.node]
-        split, possible = _next_split(place, asked, rules.decision, values)
+        split, possible = _next_split(place, tests, rules.decision, values)
         if split is None:
             node.value = _leaf_value(rules, values, possible)
             continue
@@ -125,48 +129,48 @@ def _grow(rules, max_leaves):
     return nodes
 
 
-def _next_split(place, asked, decision, values):
+def _next_split(place, tests, decision, values):
     """What to ask next, or None at a leaf; and the rules that may still hold."""
     split, possible = None, []
     for k in place.rules:
-        found = _status(asked[k], place.spans)
-        if found is False:
+        status = _status(tests[k], place.spans)
+        if status is False:
             continue
         possible.append(k)
-        if found is not True and split is None:
-            split = found
-        if found is True and decision != "average":
+        if status is not True and split is None:
+            split = status
+        if status is True and decision != "average":
             break
     if decision != "average" and len({values[k] for k in possible}) == 1:
         split = None
     return split, tuple(possible)
 
 
-def _status(asked, spans):
+def _status(tests, spans):
     """Whether a rule holds in a part of space; if that is open, what to ask next."""
     split = None
-    for one in asked:
-        found = _condition_status(one, spans.get(one.feature, _Span()))
-        if found is False:
+    for test in tests:
+        status = _condition_status(test, spans.get(test.feature, _Span()))
+        if status is False:
             return False
-        if found is not True and split is None:
-            split = (one.feature, *found)
+        if status is not True and split is None:
+            split = (test.feature, *status)
     return True if split is None else split
 
 
-def _condition_status(one, span):
+def _condition_status(test, span):
     if span.is_empty:
-        return one.missing
-    is_inside = one.lower <= span.lower and span.upper <= one.upper
-    is_outside = one.holds_never or one.upper <= span.lower or one.lower >= span.upper
-    if is_inside or is_outside:
-        if not span.missing or one.missing == is_inside:
+        return test.missing
+    is_inside = test.lower <= span.lower and span.upper <= test.upper
+    is_apart = test.upper <= span.lower or test.lower >= span.upper
+    if is_inside or is_apart or test.holds_never:
+        if not span.missing or test.missing == is_inside:
             return is_inside
         # Every number is at most infinity, so that missing values are alone.
         return math.inf, False
-    if one.upper < span.upper:
-        return one.upper, one.missing
-    return one.lower, not one.missing
+    if test.upper < span.upper:
+        return test.upper, test.missing
+    return test.lower, not test.missing
 
 
 def _parted(spans, split):
@@ -185,10 +189,10 @@ def _values(rules):
     A tree answers with the first of the classes that have the largest share. Where
     that is not what the rule says, its leaf gives its answer the whole share.
     """
-    if rules.decision == "average" or rules.task == "regression":
-        return _asked.outputs(rules)
-    labels, values = _asked.classes(rules), []
-    for rule, answer in zip(rules, _asked.answers(rules), strict=True):
+    if rules.decision == "average" or not rules.outcome.n_classes:
+        return portable.outputs(rules)
+    labels, values = portable.class_labels(rules), []
+    for rule, answer in zip(rules, portable.answers(rules), strict=True):
         shares, position = rule.distribution, labels.index(answer)
         if shares is None or int(np.argmax(shares)) != position:
             shares = [float(k == position) for k in range(len(labels))]
@@ -238,15 +242,15 @@ def _in_order(nodes):
 
 def _estimator(rules, nodes):
     n_features = len(rules.feature_names)
-    is_number = rules.task == "regression"
-    estimator = DecisionTreeRegressor() if is_number else DecisionTreeClassifier()
-    n_outputs = 1 if is_number else len(rules.classes)
-    tree = Tree(n_features, np.array([n_outputs], dtype=np.intp), 1)
-    tree.__setstate__({**tree.__getstate__(), **_state(tree, nodes)})
-    estimator.tree_ = tree
+    outcome = rules.outcome
+    estimator = getattr(tree, f"DecisionTree{outcome.estimator_suffix}")()
+    n_outputs = outcome.n_classes or 1
+    fitted = Tree(n_features, np.array([n_outputs], dtype=np.intp), 1)
+    fitted.__setstate__({**fitted.__getstate__(), **_state(fitted, nodes)})
+    estimator.tree_ = fitted
     estimator.n_features_in_ = estimator.max_features_ = n_features
     estimator.n_outputs_ = 1
-    if not is_number:
+    if outcome.n_classes:
         estimator.classes_ = np.asarray(rules.classes)
         estimator.n_classes_ = n_outputs
     # These names stand for columns without names.
@@ -255,9 +259,9 @@ def _estimator(rules, nodes):
     return estimator
 
 
-def _state(tree, nodes):
+def _state(fitted, nodes):
     """What `Tree.__setstate__` takes."""
-    table = np.zeros(len(nodes), dtype=tree.__getstate__()["nodes"].dtype)
+    table = np.zeros(len(nodes), dtype=fitted.__getstate__()["nodes"].dtype)
     n_outputs = max(len(node.value) for node in nodes if node.value is not None)
     values = np.zeros((len(nodes), 1, n_outputs))
     counts = np.ones(len(nodes))

@@ -1,4 +1,4 @@
-"""What rules ask and answer, in the values of the user's own table.
+"""What rules test and answer, in the values of the user's own table.
 
 A condition on categories speaks of positions; outside the library there are only the
 categories themselves. Here they are put back, and what cannot be written down in
@@ -13,12 +13,23 @@ import numpy as np
 
 from defragtrees.tables import listed
 
-__all__ = ["Asked"]
+__all__ = [
+    "ColumnTest",
+    "answers",
+    "class_labels",
+    "column_kind",
+    "column_tests",
+    "has_shares",
+    "labels_of",
+    "needs_default",
+    "outputs",
+    "used_features",
+]
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What a condition asks of one column.
+class ColumnTest:
+    """What a condition tests of one column.
 
     Parameters
     ----------
@@ -57,9 +68,9 @@ class Asked:
         return self.lower == -math.inf and self.upper == math.inf
 
 
-def questions(rules):
-    """For each rule, the default last, the tuple of what it asks."""
-    return [tuple(_asked(rules, c) for c in rule.conditions) for rule in rules]
+def column_tests(rules):
+    """For each rule, the default last, its tests."""
+    return [tuple(_column_test(rules, c) for c in rule.conditions) for rule in rules]
 
 
 def used_features(rules):
@@ -77,8 +88,8 @@ def used_features(rules):
 
 def column_kind(rules, feature):
     """What a column holds: "number", "text" or "truth" (true and false)."""
-    known = rules.categories[feature]
-    if known is None:
+    categories = rules.categories[feature]
+    if categories is None:
         return "number"
     kinds = {_kind(label) for label in labels_of(rules, feature)}
     if kinds == {"number", "truth"}:
@@ -86,7 +97,7 @@ def column_kind(rules, feature):
     if len(kinds) > 1:
         raise ValueError(
             "A column must hold values of one kind; the categories of "
-            f"{rules.feature_names[feature]!r} are {listed(known)}. "
+            f"{rules.feature_names[feature]!r} are {listed(categories)}. "
             "Turn all of them into text."
         )
     return kinds.pop() if kinds else "text"
@@ -102,37 +113,25 @@ def labels_of(rules, feature):
     }
 
 
-def classes(rules):
+def class_labels(rules):
     """The class labels that `predict` gives, as plain values."""
     return [_plain(label, "class") for label in np.asarray(rules.classes).tolist()]
 
 
 def answers(rules):
     """For each rule, the default last, its answer as `predict` gives it."""
-    found = [rule.prediction for rule in rules]
-    if rules.task == "regression":
-        return [float(value) for value in found]
-    dtype = np.asarray(rules.classes).dtype
-    return [_plain(label, "class") for label in np.asarray(found, dtype=dtype).tolist()]
+    values = np.asarray([rule.prediction for rule in rules], rules.outcome.dtype)
+    return [_plain(value, "class") for value in values.tolist()]
 
 
 def has_shares(rules):
     """Whether the rules know class shares, so that `predict_proba` has an answer."""
-    return rules.task == "classification" and all(
-        rule.distribution is not None for rule in rules
-    )
+    return all(rule.distribution for rule in rules)
 
 
 def outputs(rules):
     """For each rule, the default last, what is averaged: class shares, or a number."""
-    if rules.task == "regression":
-        return [(float(rule.prediction),) for rule in rules]
-    if not has_shares(rules):
-        raise ValueError(
-            "Rules for classes that are averaged need a distribution each; one of "
-            "them has none."
-        )
-    return [tuple(float(share) for share in rule.distribution) for rule in rules]
+    return [tuple(map(float, rules.outcome.outputs(rule))) for rule in rules]
 
 
 def needs_default(rules):
@@ -141,34 +140,33 @@ def needs_default(rules):
     return weights[-1] <= 0 or min(weights) < 0
 
 
-def _asked(rules, condition):
+def _column_test(rules, condition):
     feature = condition.feature
     name = rules.feature_names[feature]
-    known = rules.categories[feature]
-    if known is None and condition.categories is None:
-        return Asked(
+    categories = rules.categories[feature]
+    if categories is None and condition.categories is None:
+        return ColumnTest(
             feature,
             name,
             float(condition.lower),
             float(condition.upper),
             missing=condition.missing,
         )
-    if known is None:
+    if categories is None:
         # A column without a list of categories holds the positions themselves.
         labels = tuple(float(position) for position in condition.categories)
-        return Asked(feature, name, labels=labels, missing=condition.missing)
+        return ColumnTest(feature, name, labels=labels, missing=condition.missing)
     held = condition.categories
     if held is None:
-        held = [
-            j for j in range(len(known) + 1) if condition.lower < j <= condition.upper
-        ]
-    is_listed = len(known) not in held
+        lower, upper = condition.lower, condition.upper
+        held = [j for j in range(len(categories) + 1) if lower < j <= upper]
+    is_listed = len(categories) not in held
     labels = tuple(
         label
         for label, position in labels_of(rules, feature).items()
         if (position in held) == is_listed
     )
-    return Asked(
+    return ColumnTest(
         feature, name, labels=labels, is_listed=is_listed, missing=condition.missing
     )
 

@@ -5,7 +5,7 @@ import numpy as np
 from defragtrees._optional import require
 from defragtrees.plots import COLOURS
 from defragtrees.reproduce import paper
-from defragtrees.reproduce.results import Item, spread_text, title_of
+from defragtrees.reproduce.results import Item, rows_with, spread_text, title_of
 
 __all__ = ["NEEDS", "build", "panels"]
 
@@ -16,17 +16,17 @@ def build(results):
     """Error by K of EM and the point of FAB, as numbers and as a picture."""
     numbers, rows = [], []
     for dataset in results.datasets:
-        found = results.all(dataset, "em")
+        em = results.all(dataset, "em")
         fab = results.all(dataset, "Proposed")
-        if not (found and fab):
+        if not (em and fab):
             continue
         for place in range(paper.MOST_COMPONENTS):
-            errors = np.array([one[place]["error"] for one in found])
+            errors = np.array([one[place]["error"] for one in em])
             numbers.append(_row(dataset, "EM", place + 1, errors))
         errors = results.values(dataset, "Proposed", "error")
         n_rules = results.values(dataset, "Proposed", "n_rules")
         numbers.append(_row(dataset, "FAB", n_rules.mean(), errors))
-        of_em = [row for row in numbers if _is(row, dataset, "EM")]
+        of_em = rows_with(numbers, dataset=dataset, inference="EM")
         best = min(of_em, key=lambda row: row["error"])
         rows.append(
             [
@@ -60,15 +60,11 @@ def _row(dataset, inference, k, errors):
     }
 
 
-def _is(row, dataset, inference):
-    return row["dataset"] == dataset and row["inference"] == inference
-
-
 def _verdict(numbers, datasets):
     good, total = [], 0
     for dataset in datasets:
-        of_em = [row for row in numbers if _is(row, dataset, "EM")]
-        fab = [row for row in numbers if _is(row, dataset, "FAB")]
+        of_em = rows_with(numbers, dataset=dataset, inference="EM")
+        fab = rows_with(numbers, dataset=dataset, inference="FAB")
         if not (of_em and fab):
             continue
         total += 1
@@ -100,8 +96,8 @@ def panels(datasets):
 def _draw(numbers, datasets):
     figure, axes = panels(datasets)
     for dataset, ax in axes.items():
-        of_em = [row for row in numbers if _is(row, dataset, "EM")]
-        fab = [row for row in numbers if _is(row, dataset, "FAB")]
+        of_em = rows_with(numbers, dataset=dataset, inference="EM")
+        fab = rows_with(numbers, dataset=dataset, inference="FAB")
         ax.errorbar(
             [row["k"] for row in of_em],
             [row["error"] for row in of_em],

@@ -19,17 +19,17 @@ def build(results):
     """Data, the forest of five trees and the rules of every method, in panels."""
     numbers, figures, names = [], {}, []
     for dataset in results.datasets:
-        found = results.one(dataset, "regions", results.seeds[0])
-        if found is None:
+        result = results.one(dataset, "regions", results.seeds[0])
+        if result is None:
             continue
-        figures |= _figures(results, dataset, found)
-        names = list(found["n_rules"])
+        figures |= _figures(results, dataset, result)
+        names = list(result["n_rules"])
         numbers.append(
             {
                 "dataset": dataset,
-                "regions": found["n_regions"],
+                "regions": result["n_regions"],
                 "regions_paper": paper.REGIONS_OF_FIVE_TREES[dataset],
-                **{f"rules_{name}": n for name, n in found["n_rules"].items()},
+                **{f"rules_{name}": n for name, n in result["n_rules"].items()},
             }
         )
     return Item(
@@ -60,7 +60,7 @@ def _row(one, names):
     ]
 
 
-def _figures(results, dataset, found):
+def _figures(results, dataset, result):
     """The two pictures of one data set."""
     seed = results.seeds[0]
     chosen = results.one(dataset, "ensemble", seed)
@@ -68,10 +68,10 @@ def _figures(results, dataset, found):
     ensemble = fit_forest(
         data, chosen["node_size"], chosen["n_leaves"], seed, N_FEW_TREES
     )
-    rules = {name: RuleSet.from_dict(one) for name, one in found["rules"].items()}
+    rules = {name: RuleSet.from_dict(one) for name, one in result["rules"].items()}
     forest = read_forest(ensemble)
     return {
-        f"regions_{dataset}": _draw(data, forest, found["n_regions"], rules),
+        f"regions_{dataset}": _draw(data, forest, result["n_regions"], rules),
         f"node_harvest_{dataset}": _draw_harvest(rules["Node Harvest"]),
     }
 
@@ -96,10 +96,10 @@ def _draw(data, forest, n_regions, rules):
 
 def _points(ax, data):
     for label in (0, 1):
-        own = data.y == label
+        rows = data.y == label
         ax.plot(
-            data.X[own, 0],
-            data.X[own, 1],
+            data.X[rows, 0],
+            data.X[rows, 1],
             plots.MARKERS[label],
             color=plots.COLOURS[label],
             ms=3,

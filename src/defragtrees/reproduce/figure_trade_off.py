@@ -3,7 +3,7 @@
 from defragtrees.plots import COLOURS, MARKERS
 from defragtrees.reproduce.figure_em import panels
 from defragtrees.reproduce.parts import METHODS
-from defragtrees.reproduce.results import Item, spread_text, title_of
+from defragtrees.reproduce.results import Item, rows_with, spread_text, title_of
 
 __all__ = ["NEEDS", "build"]
 
@@ -50,19 +50,15 @@ def build(results):
 
 
 def _means(numbers, dataset):
-    found = {}
+    means = {}
     for method in METHODS:
-        own = [
-            row
-            for row in numbers
-            if row["dataset"] == dataset and row["method"] == method
-        ]
-        if own:
-            found[method] = tuple(
-                sum(row[name] for row in own) / len(own)
+        rows = rows_with(numbers, dataset=dataset, method=method)
+        if rows:
+            means[method] = tuple(
+                sum(row[name] for row in rows) / len(rows)
                 for name in ("n_rules", "error")
             )
-    return found
+    return means
 
 
 def _verdict(numbers, datasets):
@@ -96,9 +92,11 @@ def _verdict(numbers, datasets):
 def _counts(numbers):
     sentences = []
     for method in METHODS:
-        own = [row["n_rules"] for row in numbers if row["method"] == method]
-        if own:
-            sentences.append(f"{method}: from {min(own):.0f} to {max(own):.0f} rules.")
+        sizes = [row["n_rules"] for row in rows_with(numbers, method=method)]
+        if sizes:
+            sentences.append(
+                f"{method}: from {min(sizes):.0f} to {max(sizes):.0f} rules."
+            )
     return sentences
 
 
@@ -106,14 +104,10 @@ def _draw(results, numbers):
     figure, axes = panels(results.datasets)
     for dataset, ax in axes.items():
         for i, method in enumerate(METHODS):
-            own = [
-                row
-                for row in numbers
-                if row["dataset"] == dataset and row["method"] == method
-            ]
+            rows = rows_with(numbers, dataset=dataset, method=method)
             ax.plot(
-                [row["n_rules"] for row in own],
-                [row["error"] for row in own],
+                [row["n_rules"] for row in rows],
+                [row["error"] for row in rows],
                 MARKERS[i],
                 color=COLOURS[i],
                 mec="white",

@@ -5,23 +5,9 @@ import time
 import warnings
 
 import numpy as np
-from sklearn.base import is_classifier
 
 from defragtrees import metrics
-from defragtrees.methods.born_again import (
-    BornAgainTreeClassifier,
-    BornAgainTreeRegressor,
-)
-from defragtrees.methods.defrag import DefragClassifier, DefragRegressor
-from defragtrees.methods.distilled import (
-    DistilledTreeClassifier,
-    DistilledTreeRegressor,
-)
-from defragtrees.methods.intrees import InTreesClassifier, InTreesRegressor
-from defragtrees.methods.node_harvest import (
-    NodeHarvestClassifier,
-    NodeHarvestRegressor,
-)
+from defragtrees.methods import estimator_for
 from defragtrees.plots import count_regions
 from defragtrees.readers import read_forest
 from defragtrees.reproduce import paper
@@ -51,10 +37,10 @@ PAPER_SETTINGS = {
     "max_rules": paper.MOST_COMPONENTS,
 }
 METHODS = {
-    "Proposed": ((DefragClassifier, DefragRegressor), PAPER_SETTINGS),
-    "defragtrees": ((DefragClassifier, DefragRegressor), {}),
+    "Proposed": ("defrag", PAPER_SETTINGS),
+    "defragtrees": ("defrag", {}),
     "BATrees": (
-        (BornAgainTreeClassifier, BornAgainTreeRegressor),
+        "born_again",
         {
             "max_depth": paper.DEPTHS,
             "min_values": 3,
@@ -62,13 +48,13 @@ METHODS = {
             "shorten_thresholds": False,
         },
     ),
-    "inTrees": ((InTreesClassifier, InTreesRegressor), {}),
+    "inTrees": ("intrees", {}),
     "Node Harvest": (
-        (NodeHarvestClassifier, NodeHarvestRegressor),
+        "node_harvest",
         {"source": "own", "round_digits": 3, "shorten_thresholds": False},
     ),
     "DTree2": (
-        (DistilledTreeClassifier, DistilledTreeRegressor),
+        "distilled",
         {
             "max_depth": 2,
             "max_rules": None,
@@ -93,16 +79,17 @@ def make_method(name, forest, seed, **more):
     **more
         Settings that take the place of the usual ones.
     """
-    kinds, settings = METHODS[name]
-    is_number = forest.task == "regression"
-    settings = {**settings, **(FOR_NUMBERS.get(name, {}) if is_number else {})}
-    return kinds[is_number](forest, **{**settings, **more}, random_state=seed)
+    method, settings = METHODS[name]
+    if not forest.outcome.n_classes:
+        settings = {**settings, **FOR_NUMBERS.get(name, {})}
+    kind = estimator_for(method, forest.outcome)
+    return kind(forest, **{**settings, **more}, random_state=seed)
 
 
 def _ensemble(data, seed, _forest):
-    forest, found = search_forest(data, seed)
+    forest, chosen = search_forest(data, seed)
     return {
-        **found,
+        **chosen,
         "error": metrics.error(data.y_test, forest.predict(data.X_test), data.task),
         "n_train": len(data.X),
         "n_test": len(data.X_test),
@@ -114,20 +101,20 @@ def _ensemble(data, seed, _forest):
 
 def _em(data, seed, forest):
     """EM for every K up to the largest, timed."""
-    found = []
+    by_k = []
     for n_components in range(1, paper.MOST_COMPONENTS + 1):
         model = make_method(
             "Proposed", forest, seed, inference="em", max_rules=n_components
         ).fit(data.X, data.y)
         answers = model.predict_posterior(data.X_test)
-        found.append(
+        by_k.append(
             {
                 "n_components": int(model.posterior_.n_components),
                 "seconds": seconds_per_restart(model),
                 "error": metrics.error(data.y_test, answers, data.task),
             }
         )
-    return found
+    return by_k
 
 
 def seconds_per_restart(model):
@@ -189,11 +176,11 @@ def shown_rules(name, model):
     """The rules as pairs of what they ask and what they answer, for Table 4."""
     rules = model.rules_
     chosen = model.component_rules_ if name == "Proposed" else tuple(rules)
-    is_number = not is_classifier(model)
+    is_label = rules.outcome.n_classes > 0
     return [
         [
             rule.text(rules.feature_names, rules.categories),
-            rule.prediction if is_number else str(rule.prediction),
+            str(rule.prediction) if is_label else rule.prediction,
         ]
         for rule in chosen
     ]
@@ -201,30 +188,32 @@ def shown_rules(name, model):
 
 def _four_rules(data, seed, forest):
     """As many rules as the paper shows for Energy, and on its two features."""
-    whole = make_method("Proposed", forest, seed, max_rules=4).fit(data.X, data.y)
+    unbound = make_method("Proposed", forest, seed, max_rules=4).fit(data.X, data.y)
     model = make_method(
         "Proposed", forest, seed, max_rules=4, features=ENERGY_FEATURES
     ).fit(data.X, data.y)
     same = [
         (one.covers(data.X) == two.covers(data.X)).all()
-        for one, two in zip(whole.component_rules_, model.component_rules_, strict=True)
+        for one, two in zip(
+            unbound.component_rules_, model.component_rules_, strict=True
+        )
     ]
     return {
         "n_rules": counted_rules("Proposed", model),
         "rules": shown_rules("Proposed", model),
-        "whole_rules": shown_rules("Proposed", whole),
+        "whole_rules": shown_rules("Proposed", unbound),
         "n_same": int(sum(same)),
     }
 
 
 def _regions(data, seed, forest):
     """Every method on a forest of few trees, for the pictures."""
-    found = {"n_regions": count_regions(forest), "rules": {}, "n_rules": {}}
+    result = {"n_regions": count_regions(forest), "rules": {}, "n_rules": {}}
     for name in METHODS:
         model = make_method(name, forest, seed).fit(data.X, data.y)
-        found["rules"][name] = model.rules_.to_dict()
-        found["n_rules"][name] = counted_rules(name, model)
-    return found
+        result["rules"][name] = model.rules_.to_dict()
+        result["n_rules"][name] = counted_rules(name, model)
+    return result
 
 
 PARTS = {

@@ -3,12 +3,19 @@
 from dataclasses import dataclass
 
 import numpy as np
+from sklearn.base import is_classifier
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from defragtrees import datasets
 from defragtrees.reproduce import paper
 
 __all__ = ["Realisation", "draw", "fit_forest", "search_forest"]
+
+# R tries the square root of the features for classes, and a third of them for numbers.
+FORESTS = {
+    "classification": (RandomForestClassifier, lambda n_features: "sqrt"),
+    "regression": (RandomForestRegressor, lambda n_features: max(1, n_features // 3)),
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,20 +53,20 @@ def draw(name, seed, data_home=None):
     n_rows = paper.DATASETS[name][2]
     is_made = name.startswith("synthetic")
     if is_made:
-        found = datasets.load(name, n_samples=2 * n_rows, random_state=seed)
+        data = datasets.load(name, n_samples=2 * n_rows, random_state=seed)
     else:
-        found = datasets.load(name, data_home=data_home)
-    order = np.random.default_rng([seed, 7]).permutation(len(found.X))
+        data = datasets.load(name, data_home=data_home)
+    order = np.random.default_rng([seed, 7]).permutation(len(data.X))
     n_train = min(n_rows, len(order) // 2)
     train, test = order[:n_train], order[n_train : 2 * n_train]
     return Realisation(
-        found.X[train],
-        found.y[train],
-        found.X[test],
-        found.y[test],
-        found.feature_names,
-        found.task,
-        None if is_made else len(found.X),
+        data.X[train],
+        data.y[train],
+        data.X[test],
+        data.y[test],
+        data.feature_names,
+        data.task,
+        None if is_made else len(data.X),
     )
 
 
@@ -73,15 +80,12 @@ def fit_forest(data, node_size, n_leaves, seed, n_trees=paper.N_TREES):
     seed : int
     n_trees : int
     """
-    is_number = data.task == "regression"
-    kind = RandomForestRegressor if is_number else RandomForestClassifier
-    # R tries a third of the features for numbers, and the square root for classes.
-    max_features = max(1, data.X.shape[1] // 3) if is_number else "sqrt"
+    kind, features_tried = FORESTS[data.task]
     return kind(
         n_trees,
         min_samples_split=node_size + 1,
         max_leaf_nodes=n_leaves,
-        max_features=max_features,
+        max_features=features_tried(data.X.shape[1]),
         oob_score=n_trees == paper.N_TREES,
         random_state=seed,
         n_jobs=1,
@@ -94,25 +98,25 @@ def search_forest(data, seed):
     Returns
     -------
     forest : fitted ensemble
-    found : dict
+    chosen : dict
         Its node size, number of leaves and out-of-bag error.
     """
-    best, found = None, {}
+    best, chosen = None, {}
     for node_size in paper.NODE_SIZES:
         for n_leaves in paper.LEAF_NUMBERS:
             forest = fit_forest(data, node_size, n_leaves, seed)
             error = _out_of_bag_error(forest, data)
-            if best is None or error < found["oob_error"]:
+            if best is None or error < chosen["oob_error"]:
                 best = forest
-                found = {
+                chosen = {
                     "node_size": node_size,
                     "n_leaves": n_leaves,
                     "oob_error": error,
                 }
-    return best, found
+    return best, chosen
 
 
 def _out_of_bag_error(forest, data):
-    if data.task == "regression":
-        return float(np.mean((forest.oob_prediction_ - data.y) ** 2))
-    return float(1 - forest.oob_score_)
+    if is_classifier(forest):
+        return float(1 - forest.oob_score_)
+    return float(np.mean((forest.oob_prediction_ - data.y) ** 2))

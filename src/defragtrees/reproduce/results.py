@@ -9,7 +9,7 @@ import numpy as np
 from defragtrees import render
 from defragtrees.reproduce import paper
 
-__all__ = ["Item", "Results", "spread_text", "to_csv"]
+__all__ = ["Item", "Results", "rows_with", "spread_text", "title_of", "to_csv"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,8 +32,8 @@ class Results:
 
     def all(self, dataset, part):
         """The results of one part, by realisation; without those that are not there."""
-        found = (self.store.read(dataset, seed, part) for seed in self.seeds)
-        return [one for one in found if one is not None]
+        results = (self.store.read(dataset, seed, part) for seed in self.seeds)
+        return [one for one in results if one is not None]
 
     def one(self, dataset, part, seed=0):
         """The result of one realisation, or None."""
@@ -88,6 +88,19 @@ def spread_text(values, digits=3):
         return ""
     mean = render.rounded(float(np.mean(values)), digits)
     return f"{mean} ± {render.rounded(float(np.std(values)), 2)}"
+
+
+def rows_with(rows, **values):
+    """Those of some plain dicts that have these values.
+
+    Examples
+    --------
+    >>> rows_with([{"a": 1, "b": 2}, {"a": 3, "b": 2}], a=3)
+    [{'a': 3, 'b': 2}]
+    """
+    return [
+        row for row in rows if all(row[name] == value for name, value in values.items())
+    ]
 
 
 def to_csv(rows):

@@ -73,13 +73,13 @@ class Plan:
 
     def cells(self):
         """Pairs of data set and seed with their parts, the longest first."""
-        found = []
+        cells = []
         for dataset in self.datasets:
             for seed in self.seeds:
                 parts = self._parts(dataset, seed)
                 if parts:
-                    found.append((dataset, seed, parts))
-        return sorted(found, key=lambda cell: -cost(cell[0], cell[2]))
+                    cells.append((dataset, seed, parts))
+        return sorted(cells, key=lambda cell: -cost(cell[0], cell[2]))
 
     def _parts(self, dataset, seed):
         parts = {}

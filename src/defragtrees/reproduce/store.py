@@ -30,10 +30,10 @@ class Store:
         """A result, or None if it is not there or was made with other settings."""
         try:
             text = self._path(dataset, seed, part).read_text(encoding="utf-8")
-            found = json.loads(text)
+            content = json.loads(text)
         except (FileNotFoundError, json.JSONDecodeError):
             return None
-        return found["result"] if found["settings"] == self.settings else None
+        return content["result"] if content["settings"] == self.settings else None
 
     def write(self, dataset, seed, part, result):
         """Keep a result."""

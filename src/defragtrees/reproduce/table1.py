@@ -12,20 +12,20 @@ def build(results):
     """Rows and features of every set, beside the paper's."""
     numbers = []
     for dataset in results.datasets:
-        found = results.one(dataset, "ensemble", results.seeds[0])
-        if found is None:
+        result = results.one(dataset, "ensemble", results.seeds[0])
+        if result is None:
             continue
         n_features, n_all, n_rows = paper.DATASETS[dataset]
         numbers.append(
             {
                 "dataset": dataset,
-                "features": found["n_features"],
+                "features": result["n_features"],
                 "features_paper": n_features,
-                "rows_there": found["n_all"],
+                "rows_there": result["n_all"],
                 "rows_paper": n_all,
-                "train": found["n_train"],
+                "train": result["n_train"],
                 "train_paper": n_rows,
-                "test": found["n_test"],
+                "test": result["n_test"],
             }
         )
     return Item(

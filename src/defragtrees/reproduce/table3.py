@@ -1,7 +1,7 @@
 """Table 3: how many rules cover a test point."""
 
 from defragtrees.reproduce import paper
-from defragtrees.reproduce.results import Item, spread_text, title_of
+from defragtrees.reproduce.results import Item, rows_with, spread_text, title_of
 
 __all__ = ["NEEDS", "build"]
 
@@ -57,24 +57,24 @@ def _cell(results, method, dataset):
 
 
 def _verdict(numbers):
-    found = []
+    sentences = []
     for method in paper.OVERLAP:
-        own = [one for one in numbers if one["method"] == method]
+        rows = rows_with(numbers, method=method)
         close = [
             title_of(one["dataset"])
-            for one in own
+            for one in rows
             if abs(one["overlap"] - one["overlap_paper"]) <= CLOSE
         ]
         within = [
             title_of(one["dataset"])
-            for one in own
+            for one in rows
             if abs(one["overlap"] - one["overlap_paper"])
             <= 2 * (one["std"] + one["std_paper"])
         ]
-        if own:
-            found.append(
-                f"{method}: within {CLOSE} of the paper on {len(close)} of {len(own)} "
+        if rows:
+            sentences.append(
+                f"{method}: within {CLOSE} of the paper on {len(close)} of {len(rows)} "
                 f"sets ({', '.join(close) or 'none'}); within two standard deviations "
                 f"on {len(within)}."
             )
-    return found
+    return sentences

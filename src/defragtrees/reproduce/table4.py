@@ -16,11 +16,11 @@ def build(results):
     seed = results.seeds[0]
     rows, numbers = [], []
     for method in NEEDS[1:]:
-        found = results.one("energy", method, seed)
-        if found is None:
+        result = results.one("energy", method, seed)
+        if result is None:
             continue
         published = _by_answer(paper.ENERGY_RULES.get(method.split(",")[0], ()))
-        shown = _by_answer(found["rules"][:N_SHOWN])
+        shown = _by_answer(result["rules"][:N_SHOWN])
         for place, (text, answer) in enumerate(shown):
             theirs = published[place] if place < len(published) else ("", None)
             answer = render.rounded(float(answer))
@@ -28,7 +28,7 @@ def build(results):
             numbers.append(
                 {
                     "method": method,
-                    "n_rules": found["n_rules"],
+                    "n_rules": result["n_rules"],
                     "answer": answer,
                     "rule": text,
                     "answer_paper": theirs[1],
@@ -56,18 +56,18 @@ def _by_answer(rules):
 
 def _verdict(results, seed):
     """What the four rules are made of, and how many rules the methods have."""
-    found = results.one("energy", FOUR_RULES, seed)
-    if found is None:
+    result = results.one("energy", FOUR_RULES, seed)
+    if result is None:
         return []
     published = _by_answer(paper.ENERGY_RULES["Proposed"])
     farthest = max(
         abs(float(rule[1]) - theirs[1])
-        for rule, theirs in zip(_by_answer(found["rules"]), published, strict=False)
+        for rule, theirs in zip(_by_answer(result["rules"]), published, strict=False)
     )
-    shorter = "; ".join(text for text, _ in found["whole_rules"])
+    shorter = "; ".join(text for text, _ in result["whole_rules"])
     sentences = [
-        f"With K at most 4 the proposed method has {found['n_rules']} rules. Said in "
-        f"overall_height and wall_area alone, {found['n_same']} of them hold in "
+        f"With K at most 4 the proposed method has {result['n_rules']} rules. Said in "
+        f"overall_height and wall_area alone, {result['n_same']} of them hold in "
         "exactly the training rows of their whole boxes; their answers are at most "
         f"{farthest:.2f} from the paper's. With all features they are shorter: "
         f"{shorter}."

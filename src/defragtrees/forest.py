@@ -18,8 +18,72 @@ COMBINATIONS = ("mean", "sum", "median")
 BLOCK_CELLS = 200_000  # rows x trees walked at once, so that they stay in the cache
 
 
+class Predicting:
+    """The part of a Forest that turns the trees' combined answers into predictions.
+
+    Each method for a table X has a twin for the matrix that `encode` makes of it.
+    """
+
+    def encode(self, X):
+        """X as float64 numbers, categories as positions; checks names and number."""
+        return read_matrix(X, self.feature_names, self.categories)
+
+    def predict(self, X):
+        """Class labels, or numbers, of shape (n_samples,)."""
+        return self.predict_encoded(self.encode(X))
+
+    def predict_proba(self, X):
+        """Class probabilities of shape (n_samples, n_classes)."""
+        return self.predict_proba_encoded(self.encode(X))
+
+    def predict_raw(self, X):
+        """The combined answers of the trees before the link, (n_samples, n_outputs)."""
+        return self.predict_raw_encoded(self.encode(X))
+
+    def predict_encoded(self, matrix):
+        """`predict` for a matrix that `encode` made."""
+        return self.predict_from_raw(self.predict_raw_encoded(matrix))
+
+    def predict_proba_encoded(self, matrix):
+        """`predict_proba` for a matrix that `encode` made."""
+        return self.proba_from_raw(self.predict_raw_encoded(matrix))
+
+    def predict_target(self, matrix):
+        """What rules imitate on an encoded matrix: class numbers, or numbers."""
+        if self.outcome.n_classes:
+            return self.class_index(matrix)
+        return self.predict_encoded(matrix)
+
+    def class_index(self, matrix):
+        """Class numbers for a matrix that `encode` made."""
+        return self._class_index(self.predict_raw_encoded(matrix))
+
+    def predict_from_raw(self, raw):
+        """`predict` from what `predict_raw` gave."""
+        if self.outcome.n_classes:
+            return self.outcome.decode(self._class_index(raw))
+        linked = LINKS[self.link](raw)
+        return linked[:, 0] if linked.shape[1] == 1 else linked
+
+    def proba_from_raw(self, raw):
+        """`predict_proba` from what `predict_raw` gave."""
+        if not self.outcome.n_classes:
+            raise AttributeError("A regression forest has no class probabilities.")
+        linked = LINKS[self.link](raw)
+        if linked.shape[1] == 1 and len(self.classes) == 2:
+            return np.hstack([1 - linked, linked])
+        return linked
+
+    def _class_index(self, raw):
+        if raw.shape[1] == 1 and len(self.classes) == 2:
+            border = 0.5 if self.link == "identity" else 0.0
+            score = raw[:, 0] - border
+            return (score >= 0 if self.ties == "last" else score > 0).astype(int)
+        return raw.argmax(axis=1)
+
+
 @dataclass(frozen=True, eq=False)
-class Forest(ByValue):
+class Forest(Predicting, ByValue):
     """An ensemble of trees, and how their answers become a prediction.
 
     Parameters
@@ -143,63 +207,6 @@ class Forest(ByValue):
                     )
                 )
         return distinct
-
-    def encode(self, X):
-        """X as float64 numbers, categories as positions; checks names and number."""
-        return read_matrix(X, self.feature_names, self.categories)
-
-    def predict_raw(self, X):
-        """The combined answers of the trees before the link, (n_samples, n_outputs)."""
-        return self.predict_raw_encoded(self.encode(X))
-
-    def predict_proba(self, X):
-        """Class probabilities of shape (n_samples, n_classes)."""
-        return self.predict_proba_encoded(self.encode(X))
-
-    def predict_proba_encoded(self, matrix):
-        """`predict_proba` for a matrix that `encode` made."""
-        return self.proba_from_raw(self.predict_raw_encoded(matrix))
-
-    def proba_from_raw(self, raw):
-        """`predict_proba` from what `predict_raw` gave."""
-        if not self.outcome.n_classes:
-            raise AttributeError("A regression forest has no class probabilities.")
-        linked = LINKS[self.link](raw)
-        if linked.shape[1] == 1 and len(self.classes) == 2:
-            return np.hstack([1 - linked, linked])
-        return linked
-
-    def predict(self, X):
-        """Class labels, or numbers, of shape (n_samples,)."""
-        return self.predict_encoded(self.encode(X))
-
-    def predict_encoded(self, matrix):
-        """`predict` for a matrix that `encode` made."""
-        return self.predict_from_raw(self.predict_raw_encoded(matrix))
-
-    def predict_from_raw(self, raw):
-        """`predict` from what `predict_raw` gave."""
-        if self.outcome.n_classes:
-            return self.outcome.decode(self._class_index(raw))
-        linked = LINKS[self.link](raw)
-        return linked[:, 0] if linked.shape[1] == 1 else linked
-
-    def predict_target(self, matrix):
-        """What rules imitate on an encoded matrix: class numbers, or numbers."""
-        if self.outcome.n_classes:
-            return self.class_index(matrix)
-        return self.predict_encoded(matrix)
-
-    def class_index(self, matrix):
-        """Class numbers for a matrix that `encode` made."""
-        return self._class_index(self.predict_raw_encoded(matrix))
-
-    def _class_index(self, raw):
-        if raw.shape[1] == 1 and len(self.classes) == 2:
-            border = 0.5 if self.link == "identity" else 0.0
-            score = raw[:, 0] - border
-            return (score >= 0 if self.ties == "last" else score > 0).astype(int)
-        return raw.argmax(axis=1)
 
     def predict_raw_encoded(self, matrix):
         """`predict_raw` for a matrix that `encode` made."""

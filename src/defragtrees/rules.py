@@ -86,7 +86,8 @@ class RuleSet(Answering, ByValue):
             raise ValueError("Feature names must be texts.")
         if len(categories) != len(names):
             raise ValueError("categories must have one entry for each feature.")
-        self.outcome.check_labels("Rules")
+        if self.outcome.labels == ():
+            raise ValueError(f"Rules for a {self.task} need their classes.")
         if self.decision not in DECISIONS:
             raise ValueError(
                 f"decision must be one of {DECISIONS}; got {self.decision!r}."

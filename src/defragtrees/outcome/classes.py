@@ -6,12 +6,13 @@ from typing import Any, ClassVar
 import numpy as np
 
 from defragtrees import render
+from defragtrees.outcome.base import Outcome
 
 __all__ = ["Classes"]
 
 
 @dataclass(frozen=True)
-class Classes:
+class Classes(Outcome):
     """One of several labels.
 
     Parameters
@@ -27,19 +28,9 @@ class Classes:
     estimator_suffix: ClassVar[str] = "Classifier"
 
     @classmethod
-    def of(cls, classes):
+    def of(cls, classes=None):
         """The outcome with these labels."""
         return cls(tuple(classes or ()))
-
-    @property
-    def n_classes(self):
-        """Number of classes; 0 for numbers."""
-        return len(self.labels)
-
-    @property
-    def dtype(self):
-        """Of an array of answers."""
-        return np.asarray(self.labels).dtype
 
     def check(self, y):
         """The labels; refused where some are missing or look like measurements."""
@@ -72,29 +63,6 @@ class Classes:
             )
         return np.array([position[label] for label in labels.tolist()])[inverse]
 
-    def decode(self, encoded):
-        """Labels from class numbers."""
-        return np.asarray(self.labels)[encoded]
-
-    def has_known(self, y):
-        """Whether any of the labels is a class."""
-        return bool(set(self.labels).intersection(np.unique(y).tolist()))
-
-    def check_known(self, y):
-        """Refuse labels none of which is a class, as those of another type are."""
-        # A class that training did not have is no mistake: the rules are wrong there.
-        if not self.has_known(y):
-            labels = np.unique(y).tolist()
-            raise ValueError(
-                f"y must have labels such as {list(self.labels)[:5]!r}; got "
-                f"{labels[:5]!r}. Are they of another type?"
-            )
-
-    def check_labels(self, owner):
-        """Refuse to go without labels."""
-        if not self.labels:
-            raise ValueError(f"{owner} for a classification need their classes.")
-
     def check_outputs(self, n_outputs):
         """Refuse a number of outputs of trees that cannot stand for the classes."""
         allowed = {self.n_classes} | ({1} if self.n_classes == 2 else set())
@@ -118,12 +86,6 @@ class Classes:
     def losses(self, expected, predicted):
         """For each row 1 if the class is wrong, else 0."""
         return (np.ravel(expected) != np.ravel(predicted)).astype(np.float64)
-
-    def error(self, expected, predicted, sample_weight=None):
-        """Share of wrong classes."""
-        return float(
-            np.average(self.losses(expected, predicted), weights=sample_weight)
-        )
 
     def fidelity(self, answers, predicted, sample_weight=None):
         """Share of rows with the ensemble's class."""
@@ -155,10 +117,6 @@ class Classes:
     def decide(self, outputs):
         """Answers from means of outputs, (n_samples, n_outputs): the likeliest."""
         return self.decode(outputs.argmax(axis=1))
-
-    def is_same_answer(self, one, other):
-        """Whether two answers are of one kind."""
-        return one == other
 
     def answer_text(self, answer):
         """An answer as text."""

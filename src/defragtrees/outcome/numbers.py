@@ -7,6 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from defragtrees import render
+from defragtrees.outcome.base import Outcome
 
 __all__ = ["Numbers", "explained_share"]
 
@@ -14,20 +15,13 @@ LARGEST = 1e100
 
 
 @dataclass(frozen=True)
-class Numbers:
+class Numbers(Outcome):
     """A number."""
 
     task: ClassVar[str] = "regression"
     error_name: ClassVar[str] = "squared error"
     estimator_suffix: ClassVar[str] = "Regressor"
-    labels: ClassVar[None] = None
-    n_classes: ClassVar[int] = 0
-    dtype: ClassVar[np.dtype] = np.dtype(np.float64)
-
-    @classmethod
-    def of(cls, classes=None):
-        """The outcome; it has no labels."""
-        return cls()
+    labels = None
 
     def check(self, y):
         """The numbers as float64; refused where some are not finite."""
@@ -46,27 +40,6 @@ class Numbers:
             )
         return y
 
-    def encode(self, y):
-        """Checked numbers as they are."""
-        return y
-
-    def decode(self, encoded):
-        """Numbers as they are."""
-        return encoded
-
-    def has_known(self, y):
-        """Whether any of the labels is a class; all numbers can be."""
-        return True
-
-    def check_known(self, y):
-        """Refuse nothing: all numbers can be."""
-
-    def check_labels(self, owner):
-        """Refuse nothing: there are none."""
-
-    def check_outputs(self, n_outputs):
-        """Refuse nothing: trees may give several numbers."""
-
     def check_rule(self, rule, is_averaged=False):
         """Refuse a rule that answers no finite number, or has class shares."""
         try:
@@ -83,12 +56,6 @@ class Numbers:
     def losses(self, expected, predicted):
         """For each row the squared error."""
         return (np.ravel(expected) - np.ravel(predicted)) ** 2
-
-    def error(self, expected, predicted, sample_weight=None):
-        """Mean squared error."""
-        return float(
-            np.average(self.losses(expected, predicted), weights=sample_weight)
-        )
 
     def fidelity(self, answers, predicted, sample_weight=None):
         """Share of the variance of the ensemble's answers that is explained (R²)."""
@@ -127,10 +94,6 @@ class Numbers:
         """Answers from means of outputs, (n_samples, n_outputs)."""
         return outputs[:, 0]
 
-    def is_same_answer(self, one, other):
-        """Whether two answers are of one kind; all numbers are."""
-        return True
-
     def answer_text(self, answer):
         """An answer as text."""
         return render.number(answer)
@@ -142,10 +105,6 @@ class Numbers:
     def error_text(self, error):
         """An error as text."""
         return render.rounded(error, 3)
-
-    def evidence_text(self, error):
-        """How well a rule does, as text."""
-        return f"{self.error_name} {self.error_text(error)}"
 
 
 def explained_share(loss, variance, largest):

@@ -1,0 +1,81 @@
+"""Outcome: what every outcome has, with or without labels."""
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+__all__ = ["Outcome"]
+
+
+class Outcome:
+    """Base of all outcomes.
+
+    An outcome names itself (`task`, `error_name`, `estimator_suffix`) and has its
+    `labels`, None where there are none. It writes `check` for y; `check_rule` for a
+    rule; `losses`, `fidelity`, `constant_loss` and `best_constants`; `indicators`,
+    `outputs` and `decide`, from targets and rules to numbers that can be averaged and
+    back; and the texts of an answer and of an error.
+    """
+
+    task: ClassVar[str]
+    error_name: ClassVar[str]
+    estimator_suffix: ClassVar[str]
+    labels: Any
+
+    @classmethod
+    def of(cls, classes=None):
+        """The outcome with these labels, if it has any."""
+        return cls()
+
+    @property
+    def n_classes(self):
+        """Number of classes; 0 without labels."""
+        return len(self.labels or ())
+
+    @property
+    def dtype(self):
+        """Of an array of answers."""
+        if self.labels is None:
+            return np.dtype(np.float64)
+        return np.asarray(self.labels).dtype
+
+    def encode(self, y):
+        """Checked y as the search sees it: class numbers, or numbers as they are."""
+        return y
+
+    def decode(self, encoded):
+        """Answers from what `encode` gives."""
+        return encoded if self.labels is None else np.asarray(self.labels)[encoded]
+
+    def has_known(self, y):
+        """Whether any of the labels is a class; numbers are all known."""
+        if self.labels is None:
+            return True
+        return bool(set(self.labels).intersection(np.unique(y).tolist()))
+
+    def check_known(self, y):
+        """Refuse labels none of which is a class, as those of another type are."""
+        # A class that training did not have is no mistake: the rules are wrong there.
+        if not self.has_known(y):
+            labels = np.unique(y).tolist()
+            raise ValueError(
+                f"y must have labels such as {list(self.labels)[:5]!r}; got "
+                f"{labels[:5]!r}. Are they of another type?"
+            )
+
+    def check_outputs(self, n_outputs):
+        """Refuse a number of outputs of trees that cannot stand for the answer."""
+
+    def is_same_answer(self, one, other):
+        """Whether two answers are of one kind: equal labels, or any two numbers."""
+        return self.labels is None or one == other
+
+    def error(self, expected, predicted, sample_weight=None):
+        """Mean loss: share of wrong classes, or mean squared error."""
+        return float(
+            np.average(self.losses(expected, predicted), weights=sample_weight)
+        )
+
+    def evidence_text(self, error):
+        """How well a rule does, as text."""
+        return f"{self.error_name} {self.error_text(error)}"

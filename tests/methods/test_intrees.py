@@ -28,7 +28,7 @@ from defragtrees.methods.intrees import (
     pruning,
     targets,
 )
-from defragtrees.methods.intrees.candidates import Candidates, drop_repeats, extract
+from defragtrees.methods.intrees.candidates import PathRules, drop_repeats, extract
 from defragtrees.methods.intrees.listing import build_list
 from defragtrees.methods.intrees.pruning import measure, prune, prune_all
 from defragtrees.methods.intrees.selection import select_rules
@@ -97,7 +97,7 @@ def stages(name):
         shorten=False,
     )
     rules = extract(problem, 6, 100)
-    rules = rules.some(drop_repeats(rules.asked))
+    rules = rules.take(drop_repeats(rules.side_numbers))
     labels, classes = problem.target, data.get("classes")
     if classes is None:
         labels, _ = discretise(problem.target, problem.sample_weight, 3)
@@ -107,11 +107,11 @@ def stages(name):
 
 
 def read(rules, grid):
-    """Candidates in the fixtures' notation."""
+    """PathRules in the fixtures' notation."""
     found = []
     for number in range(len(rules)):
         conditions = []
-        for side in rules.asked_by(number):
+        for side in rules.sides_of(number):
             feature = int(rules.sides.feature[side])
             accepts = rules.sides.accepts[side][:-1]
             at = int((accepts if accepts[0] else ~accepts).sum()) - 1
@@ -139,7 +139,7 @@ def write(rules, n_features):
     numbers = np.full((len(rules), max(map(len, rules))), -1)
     for k, rule in enumerate(rules):
         numbers[k, : len(rule)] = [distinct.index(tuple(c)) for c in rule]
-    return grid, Candidates(sides, numbers)
+    return grid, PathRules(sides, numbers)
 
 
 def assert_measures(measured, expected, grid, classes, but=()):
@@ -156,7 +156,7 @@ def assert_measures(measured, expected, grid, classes, but=()):
 
 
 def assert_list(measured, listed, target, expected, grid, classes):
-    conditions = read(measured.rules.some(listed.rules), grid)
+    conditions = read(measured.rules.take(listed.rules), grid)
     assert conditions == expected["conditions"][:-1]
     answers = [measured.answer[k] for k in listed.rules]
     rest = target.columns[listed.place == len(answers), :-1].sum(axis=0)
@@ -176,7 +176,7 @@ def test_paths_are_those_of_the_original(name):
     assert len(extract(problem, 6, 100)) == data["n_rules_raw"]
     assert read(rules, problem.grid) == data["unique_conditions"]
     short = extract(problem, 3)
-    short = short.some(drop_repeats(short.asked))
+    short = short.take(drop_repeats(short.side_numbers))
     assert read(short, problem.grid) == data["unique_conditions_maxdepth3"]
 
 

@@ -176,9 +176,9 @@ def _make_columns(problem):
             kept = range(len(values)) if len(values) != 2 else [0]
             made = [(rank == k, int(values[k])) for k in kept]
         for numbers, position in made:
-            own = np.full(len(column), np.nan, dtype=np.float32)
-            own[~missing] = numbers
-            cells.append(own)
+            cell_column = np.full(len(column), np.nan, dtype=np.float32)
+            cell_column[~missing] = numbers
+            cells.append(cell_column)
             feature.append(j)
             category.append(position)
     # A column of nothing, so that a tree can be grown where no feature has a value.
@@ -191,11 +191,11 @@ def _read(tree, columns, problem, rows):
     splits: list[Split | None] = [None] * tree.node_count
     waiting = [(0, rows)]
     while waiting:
-        node, own = waiting.pop()
+        node, node_rows = waiting.pop()
         if tree.children_left[node] < 0:
             continue
         place = tree.feature[node]
-        column = columns.cells[own, place]
+        column = columns.cells[node_rows, place]
         missing_left = bool(tree.missing_go_to_left[node])
         goes_left = np.where(
             np.isnan(column), missing_left, column <= tree.threshold[node]
@@ -204,12 +204,12 @@ def _read(tree, columns, problem, rows):
             problem,
             columns.feature[place],
             columns.category[place],
-            own[goes_left],
-            own[~goes_left],
+            node_rows[goes_left],
+            node_rows[~goes_left],
             missing_left,
         )
-        waiting.append((tree.children_left[node], own[goes_left]))
-        waiting.append((tree.children_right[node], own[~goes_left]))
+        waiting.append((tree.children_left[node], node_rows[goes_left]))
+        waiting.append((tree.children_right[node], node_rows[~goes_left]))
     return SplitTree(
         tuple(splits), tuple(tree.children_left), tuple(tree.children_right)
     )

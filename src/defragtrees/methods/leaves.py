@@ -92,32 +92,32 @@ class SplitTree:
 
     def apply(self, X):
         """The leaf of each row, by its number among the nodes."""
-        found = np.zeros(len(X), dtype=np.intp)
+        leaf_of_row = np.zeros(len(X), dtype=np.intp)
         waiting = [(0, np.arange(len(X)))]
         while waiting:
             node, rows = waiting.pop()
             split = self.splits[node]
             if split is None:
-                found[rows] = node
+                leaf_of_row[rows] = node
                 continue
             goes_left = split.goes_left(X[rows, split.feature])
             waiting.append((self.left[node], rows[goes_left]))
             waiting.append((self.right[node], rows[~goes_left]))
-        return found
+        return leaf_of_row
 
     def paths(self):
         """For each leaf, from left to right, its number and the sides that it took."""
-        found = []
+        paths = []
         waiting = [(0, ())]
         while waiting:
             node, sides = waiting.pop()
             split = self.splits[node]
             if split is None:
-                found.append((node, sides))
+                paths.append((node, sides))
                 continue
             waiting.append((self.right[node], (*sides, (split, False))))
             waiting.append((self.left[node], (*sides, (split, True))))
-        return found
+        return paths
 
     def cut(self, is_leaf):
         """The tree with some nodes made leaves; what was below them is not reached."""
@@ -208,10 +208,10 @@ def cross_validate(problem, trees_from, n_folds, rng, n_jobs=None, finished=None
         train = np.flatnonzero(fold_of_row != fold)
         test = np.flatnonzero(fold_of_row == fold)
         trees = trees_from(train, fold)
-        found = [_error(problem, tree, train, test) for tree in trees]
+        errors = [_error(problem, tree, train, test) for tree in trees]
         if finished is not None:
             finished()
-        return found
+        return errors
 
     jobs = (delayed(errors_of)(fold) for fold in range(n_folds))
     return np.mean(Parallel(n_jobs=n_jobs, prefer="threads")(jobs), axis=0)

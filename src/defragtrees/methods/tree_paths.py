@@ -89,7 +89,7 @@ def find_paths(problem, max_depth, n_trees=None):
                 left, right = names.sides_of(tree, node)
                 waiting.append((int(tree.right[node]), (*sides, right)))
                 waiting.append((int(tree.left[node]), (*sides, left)))
-    return names.found(), paths
+    return names.sides(), paths
 
 
 class _SideNames:
@@ -148,5 +148,5 @@ class _SideNames:
         right[-1] = self.has_missing[feature] and not missing_left
         return left, right
 
-    def found(self):
+    def sides(self):
         return Sides(np.array(self.features, dtype=np.intp), tuple(self.accepts))

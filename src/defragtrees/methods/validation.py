@@ -22,8 +22,8 @@ MADE_UP_NAMES = ("x{1}", "x{0}", "f{0}", "{0}", "Column_{0}")
 
 def text_as_categories(X):
     """A frame with its columns of text as categories; anything else as it is."""
-    known = category_lists(X) or ()
-    names = [name for j, name in enumerate(getattr(X, "columns", ())) if known[j]]
+    categories = category_lists(X) or ()
+    names = [name for j, name in enumerate(getattr(X, "columns", ())) if categories[j]]
     if not names:
         return X
     if hasattr(X, "iloc"):

@@ -133,12 +133,12 @@ class _BornAgainTree(Simplifier):
         fold_seed, tree_seed = (int(seed) for seed in rng.integers(2**63, size=2))
 
         def grow_to(depth, rows, number):
-            return grow(table.some(rows), ask, self._growth(depth), [tree_seed, number])
+            return grow(table.take(rows), ask, self._growth(depth), [tree_seed, number])
 
         def trees_of_fold(rows, fold):
             grown = grow_to(depths[-1], rows, fold + 1)
             return [
-                cut(grown, lambda own: losses(rows[own]), depth, self.max_rules)
+                cut(grown, lambda inside: losses(rows[inside]), depth, self.max_rules)
                 for depth in depths
             ]
 

@@ -125,8 +125,8 @@ def _split_block(table, ask, settings, block):
     ]
     responses = ask(table.matrix(np.vstack(smeared)))
     parts = responses.reshape(len(block), settings.n_smeared, -1)
-    for (node, candidates, _), own, said in zip(block, smeared, parts, strict=True):
-        choice = best_split(table, candidates, own, said)
+    for (node, candidates, _), rows, answers in zip(block, smeared, parts, strict=True):
+        choice = best_split(table, candidates, rows, answers)
         if settings.min_gain is None or choice.gain > settings.min_gain:
             _divide(table, node, choice)
 
@@ -215,10 +215,10 @@ def _best_sizes(cost, below, max_leaves):
     taken = np.zeros(size, dtype=np.intp)
     best[0] = cost
     for n_left in range(1, min(len(left), size - 1) + 1):
-        found = left[n_left - 1] + right[: size - n_left]
+        losses = left[n_left - 1] + right[: size - n_left]
         # These trees have n_left + 1, n_left + 2, ... leaves.
-        sizes = slice(n_left, n_left + len(found))
-        better = found < best[sizes]
-        best[sizes] = np.where(better, found, best[sizes])
+        sizes = slice(n_left, n_left + len(losses))
+        better = losses < best[sizes]
+        best[sizes] = np.where(better, losses, best[sizes])
         taken[sizes] = np.where(better, n_left, taken[sizes])
     return best, taken

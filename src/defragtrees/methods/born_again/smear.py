@@ -32,16 +32,18 @@ def smear(table, box, n_rows, replace_share, rng):
     is_replaced = rng.random((n_rows, table.n_columns)) < replace_share
     places = rng.random((n_rows, table.n_columns))
     base = _pick(base_weight(table, box, replace_share), draws)
-    drawn = table.codes[base]
+    base_codes = table.codes[base]
     other = _pick(table.weight, places)
-    found = np.where(is_replaced, table.codes[other, np.arange(table.n_columns)], drawn)
+    smeared = np.where(
+        is_replaced, table.codes[other, np.arange(table.n_columns)], base_codes
+    )
     for column, inside in box.items():
         start = table.starts[column]
-        own = slice(start, table.starts[column + 1])
-        new = start + _pick(table.code_weight[own] * inside, places[:, column])
-        kept = inside[drawn[:, column] - start] & ~is_replaced[:, column]
-        found[:, column] = np.where(kept, drawn[:, column], new)
-    return found
+        codes = slice(start, table.starts[column + 1])
+        new = start + _pick(table.code_weight[codes] * inside, places[:, column])
+        kept = inside[base_codes[:, column] - start] & ~is_replaced[:, column]
+        smeared[:, column] = np.where(kept, base_codes[:, column], new)
+    return smeared
 
 
 def base_weight(table, box, replace_share):

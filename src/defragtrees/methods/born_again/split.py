@@ -74,23 +74,23 @@ def find_candidates(table, rows, rng=None, most=None, min_values=2):
     min_values : int
         Fewest distinct numbers of a feature in the node.
     """
-    own = np.sort(table.codes[rows], axis=0)
-    column, at = np.nonzero((own[1:] > own[:-1]).T)
-    low, high = own[at, column], own[at + 1, column]
+    ordered = np.sort(table.codes[rows], axis=0)
+    column, at = np.nonzero((ordered[1:] > ordered[:-1]).T)
+    low, high = ordered[at, column], ordered[at + 1, column]
     # The code after the last value stands for missing: there only these go right.
     to_missing = np.isnan(table.values[high])
     is_number = ~table.is_set[column]
     n_steps = np.bincount(column[~to_missing], minlength=table.n_columns)
     enough = n_steps >= min_values - 1
     used = is_number & (to_missing | enough[column])
-    if table.known is not None:
+    if table.allowed is not None:
         used &= to_missing
     column, low, high = column[used], low[used], high[used]
     middle = _middle(table.values[low], table.values[high])
     parts = [(column, _last_code(table, low, high, middle), middle)]
-    if table.known is not None:
-        parts.append(_known_inside(table, own, enough))
-    parts += [_sets_inside(table, own, k) for k in table.sets]
+    if table.allowed is not None:
+        parts.append(_allowed_inside(table, ordered, enough))
+    parts += [_sets_inside(table, ordered, k) for k in table.sets]
     column, code, threshold = (
         np.concatenate(arrays) for arrays in zip(*parts, strict=True)
     )
@@ -124,19 +124,19 @@ def _last_code(table, low, high, threshold):
     return low
 
 
-def _known_inside(table, own, enough):
+def _allowed_inside(table, ordered, enough):
     """The ensemble's thresholds with numbers of the node on both sides."""
-    column, code, threshold = table.known
+    column, code, threshold = table.allowed
     missing = table.starts[1:] - 1
-    last = np.where(own == missing, -1, own).max(axis=0)
-    used = (code >= own[0][column]) & (code < last[column]) & enough[column]
+    last = np.where(ordered == missing, -1, ordered).max(axis=0)
+    used = (code >= ordered[0][column]) & (code < last[column]) & enough[column]
     return column[used], code[used], threshold[used]
 
 
-def _sets_inside(table, own, column):
+def _sets_inside(table, ordered, column):
     """The sets of a column that have rows of the node inside and outside."""
     present = np.zeros(table.width(column), dtype=bool)
-    present[own[:, column] - table.starts[column]] = True
+    present[ordered[:, column] - table.starts[column]] = True
     sets = table.sets[column]
     inside = (sets & present).any(axis=1)
     # Missing values may go to either side, so they do not make a set a split; but for
@@ -153,9 +153,9 @@ def _thinned(order, column, most, rng):
     kept = np.ones(len(order), dtype=bool)
     _, first, count = np.unique(column[order], return_index=True, return_counts=True)
     for k in np.flatnonzero(count > most):
-        own = kept[first[k] : first[k] + count[k]]
-        own[:] = False
-        own[rng.choice(count[k], most, replace=False)] = True
+        kept_here = kept[first[k] : first[k] + count[k]]
+        kept_here[:] = False
+        kept_here[rng.choice(count[k], most, replace=False)] = True
     return order[kept]
 
 
@@ -175,17 +175,17 @@ def split_losses(table, candidates, smeared, responses):
     -------
     losses : float64 array of shape (n_candidates, 2)
         Infinite on the left if there is nothing missing to go there.
-    whole : float
+    unsplit : float
         The loss without a split.
     """
     n_rows = len(smeared)
     centred = responses - responses.mean(axis=0)
     centred[np.abs(centred) <= NOISE * np.abs(responses).max()] = 0.0
-    whole = float((centred**2).sum())
+    unsplit = float((centred**2).sum())
     total = centred.sum(axis=0)
     n_left, left = _left_sums(table, candidates, smeared, centred)
     losses = np.full((len(candidates), 2), np.inf)
-    losses[:, 0] = whole - _explained(n_left, left, n_rows, total)
+    losses[:, 0] = unsplit - _explained(n_left, left, n_rows, total)
     missing = smeared == table.starts[1:] - 1
     n_missing = missing.sum(axis=0)
     movable = n_missing[candidates.column] > 0
@@ -195,8 +195,8 @@ def split_losses(table, candidates, smeared, responses):
         moved = missing.T.astype(np.float64) @ centred
         more = left[movable] + moved[column]
         n_more = n_left[movable] + n_missing[column]
-        losses[movable, 1] = whole - _explained(n_more, more, n_rows, total)
-    return losses, whole
+        losses[movable, 1] = unsplit - _explained(n_more, more, n_rows, total)
+    return losses, unsplit
 
 
 def _explained(n_left, left, n_rows, total):
@@ -219,31 +219,31 @@ def _left_sums(table, candidates, smeared, responses):
         order = np.argsort(smeared, axis=0, kind="stable")
         # Codes rise from column to column, so that one search serves all of them.
         ascending = np.take_along_axis(smeared, order, axis=0).T.ravel()
-        found = np.searchsorted(ascending, candidates.code[number], side="right")
-        n_left[number] = found - column * n_rows
+        reached = np.searchsorted(ascending, candidates.code[number], side="right")
+        n_left[number] = reached - column * n_rows
         sums = np.zeros((n_rows + 1, *order.shape[1:], n_outputs))
         np.cumsum(responses[order], axis=0, out=sums[1:])
         left[number] = sums[n_left[number], column]
     for k in np.unique(candidates.column[is_set]):
-        own = np.flatnonzero(candidates.column == k)
-        inside = table.sets[k][candidates.code[own]]
+        of_column = np.flatnonzero(candidates.column == k)
+        inside = table.sets[k][candidates.code[of_column]]
         inside = inside[:, smeared[:, k] - table.starts[k]]
-        n_left[own] = inside.sum(axis=1)
-        left[own] = inside.astype(np.float64) @ responses
+        n_left[of_column] = inside.sum(axis=1)
+        left[of_column] = inside.astype(np.float64) @ responses
     return n_left, left
 
 
 def best_split(table, candidates, smeared, responses):
     """The candidate with the smallest loss; the first of those that are tied."""
-    losses, whole = split_losses(table, candidates, smeared, responses)
+    losses, unsplit = split_losses(table, candidates, smeared, responses)
     smallest = losses.min()
-    first = int((losses <= smallest + TIED * whole).argmax())
+    first = int((losses <= smallest + TIED * unsplit).argmax())
     place, is_left = divmod(first, 2)
     column = int(candidates.column[place])
     threshold = float(candidates.threshold[place])
     has_missing = (smeared[:, column] == table.starts[column + 1] - 1).any()
     missing_left = bool(is_left) if has_missing or np.isinf(threshold) else None
-    gain = (whole - losses[place, is_left]) / whole if whole > 0 else 0.0
+    gain = (unsplit - losses[place, is_left]) / unsplit if unsplit > 0 else 0.0
     return Choice(
         column,
         int(candidates.code[place]),

@@ -33,7 +33,7 @@ class CodeTable:
         Of a column with categories: the codes that may go left together.
     positions : dict from int to bool array of shape (n_sets, n_categories + 1)
         The same sets over all positions.
-    known : tuple of array or None
+    allowed : tuple of array or None
         Columns, last codes to the left and thresholds of the only splits of numbers
         that may be used; None for midpoints between values.
     """
@@ -45,7 +45,7 @@ class CodeTable:
     weight: np.ndarray
     sets: dict[int, np.ndarray]
     positions: dict[int, np.ndarray]
-    known: tuple[np.ndarray, ...] | None = None
+    allowed: tuple[np.ndarray, ...] | None = None
 
     @property
     def n_columns(self):
@@ -67,7 +67,7 @@ class CodeTable:
         """Number of codes of a column, that of missing values included."""
         return int(self.starts[column + 1] - self.starts[column])
 
-    def some(self, rows):
+    def take(self, rows):
         """The table of some rows, with the same codes."""
         return dataclasses.replace(
             self, codes=self.codes[rows], weight=self.weight[rows]
@@ -91,23 +91,25 @@ def make_table(problem, thresholds="data"):
     """
     codes = np.empty(problem.X.shape, dtype=np.int32)
     values, starts = [], [0]
-    sets, positions, known = {}, {}, []
+    sets, positions, between = {}, {}, []
     for k, j in enumerate(problem.feature_order):
         column = problem.X[:, j]
         missing = np.isnan(column)
-        own, place = np.unique(column[~missing], return_inverse=True)
+        distinct, place = np.unique(column[~missing], return_inverse=True)
         codes[~missing, k] = place + starts[-1]
-        codes[missing, k] = len(own) + starts[-1]
+        codes[missing, k] = len(distinct) + starts[-1]
         if problem.categories[j] is not None:
             positions[k] = _with_all(problem.grid.splits[j])
-            sets[k] = _over_codes(positions[k], own)
+            sets[k] = _over_codes(positions[k], distinct)
         elif thresholds == "ensemble":
-            known.append(_between_values(problem.grid.splits[j], own, k, starts[-1]))
-        values += [own, [np.nan]]
-        starts.append(starts[-1] + len(own) + 1)
+            between.append(
+                _between_values(problem.grid.splits[j], distinct, k, starts[-1])
+            )
+        values += [distinct, [np.nan]]
+        starts.append(starts[-1] + len(distinct) + 1)
     if thresholds == "ensemble":
         empty = np.empty((3, 0))
-        column, code, threshold = np.concatenate([empty, *known], axis=1)
+        column, code, threshold = np.concatenate([empty, *between], axis=1)
         allowed = (column.astype(np.intp), code.astype(np.intp), threshold)
     return CodeTable(
         features=np.array(problem.feature_order, dtype=np.intp),
@@ -117,7 +119,7 @@ def make_table(problem, thresholds="data"):
         weight=problem.sample_weight,
         sets=sets,
         positions=positions,
-        known=allowed if thresholds == "ensemble" else None,
+        allowed=allowed if thresholds == "ensemble" else None,
     )
 
 
@@ -126,20 +128,20 @@ def _with_all(sets):
     return np.vstack([sets, np.ones((1, sets.shape[1]), dtype=bool)])
 
 
-def _over_codes(positions, own):
+def _over_codes(positions, distinct):
     """Sets over the categories that the rows have; missing values in none of them."""
-    place = np.minimum(own.astype(np.intp), positions.shape[1] - 1)
+    place = np.minimum(distinct.astype(np.intp), positions.shape[1] - 1)
     return np.column_stack([positions[:, place], np.zeros(len(positions), dtype=bool)])
 
 
-def _between_values(thresholds, own, column, start):
+def _between_values(thresholds, distinct, column, start):
     """Column, last code to the left and threshold of those that separate values.
 
     Of several between the same two values the middle one is taken.
     """
-    below = np.searchsorted(own, thresholds, side="right")
-    first = np.searchsorted(below, np.arange(1, len(own)))
-    end = np.searchsorted(below, np.arange(1, len(own)), side="right")
+    below = np.searchsorted(distinct, thresholds, side="right")
+    first = np.searchsorted(below, np.arange(1, len(distinct)))
+    end = np.searchsorted(below, np.arange(1, len(distinct)), side="right")
     used = end > first
     middle = thresholds[(first[used] + end[used] - 1) // 2]
     code = start + np.flatnonzero(used)

@@ -10,40 +10,40 @@ import numpy as np
 
 from defragtrees.methods.tree_paths import Sides, find_paths
 
-__all__ = ["Candidates", "drop_repeats", "extract", "pack", "side_bits", "unpack"]
+__all__ = ["PathRules", "drop_repeats", "extract", "pack", "side_bits", "unpack"]
 
 SIDES_AT_ONCE = 128  # whose rows are unpacked at the same time
 
 
 @dataclass(frozen=True, eq=False)
-class Candidates:
+class PathRules:
     """Rules as the sides that they ask for.
 
     Parameters
     ----------
     sides : Sides
-    asked : int array of shape (n_rules, longest)
+    side_numbers : int array of shape (n_rules, longest)
         Numbers in `sides`, in the order in which conditions stand; -1 fills up.
     """
 
     sides: Sides
-    asked: np.ndarray
+    side_numbers: np.ndarray
 
     def __len__(self):
-        return len(self.asked)
+        return len(self.side_numbers)
 
     @property
     def lengths(self):
         """How many conditions each rule has; those on one feature count singly."""
-        return (self.asked >= 0).sum(axis=1)
+        return (self.side_numbers >= 0).sum(axis=1)
 
-    def some(self, chosen):
+    def take(self, chosen):
         """The rules with these numbers."""
-        return Candidates(self.sides, self.asked[chosen])
+        return PathRules(self.sides, self.side_numbers[chosen])
 
-    def asked_by(self, rule):
+    def sides_of(self, rule):
         """The sides of one rule."""
-        return [int(side) for side in self.asked[rule] if side >= 0]
+        return [int(side) for side in self.side_numbers[rule] if side >= 0]
 
 
 def extract(problem, max_depth, n_trees=None):
@@ -57,15 +57,15 @@ def extract(problem, max_depth, n_trees=None):
     places = {j: k for k, j in enumerate(problem.feature_order)}
     place = [places[j] for j in sides.feature]
     ends = [path for path in paths if path.is_leaf or len(path.sides) == max_depth]
-    asked = np.full((len(ends), max([1, *(len(p.sides) for p in ends)])), -1)
+    side_numbers = np.full((len(ends), max([1, *(len(p.sides) for p in ends)])), -1)
     for k, path in enumerate(ends):
-        asked[k, : len(path.sides)] = sorted(path.sides, key=place.__getitem__)
-    return Candidates(sides, asked)
+        side_numbers[k, : len(path.sides)] = sorted(path.sides, key=place.__getitem__)
+    return PathRules(sides, side_numbers)
 
 
-def drop_repeats(asked):
+def drop_repeats(side_numbers):
     """Numbers of the rows of an int array that stand for the first time."""
-    return np.sort(np.unique(asked, axis=0, return_index=True)[1])
+    return np.sort(np.unique(side_numbers, axis=0, return_index=True)[1])
 
 
 def side_bits(sides, numbers, codes):
@@ -78,9 +78,9 @@ def side_bits(sides, numbers, codes):
     n_rows = len(codes)
     bits = np.empty((len(numbers) + 1, -(-n_rows // 64)), dtype=np.uint64)
     for start in range(0, len(numbers), SIDES_AT_ONCE):
-        some = numbers[start : start + SIDES_AT_ONCE]
-        part = Sides(sides.feature[some], tuple(sides.accepts[i] for i in some))
-        bits[start : start + len(some)] = pack(part.rows(codes))
+        block = numbers[start : start + SIDES_AT_ONCE]
+        part = Sides(sides.feature[block], tuple(sides.accepts[i] for i in block))
+        bits[start : start + len(block)] = pack(part.rows(codes))
     bits[-1] = pack(np.ones((1, n_rows), dtype=bool))
     return bits
 

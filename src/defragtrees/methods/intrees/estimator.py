@@ -99,7 +99,7 @@ class _InTrees(Simplifier):
             int(self.max_depth),
             None if self.n_trees is None else int(self.n_trees),
         )
-        rules = rules.some(drop_repeats(rules.asked))
+        rules = rules.take(drop_repeats(rules.side_numbers))
         codes = problem.binned.codes
         with Progress("rules", len(rules)) as progress:
             advance = progress.advance if self.verbose else None
@@ -107,7 +107,7 @@ class _InTrees(Simplifier):
                 rules, codes, target, self.max_decay, self.decay, advance
             )
         if self.select and len(measured):
-            measured = measured.some(select_rules(measured, target, rng))
+            measured = measured.take(select_rules(measured, target, rng))
         limit = None if self.max_rules is None else int(self.max_rules)
         listed = build_list(measured, target, self.min_freq, limit, self.smoothing)
         return _rule_set(problem, measured, listed, make_rule)
@@ -191,7 +191,7 @@ def _rule_set(problem, measured, listed, make_rule):
         make_rule(
             problem,
             measured.rules.sides.conditions(
-                problem.grid, measured.rules.asked_by(number)
+                problem.grid, measured.rules.sides_of(number)
             ),
             listed.place == place,
             measured.answer[number],

@@ -37,7 +37,7 @@ def build_list(measured, target, min_freq=0.01, max_rules=None, smoothing=0.0):
 
     Parameters
     ----------
-    measured : Measured
+    measured : MeasuredRules
     target : ClassTarget or NumberTarget
     min_freq : float
         A rule must take so great a share of all rows.
@@ -52,8 +52,8 @@ def build_list(measured, target, min_freq=0.01, max_rules=None, smoothing=0.0):
     place = np.empty(len(by_row), dtype=np.intp)
     sums, listed = target.sums(measured.bits), []
     while max_rules is None or len(listed) < max_rules - 1:
-        whole = target.columns[left].sum(axis=0, keepdims=True)
-        best = _best(measured, target, sums, whole, min_freq, smoothing)
+        sums_left = target.columns[left].sum(axis=0, keepdims=True)
+        best = _best(measured, target, sums, sums_left, min_freq, smoothing)
         if best is None:
             break
         holds = by_row[left, best // 8] >> (7 - best % 8) & 1 == 1
@@ -65,21 +65,21 @@ def build_list(measured, target, min_freq=0.01, max_rules=None, smoothing=0.0):
     return Listed(listed, place)
 
 
-def _best(measured, target, sums, whole, min_freq, smoothing):
+def _best(measured, target, sums, sums_left, min_freq, smoothing):
     """Number of the rule to ask next; None if none is worth it.
 
-    `sums` are those of each rule, and `whole` those of all, over the rows left.
+    `sums` are those of each rule, and `sums_left` those of all, over the rows left.
     """
     frequency = target.weights(sums) / target.total
     # A rule that takes all rows left cannot be better than one answer for all.
-    n_rows, n_left = sums[:, -1], whole[0, -1]
+    n_rows, n_left = sums[:, -1], sums_left[0, -1]
     possible = (frequency >= min_freq - NOISE) & (n_rows > 0) & (n_rows < n_left)
     possible &= frequency > 0
     numbers = np.flatnonzero(possible)
     if not numbers.size:
         return None
     frequency = frequency[numbers]
-    rest = target.errors(whole, target.answers(whole))[0]
+    rest = target.errors(sums_left, target.answers(sums_left))[0]
     errors = target.errors(sums[numbers], measured.answer[numbers])
     errors = (errors * frequency + rest * smoothing) / (frequency + smoothing)
     errors = np.round(errors, DIGITS)
@@ -94,18 +94,18 @@ def _by_row(bits, n_rows):
     step = max(1, CELLS_AT_ONCE // max(len(bits), 1) // 64)
     for start in range(0, bits.shape[1], step):
         rows = slice(64 * start, min(64 * (start + step), n_rows))
-        some = np.ascontiguousarray(bits[:, start : start + step])
-        held = unpack(some, rows.stop - rows.start)
+        words = np.ascontiguousarray(bits[:, start : start + step])
+        held = unpack(words, rows.stop - rows.start)
         by_row[rows] = np.packbits(held.T, axis=1)
     return by_row
 
 
 def _sums_by_row(by_row, columns, n_rules):
     """Sums over these rows of each rule, (n_rules, n_columns)."""
-    found = np.zeros((n_rules, columns.shape[1]))
+    sums = np.zeros((n_rules, columns.shape[1]))
     step = max(1, CELLS_AT_ONCE // max(n_rules, 1))
     for start in range(0, len(by_row), step):
-        some = slice(start, start + step)
-        held = np.unpackbits(by_row[some], axis=1, count=n_rules)
-        found += held.T.astype(np.float64) @ columns[some]
-    return found
+        block = slice(start, start + step)
+        held = np.unpackbits(by_row[block], axis=1, count=n_rules)
+        sums += held.T.astype(np.float64) @ columns[block]
+    return sums

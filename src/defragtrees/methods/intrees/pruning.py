@@ -4,22 +4,22 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from defragtrees.methods.intrees.candidates import Candidates, drop_repeats, side_bits
+from defragtrees.methods.intrees.candidates import PathRules, drop_repeats, side_bits
 from defragtrees.methods.intrees.targets import thousandths
 
-__all__ = ["Measured", "measure", "prune", "prune_all"]
+__all__ = ["MeasuredRules", "measure", "prune", "prune_all"]
 
 BLOCK_BYTES = 64_000_000  # for the rows of the rules that are pruned at the same time
 DIGITS = 10  # errors that agree in so many digits are the same; weights leave noise
 
 
 @dataclass(frozen=True, eq=False)
-class Measured:
+class MeasuredRules:
     """Rules with what they answer, how often they hold and how they err.
 
     Parameters
     ----------
-    rules : Candidates
+    rules : PathRules
     frequency, error : array of shape (n_rules,)
     answer : array of shape (n_rules,)
         A class number, or a mean.
@@ -27,7 +27,7 @@ class Measured:
         The rows in which each rule holds.
     """
 
-    rules: Candidates
+    rules: PathRules
     frequency: np.ndarray
     error: np.ndarray
     answer: np.ndarray
@@ -36,10 +36,10 @@ class Measured:
     def __len__(self):
         return len(self.rules)
 
-    def some(self, chosen):
+    def take(self, chosen):
         """The rules with these numbers."""
-        return Measured(
-            self.rules.some(chosen),
+        return MeasuredRules(
+            self.rules.take(chosen),
             self.frequency[chosen],
             self.error[chosen],
             self.answer[chosen],
@@ -57,8 +57,8 @@ def measure(rules, codes, target):
     holds = sums[:, -1] > 0
     sums = sums[holds]
     answers = target.answers(sums)
-    return Measured(
-        rules.some(holds),
+    return MeasuredRules(
+        rules.take(holds),
         _frequency(target, sums),
         target.measured_errors(sums, answers),
         answers,
@@ -74,7 +74,7 @@ def prune(measured, codes, target, max_decay=0.05, decay="absolute"):
 
     Parameters
     ----------
-    measured : Measured
+    measured : MeasuredRules
     codes : int array of shape (n_rows, n_features)
     target : ClassTarget or NumberTarget
     max_decay : float
@@ -88,7 +88,7 @@ def prune(measured, codes, target, max_decay=0.05, decay="absolute"):
     for k in range(longest - 1):
         before.append(before[-1] & lines[local[:, k]])
     n_left = measured.rules.lengths
-    asked = measured.rules.asked.copy()
+    side_numbers = measured.rules.side_numbers.copy()
     frequency, error = measured.frequency.copy(), measured.error.copy()
     tail = before[0].copy()
     allowed = max_decay if decay == "absolute" else max_decay * np.maximum(error, 1e-6)
@@ -97,9 +97,13 @@ def prune(measured, codes, target, max_decay=0.05, decay="absolute"):
         trial = before[k] & tail
         sums = target.sums(trial)
         errors = target.measured_errors(sums, measured.answer)
-        goes = (asked[:, k] >= 0) & (n_left > 1) & (np.round(errors, DIGITS) <= limit)
+        goes = (
+            (side_numbers[:, k] >= 0)
+            & (n_left > 1)
+            & (np.round(errors, DIGITS) <= limit)
+        )
         n_left = n_left - goes
-        asked[goes, k] = -1
+        side_numbers[goes, k] = -1
         error[goes] = errors[goes]
         frequency[goes] = _frequency(target, sums)[goes]
         stays = ~goes
@@ -107,8 +111,8 @@ def prune(measured, codes, target, max_decay=0.05, decay="absolute"):
     answer = measured.answer
     if target.answers_anew:
         answer = target.answers(target.sums(tail))
-    rules = Candidates(measured.rules.sides, _closed_up(asked))
-    return Measured(rules, frequency, error, answer, tail)
+    rules = PathRules(measured.rules.sides, _closed_up(side_numbers))
+    return MeasuredRules(rules, frequency, error, answer, tail)
 
 
 def _frequency(target, sums):
@@ -116,10 +120,10 @@ def _frequency(target, sums):
     return thousandths(target.weights(sums) / target.total) / 1000
 
 
-def _closed_up(asked):
+def _closed_up(side_numbers):
     """The same without gaps between the sides of a rule."""
-    order = np.argsort(asked < 0, axis=1, kind="stable")
-    return np.take_along_axis(asked, order, axis=1)
+    order = np.argsort(side_numbers < 0, axis=1, kind="stable")
+    return np.take_along_axis(side_numbers, order, axis=1)
 
 
 def _lines(rules, codes):
@@ -127,8 +131,8 @@ def _lines(rules, codes):
 
     What fills up a short rule is -1, the last line, which holds all rows.
     """
-    used, local = np.unique(rules.asked, return_inverse=True)
-    local = local.reshape(rules.asked.shape) - int((used < 0).any())
+    used, local = np.unique(rules.side_numbers, return_inverse=True)
+    local = local.reshape(rules.side_numbers.shape) - int((used < 0).any())
     return side_bits(rules.sides, used[used >= 0], codes), local
 
 
@@ -140,26 +144,26 @@ def prune_all(rules, codes, target, max_decay, decay, advance=None):
     advance : callable, optional
         Called with the number of rules that are done.
     """
-    bytes_each = (rules.asked.shape[1] + 6) * -(-len(codes) // 64) * 8
+    bytes_each = (rules.side_numbers.shape[1] + 6) * -(-len(codes) // 64) * 8
     step = max(1, BLOCK_BYTES // bytes_each)
     blocks = []
     for start in range(0, max(len(rules), 1), step):
-        some = rules.some(slice(start, start + step))
-        measured = measure(some, codes, target)
+        block = rules.take(slice(start, start + step))
+        measured = measure(block, codes, target)
         blocks.append(prune(measured, codes, target, max_decay, decay))
         if advance is not None:
-            advance(len(some))
+            advance(len(block))
     return _without_repeats(blocks)
 
 
 def _without_repeats(blocks):
     """The blocks as one; of rules with the same sides and answer only the first."""
-    asked = np.concatenate([block.rules.asked for block in blocks])
-    whole = Measured(
-        Candidates(blocks[0].rules.sides, asked),
+    side_numbers = np.concatenate([block.rules.side_numbers for block in blocks])
+    joined = MeasuredRules(
+        PathRules(blocks[0].rules.sides, side_numbers),
         *(
             np.concatenate([getattr(block, name) for block in blocks])
             for name in ("frequency", "error", "answer", "bits")
         ),
     )
-    return whole.some(drop_repeats(np.column_stack([asked, whole.answer])))
+    return joined.take(drop_repeats(np.column_stack([side_numbers, joined.answer])))

@@ -23,7 +23,7 @@ def select_rules(measured, target, rng):
 
     Parameters
     ----------
-    measured : Measured
+    measured : MeasuredRules
     target : ClassTarget or NumberTarget
     rng : numpy.random.Generator
     """
@@ -33,9 +33,9 @@ def select_rules(measured, target, rng):
     n_rows = len(target.columns)
     n_drawn = max(1, round(DRAWN_SHARE * n_rows))
     for _ in range(N_TREES):
-        drawn = np.zeros((1, n_rows), dtype=bool)
-        drawn[0, rng.choice(n_rows, n_drawn, replace=False)] = True
-        _grow(pack(drawn), measured.bits, target, penalty, importance, rng)
+        is_drawn = np.zeros((1, n_rows), dtype=bool)
+        is_drawn[0, rng.choice(n_rows, n_drawn, replace=False)] = True
+        _grow(pack(is_drawn), measured.bits, target, penalty, importance, rng)
     kept = np.flatnonzero(importance > LEAST_IMPORTANCE * importance.max(initial=0))
     order = np.lexsort((lengths[kept], measured.error[kept], -importance[kept]))
     return kept[order]
@@ -47,9 +47,9 @@ def _grow(root, bits, target, penalty, importance, rng):
     n_leaves = 1
     while waiting and n_leaves < MOST_LEAVES:
         node = waiting.pop(0)
-        found = _best_split(node, bits, target, penalty, importance, rng)
-        if found is not None:
-            rule, gain = found
+        best = _best_split(node, bits, target, penalty, importance, rng)
+        if best is not None:
+            rule, gain = best
             importance[rule] += gain
             waiting += [node & bits[rule], node & ~bits[rule]]
             n_leaves += 1
@@ -59,16 +59,16 @@ def _best_split(node, bits, target, penalty, importance, rng):
     """The rule that parts a node best, and what it gains; None if none does."""
     is_new = importance == 0
     new = np.flatnonzero(is_new)
-    drawn = rng.choice(new, min(len(new), len(bits) // 2), replace=False)
-    numbers = np.sort(np.concatenate([np.flatnonzero(~is_new), drawn]))
-    whole = target.sums(node)
+    tried = rng.choice(new, min(len(new), len(bits) // 2), replace=False)
+    numbers = np.sort(np.concatenate([np.flatnonzero(~is_new), tried]))
+    in_node = target.sums(node)
     inside = target.sums(bits[numbers] & node)
-    parts = (inside[:, -1] > 0) & (inside[:, -1] < whole[0, -1])
+    parts = (inside[:, -1] > 0) & (inside[:, -1] < in_node[0, -1])
     numbers, inside = numbers[parts], inside[parts]
     if not numbers.size:
         return None
-    before = target.agreement(whole)[0]
-    after = target.agreement(inside) + target.agreement(whole - inside)
+    before = target.agreement(in_node)[0]
+    after = target.agreement(inside) + target.agreement(in_node - inside)
     price = np.where(is_new[numbers], penalty[numbers], 0.0)
     worth = np.round(after - price * np.abs(after), 9)
     best = int(worth.argmax())

@@ -39,12 +39,12 @@ class _Target:
             counts = [count_bits(bits & plane) for plane in self.planes]
             return np.stack(counts, axis=1) @ self.values
         n_rows = len(self.columns)
-        found = np.empty((len(bits), self.columns.shape[1]))
+        sums = np.empty((len(bits), self.columns.shape[1]))
         step = max(1, CELLS_AT_ONCE // n_rows)
         for start in range(0, len(bits), step):
-            some = slice(start, start + step)
-            found[some] = unpack(bits[some], n_rows).astype(np.float64) @ self.columns
-        return found
+            block = slice(start, start + step)
+            sums[block] = unpack(bits[block], n_rows).astype(np.float64) @ self.columns
+        return sums
 
 
 class ClassTarget(_Target):

@@ -91,12 +91,12 @@ def find_nodes(problem, max_depth, min_samples, n_nodes):
     sides, paths = find_paths(problem, max_depth)
     weight, codes = problem.sample_weight, problem.binned.codes
     most = weight.sum() - min_samples
-    n_candidates, found = 0, {}
+    n_candidates, by_rows = 0, {}
     held: dict[int, np.ndarray] = {}
-    for own in _by_tree(paths):
+    for of_tree in _by_tree(paths):
         if n_candidates >= n_nodes:
             break
-        for path in own:
+        for path in of_tree:
             rows = np.ones(len(codes), dtype=bool)
             for side in path.sides:
                 if side not in held:
@@ -107,12 +107,12 @@ def find_nodes(problem, max_depth, min_samples, n_nodes):
             if min_samples <= size <= most:
                 # Of nodes with the same rows the last one stays, as in the original,
                 # unless an earlier one says it in fewer conditions.
-                same = found.get(rows.tobytes())
+                same = by_rows.get(rows.tobytes())
                 if same is not None and len(same[2].sides) < len(path.sides):
                     path = same[2]
-                found[rows.tobytes()] = (size, n_candidates, path, rows)
+                by_rows[rows.tobytes()] = (size, n_candidates, path, rows)
                 n_candidates += 1
-    kept = sorted(found.values(), key=lambda node: node[:2])
+    kept = sorted(by_rows.values(), key=lambda node: node[:2])
     members = [rows for *_, rows in kept] + [np.ones(len(codes), dtype=bool)]
     return Nodes(
         np.array(members), sides, tuple(path for _, _, path, _ in kept), n_candidates

@@ -124,11 +124,11 @@ def _left_out(members, centred, share, mean, n_rows):
     for start in range(0, len(share), BLOCK_ROWS):
         rows = slice(start, start + BLOCK_ROWS)
         for k in range(centred.shape[1]):
-            own = centred[rows, k]
-            told = (n_rows[:, None] * mean[:, k, None] - own) / others
+            output = centred[rows, k]
+            told = (n_rows[:, None] * mean[:, k, None] - output) / others
             told = np.where(members[:, rows], told, 0.0)
             quadratic += (told * share[rows]) @ told.T
-            linear += told @ (share[rows] * own)
+            linear += told @ (share[rows] * output)
     return quadratic, linear
 
 
@@ -234,8 +234,8 @@ def _descend(hessian, slope, point, free):
 
 def _minimum(hessian, slope, free):
     """The minimum over the free unknowns, whatever their signs; the others are zero."""
-    found = np.zeros(len(slope))
+    minimum = np.zeros(len(slope))
     if free.any():
         factor = cho_factor(hessian[np.ix_(free, free)], check_finite=False)
-        found[free] = -cho_solve(factor, slope[free], check_finite=False)
-    return found
+        minimum[free] = -cho_solve(factor, slope[free], check_finite=False)
+    return minimum

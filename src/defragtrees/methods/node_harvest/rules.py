@@ -44,7 +44,7 @@ def _rule(problem, target, nodes, node, weight, digits, spread):
     row_weight = problem.sample_weight[rows]
     mean = row_weight @ target[rows] / row_weight.sum()
     share = float(row_weight.sum() / problem.sample_weight.sum())
-    own = problem.target[rows]
+    expected = problem.target[rows]
     shared = {
         "conditions": nodes.conditions(problem.grid, node),
         "coverage": share,
@@ -57,11 +57,11 @@ def _rule(problem, target, nodes, node, weight, digits, spread):
         return Rule(
             prediction=problem.classes[best],
             distribution=tuple(shares.tolist()),
-            error=float(np.average(own != best, weights=row_weight)),
+            error=float(np.average(expected != best, weights=row_weight)),
             **shared,
         )
     answer = _to_spread(float(mean[0]), spread, digits)
-    variance = float(np.average((own - answer) ** 2, weights=row_weight))
+    variance = float(np.average((expected - answer) ** 2, weights=row_weight))
     return Rule(prediction=answer, spread=math.sqrt(variance), error=variance, **shared)
 
 

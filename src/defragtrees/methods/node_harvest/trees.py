@@ -50,7 +50,7 @@ def grow_forest(
     if not places:
         return grown
     trees: list[Tree] = []
-    found = 0
+    n_found = 0
     for _ in range(max(100, n_nodes // 5)):
         noisy = sample.noisy(rng)
         new = [
@@ -63,9 +63,9 @@ def grow_forest(
         trees += grown.trees
         one_round = dataclasses.replace(problem, forest=grown, shorten=False)
         more = find_nodes(one_round, max_depth, min_samples, math.inf).n_candidates
-        found += more
+        n_found += more
         # The original goes on where a round found nothing, and finds nothing again.
-        if not more or found >= n_nodes:
+        if not more or n_found >= n_nodes:
             break
     return dataclasses.replace(grown, trees=tuple(trees))
 
@@ -101,8 +101,8 @@ def _columns(problem):
     columns, places = [], []
     for j in problem.feature_order:
         column = problem.X[:, j]
-        known = problem.categories[j] if problem.categories else None
-        for k in (None,) if known is None else range(len(known)):
+        labels = problem.categories[j] if problem.categories else None
+        for k in (None,) if labels is None else range(len(labels)):
             is_one = np.where(np.isnan(column), np.nan, column == k)
             columns.append(column if k is None else is_one)
             places.append((j, k))

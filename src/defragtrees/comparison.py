@@ -41,8 +41,8 @@ MEASURES = (
 
 
 @dataclass(frozen=True, eq=False)
-class Comparison:
-    """What `compare` found.
+class Comparison(render.Tabular):
+    """Methods and how good their rules are, as `compare` gives them.
 
     Parameters
     ----------
@@ -109,9 +109,6 @@ class Comparison:
             lines.append(line + ([f"{stability:.2f}"] if has_stability else []))
         return header, lines
 
-    def __str__(self):
-        return "\n".join([render.text_table(*self._cells()), *self._notes()])
-
     def _notes(self):
         error_name = make_outcome(self.task).error_name
         failed = [row for row in self.entries if row["failure"] is not None]
@@ -119,9 +116,6 @@ class Comparison:
             f"ensemble: {error_name} {render.rounded(self.ensemble_error)}",
             *(f"{_label(row)} failed: {row['failure']}" for row in failed),
         ]
-
-    def _repr_html_(self):
-        return render.html_table(*self._cells(), "; ".join(self._notes()))
 
     def __repr__(self):
         n_failed = sum(row["failure"] is not None for row in self.entries)
@@ -186,9 +180,9 @@ def compare(
     >>> from sklearn.ensemble import RandomForestClassifier
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> ensemble = RandomForestClassifier(20, random_state=0).fit(X, y)
-    >>> found = compare(ensemble, X, y, methods=["distilled"], budgets=[3, 4],
+    >>> comparison = compare(ensemble, X, y, methods=["distilled"], budgets=[3, 4],
     ...                 random_state=0)
-    >>> [(row["method"], row["budget"], row["n_rules"]) for row in found.rows()]
+    >>> [(row["method"], row["budget"], row["n_rules"]) for row in comparison.rows()]
     [('distilled', 3, 3.0), ('distilled', 4, 4.0)]
     """
     forest = read_forest(ensemble)
@@ -204,8 +198,8 @@ def compare(
     shared = {"random_state": seed, "n_jobs": n_jobs}
     entries, estimators = [], {}
     with Progress("methods", len(chosen) * len(budgets)) as progress:
-        for name, (estimator, is_own) in chosen.items():
-            settings = _settings(estimator, shared, is_own)
+        for name, (estimator, is_given) in chosen.items():
+            settings = _settings(estimator, shared, is_given)
             for budget in budgets:
                 entry, fitted = _measured(estimator, settings, budget, rows, splits)
                 entries.append({"method": name, "budget": budget, **entry})
@@ -277,12 +271,12 @@ class _Rows:
                     "them have none. Use fewer folds, or leave out rows without weight."
                 )
             answers = self.forest.predict(X)
-            errors.append(metrics.error(y, answers, self.forest.task, weight))
+            errors.append(self.forest.outcome.error(y, answers, weight))
         return float(np.mean(errors))
 
 
 def _chosen(methods, outcome):
-    """By name the estimators, and whether they are the user's own."""
+    """By name the estimators, and whether the user made them."""
     if methods is None:
         methods = tuple(METHODS)
     if not isinstance(methods, Mapping):
@@ -294,10 +288,10 @@ def _chosen(methods, outcome):
                 "methods has two of one name; give a mapping from names to estimators."
             )
         methods = dict(named)
-    found = {}
+    chosen = {}
     for name, method in methods.items():
-        is_own = not isinstance(method, str)
-        if not is_own:
+        is_given = not isinstance(method, str)
+        if not is_given:
             if method not in METHODS:
                 raise ValueError(
                     f"methods must be among {tuple(METHODS)} or estimators; got "
@@ -314,10 +308,10 @@ def _chosen(methods, outcome):
                 f"{type(method).__name__} does not fit an ensemble for {outcome.task}. "
                 f"Use the {outcome.estimator_suffix.lower()}."
             )
-        found[name] = (method, is_own)
-    if not found:
+        chosen[name] = (method, is_given)
+    if not chosen:
         raise ValueError("methods must name at least one method; it is empty.")
-    return found
+    return chosen
 
 
 def _splits(y, outcome, test_size, cv, seed):
@@ -330,31 +324,31 @@ def _splits(y, outcome, test_size, cv, seed):
             else None
         )
         try:
-            found = train_test_split(
+            split = train_test_split(
                 rows, test_size=test_size, random_state=seed, stratify=kinds
             )
         except ValueError:
             # Nor can each class be, where fewer rows are held out than there are.
-            found = train_test_split(rows, test_size=test_size, random_state=seed)
-        return [found]
+            split = train_test_split(rows, test_size=test_size, random_state=seed)
+        return [split]
     kind = StratifiedKFold if outcome.n_classes else KFold
     folds = kind(cv, shuffle=True, random_state=seed)
     return list(folds.split(rows[:, None], y))
 
 
-def _settings(estimator, shared, is_own):
-    """The estimator's settings; of its own seed and threads those that it has."""
-    found = estimator.get_params(deep=False)
+def _settings(estimator, shared, is_given):
+    """The estimator's settings; seed and threads that the user gave it stay."""
+    settings = estimator.get_params(deep=False)
     for name, value in shared.items():
-        if not is_own or found.get(name) is None:
-            found[name] = value
-    return found
+        if not is_given or settings.get(name) is None:
+            settings[name] = value
+    return settings
 
 
 def _measured(estimator, settings, budget, rows, splits):
     """Means of all measures over the splits, or why there are none."""
     settings = {**settings, "ensemble": rows.forest}
-    found = []
+    scores = []
     try:
         if budget is not None:
             if "max_rules" not in settings:
@@ -362,13 +356,15 @@ def _measured(estimator, settings, budget, rows, splits):
             settings["max_rules"] = budget
         for train, test in splits:
             fitted = type(estimator)(**settings)
-            found.append(_scores(fitted, rows, train, test))
+            scores.append(_scores(fitted, rows, train, test))
     # Whatever goes wrong in one method, a package or a solver, the others go on.
     except Exception as error:
         nothing = dict.fromkeys((*MEASURES, "error_std"), math.nan)
         return {**nothing, "failure": f"{type(error).__name__}: {error}"}, None
-    entry = {name: float(np.mean([one[name] for one in found])) for name in found[0]}
-    entry["error_std"] = float(np.std([one["error"] for one in found]))
+    entry = {
+        name: float(np.mean([each[name] for each in scores])) for name in scores[0]
+    }
+    entry["error_std"] = float(np.std([each["error"] for each in scores]))
     return {**entry, "failure": None}, fitted
 
 
@@ -380,17 +376,17 @@ def _scores(estimator, rows, train, test):
         estimator.fit(*rows.take(train))
     seconds = time.perf_counter() - begin
     X, y, weight = rows.take(test)
-    scores = estimator.evaluate(X, y, weight)
-    found = {name: scores[name] for name in MEASURES if name in scores}
-    found["seconds"] = seconds
+    measured = estimator.evaluate(X, y, weight)
+    scores = {name: measured[name] for name in MEASURES if name in measured}
+    scores["seconds"] = seconds
     if rows.n_resamples:
-        found["stability"] = metrics.stability(
+        scores["stability"] = metrics.stability(
             estimator,
             *rows.take(train),
             n_resamples=rows.n_resamples,
             random_state=estimator.random_state,
         )
-    return found
+    return scores
 
 
 def _label(row):

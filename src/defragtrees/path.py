@@ -10,7 +10,7 @@ from defragtrees import metrics, plots, render
 from defragtrees.methods.validation import one_seed
 from defragtrees.rules import RuleSet
 from defragtrees.simplification import simplify
-from defragtrees.tables import take_rows
+from defragtrees.tables import check_finite, take_rows
 
 __all__ = ["PathPoint", "RulePath", "measure_path", "simplify_path"]
 
@@ -43,7 +43,7 @@ class PathPoint:
 
 
 @dataclass(frozen=True, eq=False)
-class RulePath:
+class RulePath(render.Tabular):
     """The lists from one rule up.
 
     Parameters
@@ -98,14 +98,8 @@ class RulePath:
         ]
         return ["rules", "conditions", "error", "fidelity", "coverage"], lines
 
-    def _note(self):
-        return f"ensemble: error {self.ensemble_error:.4g}"
-
-    def __str__(self):
-        return f"{render.text_table(*self._cells())}\n{self._note()}"
-
-    def _repr_html_(self):
-        return render.html_table(*self._cells(), self._note())
+    def _notes(self):
+        return [f"ensemble: error {self.ensemble_error:.4g}"]
 
     def __repr__(self):
         return (
@@ -176,15 +170,17 @@ def simplify_path(
         random_state=seed,
         **settings,
     )
-    matrix = simple._matrix(take_rows(X, test))
+    matrix = simple.rules_.encode(take_rows(X, test))
+    check_finite(matrix, simple.rules_.feature_names)
     answers = simple.forest_.predict_encoded(matrix)
     weight = take_rows(sample_weight, test)
-    expected = answers if y is None else simple._check_y(take_rows(y, test), len(test))
+    outcome = simple.rules_.outcome
+    expected = answers if y is None else outcome.check(take_rows(y, test))
     points = measure_path(simple.path_.values(), matrix, expected, answers, weight)
     best = min(points, key=lambda point: point.error)
     limit = best.error + best.standard_error
     chosen = next(i for i, point in enumerate(points) if point.error <= limit)
-    error = simple.rules_.outcome.error(expected, answers, weight)
+    error = outcome.error(expected, answers, weight)
     return RulePath(points, chosen, error, is_against_y=y is not None)
 
 

@@ -4,6 +4,7 @@ from html import escape
 
 __all__ = [
     "Lines",
+    "Tabular",
     "html_table",
     "label",
     "number",
@@ -24,6 +25,16 @@ class Lines(str):
 
     def _repr_pretty_(self, printer, cycle):
         printer.text(str(self))
+
+
+class Tabular:
+    """What is shown as a table with notes below; gives `_cells` and `_notes`."""
+
+    def __str__(self):
+        return "\n".join([text_table(*self._cells()), *self._notes()])
+
+    def _repr_html_(self):
+        return html_table(*self._cells(), "; ".join(self._notes()))
 
 
 def number(value):

@@ -180,7 +180,7 @@ class StackedTrees:
         self.threshold = stacked("threshold")
         self.missing_left = stacked("missing_left")
         self.value = stacked("value")
-        is_set = np.array([known is not None for known in categories], dtype=bool)
+        is_set = np.array([labels is not None for labels in categories], dtype=bool)
         is_set = is_set[self.feature] & ~leaf if is_set.any() else np.zeros(1, bool)
         self.is_set = is_set if is_set.any() else None
         if self.is_set is not None:

@@ -31,7 +31,7 @@ from defragtrees.methods.born_again.split import (
     split_losses,
 )
 from defragtrees.methods.born_again.table import make_table
-from defragtrees.methods.leaves import Split, SplitTree, leaf_rules
+from defragtrees.methods.leaves import Split, leaf_rules, leaves_of_rows, make_tree
 from defragtrees.problem import Problem
 from defragtrees.readers import read_forest
 from tests.checks import methods
@@ -163,7 +163,7 @@ def test_leaves_are_the_original_ones(original):
     # The original writes children first; ours has the root first.
     last = original.data["root"]
     nodes = original.nodes[::-1]
-    tree = SplitTree(
+    tree = make_tree(
         tuple(
             Split(node["feature"], node["threshold"]) if node["left"] >= 0 else None
             for node in nodes
@@ -252,15 +252,27 @@ def ask_forest(forest):
     return lambda matrix: forest.predict_proba_encoded(matrix)
 
 
+def leaves_in(tree, X):
+    return leaves_of_rows(tree, X, (None,) * X.shape[1]).tolist()
+
+
+def leaves_below(tree, node=0):
+    """Numbers of the leaves from left to right."""
+    if tree.feature[node] < 0:
+        return [node]
+    children = (tree.left[node], tree.right[node])
+    return [leaf for child in children for leaf in leaves_below(tree, child)]
+
+
 def test_shallow_tree_is_the_upper_part_of_a_deep_one():
     original = Original("cancer")
     ask = ask_forest(original.forest)
     deep = grow(original.table, ask, Growth(max_depth=6, min_gain=None), [7])
     shallow = grow(original.table, ask, Growth(max_depth=3, min_gain=None), [7])
     upper = cut(deep, None, 3)
-    assert upper.apply(original.X).tolist() == shallow.tree.apply(original.X).tolist()
+    assert leaves_in(upper, original.X) == leaves_in(shallow.tree, original.X)
     other = grow(original.table, ask, Growth(max_depth=3, min_gain=None), [8])
-    assert other.tree.apply(original.X).tolist() != upper.apply(original.X).tolist()
+    assert leaves_in(other.tree, original.X) != leaves_in(upper, original.X)
 
 
 @pytest.mark.parametrize("thresholds", ["data", "ensemble"])
@@ -281,8 +293,8 @@ def test_rows_of_the_nodes_are_those_that_the_splits_send_there(thresholds):
     )
     table = make_table(problem, thresholds)
     grown = grow(table, ask_forest(forest), Growth(6, min_samples_split=1), [0])
-    leaf_of_row = grown.tree.apply(X)
-    leaves = [leaf for leaf, _ in grown.tree.paths()]
+    leaf_of_row = leaves_of_rows(grown.tree, X, forest.categories)
+    leaves = leaves_below(grown.tree)
     assert len(leaves) > 5
     for leaf in leaves:
         assert grown.rows[leaf].tolist() == np.flatnonzero(leaf_of_row == leaf).tolist()
@@ -291,7 +303,7 @@ def test_rows_of_the_nodes_are_those_that_the_splits_send_there(thresholds):
 def sub_trees(tree, node=0):
     """Leaves of every tree that cutting can give."""
     yield (node,)
-    if tree.splits[node] is not None:
+    if tree.feature[node] >= 0:
         below = (sub_trees(tree, tree.left[node]), sub_trees(tree, tree.right[node]))
         for left, right in itertools.product(*(list(part) for part in below)):
             yield (*left, *right)
@@ -315,14 +327,14 @@ def test_cut_tree_is_the_best_of_all(most):
         for leaves in sub_trees(grown.tree)
         if len(leaves) <= most
     )
-    leaves = [leaf for leaf, _ in cut(grown, loss, 3, most).paths()]
+    leaves = leaves_below(cut(grown, loss, 3, most))
     assert len(leaves) <= most
     assert sum(loss(grown.rows[leaf]) for leaf in leaves) == pytest.approx(best)
 
 
 def test_cut_keeps_a_split_that_pays_only_two_levels_down():
     # A chessboard: the first split gains nothing by itself.
-    tree = SplitTree(
+    tree = make_tree(
         (Split(0, 0.5), Split(1, 0.5), Split(1, 0.5), None, None, None, None),
         (1, 3, 5, -1, -1, -1, -1),
         (2, 4, 6, -1, -1, -1, -1),
@@ -331,9 +343,9 @@ def test_cut_keeps_a_split_that_pays_only_two_levels_down():
     grown = Grown(tree, np.array([0, 1, 1, 2, 2, 2, 2]), rows)
     losses = {4: 2.0, 2: 1.0, 1: 0.0}
     kept = cut(grown, lambda own: losses[np.size(own)], 2, 4)
-    assert len(kept.paths()) == 4
+    assert len(leaves_below(kept)) == 4
     kept = cut(grown, lambda own: losses[np.size(own)], 2, 3)
-    assert len(kept.paths()) == 3
+    assert len(leaves_below(kept)) == 3
 
 
 ESTIMATORS = [
@@ -488,7 +500,7 @@ def test_numbers_that_no_value_holds_leave_only_what_is_missing():
     X[:40, 0] = np.nan
     problem = dataclasses.replace(original.problem, X=X)
     splits = (Split(0, 5.0, missing_left=True), Split(0, np.inf), None, None, None)
-    tree = SplitTree(splits, (1, 3, -1, -1, -1), (2, 4, -1, -1, -1))
+    tree = make_tree(splits, (1, 3, -1, -1, -1), (2, 4, -1, -1, -1))
     number, missing = leaf_rules(problem, tree).rules
     assert number.conditions == (Condition(0, upper=5.0),)
     assert missing.conditions == (Condition(0, lower=np.inf, missing=True),)

@@ -8,13 +8,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from defragtrees.methods.base import RuleClassifier, RuleRegressor, Simplifier
 from defragtrees.methods.docstrings import with_shared
-from defragtrees.methods.leaves import (
-    Split,
-    SplitTree,
-    cross_validate,
-    leaf_rules,
-    shorten_thresholds,
-)
+from defragtrees.methods.leaves import Split, cross_validate, leaf_rules, make_tree
 from defragtrees.methods.settings import Each, Integer, Real, as_list, setting
 
 __all__ = ["DistilledTreeClassifier", "DistilledTreeRegressor"]
@@ -88,16 +82,14 @@ class _DistilledTree(Simplifier):
         self.min_samples_leaf_ = sizes[0 if errors is None else int(errors.argmin())]
         rows = np.arange(len(problem.X))
         tree = self._grow(problem, columns, rows, self.min_samples_leaf_, seed)
-        if self.shorten_thresholds:
-            tree = shorten_thresholds(tree, problem.X)
-        return leaf_rules(problem, tree)
+        return leaf_rules(problem, tree, shorten=self.shorten_thresholds)
 
     def _grow(self, problem, columns, rows, least, seed):
         """A tree on some rows whose leaves have at least this weight."""
         weight = problem.sample_weight[rows]
         share = least * (1 - SLACK) / weight.sum()
         if self.max_rules == 1 or share > 0.5:
-            return SplitTree((None,), (-1,), (-1,))
+            return make_tree((None,), (-1,), (-1,))
         kind = DecisionTreeClassifier if problem.n_classes else DecisionTreeRegressor
         grown = kind(
             max_depth=self.max_depth,
@@ -210,9 +202,7 @@ def _read(tree, columns, problem, rows):
         )
         waiting.append((tree.children_left[node], node_rows[goes_left]))
         waiting.append((tree.children_right[node], node_rows[~goes_left]))
-    return SplitTree(
-        tuple(splits), tuple(tree.children_left), tuple(tree.children_right)
-    )
+    return make_tree(splits, tree.children_left, tree.children_right)
 
 
 def _split(problem, feature, category, left, right, missing_left):

@@ -1,26 +1,21 @@
-"""A tree of splits: which leaf has which rows, and its leaves as disjoint rules."""
+"""Small trees of a method's own: how they are made, and their leaves as rules."""
 
 import dataclasses
 import math
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from joblib import Parallel, delayed
 
-from defragtrees.bins import ThresholdGrid
+from defragtrees.forest import Forest
 from defragtrees.methods._listing import answering_rule
+from defragtrees.methods.tree_paths import find_paths
+from defragtrees.trees import StackedTrees, Tree
 
-__all__ = [
-    "Split",
-    "SplitTree",
-    "cross_validate",
-    "leaf_rules",
-    "shorten_thresholds",
-]
+__all__ = ["Split", "cross_validate", "leaf_rules", "leaves_of_rows", "make_tree"]
 
 
-@dataclass(frozen=True, eq=False)
-class Split:
+class Split(NamedTuple):
     """What a node asks.
 
     Parameters
@@ -40,112 +35,47 @@ class Split:
     categories: np.ndarray | None = None
     missing_left: bool = False
 
-    def goes_left(self, column):
-        """Whether each value of an encoded column goes left."""
-        missing = np.isnan(column)
-        if self.categories is None:
-            inside = column <= self.threshold
-        else:
-            place = np.where(missing, 0, column).astype(np.intp)
-            inside = self.categories[np.minimum(place, len(self.categories) - 1)]
-        return np.where(missing, self.missing_left, inside)
 
-    def accepts(self, grid, is_left):
-        """The bins of a grid with this split that go to one of its sides."""
-        goes_left = np.zeros(grid.n_bins[self.feature], dtype=bool)
-        if self.categories is None:
-            place = np.searchsorted(grid.splits[self.feature], self.threshold)
-            goes_left[: place + 1] = True
-        else:
-            goes_left[:-1] = self.categories
-        goes_left[-1] = self.missing_left
-        return goes_left == is_left
-
-
-@dataclass(frozen=True, eq=False)
-class SplitTree:
-    """Nodes with their splits, parents before their children.
+def make_tree(splits, left, right):
+    """A tree that answers nothing, from the splits of its nodes.
 
     Parameters
     ----------
-    splits : tuple of (Split or None)
+    splits : sequence of (Split or None)
         None at leaves; the root is first.
-    left, right : tuple of int
+    left, right : sequence of int
         Children; -1 at leaves.
     """
-
-    splits: tuple[Split | None, ...]
-    left: tuple[int, ...]
-    right: tuple[int, ...]
-
-    def grid(self, n_features):
-        """The grid of all splits, but for those of missing values from the rest."""
-        splits = [np.empty(0) for _ in range(n_features)]
-        for split in filter(None, self.splits):
-            if split.categories is not None:
-                splits[split.feature] = split.categories[None, :]
-            elif math.isfinite(split.threshold):
-                splits[split.feature] = np.append(
-                    splits[split.feature], split.threshold
-                )
-        return ThresholdGrid(tuple(s if s.ndim == 2 else np.unique(s) for s in splits))
-
-    def apply(self, X):
-        """The leaf of each row, by its number among the nodes."""
-        leaf_of_row = np.zeros(len(X), dtype=np.intp)
-        waiting = [(0, np.arange(len(X)))]
-        while waiting:
-            node, rows = waiting.pop()
-            split = self.splits[node]
-            if split is None:
-                leaf_of_row[rows] = node
-                continue
-            goes_left = split.goes_left(X[rows, split.feature])
-            waiting.append((self.left[node], rows[goes_left]))
-            waiting.append((self.right[node], rows[~goes_left]))
-        return leaf_of_row
-
-    def paths(self):
-        """For each leaf, from left to right, its number and the sides that it took."""
-        paths = []
-        waiting = [(0, ())]
-        while waiting:
-            node, sides = waiting.pop()
-            split = self.splits[node]
-            if split is None:
-                paths.append((node, sides))
-                continue
-            waiting.append((self.right[node], (*sides, (split, False))))
-            waiting.append((self.left[node], (*sides, (split, True))))
-        return paths
-
-    def cut(self, is_leaf):
-        """The tree with some nodes made leaves; what was below them is not reached."""
-        splits = tuple(
-            None if leaf else split
-            for split, leaf in zip(self.splits, is_leaf, strict=True)
-        )
-        return dataclasses.replace(self, splits=splits)
+    sets = [s.categories for s in splits if s and s.categories is not None]
+    categories = np.zeros((len(splits), max(map(len, sets), default=0)), dtype=bool)
+    for node, split in enumerate(splits):
+        if split is not None and split.categories is not None:
+            categories[node, : len(split.categories)] = split.categories
+    return Tree(
+        feature=[-1 if split is None else split.feature for split in splits],
+        threshold=[0.0 if split is None else split.threshold for split in splits],
+        left=left,
+        right=right,
+        missing_left=[split is not None and split.missing_left for split in splits],
+        value=np.zeros(len(splits)),
+        categories=categories,
+    )
 
 
-def shorten_thresholds(tree, X):
-    """The tree with thresholds of few digits, no row of X changing its side."""
-    raw = tree.grid(X.shape[1])
-    grid = raw.shorten(X)
-    splits = list(tree.splits)
-    for node, split in enumerate(tree.splits):
-        if split is None or not math.isfinite(split.threshold):
-            continue
-        place = np.searchsorted(raw.splits[split.feature], split.threshold)
-        # Shortening keeps the order and says how many thresholds became one.
-        ends = np.cumsum(grid.counts[split.feature])
-        place = np.searchsorted(ends, place, side="right")
-        short = float(grid.splits[split.feature][place])
-        splits[node] = dataclasses.replace(split, threshold=short)
-    return dataclasses.replace(tree, splits=tuple(splits))
+def leaves_of_rows(tree, X, categories):
+    """The leaf of each row, by its number among the nodes.
+
+    Parameters
+    ----------
+    tree : Tree
+    X : float64 array of shape (n_samples, n_features)
+        With categories as positions.
+    categories : tuple of (tuple or None)
+    """
+    return StackedTrees((tree,), categories).leaves(X)[:, 0]
 
 
-def leaf_rules(problem, tree):
+def leaf_rules(problem, tree, shorten=False):
     """The leaves as a RuleSet, from left to right, each holding where no other does.
 
     The leaf with the most conditions (the last of them) is the "otherwise", so it need
@@ -154,22 +84,28 @@ def leaf_rules(problem, tree):
     Parameters
     ----------
     problem : Problem
-    tree : SplitTree
+    tree : Tree
+    shorten : bool
+        Whether thresholds may move to numbers of few digits, no row changing its side.
 
     Returns
     -------
     RuleSet
     """
-    leaf_of_row = tree.apply(problem.X)
-    has_missing = np.isnan(problem.X).any(axis=0)
-    grid = tree.grid(problem.X.shape[1])
-    leaves = []
-    for leaf, sides in tree.paths():
-        accepted = (
-            (split.feature, split.accepts(grid, is_left)) for split, is_left in sides
-        )
-        conditions = grid.conditions(accepted, has_missing)
-        leaves.append((conditions, leaf_of_row == leaf))
+    forest = Forest(
+        (tree,), problem.feature_names, "regression", categories=problem.categories
+    )
+    # The same rows on the grid of this tree alone.
+    problem = dataclasses.replace(
+        problem, forest=forest, shorten=shorten, given_grid=None
+    )
+    sides, paths = find_paths(problem, tree.depth)
+    rows = sides.rows(problem.binned.codes)
+    leaves = [
+        (sides.conditions(problem.grid, path.sides), rows[list(path.sides)].all(axis=0))
+        for path in paths
+        if path.is_leaf
+    ] or [((), np.ones(len(problem.X), dtype=bool))]
     n_sides = [sum(c.n_sides for c in conditions) for conditions, _ in leaves]
     last = max(range(len(leaves)), key=lambda k: (n_sides[k], k))
     _, rest = leaves.pop(last)
@@ -186,8 +122,8 @@ def cross_validate(problem, trees_from, n_folds, rng, n_jobs=None, finished=None
     ----------
     problem : Problem
     trees_from : callable
-        Given training rows and the number of the fold, a list with the SplitTree of
-        each setting.
+        Given training rows and the number of the fold, a list with the Tree of each
+        setting.
     n_folds : int
     rng : numpy.random.Generator
     n_jobs : int, optional
@@ -231,10 +167,9 @@ def _folds(X, n_folds, rng):
 
 def _error(problem, tree, train, test):
     """The error on test rows of a tree whose leaves answer the training rows best."""
-    outcome, X, target = problem.outcome, problem.X, problem.target
-    weight = problem.sample_weight
+    outcome, target, weight = problem.outcome, problem.target, problem.sample_weight
+    leaf = leaves_of_rows(tree, problem.X, problem.categories)
     answers = outcome.best_constants(
-        tree.apply(X[train]), target[train], weight[train], len(tree.splits)
+        leaf[train], target[train], weight[train], tree.n_nodes
     )
-    predicted = answers[tree.apply(X[test])]
-    return outcome.error(target[test], predicted, weight[test])
+    return outcome.error(target[test], answers[leaf[test]], weight[test])

@@ -9,11 +9,7 @@ from defragtrees.methods.base import RuleClassifier, RuleRegressor, Simplifier
 from defragtrees.methods.born_again.grow import Growth, cut, grow
 from defragtrees.methods.born_again.table import make_table
 from defragtrees.methods.docstrings import with_shared
-from defragtrees.methods.leaves import (
-    cross_validate,
-    leaf_rules,
-    shorten_thresholds,
-)
+from defragtrees.methods.leaves import cross_validate, leaf_rules
 from defragtrees.methods.settings import (
     FLAG,
     Conflict,
@@ -151,9 +147,8 @@ class _BornAgainTree(Simplifier):
         self.depth_ = min(errors, key=lambda depth: errors[depth], default=depths[0])
         grown = grow_to(self.depth_, np.arange(len(problem.X)), 0)
         tree = cut(grown, losses, self.depth_, self.max_rules)
-        if self.shorten_thresholds and self.thresholds == "data":
-            tree = shorten_thresholds(tree, problem.X)
-        return leaf_rules(problem, tree)
+        is_shortened = self.shorten_thresholds and self.thresholds == "data"
+        return leaf_rules(problem, tree, shorten=is_shortened)
 
     def _depth_errors(self, problem, depths, trees_of_fold, seed, finished):
         """Error of each depth in cross-validation; nothing if there is none to do."""

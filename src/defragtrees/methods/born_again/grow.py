@@ -1,12 +1,14 @@
 """Growing a born-again tree level by level, and cutting it to a depth or a size."""
 
+import dataclasses
 from dataclasses import dataclass
 
 import numpy as np
 
 from defragtrees.methods.born_again.smear import smear
 from defragtrees.methods.born_again.split import best_split, find_candidates
-from defragtrees.methods.leaves import Split, SplitTree
+from defragtrees.methods.leaves import Split, make_tree
+from defragtrees.trees import Tree
 
 __all__ = ["Grown", "Growth", "cut", "grow"]
 
@@ -32,13 +34,13 @@ class Grown:
 
     Parameters
     ----------
-    tree : SplitTree
+    tree : Tree
     depth : int array of shape (n_nodes,)
     rows : tuple of int array
         Training rows of each node.
     """
 
-    tree: SplitTree
+    tree: Tree
     depth: np.ndarray
     rows: tuple[np.ndarray, ...]
 
@@ -86,10 +88,10 @@ def grow(table, ask, settings, seed):
         level = [child for node in level for child in node.children]
     place = {node.number: i for i, node in enumerate(nodes)}
     return Grown(
-        SplitTree(
-            tuple(node.split for node in nodes),
-            tuple(place.get(2 * n.number, -1) if n.children else -1 for n in nodes),
-            tuple(place.get(2 * n.number + 1, -1) if n.children else -1 for n in nodes),
+        make_tree(
+            [node.split for node in nodes],
+            [place.get(2 * node.number, -1) for node in nodes],
+            [place.get(2 * node.number + 1, -1) for node in nodes],
         ),
         np.array([node.depth for node in nodes]),
         tuple(node.rows for node in nodes),
@@ -178,17 +180,18 @@ def cut(grown, losses, max_depth, max_leaves=None):
 
     Returns
     -------
-    SplitTree
+    Tree
     """
-    tree = grown.tree.cut(grown.depth >= max_depth)
-    if max_leaves is None or len(tree.paths()) <= max_leaves:
+    tree = _with_leaves(grown.tree, grown.depth >= max_depth)
+    n_leaves = np.count_nonzero(tree.feature >= 0) + 1
+    if max_leaves is None or n_leaves <= max_leaves:
         return tree
     cost = [losses(rows) for rows in grown.rows]
     best: list[np.ndarray] = [np.empty(0)] * len(cost)
     taken: list[np.ndarray] = [np.empty(0)] * len(cost)
     for node in reversed(range(len(cost))):
         below = ()
-        if tree.splits[node] is not None:
+        if tree.feature[node] >= 0:
             below = (best[tree.left[node]], best[tree.right[node]])
         best[node], taken[node] = _best_sizes(cost[node], below, max_leaves)
     is_leaf = np.ones(len(cost), dtype=bool)
@@ -202,7 +205,12 @@ def cut(grown, losses, max_depth, max_leaves=None):
             n_left = int(taken[node][n_leaves - 1])
             waiting.append((tree.left[node], n_left))
             waiting.append((tree.right[node], n_leaves - n_left))
-    return tree.cut(is_leaf)
+    return _with_leaves(tree, is_leaf)
+
+
+def _with_leaves(tree, is_leaf):
+    """The tree with some nodes made leaves; what was below them is not reached."""
+    return dataclasses.replace(tree, feature=np.where(is_leaf, -1, tree.feature))
 
 
 def _best_sizes(cost, below, max_leaves):

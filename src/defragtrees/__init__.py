@@ -1,10 +1,11 @@
 """A handful of rules that say nearly what a tree ensemble says."""
 
 from importlib import import_module
-from typing import TYPE_CHECKING
 
 from defragtrees._version import __version__ as __version__
 
+# As type checkers read it; importing typing would take longer than all else here.
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from defragtrees import metrics as metrics
     from defragtrees import plots as plots

@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from defragtrees.cli import _methods, group, simplify
+from defragtrees.cli import _interrupts, _methods, simplify
 
 needs_proc = pytest.mark.skipif(not os.path.isdir("/proc"), reason="needs /proc")
 
@@ -334,7 +334,7 @@ def test_nothing_is_left_of_a_file_that_was_not_finished(
         raise error
 
     monkeypatch.setattr(Path, "write_bytes", write_half)
-    monkeypatch.setattr(group, "_ignore_further_interrupts", lambda: None)
+    monkeypatch.setattr(_interrupts, "ignore", lambda: None)
     out = tmp_path / "rules.json"
     done = call("simplify", model, iris, "--max-rules", 2, "--out", out)
     assert done.code == code

@@ -54,12 +54,15 @@ def test_help_imports_no_command():
     code = (
         "import sys; from defragtrees.cli import main; code = main(['--help']); "
         "names = [m for m in sys.modules if m.startswith('defragtrees.cli.')]; "
-        "print(code, *names, 'matplotlib' in sys.modules, 'pyarrow' in sys.modules)"
+        "heavy = {'numpy', 'scipy', 'sklearn', 'pandas', 'matplotlib', 'pyarrow'}; "
+        "print(code, *names, *(heavy & set(sys.modules)))"
     )
     line = [sys.executable, "-c", code]
     done = subprocess.run(line, capture_output=True, text=True, check=True)
     names = done.stdout.splitlines()[-1].split()
     assert names[0] == "0"
+    # Of this library only what the help needs, and nothing of others but click.
+    assert all(name.startswith("defragtrees.cli.") for name in names[1:])
     for name in COMMANDS:
         assert f"defragtrees.cli.{name}" not in names
 
@@ -189,6 +192,44 @@ def test_ctrl_c_in_the_middle(start, long_files, tmp_path):
     assert (shown.decode() + rest).splitlines()[-1] == "defragtrees: Interrupted."
     assert "Traceback" not in rest
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "moment",
+    [
+        "click",
+        "defragtrees.cli.group",
+        "numpy",
+        "scipy.sparse",
+        "sklearn.base",
+        "sklearn.ensemble",
+        "defragtrees.cli._output",  # the last that the command imports
+        "defragtrees.readers._ubjson",  # in the middle of its work
+    ],
+)
+def test_ctrl_c_while_libraries_are_imported(files, moment):
+    line = [sys.executable, "-X", "importtime", "-m", "defragtrees", "simplify"]
+    process = subprocess.Popen(
+        [*line, str(files / "xgboost.json"), str(files / "iris.csv")],
+        stdout=-1,
+        stderr=-1,
+        text=True,
+        env=ENVIRONMENT,
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+    )
+    with process:
+        # Python tells each module when it is imported.
+        for told in process.stderr:
+            if told.split("|")[-1].strip() == moment:
+                process.send_signal(signal.SIGINT)
+                break
+        else:
+            pytest.fail(f"{moment} was not imported")
+        shown = process.stderr.readlines()
+        assert process.stdout.read() == ""
+        assert process.wait(60) == 130
+    said = [text for text in shown if not text.startswith("import time:")]
+    assert said == ["defragtrees: Interrupted.\n"]
 
 
 def test_click_is_told_about_every_command():

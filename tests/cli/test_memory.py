@@ -30,7 +30,8 @@ def test_reading_holds_the_table_little_more_than_once(long_files):
     pytest.importorskip("resource")
     code = (
         "import pandas, pyarrow.parquet; from pathlib import Path; "
-        "from defragtrees.cli._inputs import Inputs, load; "
+        "from defragtrees.cli._command import Inputs; "
+        "from defragtrees.cli._inputs import load; "
         "from defragtrees.cli._progress import Silent; "
         f"folder = Path({str(long_files)!r})"
     )

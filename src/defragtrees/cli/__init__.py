@@ -5,6 +5,8 @@ Only `main` lives here, and it imports the rest when it is called: click is an e
 
 import sys
 
+from defragtrees.cli import _interrupts
+
 __all__ = ["main"]
 
 
@@ -22,9 +24,12 @@ def main(arguments=None):
         0 if all went well, 2 for input that cannot be used, 130 after Ctrl-C, 141 if
         whoever read the output went away, 1 for a fault of this program.
     """
+    _interrupts.exit_at_once()
     try:
         # Not at the top: without click there must be a sentence, not a traceback.
         from defragtrees.cli.group import run
+
+        return run(arguments)
     except ModuleNotFoundError as error:
         if error.name != "click":
             raise
@@ -33,7 +38,5 @@ def main(arguments=None):
             "Install it with: pip install 'defragtrees[cli]'\n"
         )
         return 2
-    except KeyboardInterrupt:
-        sys.stderr.write("defragtrees: Interrupted.\n")
-        return 130
-    return run(arguments)
+    finally:
+        _interrupts.tidy_up()

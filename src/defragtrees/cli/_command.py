@@ -7,10 +7,11 @@ from pathlib import Path
 
 import click
 
-from defragtrees.cli._inputs import Inputs
+from defragtrees.cli import _interrupts
 
 __all__ = [
     "Command",
+    "Inputs",
     "NAMES",
     "State",
     "input_options",
@@ -40,6 +41,29 @@ class State:
     quiet: bool = False
 
 
+@dataclass(frozen=True)
+class Inputs:
+    """What the user says of model and data; the options of the same names.
+
+    Parameters
+    ----------
+    model, data : Path
+    target, weights : str, optional
+    columns, classes : tuple of str, optional
+    trust_pickle : bool
+    trusted : tuple of str
+    """
+
+    model: Path
+    data: Path
+    target: str | None = None
+    weights: str | None = None
+    columns: tuple[str, ...] | None = None
+    classes: tuple[str, ...] | None = None
+    trust_pickle: bool = False
+    trusted: tuple[str, ...] = ()
+
+
 class Command(click.Command):
     """A command with an example in its help, --quiet and --debug.
 
@@ -67,6 +91,11 @@ class Command(click.Command):
                     help=text,
                 )
             )
+
+    def invoke(self, ctx):
+        """Run the command; from here on Ctrl-C lets it tidy up."""
+        _interrupts.tidy_up()
+        return super().invoke(ctx)
 
     def format_epilog(self, ctx, formatter):
         """Write the example."""

@@ -4,7 +4,6 @@ import contextlib
 import dataclasses
 import importlib.util
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -20,30 +19,7 @@ from defragtrees.forest import Forest
 from defragtrees.readers import read_forest
 from defragtrees.tables import take_rows
 
-__all__ = ["Inputs", "Loaded", "load"]
-
-
-@dataclass(frozen=True)
-class Inputs:
-    """What the user says of model and data; the options of the same names.
-
-    Parameters
-    ----------
-    model, data : Path
-    target, weights : str, optional
-    columns, classes : tuple of str, optional
-    trust_pickle : bool
-    trusted : tuple of str
-    """
-
-    model: Path
-    data: Path
-    target: str | None = None
-    weights: str | None = None
-    columns: tuple[str, ...] | None = None
-    classes: tuple[str, ...] | None = None
-    trust_pickle: bool = False
-    trusted: tuple[str, ...] = ()
+__all__ = ["Loaded", "load"]
 
 
 @dataclass(frozen=True, eq=False)

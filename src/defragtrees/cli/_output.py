@@ -13,22 +13,10 @@ __all__ = [
     "check_output",
     "check_outputs",
     "json_text",
-    "one_line",
     "plain",
     "rules_text",
     "say",
 ]
-
-
-def one_line(text):
-    r"""The text on one line, without control characters.
-
-    Examples
-    --------
-    >>> one_line("a\n  b\x1b[1m")
-    'a b [1m'
-    """
-    return " ".join(render.plain(text).split())
 
 
 def say(text, to_error=False):

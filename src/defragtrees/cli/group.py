@@ -2,9 +2,7 @@
 
 import difflib
 import os
-import signal
 import sys
-import threading
 import traceback
 import warnings
 from contextlib import suppress
@@ -13,9 +11,10 @@ from importlib import import_module
 import click
 from click.shell_completion import shell_complete
 
-import defragtrees
+from defragtrees import render
+from defragtrees._version import __version__
+from defragtrees.cli import _interrupts
 from defragtrees.cli._command import State, write_example
-from defragtrees.cli._output import one_line
 
 __all__ = ["cli", "run"]
 
@@ -24,7 +23,7 @@ COMPLETION = "_DEFRAGTREES_COMPLETE"  # click's name for it
 # What the library, the readers and the file system raise for input that is wrong. All
 # else is a fault of this program.
 WRONG_INPUT = (ImportError, NotImplementedError, OSError, TypeError, ValueError)
-BAD_INPUT, FAULT, INTERRUPTED, BROKEN_PIPE = 2, 1, 130, 141
+BAD_INPUT, FAULT, BROKEN_PIPE = 2, 1, 141
 # Each command with its line in the help, so that the help imports no command.
 COMMANDS = {
     "simplify": "Find a few rules that say nearly what a model says.",
@@ -79,9 +78,7 @@ class LazyGroup(click.Group):
 
 
 @click.group(cls=LazyGroup, invoke_without_command=True)
-@click.version_option(
-    defragtrees.__version__, prog_name=NAME, message="%(prog)s %(version)s"
-)
+@click.version_option(__version__, prog_name=NAME, message="%(prog)s %(version)s")
 @click.pass_context
 def cli(ctx):
     """Readable rules from tree ensembles.
@@ -104,8 +101,8 @@ def run(arguments=None):
             sys.stdout.flush()
             return code
     except KeyboardInterrupt:
-        _ignore_further_interrupts()
-        return _fail("Interrupted.", INTERRUPTED)
+        _interrupts.ignore()
+        return _fail(_interrupts.MESSAGE, _interrupts.INTERRUPTED)
     except BrokenPipeError:
         _discard_output()
         return BROKEN_PIPE
@@ -159,8 +156,19 @@ def _fail(message, code):
         _discard_output()
     # Nobody may be left to read it.
     with suppress(OSError):
-        click.secho(f"{NAME}: {one_line(message)}", fg="red", err=True, color=_color())
+        click.secho(f"{NAME}: {_one_line(message)}", fg="red", err=True, color=_color())
     return code
+
+
+def _one_line(text):
+    r"""The text on one line, without control characters.
+
+    Examples
+    --------
+    >>> _one_line("a\n  b\x1b[1m")
+    'a b [1m'
+    """
+    return " ".join(render.plain(text).split())
 
 
 def _color():
@@ -177,7 +185,7 @@ def _prepare_streams():
 
 def _tell_warnings_plainly():
     def show(message, category, filename, lineno, file=None, line=None):
-        text = f"warning: {one_line(str(message))}"
+        text = f"warning: {_one_line(str(message))}"
         click.secho(text, fg="yellow", err=True, color=_color())
 
     # What libraries say to programmers is of no use here.
@@ -190,8 +198,3 @@ def _discard_output():
     """What is left in the buffer of standard output goes nowhere, and says nothing."""
     with suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-
-
-def _ignore_further_interrupts():
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, signal.SIG_IGN)

@@ -14,6 +14,7 @@ from defragtrees.tables import (
     category_lists,
     check_finite,
     column_names,
+    feature_index,
     listed,
     read_matrix,
 )
@@ -533,3 +534,16 @@ def test_lists_in_messages_are_cut_after_five():
     assert listed(["a", 1]) == "'a', 1"
     assert listed(range(5)) == "0, 1, 2, 3, 4"
     assert listed(range(6)) == "0, 1, 2, 3, 4, …"
+
+
+@pytest.mark.parametrize(
+    ("which", "expected"), [("age", 1), (0, 0), (-1, 1), (np.int64(1), 1)]
+)
+def test_a_feature_is_looked_up_by_name_or_number(which, expected):
+    assert feature_index(which, ("size", "age")) == expected
+
+
+@pytest.mark.parametrize("which", ["weight", 2, -3, True, 1.0, None])
+def test_what_is_no_feature_is_refused(which):
+    with pytest.raises(ValueError, match=r"not a feature of X. .* among them 'size'"):
+        feature_index(which, ("size", "age"))

@@ -6,7 +6,8 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from defragtrees.methods import METHODS
+from defragtrees.methods import METHODS, estimator_for
+from defragtrees.outcome import Classes, Numbers
 from tests.checks import methods
 
 # Settings that make a method quick; all others are its own.
@@ -18,9 +19,9 @@ FORESTS = (RandomForestClassifier, RandomForestRegressor)
 def every_method(make_ensemble):
     """Both estimators of every method, around an ensemble."""
     return [
-        kinds[i](make_ensemble(i), **QUICK.get(name, {}))
-        for name, kinds in METHODS.items()
-        for i in (0, 1)
+        estimator_for(name, outcome)(make_ensemble(i), **QUICK.get(name, {}))
+        for name in METHODS
+        for i, outcome in enumerate((Classes(), Numbers()))
     ]
 
 

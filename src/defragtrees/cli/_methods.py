@@ -9,7 +9,7 @@ import click
 
 from defragtrees.cli._command import NAMES
 from defragtrees.cli._progress import ticking
-from defragtrees.methods import METHODS
+from defragtrees.methods import METHODS, estimator_for
 from defragtrees.tables import listed
 
 __all__ = ["Choices", "fit", "method_options", "settings_of"]
@@ -120,7 +120,7 @@ def settings_of(choices, forest, has_target):
     kind : class
     settings : dict
     """
-    kind = METHODS[choices.method][forest.task == "regression"]
+    kind = estimator_for(choices.method, forest.outcome)
     defaults = kind().get_params(deep=False)
     asked = {
         "max_rules": choices.max_rules,

@@ -1,28 +1,20 @@
-"""The methods, each as a pair of estimators: a classifier and a regressor."""
+"""Methods: from an ensemble and rows to a few rules, each as a pair of estimators.
 
-from defragtrees.methods.born_again import (
-    BornAgainTreeClassifier,
-    BornAgainTreeRegressor,
-)
-from defragtrees.methods.defrag import DefragClassifier, DefragRegressor
-from defragtrees.methods.distilled import (
-    DistilledTreeClassifier,
-    DistilledTreeRegressor,
-)
-from defragtrees.methods.intrees import InTreesClassifier, InTreesRegressor
-from defragtrees.methods.node_harvest import (
-    NodeHarvestClassifier,
-    NodeHarvestRegressor,
-)
+Each method is one module and one line in `METHODS`; it is imported when it is first
+used. The module has two classes that inherit from Simplifier (`methods/base.py`), and
+whose names end as their outcomes say: "Classifier" and "Regressor".
+"""
+
+from importlib import import_module
 
 __all__ = ["METHODS", "estimator_for"]
 
 METHODS = {
-    "defrag": (DefragClassifier, DefragRegressor),
-    "born_again": (BornAgainTreeClassifier, BornAgainTreeRegressor),
-    "intrees": (InTreesClassifier, InTreesRegressor),
-    "node_harvest": (NodeHarvestClassifier, NodeHarvestRegressor),
-    "distilled": (DistilledTreeClassifier, DistilledTreeRegressor),
+    "defrag": "defragtrees.methods.defrag",
+    "born_again": "defragtrees.methods.born_again",
+    "intrees": "defragtrees.methods.intrees",
+    "node_harvest": "defragtrees.methods.node_harvest",
+    "distilled": "defragtrees.methods.distilled",
 }
 
 
@@ -35,8 +27,6 @@ def estimator_for(method, outcome):
         A key of `METHODS`.
     outcome : Classes or Numbers
     """
-    return next(
-        kind
-        for kind in METHODS[method]
-        if kind.__name__.endswith(outcome.estimator_suffix)
-    )
+    module = import_module(METHODS[method])
+    names = (n for n in module.__all__ if n.endswith(outcome.estimator_suffix))
+    return getattr(module, next(names))

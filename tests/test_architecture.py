@@ -59,6 +59,7 @@ NEIGHBOURS = {
     ("mixture", "mixture"),
     ("refine", "refine"),
     ("path", "simplification"),
+    ("report", "path"),
     ("__main__", "cli"),
     ("cli", "demo"),
     ("cli", "reproduce"),

@@ -190,7 +190,10 @@ def test_features_are_by_default_those_that_most_rules_ask_about():
     ("settings", "message"),
     [
         ({"features": (0, 9)}, "names or numbers of 6 features"),
-        ({"features": ("no such", 1)}, "got 'no such'"),
+        (
+            {"features": ("no such", 1)},
+            "features has 'no such', which is not a",
+        ),
         ({"features": (2, 2)}, "two different ones"),
         ({}, "must have a value"),
         ({"features": (0, 1), "at": {1: 2.0}}, "must not hold the features shown"),

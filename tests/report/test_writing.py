@@ -7,8 +7,8 @@ from html.parser import HTMLParser
 
 import pytest
 
-import defragtrees.report.html
-import defragtrees.report.pictures
+import defragtrees.report.page
+import defragtrees.report.still
 from defragtrees import simplify_path
 from defragtrees.conditions import Condition, Rule
 from defragtrees.errors import MissingPackageError
@@ -120,7 +120,7 @@ def test_json_in_a_script_cannot_end_it():
 
 
 def test_without_plotly_the_page_has_still_pictures_and_says_so(tmp_path, monkeypatch):
-    without(monkeypatch, defragtrees.report.html)
+    without(monkeypatch, defragtrees.report.page)
     page = page_of(tmp_path, *weather())
     assert "<script" not in page
     assert "script-src 'none'" in page
@@ -130,7 +130,7 @@ def test_without_plotly_the_page_has_still_pictures_and_says_so(tmp_path, monkey
 
 
 def test_without_plotly_and_matplotlib_the_page_has_tables(tmp_path, monkeypatch):
-    without(monkeypatch, defragtrees.report.html, defragtrees.report.pictures)
+    without(monkeypatch, defragtrees.report.page, defragtrees.report.still)
     page = page_of(tmp_path, *weather())
     assert "<script" not in page
     assert "<svg" not in page
@@ -299,7 +299,7 @@ def test_the_page_warns_of_rows_that_the_ensemble_was_trained_on(tmp_path):
 
 
 def test_minus_signs_are_the_same_everywhere(tmp_path, monkeypatch):
-    without(monkeypatch, defragtrees.report.html, defragtrees.report.pictures)
+    without(monkeypatch, defragtrees.report.page, defragtrees.report.still)
     simple, X, y = named("a-1", "b", ("in", "out"))
     page = page_of(tmp_path, simple, X, y)
     body = page[page.index("<body>") : page.index("The rules as text")]

@@ -25,6 +25,10 @@ class Classes(Outcome):
 
     task: ClassVar[str] = "classification"
     error_name: ClassVar[str] = "error"
+    error_meaning: ClassVar[str] = "the share of rows with a wrong answer"
+    fidelity_meaning: ClassVar[str] = (
+        "the share of rows on which rules and ensemble say the same"
+    )
     estimator_suffix: ClassVar[str] = "Classifier"
 
     @classmethod

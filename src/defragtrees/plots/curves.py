@@ -33,35 +33,36 @@ def trade_off(path, ax=None):
     -------
     matplotlib Axes
     """
-    y = Axis(f"error {HELD_OUT}")
-    picture = trade_off_picture(path.rows(), path.chosen, path.ensemble_error, y)
     ax = _style.axes_or_new(ax)
+    picture = trade_off_picture(path, Axis(f"error {HELD_OUT}"))
     _style.plain_legend(ax, *draw_picture(picture, ax, _style.PALETTE))
     return ax
 
 
-def trade_off_picture(rows, chosen, ensemble_error, y, texts=None):
+def trade_off_picture(path, y, error_text=None):
     """Error against number of rules, along one path.
 
     Parameters
     ----------
-    rows : sequence of dict
-        With `n_rules`, `error` and `standard_error`.
-    chosen : int or None
-        Place of the list that stands out.
-    ensemble_error : float
+    path : RulePath, or what has its `points`, `chosen` and `ensemble_error`
     y : Axis
-    texts : list of str, optional
-        What is told about each list.
+    error_text : callable, optional
+        From an error to its text, if anything is to be told of the points.
     """
-    n_rules, errors, spread = (
-        [row[name] for row in rows] for name in ("n_rules", "error", "standard_error")
-    )
+    points = path.points
+    n_rules = [point.n_rules for point in points]
+    errors = [point.error for point in points]
+    spread = [point.standard_error for point in points]
+    texts = error_text and [
+        f"{point.n_rules} rules<br>error {error_text(point.error)} ± "
+        f"{error_text(point.standard_error)}<br>{_fidelity(point.fidelity)}"
+        for point in points
+    ]
     marks = [Curve("rules", n_rules, errors, "g0", spread=spread, texts=texts)]
-    if chosen is not None:
-        at = [n_rules[chosen]], [errors[chosen]]
+    if path.chosen is not None:
+        at = [n_rules[path.chosen]], [errors[path.chosen]]
         marks.append(Curve("chosen", *at, "accent", marker="ring"))
-    return _against_size(marks, ensemble_error, y)
+    return _against_size(marks, path.ensemble_error, y, error_text)
 
 
 def comparison(found, ax=None):
@@ -76,49 +77,59 @@ def comparison(found, ax=None):
     -------
     matplotlib Axes
     """
-    y = Axis(f"{make_outcome(found.task).error_name} {HELD_OUT}")
     ax = _style.axes_or_new(ax)
+    y = Axis(f"{make_outcome(found.task).error_name} {HELD_OUT}")
     picture = comparison_picture(found, y)
     _style.legend(ax, *draw_picture(picture, ax, _style.PALETTE))
     return ax
 
 
-def comparison_picture(compared, y, text=None):
+def comparison_picture(compared, y, error_text=None):
     """Error against number of rules, a curve for each method.
 
     Parameters
     ----------
     compared : Comparison
     y : Axis
-    text : callable, optional
-        From a row of the comparison to what is told about it.
+    error_text : callable, optional
+        From an error to its text, if anything is to be told of the points.
     """
     rows = [row for row in compared.rows() if row["failure"] is None]
-    rows.sort(key=operator.itemgetter("n_rules", "error"))
     marks = []
-    names = (row["method"] for row in compared.rows() if row["failure"] is None)
-    for i, name in enumerate(dict.fromkeys(names)):
+    for i, name in enumerate(dict.fromkeys(row["method"] for row in rows)):
         of_method = [row for row in rows if row["method"] == name]
+        of_method.sort(key=operator.itemgetter("n_rules", "error"))
+        texts = error_text and [
+            f"{row['n_rules']:.3g} rules<br>error {error_text(row['error'])}<br>"
+            f"{_fidelity(row['fidelity'])}"
+            for row in of_method
+        ]
         n_rules, errors, spread = (
             [row[key] for row in of_method] for key in ("n_rules", "error", "error_std")
         )
         curve = Curve(
-            name,
-            n_rules,
-            errors,
-            f"g{i % len(_style.COLOURS)}",
-            _style.marker(i),
-            _style.line_style(i),
-            spread if compared.n_splits > 1 else None,
-            None if text is None else [text(row) for row in of_method],
+            label=name,
+            x=n_rules,
+            y=errors,
+            colour=f"g{i % len(_style.COLOURS)}",
+            marker=_style.marker(i),
+            line=_style.line_style(i),
+            spread=spread if compared.n_splits > 1 else None,
+            title=name,
+            texts=texts,
         )
         marks.append(curve)
-    return _against_size(marks, compared.ensemble_error, y)
+    return _against_size(marks, compared.ensemble_error, y, error_text)
 
 
-def _against_size(marks, ensemble_error, y):
+def _against_size(marks, ensemble_error, y, error_text):
     x = Axis("number of rules", is_count=True)
-    return Picture(x, y, (*marks, Level("ensemble", ensemble_error)))
+    text = f"ensemble: error {error_text(ensemble_error)}" if error_text else ""
+    return Picture(x, y, (*marks, Level("ensemble", ensemble_error, text)))
+
+
+def _fidelity(value):
+    return f"fidelity {value:.3f}".replace("-", "\N{MINUS SIGN}")
 
 
 def convergence(found, ax=None, *, kept=None):

@@ -73,8 +73,10 @@ class Curve:
         In the words of matplotlib; "ring" is a circle around a point of another curve.
     spread : list of float, optional
         Half the length of error bars.
+    title : str
+        What is told of all points.
     texts : list of str
-        What is told about each point.
+        What is told of each point, in the tags that Plotly knows; it holds no names.
     """
 
     kind: ClassVar[str] = "curve"
@@ -85,6 +87,7 @@ class Curve:
     marker: str = "o"
     line: str = "-"
     spread: list[float] | None = None
+    title: str = ""
     texts: list[str] | None = None
 
 

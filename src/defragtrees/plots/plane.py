@@ -218,19 +218,20 @@ def fixed_values(model, at, matrix, free, used):
         )
     fixed = np.zeros(len(names))
     for j in needed:
-        fixed[j] = _typical(matrix[:, j], model.categories[j])
+        # The lower of two, so that it is a value that occurs.
+        fixed[j] = typical_value(matrix[:, j], model.categories[j], "lower")
     for j, value in given.items():
         fixed[j] = _encoded(value, model.categories[j])
     return fixed
 
 
-def _typical(column, known):
+def typical_value(column, known, method="linear"):
+    """The median of an encoded column, or its most frequent category; NaN if empty."""
     column = column[~np.isnan(column)]
     if not len(column):
         return np.nan
     if known is None:
-        # The lower of two, so that it is a value that occurs.
-        return np.quantile(column, 0.5, method="lower")
+        return np.quantile(column, 0.5, method=method)
     return np.bincount(column.astype(int)).argmax()
 
 

@@ -1,7 +1,7 @@
 """One self-contained HTML page: the rules, how good they are, and how they came to be.
 
-`summarize` measures and gives a plain dict, `html` makes the page from it; neither
-knows the other's business.
+`summarize` measures what all sections need, each module of `sections` writes one of
+them, and `make_page` puts them together.
 """
 
 from defragtrees.report.writing import write_report

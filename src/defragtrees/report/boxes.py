@@ -4,12 +4,12 @@ A rule that asks about other features too does not answer for every row inside i
 rectangle. Only a rectangle in which every row gets the rule's answer is filled.
 """
 
+from defragtrees.plots.picture import SCALES, RuleBox
+
 __all__ = ["map_boxes"]
 
-SCALES = ("order", "value")
 
-
-def map_boxes(rules, pair, axes):
+def map_boxes(rules, pair, positions):
     """Rectangles of the rules that ask about either feature, the last rule first.
 
     Parameters
@@ -17,67 +17,57 @@ def map_boxes(rules, pair, axes):
     rules : RuleSet
     pair : pair of int
         The features.
-    axes : pair of Axis
+    positions : pair of Positions
         Theirs.
 
     Returns
     -------
-    list of dict
-        Rule number from 0, whether it asks about the two only, whether every row
-        inside gets its answer, and for each scale the sides `[x0, x1, y0, y1]`.
+    list of RuleBox
     """
-    found = []
-    asked = [_asked(rule, pair, axes) for rule in rules]
-    is_whole = [
-        len(rule.conditions) == len(own) for rule, own in zip(rules, asked, strict=True)
+    bands = [_bands(rule, pair, positions) for rule in rules]
+    # Whether a rule asks about nothing but the two.
+    is_complete = [
+        all(condition.feature in pair for condition in rule.conditions)
+        for rule in rules
     ]
-    for k, own in enumerate(asked):
-        is_last = k == len(asked) - 1
+    boxes = []
+    for k, rule in enumerate(rules):
         is_filled = (
             rules.decision != "average"
-            and is_whole[k]
+            and is_complete[k]
             and not any(
-                not is_whole[j] and _meet(own, asked[j], axes) for j in range(k)
+                not is_complete[j] and _meet(bands[k], bands[j]) for j in range(k)
             )
         )
-        if own or (is_last and is_filled):
-            found.append(
-                {
-                    "rule": k,
-                    "is_whole": is_whole[k],
-                    "is_filled": is_filled,
-                    **{scale: _products(own, axes, scale) for scale in SCALES},
-                }
-            )
-    return found[::-1]
+        is_last = k == rules.n_rules - 1
+        is_asking = any(condition.feature in pair for condition in rule.conditions)
+        if is_asking or (is_last and is_filled):
+            sides = {scale: _rectangles(bands[k], scale) for scale in SCALES}
+            boxes.append(RuleBox(k, sides, is_filled, not is_complete[k]))
+    return boxes[::-1]
 
 
-def _asked(rule, pair, axes):
-    """What a rule asks of the two features: from 0 or 1 to stretches by scale."""
-    return {
-        side: axes[side].bands(condition)
-        for condition in rule.conditions
-        for side in (0, 1)
-        if condition.feature == pair[side]
-    }
+def _bands(rule, pair, positions):
+    """Of each of the two features, the stretches that a rule accepts, by scale."""
+    conditions = {condition.feature: condition for condition in rule.conditions}
+    return [
+        place.bands(conditions[j]) if j in conditions else place.everywhere()
+        for j, place in zip(pair, positions, strict=True)
+    ]
 
 
-def _stretches(own, side, axes, scale):
-    return own[side][scale] if side in own else axes[side].whole()
+def _rectangles(bands, scale):
+    across, up = bands
+    return [(*one, *two) for one in across[scale] for two in up[scale]]
 
 
-def _products(own, axes, scale):
-    across, up = (_stretches(own, side, axes, scale) for side in (0, 1))
-    return [[*one, *two] for one in across for two in up]
-
-
-def _meet(one, two, axes):
+def _meet(one, two):
     """Whether two rules have drawn rows, or room for them, in common."""
     return all(
         any(
             max(a[0], b[0]) < min(a[1], b[1])
-            for a in _stretches(one, side, axes, "order")
-            for b in _stretches(two, side, axes, "order")
+            for a in one[side]["order"]
+            for b in two[side]["order"]
         )
         for side in (0, 1)
     )

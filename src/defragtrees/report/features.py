@@ -1,36 +1,70 @@
 """Which features the rules use, beside how much the ensemble makes of them."""
 
+from dataclasses import dataclass
+
 import numpy as np
 
-__all__ = ["feature_table", "feature_use", "importances", "most_used"]
+from defragtrees.tables import feature_index
 
-MOST_SHOWN = 20
-TOP_UNUSED = 5
+__all__ = ["FeatureUse", "feature_pairs", "feature_use"]
+
+FEWEST_AXES = 5
 
 
-def feature_use(rules):
-    """For each feature, how many rules ask about it and how many sides they bound."""
+@dataclass(frozen=True, eq=False)
+class FeatureUse:
+    """What rules and ensemble make of each feature.
+
+    Parameters
+    ----------
+    n_rules, n_sides : int arrays of shape (n_features,)
+        How many rules ask about a feature, and how many sides they bound.
+    importance : float64 array of shape (n_features,)
+        What the ensemble makes of it, as a share of one.
+    source : str
+        What that is.
+    used : list of int
+        Features that the rules ask about, the most used first.
+    telling : list of int
+        The same and, where these are few, the most important others.
+    """
+
+    n_rules: np.ndarray
+    n_sides: np.ndarray
+    importance: np.ndarray
+    source: str
+    used: list[int]
+    telling: list[int]
+
+
+def feature_use(rules, fitted, forest):
+    """What rules and ensemble make of the features.
+
+    Parameters
+    ----------
+    rules : RuleSet
+    fitted : the fitted ensemble, or whatever the forest was read from
+    forest : Forest
+    """
     n_rules = np.zeros(len(rules.feature_names), dtype=int)
     n_sides = np.zeros(len(rules.feature_names), dtype=int)
     for rule in rules.rules:
         for condition in rule.conditions:
             n_rules[condition.feature] += 1
             n_sides[condition.feature] += condition.n_sides
-    return n_rules, n_sides
+    importance, source = _importances(fitted, forest)
+    order = np.lexsort((-importance, -n_sides, -n_rules))
+    used = [int(j) for j in order if n_rules[j]]
+    telling = used
+    if len(used) < 2:
+        others = [int(j) for j in np.argsort(-importance, kind="stable")]
+        others = [j for j in others if j not in used]
+        telling = [*used, *others[: FEWEST_AXES - len(used)]]
+    return FeatureUse(n_rules, n_sides, importance, source, used, telling)
 
 
-def importances(ensemble, forest):
-    """What the ensemble makes of each feature, as shares of one, and what that is.
-
-    Parameters
-    ----------
-    ensemble : the fitted ensemble, or whatever the forest was read from
-    forest : Forest
-
-    Returns
-    -------
-    tuple of (array of shape (n_features,), str)
-    """
+def _importances(ensemble, forest):
+    """What the ensemble makes of each feature, as shares of one, and what that is."""
     own = _own_importances(ensemble, forest.n_features)
     if own is not None:
         kind = getattr(ensemble, "importance_type", None)
@@ -75,37 +109,28 @@ def _scaled(values):
     return values / total if total > 0 else values
 
 
-def most_used(rules, importance):
-    """Features that the rules ask about, the most used first."""
-    n_rules, n_sides = feature_use(rules)
-    order = np.lexsort((-importance, -n_sides, -n_rules))
-    return [int(j) for j in order if n_rules[j]]
+def feature_pairs(features, names, telling):
+    """The pairs of features to map, as numbers.
 
-
-def feature_table(rules, importance, source):
-    """Used features and the most important unused ones, ready to show."""
-    n_rules, n_sides = feature_use(rules)
-    used = most_used(rules, importance)
-    others = [
-        int(j)
-        for j in np.argsort(-importance, kind="stable")[: TOP_UNUSED + len(used)]
-        if not n_rules[j] and importance[j] > 0
-    ]
-    shown = [*used, *others[:TOP_UNUSED]][:MOST_SHOWN]
-    total = max(1, n_sides.sum())
-    return {
-        "source": source,
-        "n_used": len(used),
-        "n_features": len(rules.feature_names),
-        "share_of_importance": float(importance[used].sum()) if used else 0.0,
-        "n_left_out": max(0, len(used) - MOST_SHOWN),
-        "rows": [
-            {
-                "name": rules.feature_names[j],
-                "n_rules": int(n_rules[j]),
-                "use": float(n_sides[j] / total),
-                "importance": float(importance[j]),
-            }
-            for j in shown
-        ],
-    }
+    Parameters
+    ----------
+    features : sequence of pairs of names or numbers, or one pair, optional
+    names : sequence of str
+    telling : sequence of int
+        Features by how telling they are; the first two are the default.
+    """
+    if features is None:
+        return [tuple(telling[:2])] if len(telling) > 1 else []
+    features = list(features)
+    if len(features) == 2 and all(isinstance(f, str | int) for f in features):
+        features = [features]
+    pairs = []
+    for pair in features:
+        if isinstance(pair, str | int) or len(pair) != 2:
+            raise ValueError(
+                f"features must be pairs of names or numbers; got {pair!r}."
+            )
+        pairs.append(tuple(feature_index(one, names) for one in pair))
+        if pairs[-1][0] == pairs[-1][1]:
+            raise ValueError(f"A pair of features must be of two; got {pair!r}.")
+    return pairs

@@ -1,32 +1,28 @@
-"""Small pieces of HTML: escaped text, tables, figures, sections, JSON in a script."""
+"""Small pieces of HTML: escaped text, names, tables, bars, JSON in a script."""
 
 import json
 import re
-from dataclasses import dataclass
 from html import escape
 
+from defragtrees.plots.drawing import RIGHT_TO_LEFT
+from defragtrees.report.wording import visible
+
 __all__ = [
-    "RIGHT_TO_LEFT",
     "Cell",
-    "Pictures",
+    "answer_badge",
     "bar",
     "breakable",
+    "choices",
     "clamped",
-    "figure",
     "isolated",
     "name",
     "script_json",
-    "section",
     "table",
     "text",
+    "value_cells",
 ]
 
 LONGEST_HEADER = 45
-LETTER = (
-    "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc"
-    "\U00010800-\U00010fff\U0001e800-\U0001efff]"
-)
-RIGHT_TO_LEFT = re.compile(f"{LETTER}+(?:[ _.-]{LETTER}+)*")
 
 
 def text(value):
@@ -37,7 +33,7 @@ def text(value):
     >>> text('<b title="a">')
     '&lt;b title=&quot;a&quot;&gt;'
     """
-    return escape(str(value), quote=True)
+    return escape(visible(str(value)), quote=True)
 
 
 class Cell(str):
@@ -170,61 +166,43 @@ def bar(share, label, kind=""):
     )
 
 
-@dataclass(frozen=True)
-class Pictures:
-    """What there is to look at.
-
-    Parameters
-    ----------
-    still : dict
-        From name to SVG.
-    is_live : bool
-        Whether scripts draw them as well.
-    """
-
-    still: dict
-    is_live: bool
-
-    def __bool__(self):
-        return self.is_live or bool(self.still)
+def value_cells(values, is_asked):
+    """Values of a row; those that its rule asks about are in bold."""
+    return [
+        Cell(f"<b>{name(value)}</b>") if is_bold else name(value)
+        for value, is_bold in zip(values, is_asked, strict=True)
+    ]
 
 
-def figure(name, label, caption, pictures, height):
-    """A picture that reads without scripts, and the place for the live one.
+def answer_badge(then, colour):
+    """An answer with the colour that it has in the pictures."""
+    return f'<span class="answer {colour}">{name(then)}</span>'
 
-    Parameters
-    ----------
-    name : str
-        The script finds the place as `plot-{name}`.
-    label : str
-        What the picture shows, for those who do not see it.
-    caption : str
-        HTML.
-    pictures : Pictures
-    height : int
-        Of the live picture, in pixels, so that the page does not jump.
-    """
-    if not pictures:
-        return ""
-    still = pictures.still.get(name)
-    kind = "picture has-static" if still else "picture"
-    static = f'<div class="static">{still}</div>' if still else ""
-    live = (
-        f'<div class="live" id="plot-{name}" role="img" aria-label="{text(label)}" '
-        f'style="min-height:{height}px"></div>'
-        if pictures.is_live
-        else ""
-    )
-    return (
-        f'<figure class="{kind}">{static}{live}<figcaption>{caption}</figcaption>'
-        "</figure>"
+
+def choices(group, picture, n_rules):
+    """The choice of a rule, which the cards have too, and of a scale."""
+    numbers = map(str, range(1, n_rules + 1))
+    rules = [(number, number, f"Rule {number}") for number in numbers]
+    scales = [("order", "by order", ""), ("value", "by value", "")]
+    highlighted = [("0", "all rules", "All rules"), *rules]
+    return _radio_buttons(group, "Highlight the rows of", highlighted) + _radio_buttons(
+        f"scale-{picture}", "Axes", scales, f' data-scale="{picture}"'
     )
 
 
-def section(name, heading, *parts):
-    """A section of the page with its heading."""
-    inside = "\n".join(part for part in parts if part)
+def _radio_buttons(group, legend, items, extra=""):
+    """Small radio buttons; what is shown may need other words to be heard."""
+    buttons = []
+    for i, (value, shown, spoken) in enumerate(items):
+        heard = f' aria-label="{spoken}"' if spoken else ""
+        silent = ' aria-hidden="true"' if spoken else ""
+        buttons.append(
+            f'<span class="chip"><input type="radio" name="{group}" '
+            f'id="{group}-{value}" value="{value}"{heard}{extra}'
+            f"{'' if i else ' checked'}>"
+            f'<label for="{group}-{value}"{silent}>{shown}</label></span>'
+        )
     return (
-        f'<section id="{name}" aria-labelledby="{name}-heading">\n'
-        f'<h2 id="{name}-heading">{text(heading)}</h2>\n{inside}\n</section>'
+        f'<fieldset class="chips live-only"><legend>{legend}</legend>'
+        f"{''.join(buttons)}</fieldset>"
     )

@@ -2,14 +2,18 @@
 
 import math
 import re
+from dataclasses import fields, is_dataclass, replace
 
 __all__ = [
     "amount",
+    "answer_text",
     "count",
+    "error_text",
+    "fidelity_text",
     "percent",
     "plural",
     "sentence",
-    "setting",
+    "setting_text",
     "true_minus",
     "value_text",
     "visible",
@@ -92,6 +96,29 @@ def amount(value, digits=4):
     return true_minus(f"{value:,.0f}" if large else f"{value:.{digits}g}")
 
 
+def answer_text(answer, outcome):
+    """An answer in short: a class as it is given, a number to a few digits."""
+    return outcome.answer_text(answer) if outcome.n_classes else amount(answer)
+
+
+def error_text(error, outcome):
+    """An error as a share of rows, or as a squared distance."""
+    if outcome.n_classes:
+        return f"{100 * error:.1f}\N{NO-BREAK SPACE}%"
+    return amount(error, 3)
+
+
+def fidelity_text(fidelity):
+    """A fidelity to three digits; as an R² it may be below zero.
+
+    Examples
+    --------
+    >>> fidelity_text(0.9604), fidelity_text(-0.5)
+    ('0.960', '−0.500')
+    """
+    return true_minus(f"{fidelity:.3f}")
+
+
 def true_minus(text):
     """Numbers in a text with a minus sign, not a hyphen; also in exponents.
 
@@ -104,7 +131,7 @@ def true_minus(text):
 
 
 def visible(data):
-    r"""Plain data in which characters that would turn a text around are spelled out.
+    r"""Data in which characters that would turn a text around are spelled out.
 
     Examples
     --------
@@ -117,6 +144,10 @@ def visible(data):
         return {name: visible(value) for name, value in data.items()}
     if isinstance(data, list | tuple):
         return [visible(value) for value in data]
+    if is_dataclass(data):
+        return replace(
+            data, **{f.name: visible(getattr(data, f.name)) for f in fields(data)}
+        )
     return data
 
 
@@ -142,12 +173,12 @@ def value_text(value, categories=None, digits=6):
     return str(categories[int(value)]) if value < len(categories) else "another value"
 
 
-def setting(value):
+def setting_text(value):
     """A setting as code would say it, without addresses in memory, cut if long.
 
     Examples
     --------
-    >>> setting(0.1), setting(None), setting("fab"), setting(len)
+    >>> setting_text(0.1), setting_text(None), setting_text("fab"), setting_text(len)
     ('0.1', 'None', "'fab'", 'len')
     """
     if callable(value) and hasattr(value, "__name__"):

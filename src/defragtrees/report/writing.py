@@ -8,8 +8,8 @@ import numpy as np
 
 from defragtrees.files import write_atomic
 from defragtrees.methods.base import Simplifier
-from defragtrees.report.html import make_page
-from defragtrees.report.summarize import summarize
+from defragtrees.report.page import make_page
+from defragtrees.report.summary import summarize
 
 __all__ = ["write_report"]
 

@@ -1,1 +1,81 @@
-"""The sections of the page, each a function from the summary to HTML."""
+"""The sections of a report: one module and one line in `SECTIONS` each.
+
+A module measures what it shows and has a function `write(page)`, which gives the pieces
+of HTML of the section; no piece means no section. `page.summary` knows rules, rows and
+answers, and `page.figure` takes a picture and has it drawn, with scripts and without.
+The page and its navigation follow from the table.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from defragtrees.report.markup import text
+from defragtrees.report.sections import (
+    closeness,
+    comparison,
+    disagreement,
+    features,
+    maps,
+    overlap,
+    path,
+    question,
+    rows,
+    rules,
+    settings,
+)
+
+__all__ = ["SECTIONS", "Section"]
+
+
+@dataclass(frozen=True)
+class Section:
+    """One section of the page.
+
+    Parameters
+    ----------
+    name : str
+        Its place, which links point to.
+    link : str
+        The word in the navigation.
+    title : str
+    write : callable
+        From a Page to a list of pieces of HTML.
+    """
+
+    name: str
+    link: str
+    title: str
+    write: Callable[[Any], list[str]]
+
+    @property
+    def navigation_entry(self):
+        """The link to it."""
+        return f'<li><a href="#{self.name}">{text(self.link)}</a></li>'
+
+    def html(self, page):
+        """The section with its heading; empty if there is nothing to show."""
+        pieces = [piece for piece in self.write(page) if piece]
+        if not pieces:
+            return ""
+        heading = f"{self.name}-heading"
+        inside = "\n".join(pieces)
+        return (
+            f'<section id="{self.name}" aria-labelledby="{heading}">\n'
+            f'<h2 id="{heading}">{text(self.title)}</h2>\n{inside}\n</section>'
+        )
+
+
+SECTIONS = (
+    Section("question", "Question", "The question", question.write),
+    Section("rules", "Rules", "The rules", rules.write),
+    Section("path", "Trade-off", "More rules or fewer", path.write),
+    Section("comparison", "Methods", "Other methods", comparison.write),
+    Section("closeness", "Closeness", "How close to the ensemble", closeness.write),
+    Section("disagreements", "Disagreement", "Where they disagree", disagreement.write),
+    Section("rows", "Rows", "The rows, one line each", rows.write),
+    Section("maps", "Maps", "Maps of two features", maps.write),
+    Section("features", "Features", "Which features count", features.write),
+    Section("overlap", "Overlap", "Coverage and overlap", overlap.write),
+    Section("settings", "Settings", "Settings and how to reproduce", settings.write),
+)

@@ -1,89 +1,80 @@
-"""How close the rules are to the ensemble, and where they part."""
+"""How close the rules are to the ensemble."""
 
-from defragtrees.report.markup import Cell, clamped, name, section, table
-from defragtrees.report.sections.said import error_text, fidelity_text
-from defragtrees.report.wording import amount, count, percent, plural
+import numpy as np
 
-__all__ = ["closeness_section", "disagreement_section"]
+from defragtrees.report.markup import Cell, name, table
+from defragtrees.report.wording import (
+    amount,
+    count,
+    error_text,
+    fidelity_text,
+    sentence,
+)
 
+__all__ = ["class_pairs", "number_levels", "write"]
+
+MOST_CLASSES = 12
+QUANTILES = (0.1, 0.5, 0.9)
 ANSWERING = (
     ("Rules as printed", ""),
     ("Posterior behind them", "posterior_"),
     ("Ensemble", "ensemble_"),
 )
-MEANINGS = {
-    "classification": (
-        "the share of rows on which rules and ensemble say the same",
-        "the share of rows with a wrong answer",
-    ),
-    "regression": (
-        "R², how much of the variance of the ensemble’s answers the rules repeat",
-        "the mean squared distance to y",
-    ),
-}
 
 
-def closeness_section(summary):
+def write(page):
     """Fidelity and error, and what the ensemble says where the rules say something."""
-    is_classification = summary["task"] == "classification"
-    kind = "Error" if is_classification else "Squared error"
+    summary = page.summary
+    outcome = summary.outcome
+    kind = sentence(outcome.error_name)
     header = ["Answers of", f"{kind}, these rows", "Fidelity, these rows"]
     header += [f"{kind}, training", "Fidelity, training"]
-    fidelity, error = MEANINGS[summary["task"]]
-    return section(
-        "closeness",
-        "How close to the ensemble",
-        f"<p>Fidelity is {fidelity}; error is {error}. “Training” are the rows that "
-        "the rules were found on.</p>",
+    return [
+        f"<p>Fidelity is {outcome.fidelity_meaning}; error is {outcome.error_meaning}. "
+        "“Training” are the rows that the rules were found on.</p>",
         table(header, _scores(summary), "Error and fidelity", numeric=(1, 2, 3, 4)),
-        _pairs(summary["closeness"])
-        if is_classification
-        else _levels(summary["closeness"]),
-    )
+        _pairs_table(summary) if outcome.n_classes else _levels_table(summary),
+    ]
 
 
 def _scores(summary):
     """One line for the rules, what is behind them, and the ensemble."""
-    rows = []
+    lines = []
     for label, prefix in ANSWERING:
         cells = []
-        for scores in (summary["scores"], summary["training"]):
+        for scores in (summary.scores, summary.simplifier.training_):
             error = scores.get(f"{prefix}error")
             fidelity = scores.get(f"{prefix}fidelity")
-            cells.append("–" if error is None else error_text(error, summary))
+            cells.append("–" if error is None else error_text(error, summary.outcome))
             cells.append("–" if fidelity is None else fidelity_text(fidelity))
         if any(cell != "–" for cell in cells):
-            rows.append([label, *cells])
-    return rows
+            lines.append([label, *cells])
+    return lines
 
 
-def _levels(found):
-    """What the ensemble says on the rows of each rule."""
-    rows = [
-        [
-            f"Rule {row['number']}",
-            name(row["then"]),
-            count(row["n_rows"]),
-            _range(row["quantiles"], found["range"]),
-            *(amount(level) for level in row["quantiles"]),
-        ]
-        for row in found["rows"]
+def class_pairs(rows):
+    """Classes that anybody answers with, and counts of rows.
+
+    The rules' answers are down and the ensemble's across.
+    """
+    seen = [
+        label
+        for label in rows.rules.classes
+        if (rows.predicted == label).any() or (rows.answers == label).any()
     ]
-    return table(
-        ["Rule", "Says", "Rows", "Ensemble’s answers", "10 %", "Median", "90 %"],
-        rows,
-        "What the ensemble says on the rows of each rule: the middle 80 %",
-        numeric=(1, 2, 4, 5, 6),
-        kind="bars",
-    )
+    counts = [
+        [int(((rows.predicted == one) & (rows.answers == two)).sum()) for two in seen]
+        for one in seen
+    ]
+    return seen, counts
 
 
-def _pairs(found):
+def _pairs_table(summary):
     """How often the rules say one class and the ensemble another."""
-    labels = found["classes"]
-    if not labels:
-        return f"<p>There are {found['n_classes']} classes, too many for a table.</p>"
-    rows = [
+    labels, counts = class_pairs(summary.rows)
+    if len(labels) > MOST_CLASSES:
+        return f"<p>There are {len(labels)} classes, too many for a table.</p>"
+    lines = [
         [
             name(label),
             *(
@@ -91,14 +82,41 @@ def _pairs(found):
                 for j, n in enumerate(line)
             ),
         ]
-        for i, (label, line) in enumerate(zip(labels, found["counts"], strict=True))
+        for i, (label, line) in enumerate(zip(labels, counts, strict=True))
     ]
     return table(
         ["Rules say", *(Cell(f"ensemble: {name(label)}") for label in labels)],
-        rows,
+        lines,
         "Rows by what the rules say and what the ensemble says",
         numeric=range(1, len(labels) + 1),
         kind="pairs",
+    )
+
+
+def number_levels(rows):
+    """Quantiles of what the ensemble says on the rows of each rule that has any."""
+    return {
+        k: np.quantile(rows.answers[members], QUANTILES).tolist()
+        for k, members in enumerate(rows.members.T)
+        if members.any()
+    }
+
+
+def _levels_table(summary):
+    """What the ensemble says on the rows of each rule."""
+    answers = summary.rows.answers
+    ends = answers.min(), answers.max()
+    lines = []
+    for k, levels in number_levels(summary.rows).items():
+        card = summary.cards[k]
+        line = [f"Rule {card.number}", name(card.then), count(card.n_rows)]
+        lines.append([*line, _range(levels, ends), *map(amount, levels)])
+    return table(
+        ["Rule", "Says", "Rows", "Ensemble’s answers", "10 %", "Median", "90 %"],
+        lines,
+        "What the ensemble says on the rows of each rule: the middle 80 %",
+        numeric=(1, 2, 4, 5, 6),
+        kind="bars",
     )
 
 
@@ -111,68 +129,3 @@ def _range(quantiles, ends):
         f'<span style="left:{low:.1f}%;width:{max(0.5, high - low):.1f}%"></span>'
         f'<i style="left:{middle:.1f}%"></i></span>'
     )
-
-
-def disagreement_section(summary):
-    """The rows on which rules and ensemble part most."""
-    found = summary["disagreements"]
-    n_rows = summary["question"]["n_rows"]
-    if not found["rows"]:
-        words = f"Rules and ensemble say the same on all {plural(n_rows, 'row')}."
-        return section("disagreements", "Where they disagree", f"<p>{words}</p>")
-    words = _how_often(found, summary)
-    words += (
-        " Values that the answering rule asks about are in bold; a row’s number is its "
-        "place among the rows of this report."
-    )
-    if found["n_features_left_out"]:
-        more = plural(found["n_features_left_out"], "further feature")
-        words += f" {more} of the rules would not fit."
-    header = ["Row", "Rule", "Rules say", "Ensemble says"]
-    header += ["y"] if found["has_y"] else []
-    last = len(header) + len(found["features"])
-    return section(
-        "disagreements",
-        "Where they disagree",
-        f"<p>{words}</p>",
-        table(
-            [*header, *(clamped(feature) for feature in found["features"])],
-            [_disagreeing(row, found["has_y"]) for row in found["rows"]],
-            "Rows on which rules and ensemble disagree most",
-            numeric=range(len(header), last),
-            kind="wide",
-        ),
-    )
-
-
-def _how_often(found, summary):
-    n_shown = len(found["rows"])
-    if summary["task"] == "regression":
-        return (
-            f"Rules and ensemble are {amount(found['mean_distance'], 3)} apart on "
-            f"average. These are the {n_shown} rows on which they are farthest apart."
-        )
-    which = f"These are the {n_shown} on which the ensemble is surest."
-    if n_shown == found["n"]:
-        which = "These are all of them, the ensemble’s surest first."
-    if found["n"] == 1:
-        which = "This is the row."
-    return (
-        f"Rules and ensemble differ on {count(found['n'])} of "
-        f"{plural(summary['question']['n_rows'], 'row')} ({percent(found['share'])}). "
-        f"{which}"
-    )
-
-
-def _disagreeing(row, has_y):
-    sure = "" if row["sure"] is None else f" ({percent(row['sure'])} sure)"
-    values = [
-        Cell(f"<b>{name(value)}</b>") if is_asked else name(value)
-        for value, is_asked in zip(row["values"], row["asked"], strict=True)
-    ]
-    truth = [name(row["y"])] if has_y else []
-    return [
-        count(row["row"]), row["rule"], name(row["says"]),
-        Cell(f"{name(row['ensemble'])}{sure}"),
-        *truth, *values,
-    ]  # fmt: skip

@@ -1,114 +1,67 @@
-"""Which features count, and how far the rules reach."""
+"""Which features count for the rules and for the ensemble."""
 
-from defragtrees.report.markup import Cell, bar, breakable, section, table, text
-from defragtrees.report.sections.said import answer_badge
-from defragtrees.report.wording import amount, count, percent, plural
+import numpy as np
 
-__all__ = ["feature_section", "overlap_section"]
+from defragtrees.report.markup import bar, breakable, table, text
+from defragtrees.report.wording import count, percent, plural
+
+__all__ = ["shown_features", "write"]
+
+MOST_SHOWN = 20
+TOP_UNUSED = 5
 
 
-def feature_section(summary):
-    """What the rules use beside what the ensemble uses."""
-    found = summary["features"]
-    largest = max([*(max(r["use"], r["importance"]) for r in found["rows"]), 1e-9])
-    rows = [
-        [
-            breakable(row["name"]),
-            count(row["n_rules"]) if row["n_rules"] else "–",
-            bar(row["use"] / largest, percent(row["use"])),
-            bar(row["importance"] / largest, percent(row["importance"]), "second"),
-        ]
-        for row in found["rows"]
+def shown_features(use):
+    """Numbers of the used features and of the most important unused ones."""
+    unused = [
+        int(j)
+        for j in np.argsort(-use.importance, kind="stable")
+        if not use.n_rules[j] and use.importance[j] > 0
     ]
-    return section(
-        "features",
-        "Which features count",
-        _feature_words(found),
+    return [*use.used, *unused[:TOP_UNUSED]][:MOST_SHOWN]
+
+
+def write(page):
+    """What the rules use beside what the ensemble uses."""
+    use, names = page.summary.features, page.summary.rules.feature_names
+    shown = shown_features(use)
+    conditions = use.n_sides / max(1, use.n_sides.sum())
+    largest = max([*conditions[shown], *use.importance[shown], 1e-9])
+    lines = [
+        [
+            breakable(names[j]),
+            count(use.n_rules[j]) if use.n_rules[j] else "–",
+            bar(conditions[j] / largest, percent(conditions[j])),
+            bar(use.importance[j] / largest, percent(use.importance[j]), "second"),
+        ]
+        for j in shown
+    ]
+    return [
+        _words(use),
         table(
             ["Feature", "Rules", "Conditions", "Importance"],
-            rows,
+            lines,
             "Features of the rules and of the ensemble",
             numeric=(1,),
             kind="features",
         ),
-    )
+    ]
 
 
-def _feature_words(found):
-    made_up = (
-        f"; these make up {percent(found['share_of_importance'])} of the ensemble’s "
-        "importance"
-        if found["n_used"]
-        else ""
-    )
+def _words(use):
+    n_used = len(use.used)
+    share = percent(use.importance[use.used].sum())
+    made_up = f"; these make up {share} of the ensemble’s importance" if n_used else ""
     words = (
-        f"<p>The rules use {count(found['n_used'])} of "
-        f"{plural(found['n_features'], 'feature')}{made_up}. Importance is: "
-        f"{text(found['source'])}. Features that the rules do not use are listed if "
+        f"<p>The rules use {count(n_used)} of "
+        f"{plural(len(use.n_rules), 'feature')}{made_up}. Importance is: "
+        f"{text(use.source)}. Features that the rules do not use are listed if "
         "they matter most of those to the ensemble. Below, “rules” is the number of "
         "rules that ask about a feature, and “conditions” its share of all "
         "conditions.</p>"
     )
-    if found["n_left_out"]:
+    if n_used > MOST_SHOWN:
         words += (
-            f"<p>{count(found['n_left_out'])} more used features are not listed.</p>"
+            f"<p>{count(n_used - MOST_SHOWN)} more used features are not listed.</p>"
         )
     return words
-
-
-def overlap_section(summary):
-    """How much of the rows the rules reach, and how much they share."""
-    found = summary["overlap"]
-    is_list = summary["decision"] == "first"
-    is_partition = summary["decision"] == "partition"
-    rows = []
-    for card in summary["rules"]:
-        holds = card["share"] if is_partition else card["holds"]
-        line = [
-            f"Rule {card['number']}",
-            Cell(answer_badge(summary, card["number"] - 1, card["then"])),
-            bar(holds, percent(holds), "second"),
-        ]
-        rows.append([*line, *([_answers(card)] if is_list else [])])
-    header = ["Rule", "Says", "Holds in", *(["Answers"] if is_list else [])]
-    words = "In each row exactly one rule holds."
-    if not is_partition:
-        words = (
-            f"In {percent(found['coverage'])} of rows a rule before the last one "
-            f"holds; on average {amount(found['mean'], 3)} of them hold in a row."
-        )
-    if is_list:
-        words += (
-            " A rule answers less than it holds in where an earlier one answered "
-            "first: the later ones must be read with that in mind."
-        )
-    return section(
-        "overlap",
-        "Coverage and overlap",
-        f"<p>{words}</p>",
-        table(header, rows, "Where each rule holds, as a share of rows", kind="bars"),
-        "" if is_partition else _holding(found),
-    )
-
-
-def _answers(card):
-    return bar(card["share"], percent(card["share"]))
-
-
-def _holding(found):
-    """How many rules hold in how many rows."""
-    rows = [
-        [
-            "none" if row["n_holding"] == 0 else plural(row["n_holding"], "rule"),
-            count(row["n_rows"]),
-            bar(row["share"], percent(row["share"])),
-        ]
-        for row in found["counts"]
-    ]
-    return table(
-        ["Rules that hold, the last left out", "Rows", "Share"],
-        rows,
-        "How many rules hold in a row",
-        numeric=(1,),
-        kind="bars",
-    )

@@ -1,52 +1,78 @@
-"""The rows as lines and as maps."""
+"""The rows as lines over the features of the rules."""
 
-from defragtrees.report.markup import (
-    Cell,
-    clamped,
-    figure,
-    name,
-    section,
-    table,
-)
-from defragtrees.report.wording import count, plural
+from defragtrees.plots.picture import Axis, Picture, RowLines, RuleBox, RuleBoxes
+from defragtrees.plots.plane import typical_value
+from defragtrees.report.markup import choices, clamped, table, value_cells
+from defragtrees.report.positions import positions_of
+from defragtrees.report.wording import count, plural, value_text
 
-__all__ = ["map_section", "rows_section"]
+__all__ = ["describe", "write"]
+
+MOST_AXES = 14
+MOST_FEATURES = 8
+BAND = 0.16  # half the height of what a rule asks for
 
 
-def rows_section(summary, pictures):
+def write(page):
     """All rows as lines over the features that the rules use, and typical values."""
-    plot = summary["plot"]
-    if not plot["shown"]:
-        return section("rows", "The rows", "<p>There is no feature to draw.</p>")
-    label = (
-        "Parallel coordinates: one line for each row, over the features of the rules"
-    )
-    return section(
-        "rows",
-        "The rows, one line each" if pictures else "The rows",
-        "<p>Where lines of one colour run together, the answer follows from those "
-        "features.</p>"
-        if pictures
-        else "",
-        _chips(summary, "chip", "Highlight the rows of") if pictures.is_live else "",
-        _scales("rows") if pictures.is_live else "",
-        figure("rows", label, _caption(plot), pictures, 110 + 56 * plot["shown"]),
-        _typical(summary["typical"]),
+    summary = page.summary
+    if not summary.features.telling:
+        return ["<p>There is no feature to draw.</p>"]
+    pieces = []
+    if page.has_pictures:
+        label = (
+            "Parallel coordinates: one line for each row, over the features of the "
+            "rules"
+        )
+        pieces = [
+            "<p>Where lines of one colour run together, the answer follows from those "
+            "features.</p>",
+            choices("chip", "rows", len(summary.cards)) if page.is_live else "",
+            page.figure("rows", describe(summary), label, _caption(summary)),
+        ]
+    return [*pieces, _typical_rows(summary)]
+
+
+def describe(summary):
+    """The picture of the rows."""
+    shown = summary.features.telling[:MOST_AXES]
+    positions = [positions_of(summary, j) for j in shown]
+    has_missing = any(place.has_missing for place in positions)
+    bands = []
+    for k, rule in enumerate(summary.rules):
+        for condition in rule.conditions:
+            if condition.feature in shown:
+                at = shown.index(condition.feature)
+                stretches = positions[at].bands(condition)
+                sides = {
+                    scale: [(*ends, at - BAND, at + BAND) for ends in some]
+                    for scale, some in stretches.items()
+                }
+                bands.append(RuleBox(k, sides))
+    return Picture(
+        Axis(limits=(-0.21 if has_missing else -0.04, 1.03), is_bare=True),
+        Axis(limits=(len(shown) - 0.45, -0.4), is_bare=True),
+        (
+            RuleBoxes(bands, is_for_chosen=True),
+            RowLines([place.axis() for place in positions]),
+        ),
+        height=90 + 58 * len(shown),
+        legend="the rules say",
+        scale="rows",
     )
 
 
-def _caption(plot):
-    n_drawn = len(plot["rows"]["number"])
+def _caption(summary):
+    n_rows, n_drawn = len(summary.rows), len(summary.drawn)
     drawn = (
         f"All {plural(n_drawn, 'row')} are drawn"
-        if n_drawn == plot["n_rows"]
-        else f"{count(n_drawn)} of {plural(plot['n_rows'], 'row')}, drawn by chance, "
-        "are shown"
+        if n_drawn == n_rows
+        else f"{count(n_drawn)} of {plural(n_rows, 'row')}, drawn by chance, are shown"
     )
+    n_more = len(summary.features.telling) - MOST_AXES
     left_out = (
-        f" The {plot['shown']} features used most are drawn; "
-        f"{plot['n_used_left_out']} more are not."
-        if plot["n_used_left_out"]
+        f" The {MOST_AXES} features used most are drawn; {n_more} more are not."
+        if n_more > 0
         else ""
     )
     return (
@@ -57,101 +83,29 @@ def _caption(plot):
     )
 
 
-def _typical(found):
+def _typical_rows(summary):
     """The rows of each rule in words, also for those who see no picture."""
-    rows = [
-        [
-            f"Rule {row['number']}",
-            count(row["n_rows"]),
-            *(
-                Cell(f"<b>{name(value)}</b>") if is_asked else name(value)
-                for value, is_asked in zip(row["values"], row["asked"], strict=True)
-            ),
-        ]
-        for row in found["rows"]
-    ]
+    rules, rows = summary.rules, summary.rows
+    shown = summary.features.telling[:MOST_FEATURES]
+    lines = []
+    for card, rule, members in zip(summary.cards, rules, rows.members.T, strict=True):
+        if card.n_rows:
+            asked = {condition.feature for condition in rule.conditions}
+            values = [
+                value_text(
+                    typical_value(rows.matrix[members, j], rules.categories[j]),
+                    rules.categories[j],
+                    4,
+                )
+                for j in shown
+            ]
+            cells = value_cells(values, [j in asked for j in shown])
+            lines.append([f"Rule {card.number}", count(card.n_rows), *cells])
     return table(
-        ["Rule", "Rows", *(clamped(feature) for feature in found["features"])],
-        rows,
+        ["Rule", "Rows", *(clamped(rules.feature_names[j]) for j in shown)],
+        lines,
         "A typical row of each rule: the median or commonest value, in bold where the "
         "rule asks about the feature",
-        numeric=range(1, 2 + len(found["features"])),
+        numeric=range(1, 2 + len(shown)),
         kind="wide bars",
-    )
-
-
-def _chips(summary, group, legend):
-    """Small radio buttons, one for each rule; the cards' choice is the same one."""
-    items = [("0", "all rules", "All rules")]
-    items += [
-        (str(card["number"]), str(card["number"]), f"Rule {card['number']}")
-        for card in summary["rules"]
-    ]
-    parts = "".join(
-        f'<span class="chip"><input type="radio" name="{group}" id="{group}-{value}" '
-        f'value="{value}" aria-label="{label}"{" checked" if value == "0" else ""}>'
-        f'<label for="{group}-{value}" aria-hidden="true">{shown}</label></span>'
-        for value, shown, label in items
-    )
-    return (
-        f'<fieldset class="chips live-only"><legend>{legend}</legend>{parts}</fieldset>'
-    )
-
-
-def _scales(picture):
-    parts = "".join(
-        f'<span class="chip"><input type="radio" name="scale-{picture}" '
-        f'id="scale-{picture}-{value}" value="{value}" data-scale="{picture}"'
-        f"{' checked' if value == 'order' else ''}>"
-        f'<label for="scale-{picture}-{value}">{label}</label></span>'
-        for value, label in (("order", "by order"), ("value", "by value"))
-    )
-    return f'<fieldset class="chips live-only"><legend>Axes</legend>{parts}</fieldset>'
-
-
-def map_section(summary, pictures):
-    """Two features at a time: the rows, and what the rules ask of these two."""
-    plot = summary["plot"]
-    if not (plot["maps"] and pictures):
-        needs = "two features" if pictures else "matplotlib or plotly"
-        words = f"<p>A map needs {needs}.</p>"
-        return section("maps", "Maps of two features", words)
-    explained = _explanation(summary)
-    figures = []
-    for number, pair in enumerate(plot["maps"]):
-        across, up = (plot["axes"][pair[side]]["name"] for side in ("x", "y"))
-        label = (
-            f"Map of {across} and {up}: rows by the ensemble’s answer, and the "
-            "rectangles of the rules"
-        )
-        caption = f"<b>{name(up)}</b> over <b>{name(across)}</b>. {explained}"
-        figures.append(figure(f"map-{number}", label, caption, pictures, 460))
-    is_live = pictures.is_live
-    return section(
-        "maps",
-        "Maps of two features",
-        _chips(summary, "map-chip", "Highlight the rows of") if is_live else "",
-        _scales("maps") if is_live else "",
-        *figures,
-    )
-
-
-def _explanation(summary):
-    """How to read a map."""
-    cross = (
-        " A cross is a row on which the rules say something else."
-        if summary["task"] == "classification"
-        else ""
-    )
-    maps = summary["plot"]["maps"]
-    filled = (
-        " In a filled one every row gets the rule’s answer."
-        if any(box["is_filled"] for pair in maps for box in pair["boxes"])
-        else ""
-    )
-    return (
-        "Dots are rows, coloured by what the ensemble says; by order, equal values are "
-        f"spread over their stretch.{cross} Rectangles are what a rule asks of these "
-        "two features; dashed ones ask about others too, so not every row inside is "
-        f"theirs.{filled}"
     )

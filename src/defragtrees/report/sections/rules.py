@@ -1,10 +1,9 @@
 """The rules as cards that show their order."""
 
-from defragtrees.report.markup import breakable, isolated, section, text
-from defragtrees.report.sections.said import answer_badge, rule_colour
+from defragtrees.report.markup import answer_badge, breakable, isolated, text
 from defragtrees.report.wording import amount, count, percent
 
-__all__ = ["rules_section"]
+__all__ = ["write"]
 
 HOW_TO_READ = {
     "first": "The rules are asked from the top. The first one that holds gives the "
@@ -14,41 +13,32 @@ HOW_TO_READ = {
     "average": "Every rule that holds has a say. The answer is the mean of what they "
     "say, each counted by its weight.",
 }
+HINT = (
+    '<p class="hint live-only">Choose a rule, with a click or with Tab and the '
+    'arrow keys, to see its rows in <a href="#rows">the plot of all rows</a> and '
+    'in <a href="#maps">the maps</a>; Escape takes the choice back.</p>'
+)
+STATUS = (
+    '<div class="status live-only" id="status" role="status" aria-live="polite"></div>'
+)
 
 
-def rules_section(summary, is_live):
+def write(page):
     """The rules as cards, in their order."""
-    cards = summary["rules"]
-    items = "\n".join(
-        _card(card, summary, is_last=card is cards[-1], is_live=is_live)
-        for card in cards
-    )
-    order = " in-order" if summary["decision"] == "first" else ""
-    hint = (
-        '<p class="hint live-only">Choose a rule, with a click or with Tab and the '
-        'arrow keys, to see its rows in <a href="#rows">the plot of all rows</a> and '
-        'in <a href="#maps">the maps</a>; Escape takes the choice back.</p>'
-        if is_live
-        else ""
-    )
-    status = (
-        '<div class="status live-only" id="status" role="status" aria-live="polite">'
-        "</div>"
-        if is_live
-        else ""
-    )
-    return section(
-        "rules",
-        "The rules",
-        f"<p>{HOW_TO_READ[summary['decision']]} Numbers are exact as printed.</p>",
-        hint,
+    summary = page.summary
+    items = "\n".join(_card(card, summary, page.is_live) for card in summary.cards)
+    order = " in-order" if summary.rules.decision == "first" else ""
+    return [
+        f"<p>{HOW_TO_READ[summary.rules.decision]} Numbers are exact as printed.</p>",
+        HINT if page.is_live else "",
         f'<ol class="cards{order}" role="list">{items}</ol>',
-        status,
-    )
+        STATUS if page.is_live else "",
+    ]
 
 
-def _card(card, summary, *, is_last, is_live):
-    number = card["number"]
+def _card(card, summary, is_live):
+    number = card.number
+    colour = summary.table.colour(summary.table.rule_groups[number - 1])
     choose = (
         f'<span class="choose live-only"><input type="radio" name="rule" '
         f'id="choose-{number}" value="{number}" '
@@ -59,65 +49,56 @@ def _card(card, summary, *, is_last, is_live):
     )
     conditions = "".join(
         f"<li>{text(before)}<b>{breakable(name)}</b>{isolated(after)}</li>"
-        for before, name, after in card["parts"]
+        for before, name, after in card.parts
     )
     conditions = f'<ul class="conditions">{conditions}</ul>' if conditions else ""
     weight = (
-        f' <span class="weight">with weight {text(card["weight"])}</span>'
-        if card["weight"] is not None
+        f' <span class="weight">with weight {text(card.weight)}</span>'
+        if card.weight is not None
         else ""
     )
+    then = "then" if card.parts else "the answer is"
     return (
         f'<li class="card" data-rule="{number}">'
         f'<div class="head"><h3><span class="hidden">Rule </span>'
         f'<span class="ordinal">{number}</span> '
-        f'<span class="lead">{_lead(card, summary, is_last)}</span></h3>{choose}</div>'
+        f'<span class="lead">{_lead(card, summary.rules)}</span></h3>{choose}</div>'
         f'<div class="body">{conditions}'
-        f'<p class="then"><span class="word">{_then(card)}</span> '
-        f"{answer_badge(summary, number - 1, card['then'])}{weight}</p></div>"
-        f'<div class="proof"><span class="meter {rule_colour(summary, number - 1)}" '
-        f'aria-hidden="true">'
-        f'<span style="width:{100 * card["share"]:.1f}%"></span></span>'
-        f'<p class="evidence">{evidence_text(card, summary)}</p></div></li>'
+        f'<p class="then"><span class="word">{then}</span> '
+        f"{answer_badge(card.then, colour)}{weight}</p></div>"
+        f'<div class="proof"><span class="meter {colour}" aria-hidden="true">'
+        f'<span style="width:{100 * card.share:.1f}%"></span></span>'
+        f'<p class="evidence">{_evidence(card, summary.rules)}</p></div></li>'
     )
 
 
-def _lead(card, summary, is_last):
+def _lead(card, rules):
     """The word that makes the order visible."""
-    if summary["decision"] == "average":
+    is_last = card.number == rules.n_rules
+    if rules.decision == "average":
         return "Always" if is_last else "If"
     if is_last:
-        return "Otherwise" if card["number"] > 1 else "Always"
-    if summary["decision"] == "partition" or card["number"] == 1:
+        return "Otherwise" if card.number > 1 else "Always"
+    if rules.decision == "partition" or card.number == 1:
         return "If"
     return "Else if"
 
 
-def _then(card):
-    return "then" if card["parts"] else "the answer is"
-
-
-def evidence_text(card, summary):
+def _evidence(card, rules):
     """The evidence of one rule in a sentence."""
-    if not card["n_rows"]:
+    if not card.n_rows:
         return "none of these rows"
-    is_average = summary["decision"] == "average"
-    first = (
-        f"{'holds in ' if is_average else ''}<b>{percent(card['share'])}</b> of rows "
-        f"({count(card['n_rows'])})"
-    )
-    parts = [first]
-    if summary["task"] == "classification":
-        if card["right"] is not None:
-            parts.append(f"<b>{percent(card['right'])}</b> right")
-        if card["agrees"] is not None:
-            parts.append(f"the ensemble agrees on <b>{percent(card['agrees'])}</b>")
-    else:
-        if card["miss"] is not None:
-            parts.append(f"off by <b>{amount(card['miss'], 3)}</b> on average")
-        if card["distance"] is not None:
-            parts.append(
-                f"the ensemble says <b>{amount(card['ensemble_mean'])}</b> on average, "
-                f"<b>{amount(card['distance'], 3)}</b> away"
-            )
+    holds = "holds in " if rules.decision == "average" else ""
+    parts = [f"{holds}<b>{percent(card.share)}</b> of rows ({count(card.n_rows)})"]
+    if card.right is not None:
+        parts.append(f"<b>{percent(card.right)}</b> right")
+    if card.agrees is not None:
+        parts.append(f"the ensemble agrees on <b>{percent(card.agrees)}</b>")
+    if card.miss is not None:
+        parts.append(f"off by <b>{amount(card.miss, 3)}</b> on average")
+    if card.distance is not None:
+        parts.append(
+            f"the ensemble says <b>{amount(card.ensemble_mean)}</b> on average, "
+            f"<b>{amount(card.distance, 3)}</b> away"
+        )
     return ", ".join(parts)

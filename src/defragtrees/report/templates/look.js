@@ -1,12 +1,11 @@
 /* What all live pictures share: the data, the choice, colours, texts and axes.
-   All positions come from the data; here they are only drawn. */
+   All pictures are described in the data; here they are only drawn. */
 const root = document.documentElement;
 const source = document.getElementById("report-data");
 if (!window.Plotly || !source) return;
 
 const data = JSON.parse(source.textContent);
-const plot = data.plot;
-const rows = plot.rows;
+const rows = data.rows;
 const nRows = rows.number.length;
 const state = { rule: 0, scale: { rows: "order", maps: "order" } };
 const config = { displayModeBar: false, responsive: false, typesetMath: false };
@@ -32,7 +31,7 @@ const legendName = (label, place, rest = "") => {
 function theme() {
   const style = getComputedStyle(root);
   const read = (name) => style.getPropertyValue("--" + name).trim();
-  const prefix = plot.groups.ordered ? "s" : "g";
+  const prefix = rows.is_ordered ? "s" : "g";
   return {
     read,
     group: (k) => read(prefix + k),
@@ -41,7 +40,7 @@ function theme() {
   };
 }
 
-function baseLayout(look, extra) {
+function baseLayout(look) {
   return {
     paper_bgcolor: "rgba(0,0,0,0)",
     plot_bgcolor: "rgba(0,0,0,0)",
@@ -54,11 +53,25 @@ function baseLayout(look, extra) {
     },
     hovermode: "closest",
     dragmode: false,
-    ...extra,
   };
 }
 
-function axisStyle(look, extra) {
+/* Labels that do not touch each other; `width` is that of the axis in pixels. */
+function thinned(labels, width, letter = 7) {
+  const kept = [];
+  for (const [x, long] of labels) {
+    const text = short(long, 14);
+    const last = kept[kept.length - 1];
+    const room = last ? ((last[1].length + text.length + 3) / 2) * letter : 0;
+    if (!last || (x - last[0]) * width >= room) kept.push([x, text]);
+  }
+  return kept;
+}
+
+/* One side of a picture; `pixels` is its length and `letter` the room of a letter. */
+function axisLayout(axis, scale, look, pixels, letter) {
+  const marks = axis.ticks && thinned(axis.ticks[scale], pixels, letter);
+  const isFew = axis.limits && axis.limits[1] <= (pixels < 0.8 * narrow ? 12.6 : 25.6);
   return {
     color: look.read("ink"),
     gridcolor: look.read("line"),
@@ -67,7 +80,19 @@ function axisStyle(look, extra) {
     zeroline: false,
     fixedrange: true,
     automargin: true,
-    ...extra,
+    showgrid: !(axis.is_bare || marks || axis.is_count),
+    showline: !axis.is_bare,
+    showticklabels: !axis.is_bare,
+    ...(axis.title
+      ? { title: { text: plain(short(axis.title, 40)), standoff: 8, font: { size: 13 } } }
+      : {}),
+    ...(axis.limits ? { range: axis.limits } : {}),
+    ...(axis.starts_at_zero ? { rangemode: "tozero" } : {}),
+    ...(axis.is_share ? { tickformat: ".0%" } : {}),
+    ...(axis.is_count && isFew ? { dtick: 1 } : {}),
+    ...(marks
+      ? { tickangle: 0, tickvals: marks.map(([p]) => p), ticktext: marks.map(([, t]) => plain(t)) }
+      : {}),
   };
 }
 
@@ -79,7 +104,7 @@ const legendAbove = (title, place) => ({
   yref: "paper",
   yanchor: "bottom",
   title: {
-    text: isNarrow(place) ? title : title + "&nbsp; ",
+    text: !title || isNarrow(place) ? title : title + "&nbsp; ",
     side: isNarrow(place) ? "top" : "left",
     font: { size: 13 },
   },
@@ -99,7 +124,7 @@ function rowText(i) {
 }
 
 const all = Array.from({ length: nRows }, (_, i) => i);
-const membersOf = (rule) => (rule ? plot.rules[rule - 1].rows : all);
+const membersOf = (rule) => (rule ? rows.members[rule - 1] : all);
 const othersOf = (rule) => {
   const own = new Set(membersOf(rule));
   return all.filter((i) => !own.has(i));

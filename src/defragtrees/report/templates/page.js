@@ -1,40 +1,51 @@
 /* What is on the page, and when it is drawn anew. */
 
 const figures = new Map();
-const add = (name, draw) => {
+for (const [name, picture] of Object.entries(data.pictures)) {
+  if (picture.x.is_count) picture.x.limits = picture.x.limits || countLimits(picture);
   const place = document.getElementById("plot-" + name);
-  if (place) figures.set(name, { place, draw });
-};
-if (data.path)
-  add("path", (look, place) => [
-    pathTraces(look), errorFigure(look, place, largestOf(data.path.points), 320),
-  ]);
-if (data.comparison)
-  add("comparison", (look, place) => [
-    comparisonTraces(look, place),
-    errorFigure(look, place, largestOf(data.comparison.rows), 340),
-  ]);
-if (plot.shown)
-  add("rows", (look, place) => [lineTraces(look, place), rowsFigure(place, look)]);
-plot.maps.forEach((pair, m) =>
-  add("map-" + m, (look, place) => [dotTraces(pair, look, place), mapFigure(pair, place, look)]));
-
-function drawAll(names = [...figures.keys()]) {
-  const look = theme();
-  return Promise.all(
-    names.map((name) => {
-      const { place, draw } = figures.get(name);
-      const [traces, layout] = draw(look, place);
-      layout.width = place.clientWidth;
-      place.style.minHeight = "";
-      return Plotly.react(place, traces, layout, config);
-    })
-  );
+  if (place) figures.set(name, { place, picture });
 }
 
-const highlighted = [...figures.keys()].filter(
-  (name) => name === "rows" || name.startsWith("map-")
-);
+function legendTitle(picture) {
+  if (picture.scale && state.rule) return `Rows of rule ${state.rule}; the ensemble says`;
+  return picture.legend && picture.legend[0].toUpperCase() + picture.legend.slice(1);
+}
+
+/* Room for whole numbers from one to the largest. */
+function countLimits(picture) {
+  const largest = Math.max(1, ...picture.marks.flatMap((mark) => mark.x || []));
+  return [0.4, largest + 0.6];
+}
+
+function drawOne({ place, picture }) {
+  const look = theme(), scale = state.scale[picture.scale];
+  const parts = picture.marks.map((mark) =>
+    drawers[mark.kind](mark, { look, place, scale, picture }));
+  const gather = (part) => parts.flatMap((made) => made[part] || []);
+  const length = (part) => parts.reduce((sum, made) => sum + (made[part] || 0), 0);
+  const overrides = Object.assign({}, ...parts.map((made) => made.yaxis || {}));
+  const { x, y, height } = picture;
+  const layout = {
+    ...baseLayout(look),
+    width: place.clientWidth,
+    height: height + length("extraHeight"),
+    margin: { l: 10, r: 10, t: 8, b: 10 },
+    xaxis: axisLayout(x, scale, look, 0.8 * place.clientWidth, 7.5),
+    yaxis: { ...axisLayout(y, scale, look, 0.76 * height, 3), ...overrides },
+    shapes: gather("shapes"),
+    annotations: gather("notes"),
+    legend: legendAbove(legendTitle(picture), place),
+  };
+  place.style.minHeight = "";
+  return Plotly.react(place, gather("traces"), layout, config);
+}
+
+function drawAll(names = [...figures.keys()]) {
+  return Promise.all(names.map((name) => drawOne(figures.get(name))));
+}
+
+const highlighted = [...figures.keys()].filter((name) => figures.get(name).picture.scale);
 const status = document.getElementById("status");
 
 function tell() {
@@ -42,9 +53,8 @@ function tell() {
   status.textContent = "";
   status.classList.toggle("on", state.rule > 0);
   if (!state.rule) return;
-  const rule = plot.rules[state.rule - 1];
   const words = document.createElement("span");
-  const n = rule.rows.length.toLocaleString("en");
+  const n = rows.members[state.rule - 1].length.toLocaleString("en");
   words.textContent = `Rule ${state.rule}: ${n} of ${nRows.toLocaleString("en")} rows are highlighted.`;
   const link = document.createElement("a");
   link.href = "#rows";

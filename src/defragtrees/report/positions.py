@@ -9,27 +9,36 @@ import math
 
 import numpy as np
 
+from defragtrees.plots.picture import MISSING_AT, SCALES, FeatureAxis
 from defragtrees.report.wording import value_text
 
-__all__ = ["BEYOND", "MISSING_AT", "Axis"]
+__all__ = ["Positions", "positions_of"]
 
-MISSING_AT = -0.14  # where missing values stand
 BEYOND = 0.02  # how far a side without an end is drawn
-MISSING_STRETCH = (-0.16, -0.12)
+MISSING_STRETCH = (-0.16, -0.12)  # around MISSING_AT
 DIGITS = 4
-SCALES = ("order", "value")
 WIDE = 0.08  # share of the rows from which on equal values are drawn as a stretch
 GAP = 0.12  # least distance between two labels
 
 
-class Axis:
+def positions_of(summary, j):
+    """Positions of feature j of a Summary."""
+    rules, column = summary.rules, summary.rows.matrix[summary.drawn, j]
+    accepted = (c for rule in rules.rules for c in rule.conditions if c.feature == j)
+    has_missing = np.isnan(column).any() or any(c.missing for c in accepted)
+    groups = np.asarray(summary.table.says_group)
+    name, categories = rules.feature_names[j], rules.categories[j]
+    return Positions(name, categories, column, groups, bool(has_missing), j)
+
+
+class Positions:
     """Positions of one feature in the drawn rows.
 
     Parameters
     ----------
     name : str
-    known : tuple or None
-        Its categories.
+    categories : tuple or None
+        Those of a categorical feature.
     column : float64 array of shape (n_drawn,)
     groups : int array of shape (n_drawn,)
         Rows of equal value stand in this order, so that colours stay together.
@@ -39,36 +48,42 @@ class Axis:
         For the spread of equal values where a picture has two axes.
     """
 
-    def __init__(self, name, known, column, groups, has_missing, seed):
+    def __init__(self, name, categories, column, groups, has_missing, seed):
         self.name = name
-        self.known = known
+        self.categories = categories
         self.column = column
         self.groups = groups
         self.has_missing = has_missing
         self.seed = seed
         self.there = ~np.isnan(column)
         self.sorted = np.sort(column[self.there])
-        if known is None:
+        if categories is None:
             self.distinct = np.unique(self.sorted)
         else:
-            has_other = bool((self.sorted >= len(known)).any())
-            self.distinct = np.arange(len(known) + has_other, dtype=float)
+            has_other = bool((self.sorted >= len(categories)).any())
+            self.distinct = np.arange(len(categories) + has_other, dtype=float)
 
-    def to_dict(self, is_mapped):
-        """Everything that a picture needs to know, in plain numbers and texts."""
+    def axis(self, is_spread=False):
+        """The axis to draw.
+
+        Parameters
+        ----------
+        is_spread : bool
+            Whether rows of equal value lie in any order, as they do where a picture
+            has two axes; in one order they would lie on a line.
+        """
         rows = np.arange(len(self.column))
-        by_chance = np.random.default_rng(self.seed).permutation(rows)
-        return {
-            "name": self.name,
-            "is_category": self.known is not None,
-            "has_missing": self.has_missing,
-            "order": self._ordered((rows, self.groups)),
-            "spread": self._ordered((by_chance,)) if is_mapped else None,
-            "value": self._valued(),
-            "texts": [value_text(v, self.known) for v in self.column],
-            "labels": {"order": self._order_labels(), "value": self._value_labels()},
-            "stretches": [[a, b] for a, b, _ in self._wide_stretches()],
-        }
+        ties = (rows, self.groups)
+        if is_spread:
+            ties = (np.random.default_rng(self.seed).permutation(rows),)
+        return FeatureAxis(
+            name=self.name,
+            places={"order": self._ordered(ties), "value": self._valued()},
+            texts=[value_text(v, self.categories) for v in self.column],
+            labels={"order": self._order_labels(), "value": self._value_labels()},
+            stretches=[(a, b) for a, b, _ in self._wide_stretches()],
+            has_missing=self.has_missing,
+        )
 
     def _ordered(self, ties):
         """Places by order; `ties` are keys for equal values, the last one first."""
@@ -99,33 +114,33 @@ class Axis:
 
     def _wide_stretches(self):
         """Stretches of equal values that are wide enough to see, with their value."""
-        found = []
+        stretches = []
         for value in np.unique(self.sorted):
             a, b = self._share(value, "left"), self._share(value)
             if b - a >= WIDE:
-                found.append((round(a, DIGITS), round(b, DIGITS), value))
-        return found
+                stretches.append((round(a, DIGITS), round(b, DIGITS), value))
+        return stretches
 
     def _order_labels(self):
         """Values and their places: wide stretches, then the ends, then quarters."""
         if not len(self.sorted):
             return []
-        found = [((a + b) / 2, value) for a, b, value in self._wide_stretches()]
-        taken = {value for _, value in found}
+        places = [((a + b) / 2, value) for a, b, value in self._wide_stretches()]
+        taken = {value for _, value in places}
         last = len(self.sorted) - 1
         for share in (0.0, 1.0, 0.5, 0.25, 0.75):
             value = self.sorted[round(share * last)]
-            is_far = all(abs(share - place) >= GAP for place, _ in found)
+            is_far = all(abs(share - place) >= GAP for place, _ in places)
             if value not in taken and (is_far or share in (0.0, 1.0)):
-                found.append((share, value))
+                places.append((share, value))
                 taken.add(value)
-        return self._texts(found)
+        return self._texts(places)
 
     def _value_labels(self):
         """Values and their places: all if they are few, else the ends and between."""
         if not len(self.distinct):
             return []
-        if self.known is not None or len(self.distinct) <= 5:
+        if self.categories is not None or len(self.distinct) <= 5:
             values = self.distinct
         else:
             low, high = self.distinct[0], self.distinct[-1]
@@ -137,13 +152,13 @@ class Axis:
 
     def _texts(self, places):
         return [
-            [round(float(place), DIGITS), value_text(value, self.known, 4)]
+            [round(float(place), DIGITS), value_text(value, self.categories, 4)]
             for place, value in sorted(places)
         ]
 
     def bands(self, condition):
         """For each scale, the stretches of the axis in which a condition holds."""
-        found = {}
+        bands = {}
         for scale in SCALES:
             stretches = []
             if condition.categories is not None:
@@ -151,15 +166,15 @@ class Axis:
             elif condition.lower < condition.upper:
                 low = self._side(condition.lower, scale, -BEYOND)
                 stretches = [[low, self._side(condition.upper, scale, 1 + BEYOND)]]
-            found[scale] = [_within(*stretch, scale) for stretch in stretches]
+            bands[scale] = [_within(*stretch, scale) for stretch in stretches]
             if condition.missing:
-                found[scale].insert(0, list(MISSING_STRETCH))
-        return found
+                bands[scale].insert(0, list(MISSING_STRETCH))
+        return bands
 
-    def whole(self):
+    def everywhere(self):
         """The stretch in which no condition is asked, missing values included."""
         low = MISSING_STRETCH[0] if self.has_missing else -BEYOND
-        return [[low, 1 + BEYOND]]
+        return {scale: [[low, 1 + BEYOND]] for scale in SCALES}
 
     def _side(self, threshold, scale, without):
         if not math.isfinite(threshold):

@@ -1,0 +1,61 @@
+"""What a report says of the ensemble: its name, its library, its size."""
+
+import os
+from dataclasses import dataclass
+from typing import Any
+
+from sklearn.frozen import FrozenEstimator
+
+from defragtrees.forest import Forest
+
+__all__ = ["Ensemble", "describe_ensemble"]
+
+# The names of distributions differ from those of what they install.
+DISTRIBUTIONS = {"sklearn": "scikit-learn"}
+PACKAGES = ("xgboost", "lightgbm", "catboost", "sklearn")
+
+
+@dataclass(frozen=True)
+class Ensemble:
+    """The ensemble that was simplified.
+
+    Parameters
+    ----------
+    fitted : object
+        As it was given.
+    name : str
+    package : str
+        What it is imported from.
+    library : str or None
+        What that is installed as; None for a file and for a Forest.
+    n_trees, n_leaves : int
+    """
+
+    fitted: Any
+    name: str
+    package: str
+    library: str | None
+    n_trees: int
+    n_leaves: int
+
+
+def describe_ensemble(simplifier):
+    """The ensemble of a fitted simplifier, out of scikit-learn's FrozenEstimator."""
+    fitted = simplifier.ensemble_
+    if isinstance(fitted, FrozenEstimator):
+        fitted = fitted.estimator
+    package = _package(fitted)
+    name, library = type(fitted).__name__, DISTRIBUTIONS.get(package, package)
+    if isinstance(fitted, str | os.PathLike):
+        name, library = f"the model in {os.path.basename(os.fspath(fitted))}", None
+    elif isinstance(fitted, Forest):
+        name, library = "a forest", None
+    trees = simplifier.forest_.trees
+    n_leaves = sum(int((tree.feature < 0).sum()) for tree in trees)
+    return Ensemble(fitted, name, package, library, len(trees), n_leaves)
+
+
+def _package(fitted):
+    """The library that an ensemble is of, also where somebody made a subclass."""
+    packages = [kind.__module__.split(".")[0] for kind in type(fitted).__mro__]
+    return next((name for name in packages if name in PACKAGES), packages[0])

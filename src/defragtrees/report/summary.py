@@ -1,0 +1,243 @@
+"""Summary: what a report is about, and what more than one of its sections needs.
+
+Nothing here knows HTML. What only one section needs stands in the section's module.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import _check_sample_weight
+
+from defragtrees import render
+from defragtrees.methods.base import Simplifier
+from defragtrees.plots.picture import RowTable
+from defragtrees.report.answered import AnsweredRows
+from defragtrees.report.colours import make_row_table
+from defragtrees.report.ensembles import Ensemble, describe_ensemble
+from defragtrees.report.features import FeatureUse, feature_pairs, feature_use
+from defragtrees.report.wording import plural, sentence, true_minus
+from defragtrees.rules import RuleSet
+
+__all__ = ["Card", "Summary", "summarize"]
+
+MARK = "\0"  # no name of a feature contains it
+
+
+@dataclass(frozen=True)
+class Card:
+    """One rule and its evidence on the rows of the report.
+
+    Parameters
+    ----------
+    number : int
+        From 1.
+    parts : tuple of (str, str, str)
+        Of each condition, what is said before the feature's name, the name, the rest.
+    then : str
+        Its answer.
+    weight : str or None
+        Of a rule that is averaged.
+    n_rows : int
+        Rows that it answers or, where rules are averaged, in which it holds.
+    share, holds : float
+        Shares of the rows, by weight: of `n_rows`, and of those in which it holds.
+    right, agrees : float or None
+        Of classes: on what share of its rows y, and the ensemble, say the same.
+    miss, distance, ensemble_mean : float or None
+        Of numbers: mean distance to y and to the ensemble, whose mean answer this is.
+    """
+
+    number: int
+    parts: tuple[tuple[str, str, str], ...]
+    then: str
+    weight: str | None
+    n_rows: int
+    share: float
+    holds: float
+    right: float | None = None
+    agrees: float | None = None
+    miss: float | None = None
+    distance: float | None = None
+    ensemble_mean: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """What the sections of a report are written from.
+
+    Parameters
+    ----------
+    title : str
+    simplifier : Simplifier
+        Fitted.
+    ensemble : Ensemble
+    rows : AnsweredRows
+    is_weighted : bool
+    scores : dict from str to float
+        What `evaluate` gives on these rows.
+    cards : tuple of Card
+    features : FeatureUse
+    pairs : list of (int, int)
+        Features to draw maps of.
+    drawn : int array
+        Numbers of the rows that are drawn, from 0.
+    table : RowTable
+        What pictures say of them.
+    rule_path : RulePath or None
+    comparison : Comparison or None
+    command : str or None
+    """
+
+    title: str
+    simplifier: Simplifier
+    ensemble: Ensemble
+    rows: AnsweredRows
+    is_weighted: bool
+    scores: dict[str, float]
+    cards: tuple[Card, ...]
+    features: FeatureUse
+    pairs: list[tuple[int, int]]
+    drawn: np.ndarray
+    table: RowTable
+    rule_path: Any
+    comparison: Any
+    command: str | None
+
+    @property
+    def rules(self) -> RuleSet:
+        """The rules."""
+        return self.rows.rules
+
+    @property
+    def outcome(self):
+        """What they predict."""
+        return self.rules.outcome
+
+
+def summarize(
+    simplifier,
+    X,
+    y=None,
+    sample_weight=None,
+    *,
+    title=None,
+    rule_path=None,
+    comparison=None,
+    features=None,
+    command=None,
+    max_rows=1000,
+):
+    """Everything that a report is about; see `write_report`.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from defragtrees import simplify
+    >>> X, y = load_iris(return_X_y=True)
+    >>> ensemble = RandomForestClassifier(20, random_state=0).fit(X, y)
+    >>> summary = summarize(simplify(ensemble, X, y, random_state=0), X, y)
+    >>> summary.ensemble.name, summary.ensemble.n_trees
+    ('RandomForestClassifier', 20)
+    """
+    rows = _answered_rows(simplifier, X, y, sample_weight)
+    ensemble = describe_ensemble(simplifier)
+    use = feature_use(rows.rules, ensemble.fitted, rows.forest)
+    drawn = _sample(len(rows), max_rows)
+    size = plural(rows.rules.n_rules, "rule")
+    return Summary(
+        title=title or f"{sentence(ensemble.name)} in {size}",
+        simplifier=simplifier,
+        ensemble=ensemble,
+        rows=rows,
+        is_weighted=sample_weight is not None,
+        scores=simplifier._evaluate(rows.matrix, rows.y, rows.weight, rows.answers),
+        cards=tuple(_card(rows, k) for k in range(rows.rules.n_rules)),
+        features=use,
+        pairs=feature_pairs(features, rows.rules.feature_names, use.telling),
+        drawn=drawn,
+        table=make_row_table(rows, drawn),
+        rule_path=rule_path,
+        comparison=comparison,
+        command=command,
+    )
+
+
+def _answered_rows(simplifier, X, y, sample_weight):
+    """The rows checked and encoded."""
+    matrix = simplifier._matrix(X)
+    if len(matrix) == 0:
+        raise ValueError("A report needs at least one row; X has 0 samples.")
+    if y is not None:
+        y = simplifier._check_y(y, len(matrix))
+        simplifier.rules_.outcome.check_known(y)
+    weight = _check_sample_weight(
+        sample_weight, matrix, dtype=np.float64, ensure_non_negative=True
+    )
+    if not weight.sum() > 0:
+        raise ValueError("sample_weight must have a positive sum; it is zero.")
+    return AnsweredRows(simplifier.rules_, simplifier.forest_, matrix, y, weight)
+
+
+def _sample(n_rows, max_rows):
+    """Numbers of the rows to draw: a sample that is the same each time if many."""
+    if n_rows <= max_rows:
+        return np.arange(n_rows)
+    return np.sort(np.random.default_rng(0).choice(n_rows, max_rows, replace=False))
+
+
+def _card(rows, k):
+    rules, members = rows.rules, rows.members[:, k]
+    rule = list(rules)[k]
+    return Card(
+        number=k + 1,
+        parts=tuple(condition_parts(c, rules) for c in rule.conditions),
+        then=answer_of(rules, k),
+        weight=render.number(rule.weight) if rules.decision == "average" else None,
+        n_rows=int(members.sum()),
+        share=rows.share(members),
+        holds=rows.share(rows.held[:, k]),
+        **_quality(rows, members),
+    )
+
+
+def condition_parts(condition, rules):
+    """What is said before the feature's name, the name, and what is said after it.
+
+    The text is that of `Condition.text`, so that the report cannot say another thing.
+    """
+    name = rules.feature_names[condition.feature]
+    names = {condition.feature: MARK}
+    before, after = condition.text(names, rules.categories).split(MARK, 1)
+    if condition.categories is None:
+        before, after = (
+            true_minus(part.replace("<=", "≤")) for part in (before, after)
+        )
+    return before, name, after
+
+
+def answer_of(rules, k):
+    """A rule's answer; a class is shown as it is given, a number with a true minus."""
+    then = rules.rows()[k]["then"]
+    return then if rules.outcome.n_classes else true_minus(then)
+
+
+def _quality(rows, members):
+    """Of the rows of one rule: right answers and agreement, or mean distances."""
+    has_classes = bool(rows.rules.outcome.n_classes)
+
+    def mean(answers):
+        if answers is None:
+            return None
+        if has_classes:
+            return rows.mean(rows.predicted == answers, members)
+        return rows.mean(np.abs(rows.predicted - answers), members)
+
+    if has_classes:
+        return {"right": mean(rows.y), "agrees": mean(rows.answers)}
+    return {
+        "miss": mean(rows.y),
+        "distance": mean(rows.answers),
+        "ensemble_mean": rows.mean(rows.answers, members),
+    }

@@ -1,0 +1,180 @@
+"""Doors: what is added is one module and one line, and all that is public knows it."""
+
+import sys
+from dataclasses import dataclass
+from types import ModuleType
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+
+import defragtrees
+from defragtrees import compare, read_forest, simplify
+from defragtrees.export import FORMATS, export
+from defragtrees.forest import Forest, Tree
+from defragtrees.methods import METHODS
+from defragtrees.methods._listing import answering_rule
+from defragtrees.methods.base import RuleClassifier, RuleRegressor, Simplifier
+from defragtrees.methods.settings import Integer, setting
+from defragtrees.readers import READERS
+
+RNG = np.random.default_rng(0)
+X = pd.DataFrame(RNG.random((60, 2)), columns=["size", "age"])
+Y = np.where(X["size"] > 0.5, "large", "small")
+
+
+@pytest.fixture
+def add(monkeypatch):
+    """Add a module with some names, and its line in a table."""
+
+    def add(table, key, **names):
+        module = ModuleType(f"a_{key}_from_elsewhere")
+        module.__dict__.update(names)
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+        monkeypatch.setitem(table, key, module.__name__)
+
+    return add
+
+
+@pytest.fixture
+def call(monkeypatch, capsys):
+    """Run the command line in a state as if it had just been started."""
+
+    def call(*arguments):
+        monkeypatch.setattr(defragtrees, "cli", None, raising=False)
+        for name in list(sys.modules):
+            if name.startswith("defragtrees.cli"):
+                monkeypatch.delitem(sys.modules, name)
+        from defragtrees.cli.group import run
+
+        capsys.readouterr()
+        code = run([str(argument) for argument in arguments])
+        done = capsys.readouterr()
+        assert code == 0, done.err
+        return done.out
+
+    return call
+
+
+@pytest.fixture
+def data(tmp_path):
+    path = tmp_path / "data.csv"
+    X.assign(answer=Y).to_csv(path, index=False)
+    return path
+
+
+@dataclass
+class Stump:
+    """An ensemble of a library that nobody knows."""
+
+    threshold: float
+
+
+Stump.__module__ = "stumps.models"
+
+
+def read_stump(stump):
+    tree = Tree(
+        feature=[0, -1, -1],
+        threshold=[stump.threshold, 0, 0],
+        left=[1, -1, -1],
+        right=[2, -1, -1],
+        missing_left=[True, False, False],
+        value=[[0.5, 0.5], [0.0, 1.0], [1.0, 0.0]],
+    )
+    return Forest((tree,), ("size", "age"), "classification", ("large", "small"))
+
+
+def read_stump_file(path):
+    return read_stump(Stump(float(path.read_text().split()[1])))
+
+
+@pytest.fixture
+def stumps(add):
+    add(
+        READERS,
+        "stumps",
+        NAME="stumps",
+        read=read_stump,
+        KIND="a stump",
+        SUFFIXES=(".stump",),
+        is_file=lambda file: file.head.startswith(b"stump "),
+        read_file=read_stump_file,
+    )
+
+
+def test_reader(stumps, call, tmp_path, data):
+    assert simplify(Stump(0.5), X).score(X, Y) == 1
+    path = tmp_path / "model.any"
+    path.write_text("stump 0.5")
+    assert read_forest(path).predict(X).tolist() == Y.tolist()
+    assert "size <= 0.5" in call("simplify", path, data)
+
+
+def count(rules):
+    return f"{rules.n_rules} rules\n"
+
+
+def test_export(add, stumps, call, tmp_path):
+    rules = simplify(Stump(0.5), X).rules_
+    add(FORMATS, "count", SUFFIX=".txt", export=count)
+    assert export(rules, "count", tmp_path / "two.txt") == "2 rules\n"
+    assert (tmp_path / "two.txt").read_text() == "2 rules\n"
+    rules.save(tmp_path / "rules.json")
+    assert call("export", tmp_path / "rules.json", "--format", "count") == "2 rules\n"
+
+
+def test_export_that_is_no_text(add, stumps, call, tmp_path):
+    rules = simplify(Stump(0.5), X).rules_
+    add(
+        FORMATS,
+        "bytes",
+        SUFFIX=".bin",
+        export=lambda rules: rules.n_rules,
+        to_bytes=lambda n_rules: bytes([n_rules]),
+    )
+    assert export(rules, "bytes", tmp_path / "two.bin") == 2
+    rules.save(tmp_path / "rules.json")
+    path = tmp_path / "other.bin"
+    call("export", tmp_path / "rules.json", "--format", "bytes", "--out", path)
+    assert path.read_bytes() == (tmp_path / "two.bin").read_bytes() == b"\x02"
+
+
+@dataclass(repr=False, eq=False)
+class _OneRule(Simplifier):
+    """One rule that always holds."""
+
+    max_rules: int = setting(1, Integer(1))
+
+    def _simplify(self, problem, rng):
+        rows = np.ones(len(problem.X), dtype=bool)
+        return problem.rule_set([answering_rule(problem, (), rows)])
+
+
+class OneRuleClassifier(RuleClassifier, _OneRule):
+    pass
+
+
+class OneRuleRegressor(RuleRegressor, _OneRule):
+    pass
+
+
+def test_method(add, stumps, call, tmp_path, data):
+    add(
+        METHODS,
+        "one_rule",
+        __all__=["OneRuleClassifier", "OneRuleRegressor"],
+        OneRuleClassifier=OneRuleClassifier,
+        OneRuleRegressor=OneRuleRegressor,
+    )
+    with pytest.raises(ValueError, match="max_rules must be a whole number from 1"):
+        OneRuleClassifier(max_rules=0).fit(X, Y)
+    forest = RandomForestClassifier(5, random_state=0).fit(X, Y)
+    (row,) = compare(forest, X, Y, methods=["one_rule"]).rows()
+    assert (row["method"], row["n_rules"]) == ("one_rule", 1)
+    path = tmp_path / "model.stump"
+    path.write_text("stump 0.5")
+    assert "1. otherwise" in call("simplify", path, data, "--method", "one_rule")
+    out = call("compare", path, data, "--target", "answer", "--methods", "one_rule")
+    assert "one_rule" in out

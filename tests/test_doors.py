@@ -17,7 +17,11 @@ from defragtrees.methods import METHODS
 from defragtrees.methods._listing import answering_rule
 from defragtrees.methods.base import RuleClassifier, RuleRegressor, Simplifier
 from defragtrees.methods.settings import Integer, setting
+from defragtrees.plots.drawing import draw_picture
+from defragtrees.plots.picture import Axis, Curve, Picture
 from defragtrees.readers import READERS
+from defragtrees.report import sections, write_report
+from defragtrees.report.sections import SECTIONS, Section
 
 RNG = np.random.default_rng(0)
 X = pd.DataFrame(RNG.random((60, 2)), columns=["size", "age"])
@@ -178,3 +182,41 @@ def test_method(add, stumps, call, tmp_path, data):
     assert "1. otherwise" in call("simplify", path, data, "--method", "one_rule")
     out = call("compare", path, data, "--target", "answer", "--methods", "one_rule")
     assert "one_rule" in out
+
+
+def lengths_picture(rules):
+    """How many conditions each rule has."""
+    n_rules = len(rules.rules)
+    lengths = [len(rule.conditions) for rule in rules.rules]
+    curve = Curve("lengths", list(range(n_rules)), lengths, "g1")
+    return Picture(Axis("rule"), Axis("conditions"), (curve,))
+
+
+def write_lengths(page):
+    picture = lengths_picture(page.summary.rules)
+    return ["<p>Short rules.</p>", page.figure("lengths", picture, "Lengths", "Few.")]
+
+
+def test_picture(stumps):
+    ax = pytest.importorskip("matplotlib.figure").Figure().subplots()
+    draw_picture(lengths_picture(simplify(Stump(0.5), X).rules_), ax, {"g1": "blue"})
+    assert [ax.get_xlabel(), ax.get_ylabel()] == ["rule", "conditions"]
+    assert ax.lines[0].get_ydata().tolist() == [1]
+
+
+def test_section_of_the_report(stumps, monkeypatch, call, tmp_path, data):
+    module = ModuleType("lengths_of_rules")
+    module.write = write_lengths
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    line = Section("lengths", "Lengths", "How long the rules are", module.__name__)
+    monkeypatch.setattr(sections, "SECTIONS", (*SECTIONS, line))
+    page = write_report(tmp_path / "a.html", simplify(Stump(0.5), X), X, Y)
+    path = tmp_path / "model.stump"
+    path.write_text("stump 0.5")
+    call("report", path, data, "--target", "answer", "--out", tmp_path / "b.html")
+    for text in (page.read_text("utf-8"), (tmp_path / "b.html").read_text("utf-8")):
+        assert '<li><a href="#lengths">Lengths</a></li>' in text
+        assert "<p>Short rules.</p>" in text
+        # One description, drawn for readers with scripts and without.
+        assert 'id="plot-lengths"' in text
+        assert "lengths-" in text

@@ -6,24 +6,10 @@ answers, and `page.figure` takes a picture and has it drawn, with scripts and wi
 The page and its navigation follow from the table.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from importlib import import_module
 
 from defragtrees.report.markup import text
-from defragtrees.report.sections import (
-    closeness,
-    comparison,
-    disagreement,
-    features,
-    maps,
-    overlap,
-    path,
-    question,
-    rows,
-    rules,
-    settings,
-)
 
 __all__ = ["SECTIONS", "Section"]
 
@@ -39,14 +25,14 @@ class Section:
     link : str
         The word in the navigation.
     title : str
-    write : callable
-        From a Page to a list of pieces of HTML.
+    module : str
+        Where its `write` is; a name in this package begins with a dot.
     """
 
     name: str
     link: str
     title: str
-    write: Callable[[Any], list[str]]
+    module: str
 
     @property
     def navigation_entry(self):
@@ -55,7 +41,8 @@ class Section:
 
     def html(self, page):
         """The section with its heading; empty if there is nothing to show."""
-        pieces = [piece for piece in self.write(page) if piece]
+        write = import_module(self.module, __name__).write
+        pieces = [piece for piece in write(page) if piece]
         if not pieces:
             return ""
         heading = f"{self.name}-heading"
@@ -67,15 +54,15 @@ class Section:
 
 
 SECTIONS = (
-    Section("question", "Question", "The question", question.write),
-    Section("rules", "Rules", "The rules", rules.write),
-    Section("path", "Trade-off", "More rules or fewer", path.write),
-    Section("comparison", "Methods", "Other methods", comparison.write),
-    Section("closeness", "Closeness", "How close to the ensemble", closeness.write),
-    Section("disagreements", "Disagreement", "Where they disagree", disagreement.write),
-    Section("rows", "Rows", "The rows, one line each", rows.write),
-    Section("maps", "Maps", "Maps of two features", maps.write),
-    Section("features", "Features", "Which features count", features.write),
-    Section("overlap", "Overlap", "Coverage and overlap", overlap.write),
-    Section("settings", "Settings", "Settings and how to reproduce", settings.write),
+    Section("question", "Question", "The question", ".question"),
+    Section("rules", "Rules", "The rules", ".rules"),
+    Section("path", "Trade-off", "More rules or fewer", ".path"),
+    Section("comparison", "Methods", "Other methods", ".comparison"),
+    Section("closeness", "Closeness", "How close to the ensemble", ".closeness"),
+    Section("disagreements", "Disagreement", "Where they disagree", ".disagreement"),
+    Section("rows", "Rows", "The rows, one line each", ".rows"),
+    Section("maps", "Maps", "Maps of two features", ".maps"),
+    Section("features", "Features", "Which features count", ".features"),
+    Section("overlap", "Overlap", "Coverage and overlap", ".overlap"),
+    Section("settings", "Settings", "Settings and how to reproduce", ".settings"),
 )

@@ -115,6 +115,13 @@ def test_columns_that_the_model_cannot_name(refused, files, iris):
     assert "--columns" in line
 
 
+def test_the_target_is_no_feature(refused, files, iris):
+    columns = "sepal length,sepal width,petal length,class"
+    options = ["--target", "class", "--columns", columns]
+    line = refused("simplify", files / "unnamed.ubj", iris, *options)
+    assert "Column 'class' is a feature of the model" in line
+
+
 def test_labels_that_the_model_does_not_know(refused, files, iris):
     line = refused("simplify", files / "lightgbm.txt", iris, "--target", "species")
     assert "holds 'setosa', 'versicolor', 'virginica'" in line

@@ -51,6 +51,23 @@ def test_predict_by_hand(call, rules, data):
     assert (done.code, done.err) == (0, "")
 
 
+def test_columns_that_are_copied_keep_their_values_whatever_their_names(
+    call, rules, tmp_path
+):
+    data = tmp_path / "data.csv"
+    data.write_text("rule,prediction,share go,city,degrees\na,b,c,Kiel,21\n")
+    done = call("predict", rules, data, "--id", "rule")
+    assert done.out == "rule,prediction,rule_\na,go,1\n"
+    options = ["--id", "prediction,rule,share go", "--shares"]
+    done = call("predict", rules, data, *options)
+    assert done.out == (
+        "prediction,rule,share go,prediction_,rule_,share go_,share stay\n"
+        "b,a,c,go,1,0.9,0.1\n"
+    )
+    done = call("predict", rules, data, "--id", "rule", "--json")
+    assert json.loads(done.out) == [{"rule": "a", "prediction": "go", "rule_": 1}]
+
+
 def test_predict_with_other_columns_and_shares(call, rules, data, tmp_path):
     out = tmp_path / "answers.csv"
     options = ["--id", "note,degrees", "--shares", "--out", out]

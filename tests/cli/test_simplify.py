@@ -2,9 +2,11 @@
 
 import json
 
+import joblib
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.tree import DecisionTreeRegressor
 
 from defragtrees import RuleSet, read_forest, simplify
 from defragtrees.readers import from_r
@@ -68,6 +70,19 @@ def test_three_ways_to_save_a_forest_of_sklearn(call, files, model, more):
     options = ["--target", "species", "--test-size", 0, "--json"]
     rows = rows_of(call("simplify", files / model, files / "iris.csv", *options, *more))
     assert {row["then"] for row in rows} == set(CLASSES.split(","))
+
+
+def test_columns_are_taken_in_the_order_in_which_they_are_named(call, tmp_path):
+    # The model calls its features x1 and x2, for want of names; so does the file.
+    rng = np.random.default_rng(0)
+    X = rng.random((200, 2))
+    model = DecisionTreeRegressor(max_depth=1).fit(X, X[:, 0] > 0.5)
+    joblib.dump(model, tmp_path / "model.pkl")
+    table = pd.DataFrame(X[:, ::-1], columns=["x1", "x2"])
+    table.to_csv(tmp_path / "data.csv", index=False)
+    options = ["--columns", "x2,x1", "--max-rules", 2, "--json", "--trust-pickle"]
+    done = call("simplify", tmp_path / "model.pkl", tmp_path / "data.csv", *options)
+    assert {row["if"].split()[0] for row in rows_of(done)} == {"x2", "otherwise"}
 
 
 def test_a_folder_of_r_trees(call, files, iris, rtrees):

@@ -63,45 +63,33 @@ def match_columns(forest, names, reserved, chosen=None):
         Its feature names are columns of the file.
     """
     names = list(names)
-    if chosen is not None:
-        return _chosen(forest, names, chosen)
-    own = forest.feature_names
-    if set(own) <= set(names):
-        found = own
-    else:
-        found = _under_other_names(forest, names, reserved)
-    for name in found:
-        find_column(name, names, "The model")
-    both = sorted(set(found) & set(reserved))
+    if chosen is not None and len(chosen) != forest.n_features:
+        raise ValueError(
+            f"--columns must name the {forest.n_features} features of the model; it "
+            f"names {len(chosen)}."
+        )
+    columns = chosen or forest.feature_names
+    if chosen is None and not set(columns) <= set(names):
+        columns = _under_other_names(forest, names, reserved)
+    for name in columns:
+        find_column(name, names, "The model" if chosen is None else "--columns")
+    both = sorted(set(columns) & set(reserved))
     if both:
         raise ValueError(
             f"Column {both[0]!r} is a feature of the model, so it can be neither its "
             "target nor its weights."
         )
-    return dataclasses.replace(forest, feature_names=tuple(found))
-
-
-def _chosen(forest, names, chosen):
-    if len(chosen) != forest.n_features:
-        raise ValueError(
-            f"--columns must name the {forest.n_features} features of the model; it "
-            f"names {len(chosen)}."
-        )
-    for name in chosen:
-        find_column(name, names, "--columns")
-    if set(chosen) == set(forest.feature_names):
-        return forest
-    return dataclasses.replace(forest, feature_names=tuple(chosen))
+    return dataclasses.replace(forest, feature_names=tuple(columns))
 
 
 def _under_other_names(forest, names, reserved):
     """The columns whose names the library changed, or never saw."""
-    own = forest.feature_names
+    wanted = forest.feature_names
     # LightGBM writes an underscore for each space.
     spaced = {name.replace(" ", "_"): name for name in names}
-    if set(own) <= set(spaced):
-        return [spaced[name] for name in own]
-    missing = [name for name in own if name not in spaced and name not in names]
+    if set(wanted) <= set(spaced):
+        return [spaced[name] for name in wanted]
+    missing = [name for name in wanted if name not in spaced and name not in names]
     if not is_renamed(forest, ()):
         if len(missing) == 1:
             raise ValueError(
@@ -117,9 +105,9 @@ def _under_other_names(forest, names, reserved):
         for name in names
         if name not in reserved and not INDEX_NAME.fullmatch(name)
     ]
-    if len(free) != len(own):
+    if len(free) != len(wanted):
         raise ValueError(
-            f"The model has no names for its {len(own)} features, and the data has "
+            f"The model has no names for its {len(wanted)} features, and the data has "
             f"{len(free)} columns that may be meant: {listed(free)}. Name those that "
             "the model was trained on, in order, with --columns."
         )

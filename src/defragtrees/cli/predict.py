@@ -40,35 +40,44 @@ def command(rules, data, ids, shares, out, as_json):
     if shares and found.task != "classification":
         raise click.UsageError("--shares is for rules that answer with a class.")
     asking = ask_rules(found, data, progress_kind(), ids or ())
+    header = _header(ids or (), found.classes if shares else ())
     rows = _answers(found, asking, ids or (), shares)
     with open_output(out) as file:
         if as_json:
-            write_json(file, rows)
+            write_json(file, (dict(zip(header, row, strict=True)) for row in rows))
         else:
-            header = [*(ids or ()), "prediction", "rule"]
-            header += [f"share {label}" for label in found.classes] if shares else []
-            writer = csv.DictWriter(file, header, lineterminator="\n")
-            writer.writeheader()
-            for row in rows:
-                writer.writerow(row)
+            writer = csv.writer(file, lineterminator="\n")
+            writer.writerow(header)
+            writer.writerows(rows)
     if out is not None:
         say(f"The answers are in {out}.")
 
 
-def _answers(rules, asking, ids, shares):
-    """One dict for each row of the file."""
-    for asked in asking:
-        answers, numbers = asked.answers()
-        table = rules.predict_proba_encoded(asked.matrix).tolist() if shares else None
-        for i, (answer, number) in enumerate(zip(answers, numbers, strict=True)):
-            row = {name: asked.column_value(name, i) for name in ids}
-            row |= {"prediction": answer, "rule": number}
-            if table is not None:
-                row |= {
-                    f"share {label}": share
-                    for label, share in zip(rules.classes, table[i], strict=True)
-                }
-            yield row
+def _header(ids, classes):
+    """Columns copied, then ours; where one has our name, ours gets an underscore."""
+    header = list(ids)
+    for name in ("prediction", "rule", *(f"share {label}" for label in classes)):
+        while name in header:
+            name += "_"
+        header.append(name)
+    return header
+
+
+def _answers(rules, batches, ids, shares):
+    """The cells of each row of the file, in the order of the header."""
+    for batch in batches:
+        answers, numbers = batch.answers()
+        table = [()] * len(batch)
+        if shares:
+            table = rules.predict_proba_encoded(batch.matrix).tolist()
+        for i, cells in enumerate(zip(answers, numbers, table, strict=True)):
+            answer, number, proba = cells
+            yield [
+                *(batch.column_value(name, i) for name in ids),
+                answer,
+                number,
+                *proba,
+            ]
 
 
 @contextlib.contextmanager

@@ -9,6 +9,7 @@ __all__ = [
     "label",
     "number",
     "plain",
+    "plural",
     "rounded",
     "share",
     "text_table",
@@ -83,6 +84,18 @@ def plain(text):
     ('two lines', ' [31mred')
     """
     return "".join(c if c.isprintable() else " " for c in str(text))
+
+
+def plural(number, noun):
+    """A number and its noun.
+
+    Examples
+    --------
+    >>> plural(1, "rule"), plural(1200, "row"), plural(2, "leaf")
+    ('1 rule', '1,200 rows', '2 leaves')
+    """
+    many = {"leaf": "leaves"}.get(noun, f"{noun}s")
+    return f"{number:,} {noun if number == 1 else many}"
 
 
 def share(value):

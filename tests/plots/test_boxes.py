@@ -7,7 +7,7 @@ import pytest
 from matplotlib import colors
 
 from defragtrees import Condition, Rule, RuleSet, plots
-from defragtrees.plots import _style
+from defragtrees.plots import style
 
 from .conftest import (
     CITIES,
@@ -36,7 +36,7 @@ def assert_colours_are_predictions(ax, rules, points, X):
     for (x, y), answer in zip(points, predicted, strict=True):
         if rules.task == "classification":
             i = list(rules.classes).index(answer)
-            wanted = _style.tint(_style.COLOURS[i % 8], 0.3)
+            wanted = style.tint(style.COLOURS[i % 8], 0.3)
         else:
             wanted = ax.collections[0].to_rgba(answer)[:3]
         np.testing.assert_allclose(colour_at(ax, x, y), wanted, atol=1e-3)

@@ -5,7 +5,7 @@ import pytest
 from matplotlib import colors
 
 from defragtrees import Condition, Rule, RuleSet, plots
-from defragtrees.plots import _style
+from defragtrees.plots import style
 
 from .conftest import make_classes, make_many, make_single
 
@@ -51,7 +51,7 @@ def test_colours_name_the_side_that_is_asked_for():
     ax = plots.feature_heat_map(make_column(WORDS.values()))
     cells = [p for p in ax.patches if (p.get_width(), p.get_height()) == (1, 1)]
     found = [patch.get_facecolor()[:3] for patch in cells]
-    wanted = [_style.tint(_style.COLOURS[i], 0.28) for i in (1, 0, 2, 6, 0)]
+    wanted = [style.tint(style.COLOURS[i], 0.28) for i in (1, 0, 2, 6, 0)]
     np.testing.assert_allclose(found, wanted)
     names = [text.get_text() for text in ax.get_legend().get_texts()]
     assert names == ["high values", "low values", "an interval", "missing or not"]

@@ -3,55 +3,55 @@
 import pytest
 from matplotlib import pyplot
 
-from defragtrees.plots import _style
+from defragtrees.plots import style
 
 
 def test_a_text_is_as_wide_as_it_is_drawn():
     figure, ax = pyplot.subplots()
     for words in ("petal width (cm) <= 0.8", "WWWW", "a_$ <script>"):
-        text = ax.text(0, 0, _style.plain(words), size=9)
+        text = ax.text(0, 0, style.plain(words), size=9)
         figure.canvas.draw()
         drawn = text.get_window_extent().width * 72 / figure.dpi
-        assert _style.width(words, 9) == pytest.approx(drawn, rel=0.06)
+        assert style.width(words, 9) == pytest.approx(drawn, rel=0.06)
 
 
 def test_lines_are_no_wider_than_asked_for_and_lose_nothing():
     words = "word_freq_remove <= 0.24 and capital_run_length_longest > 7.3 or missing"
-    lines = _style.wrap(words, 120, 9)
-    assert all(_style.width(line, 9) <= 120 for line in lines)
+    lines = style.wrap(words, 120, 9)
+    assert all(style.width(line, 9) <= 120 for line in lines)
     assert "".join(lines).replace(" ", "") == words.replace(" ", "")
 
 
 def test_a_comparison_stays_on_one_line_if_it_can():
-    assert _style.wrap("aaaa bbbb <= 12.5", 80, 9) == ["aaaa", "bbbb <= 12.5"]
+    assert style.wrap("aaaa bbbb <= 12.5", 80, 9) == ["aaaa", "bbbb <= 12.5"]
 
 
 def test_a_long_word_breaks_after_an_underscore():
-    assert _style.wrap("alpha_beta_gamma", 60, 9) == ["alpha_beta_", "gamma"]
+    assert style.wrap("alpha_beta_gamma", 60, 9) == ["alpha_beta_", "gamma"]
 
 
 def test_lines_left_out_are_marked():
-    lines = _style.wrap("one two three four five six", 40, 9, most=2)
+    lines = style.wrap("one two three four five six", 40, 9, most=2)
     assert len(lines) == 2
     assert lines[-1].endswith("…")
 
 
 def test_a_cut_text_ends_in_one_ellipsis():
-    assert _style.cut("short", 100, 9) == "short"
-    cut = _style.cut("a rather long text", 50, 9)
+    assert style.cut("short", 100, 9) == "short"
+    cut = style.cut("a rather long text", 50, 9)
     assert cut.endswith("…")
     assert not cut.endswith("……")
-    assert _style.width(cut, 9) <= 50
+    assert style.width(cut, 9) <= 50
 
 
 def test_a_long_label_keeps_both_ends():
-    assert _style.label("short_$", 100, 9) == r"short_\$"
-    label = _style.label("rather long category 11", 70, 9)
+    assert style.label("short_$", 100, 9) == r"short_\$"
+    label = style.label("rather long category 11", 70, 9)
     assert label.startswith("rathe")
     assert label.endswith("y 11")
-    assert _style.width(label, 9) <= 70
+    assert style.width(label, 9) <= 70
 
 
 def test_classes_that_share_a_colour_differ_in_marker_and_hatch():
-    looks = {(_style.colour(i), _style.marker(i), _style.hatch(i)) for i in range(64)}
+    looks = {(style.colour(i), style.marker(i), style.hatch(i)) for i in range(64)}
     assert len(looks) == 64

@@ -134,9 +134,17 @@ class Classes(Outcome):
             if share
         )
 
+    def short_text(self, answer):
+        """An answer as text where room is scarce."""
+        return str(answer)
+
     def error_text(self, error):
         """An error as text."""
         return render.share(error)
+
+    def error_phrase(self, error):
+        """An error as text that says what it is."""
+        return f"{render.share(error)} wrong"
 
     def evidence_text(self, error):
         """How well a rule does, as text."""

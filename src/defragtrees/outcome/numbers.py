@@ -106,9 +106,17 @@ class Numbers(Outcome):
         """What a rule brings into a mean, as text."""
         return self.answer_text(rule.prediction)
 
+    def short_text(self, answer):
+        """An answer as text where room is scarce."""
+        return render.rounded(answer)
+
     def error_text(self, error):
         """An error as text."""
         return render.rounded(error, 3)
+
+    def error_phrase(self, error):
+        """An error as text that says what it is."""
+        return f"{self.error_name} {self.error_text(error)}"
 
 
 def explained_share(loss, variance, largest):

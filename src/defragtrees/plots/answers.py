@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from defragtrees.plots import _style
+from defragtrees.plots import style
 from defragtrees.plots.plane import GOLDEN, PLASTIC, merged
 from defragtrees.plots.rows import some_rows
 
@@ -24,14 +24,14 @@ def make_colours(model, *answers):
     *answers : arrays or None
         All that is going to be drawn.
     """
-    known = [np.asarray(one).ravel() for one in answers if one is not None]
-    if model.task == "classification":
+    given = [np.asarray(one).ravel() for one in answers if one is not None]
+    if model.outcome.n_classes:
         labels = list(model.classes)
-        found = {label for one in known for label in np.unique(one).tolist()}
+        drawn = {label for one in given for label in np.unique(one).tolist()}
         # Labels that no rule knows come last.
-        more = sorted(found - set(np.asarray(labels).tolist()), key=str)
+        more = sorted(drawn - set(np.asarray(labels).tolist()), key=str)
         return ClassColours([*labels, *more])
-    numbers = np.concatenate([one.astype(np.float64) for one in known])
+    numbers = np.concatenate([one.astype(np.float64) for one in given])
     return NumberColours(float(np.min(numbers)), float(np.max(numbers)))
 
 
@@ -51,55 +51,47 @@ class ClassColours:
     def codes(self, answers):
         """Positions of the answers in `labels`."""
         answers = np.asarray(answers)
-        found = np.zeros(answers.shape, int)
+        codes = np.zeros(answers.shape, int)
         for i, label in enumerate(self.labels):
-            found[answers == label] = i
-        self.seen |= set(np.unique(found).tolist())
-        return found
+            codes[answers == label] = i
+        self.seen |= set(np.unique(codes).tolist())
+        return codes
 
     def area(self, answer):
         """Colour of an area with this answer."""
-        return _style.tint(_style.colour(self.codes([answer])[0]), FILL)
+        return style.tint(style.colour(self.codes([answer])[0]), FILL)
 
     def lines(self, answer):
         """Hatch of an area with this answer, and its colour."""
         code = self.codes([answer])[0]
-        return _style.hatch(code), _style.tint(_style.colour(code), LINES)
+        return style.hatch(code), style.tint(style.colour(code), LINES)
 
     def mesh(self, ax, plane, answers):
         """Fill the cells of the plane."""
         codes = np.ma.array(self.codes(answers), mask=~plane.shown)
-        tints = [_style.tint(_style.colour(i), FILL) for i in range(len(self.labels))]
-        ax.pcolormesh(
-            plane.x.edges,
-            plane.y.edges,
-            codes,
-            cmap=_style.part("colors").ListedColormap(tints),
-            vmin=-0.5,
-            vmax=len(tints) - 0.5,
-            zorder=0,
-            rasterized=codes.size > 5_000,
-        )
+        tints = [style.tint(style.colour(i), FILL) for i in range(len(self.labels))]
+        cmap = style.part("colors").ListedColormap(tints)
+        _fill(ax, plane, codes, cmap=cmap, vmin=-0.5, vmax=len(tints) - 0.5)
         for i in np.unique(codes.compressed()):
-            if _style.hatch(i):
+            if style.hatch(i):
                 self._hatch_cells(ax, plane, (codes == i).filled(False), i)
 
     def _hatch_cells(self, ax, plane, mask, i):
         blocks = merged(mask)
         if len(blocks) > MOST_HATCHED:
             return
-        shapes = _style.part("path").Path
+        shapes = style.part("path").Path
         corners = []
         for cells in blocks:
             (x, y), width, height = plane.rectangle(cells)
             right, top = x + width, y + height
             corners += [(x, y), (right, y), (right, top), (x, top), (x, y)]
         codes = [shapes.MOVETO, *[shapes.LINETO] * 3, shapes.CLOSEPOLY] * len(blocks)
-        patch = _style.part("patches").PathPatch(
+        patch = style.part("patches").PathPatch(
             shapes(corners, codes),
             facecolor="none",
-            edgecolor=_style.tint(_style.colour(i), LINES),
-            hatch=_style.hatch(i),
+            edgecolor=style.tint(style.colour(i), LINES),
+            hatch=style.hatch(i),
             lw=0,
             zorder=0.5,
         )
@@ -114,30 +106,30 @@ class ClassColours:
             ax.scatter(
                 x[here],
                 y[here],
-                c=_style.colour(i),
-                marker=_style.marker(i),
+                c=style.colour(i),
+                marker=style.marker(i),
                 **settings,
             )
 
     def explain(self, panels):
         """Legend of the classes in the picture, beside an Axes or all of an array."""
-        patches, lines = _style.part("patches"), _style.part("lines")
+        patches = style.part("patches")
         handles, labels = [], []
         for i in sorted(self.seen):
             area = patches.Patch(
-                facecolor=_style.tint(_style.colour(i), FILL),
-                edgecolor=_style.tint(_style.colour(i), LINES),
-                hatch=_style.hatch(i),
+                facecolor=style.tint(style.colour(i), FILL),
+                edgecolor=style.tint(style.colour(i), LINES),
+                hatch=style.hatch(i),
             )
-            look = {"color": _style.colour(i), "marker": _style.marker(i), "ls": ""}
-            point = lines.Line2D([], [], ms=5, **look)
+            look = {"color": style.colour(i), "marker": style.marker(i), "ls": ""}
+            point = style.line(ms=5, **look)
             handles.append((area, point) if self.has_points else area)
             labels.append(str(self.labels[i]))
         if np.ndim(panels):
             place = {"loc": "outside right upper", "title": "class"}
-            _style.legend(panels[0].figure, handles, labels, **place)
+            style.legend(panels[0].figure, handles, labels, **place)
         else:
-            _style.legend(panels, handles, labels, title="class")
+            style.legend(panels, handles, labels, title="class")
 
 
 @dataclass
@@ -155,13 +147,13 @@ class NumberColours:
     @property
     def _scale(self):
         high = self.high if self.high > self.low else self.low + 1.0
-        return {"cmap": _style.NUMBERS, "vmin": self.low, "vmax": high}
+        return {"cmap": style.NUMBERS, "vmin": self.low, "vmax": high}
 
     def area(self, answer):
         """Colour of an area with this answer."""
         scale = self._scale
         share = (answer - scale["vmin"]) / (scale["vmax"] - scale["vmin"])
-        return _style.part("pyplot").get_cmap(_style.NUMBERS)(share)[:3]
+        return style.part("pyplot").get_cmap(style.NUMBERS)(share)[:3]
 
     def lines(self, answer):
         """Numbers have no hatches."""
@@ -169,15 +161,7 @@ class NumberColours:
 
     def mesh(self, ax, plane, answers):
         """Fill the cells of the plane."""
-        values = np.ma.array(answers, mask=~plane.shown)
-        ax.pcolormesh(
-            plane.x.edges,
-            plane.y.edges,
-            values,
-            zorder=0,
-            rasterized=values.size > 5_000,
-            **self._scale,
-        )
+        _fill(ax, plane, np.ma.array(answers, mask=~plane.shown), **self._scale)
 
     def points(self, ax, x, y, labels, **settings):
         """Draw rows as points."""
@@ -186,10 +170,15 @@ class NumberColours:
     def explain(self, panels):
         """The scale, beside an Axes or all of an array."""
         scale = self._scale
-        norm = _style.part("colors").Normalize(scale["vmin"], scale["vmax"])
-        shades = _style.part("cm").ScalarMappable(norm, _style.NUMBERS)
+        norm = style.part("colors").Normalize(scale["vmin"], scale["vmax"])
+        shades = style.part("cm").ScalarMappable(norm, style.NUMBERS)
         figure = np.ravel(panels)[0].figure
         figure.colorbar(shades, ax=panels, label="answer")
+
+
+def _fill(ax, plane, values, **look):
+    edges = plane.x.edges, plane.y.edges
+    ax.pcolormesh(*edges, values, zorder=0, rasterized=values.size > 5_000, **look)
 
 
 def draw_rows(ax, plane, colours, matrix, y, max_rows=None, alpha=1.0, size=14):
@@ -199,6 +188,6 @@ def draw_rows(ax, plane, colours, matrix, y, max_rows=None, alpha=1.0, size=14):
     up = plane.y.place(matrix[:, plane.y.feature], PLASTIC)[rows]
     look = {"s": size, "linewidths": 0.4, "edgecolors": "white", "alpha": alpha}
     if y is None:
-        ax.scatter(across, up, c=_style.GREY, zorder=2, **look)
+        ax.scatter(across, up, c=style.GREY, zorder=2, **look)
     else:
         colours.points(ax, across, up, np.asarray(y)[rows], zorder=2, **look)

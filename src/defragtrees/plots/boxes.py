@@ -1,15 +1,18 @@
 """regions: the rules as boxes over two features."""
 
+import functools
+
 import numpy as np
 
-from defragtrees.plots import _style
+from defragtrees.plots import style
 from defragtrees.plots.answers import draw_rows, make_colours
 from defragtrees.plots.plane import (
     Plane,
     fixed_text,
     fixed_values,
-    make_side,
+    make_sides,
     merged,
+    thresholds_of,
     two_features,
 )
 from defragtrees.plots.rows import encoded
@@ -74,7 +77,7 @@ def regions(
     plane = Plane(*sides(rules, features, matrix, limits), fixed)
     cells = plane.matrix()
     answers = rules.predict_encoded(cells).reshape(plane.shape)
-    ax = _style.axes_or_new(ax)
+    ax = style.axes_or_new(ax)
     colours = make_colours(rules, answers[plane.shown], y)
     colours.mesh(ax, plane, answers)
     if matrix is not None:
@@ -99,16 +102,8 @@ def n_uses(rules):
 
 def sides(rules, features, matrix, limits):
     """The two sides of the plane, cut where the rules have thresholds."""
-    for i, j in enumerate(features):
-        asked = [c for rule in rules.rules for c in rule.conditions if c.feature == j]
-        ends = np.unique([end for c in asked for end in (c.lower, c.upper)])
-        yield make_side(
-            j,
-            ends[np.isfinite(ends)],
-            rules.categories[j],
-            None if matrix is None else matrix[:, j],
-            None if limits is None else limits[i],
-        )
+    thresholds = functools.partial(thresholds_of, rules)
+    return make_sides(rules, thresholds, features, matrix, limits)
 
 
 def decorate(ax, plane, names):
@@ -125,7 +120,7 @@ def add_title(ax, text):
     """A small title, in as many lines as it needs."""
     if text:
         points = ax.get_window_extent().width * 72 / ax.figure.dpi
-        ax.set_title("\n".join(_style.wrap(text, points, 8, most=4)), fontsize=8)
+        ax.set_title("\n".join(style.wrap(text, points, 8, most=4)), fontsize=8)
 
 
 def _draw_boxes(ax, plane, rules, cells):
@@ -147,8 +142,8 @@ def _draw_boxes(ax, plane, rules, cells):
 
 def outline(ax, plane, block):
     """The border of a rule's box."""
-    patches = _style.part("patches")
-    settings = {"fill": False, "ec": _style.DARK, "lw": 1.4, "zorder": 3}
+    patches = style.part("patches")
+    settings = {"fill": False, "ec": style.DARK, "lw": 1.4, "zorder": 3}
     ax.add_patch(patches.Rectangle(*plane.rectangle(block), **settings))
 
 

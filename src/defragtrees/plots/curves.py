@@ -4,8 +4,9 @@ import itertools
 import operator
 from math import nan
 
+from defragtrees import render
 from defragtrees.outcome import make_outcome
-from defragtrees.plots import _style
+from defragtrees.plots import style
 from defragtrees.plots.drawing import draw_picture
 from defragtrees.plots.picture import Axis, Curve, Level, Picture
 
@@ -33,9 +34,9 @@ def trade_off(path, ax=None):
     -------
     matplotlib Axes
     """
-    ax = _style.axes_or_new(ax)
+    ax = style.axes_or_new(ax)
     picture = trade_off_picture(path, Axis(f"error {HELD_OUT}"))
-    _style.plain_legend(ax, *draw_picture(picture, ax, _style.PALETTE))
+    style.plain_legend(ax, *draw_picture(picture, ax, style.PALETTE))
     return ax
 
 
@@ -77,10 +78,10 @@ def comparison(found, ax=None):
     -------
     matplotlib Axes
     """
-    ax = _style.axes_or_new(ax)
+    ax = style.axes_or_new(ax)
     y = Axis(f"{make_outcome(found.task).error_name} {HELD_OUT}")
     picture = comparison_picture(found, y)
-    _style.legend(ax, *draw_picture(picture, ax, _style.PALETTE))
+    style.legend(ax, *draw_picture(picture, ax, style.PALETTE))
     return ax
 
 
@@ -111,9 +112,9 @@ def comparison_picture(compared, y, error_text=None):
             label=name,
             x=n_rules,
             y=errors,
-            colour=f"g{i % len(_style.COLOURS)}",
-            marker=_style.marker(i),
-            line=_style.line_style(i),
+            colour=f"g{i % len(style.COLOURS)}",
+            marker=style.marker(i),
+            line=style.line_style(i),
             spread=spread if compared.n_splits > 1 else None,
             title=name,
             texts=texts,
@@ -161,9 +162,9 @@ def convergence(found, ax=None, *, kept=None):
         label = f"restart {kept + 1}"
     else:
         raise ValueError(f"kept must be one of {len(restarts)} restarts; got {kept!r}.")
-    ax = _style.axes_or_new(ax, (6.4, 4.0))
+    ax = style.axes_or_new(ax, (6.4, 4.0))
     right = ax.twinx()
-    blue, orange = _style.COLOURS[:2]
+    blue, orange = style.COLOURS[:2]
     first = _first_shown(restarts)
     # The kept one last, so that it lies on top.
     for restart in sorted(restarts, key=lambda r: r == kept):
@@ -179,8 +180,8 @@ def convergence(found, ax=None, *, kept=None):
             right.step(iterations, counts, ls="--", where="post", color=orange, **bold)
             ax.plot([], [], "--", color=orange, lw=2.2, label=f"components, {label}")
         else:
-            ax.plot(iterations, bounds, color=_style.tint(blue, 0.45), lw=0.8)
-            faint = {"color": _style.tint(orange, 0.35), "lw": 0.8}
+            ax.plot(iterations, bounds, color=style.tint(blue, 0.45), lw=0.8)
+            faint = {"color": style.tint(orange, 0.35), "lw": 0.8}
             right.step(iterations, counts, ls="--", where="post", **faint)
     _finish(ax, right, restarts)
     return ax
@@ -191,7 +192,7 @@ def _finish(ax, right, restarts):
     ax.set_zorder(right.get_zorder() + 1)
     ax.patch.set_visible(False)
     if len(restarts) > 1:
-        others = _style.count_text(len(restarts) - 1, "other restart")
+        others = render.plural(len(restarts) - 1, "other restart")
         ax.plot([], [], color="0.7", lw=1, label=others)
     steps = [step for own in restarts.values() for step in own]
     # The bound has the upper half and the components the lower one.

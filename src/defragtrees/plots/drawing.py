@@ -2,7 +2,7 @@
 
 import re
 
-from defragtrees.plots import _style
+from defragtrees.plots import style
 from defragtrees.plots.picture import MISSING_AT, SCALES
 
 __all__ = ["RIGHT_TO_LEFT", "draw_picture", "which_rows"]
@@ -82,7 +82,7 @@ def _level(ax, mark, palette, rows):
 def _row_lines(ax, mark, palette, rows):
     """Axes lie, so that names of any length stand beside them."""
     drawn, _ = which_rows(rows)
-    make = _style.part("collections").LineCollection
+    make = style.part("collections").LineCollection
     entries = []
     for group, label in enumerate(rows.labels):
         lines = [
@@ -94,7 +94,7 @@ def _row_lines(ax, mark, palette, rows):
             colour = palette[rows.colour(group)]
             # One path for each row: where many lie on one another it is stronger.
             ax.add_collection(make(lines, colors=colour, lw=0.6, alpha=0.45))
-            entries.append((_style.line(color=colour, lw=2), label))
+            entries.append((style.line(color=colour, lw=2), label))
     for at, axis in enumerate(mark.axes):
         _lying_axis(ax, axis, at, palette)
     names = [_short(axis.name, LONGEST_NAME) for axis in mark.axes]

@@ -4,14 +4,15 @@ import math
 
 import numpy as np
 
-from defragtrees.plots import _style
+from defragtrees import render
+from defragtrees.plots import style
 from defragtrees.plots.answers import draw_rows, make_colours
 from defragtrees.plots.boxes import add_title, decorate
 from defragtrees.plots.plane import (
     Plane,
     fixed_text,
     fixed_values,
-    make_side,
+    make_sides,
     runs,
     two_features,
 )
@@ -68,10 +69,11 @@ def forest_regions(
     used = _used(forest)
     features = two_features(features, forest.feature_names, _say(forest))
     fixed = fixed_values(forest, at, matrix, features, used)
-    plane = Plane(*_sides(forest, features, matrix, limits), fixed)
+    thresholds = forest.splits().__getitem__
+    plane = Plane(*make_sides(forest, thresholds, features, matrix, limits), fixed)
     borders = _plane_borders(forest, plane)
     answers = _plane_answers(forest, plane, *borders)
-    ax = _style.axes_or_new(ax)
+    ax = style.axes_or_new(ax)
     colours = make_colours(forest, answers[plane.shown], y)
     colours.mesh(ax, plane, answers)
     _draw_borders(ax, plane, *borders)
@@ -79,7 +81,7 @@ def forest_regions(
         draw_rows(ax, plane, colours, matrix, y, max_rows)
     decorate(ax, plane, column_names(X) or forest.feature_names)
     colours.explain(ax)
-    text = _style.count_text(_count(forest, features, fixed), "region")
+    text = render.plural(_count(forest, features, fixed), "region")
     others = [j for j in used if j not in features]
     add_title(ax, f"{text} {fixed_text(forest, fixed, others)}".strip())
     return ax
@@ -143,18 +145,6 @@ def _say(forest):
             nodes = np.unique(np.concatenate([tree.left[nodes], tree.right[nodes]]))
             weight /= 4
     return say
-
-
-def _sides(forest, features, matrix, limits):
-    splits = forest.splits()
-    for i, j in enumerate(features):
-        yield make_side(
-            j,
-            splits[j],
-            forest.categories[j],
-            None if matrix is None else matrix[:, j],
-            None if limits is None else limits[i],
-        )
 
 
 def _count(forest, features, fixed):
@@ -273,7 +263,7 @@ def _draw_borders(ax, plane, up, across):
         ends = [plane.y.edges[list(run)] for run in runs(row)]
         lines += [[(place, low), (place, high)] for low, high in ends]
     thin = 0.4 if len(lines) < 2_000 else 0.15
-    collection = _style.part("collections").LineCollection(
-        lines, colors=_style.GREY, linewidths=thin, zorder=1
+    collection = style.part("collections").LineCollection(
+        lines, colors=style.GREY, linewidths=thin, zorder=1
     )
     ax.add_collection(collection, autolim=False)

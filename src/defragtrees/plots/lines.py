@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from defragtrees import render
-from defragtrees.plots import _style
+from defragtrees.plots import style
 from defragtrees.plots.plane import GOLDEN
 from defragtrees.plots.rows import encoded, some_rows, spread
 
@@ -51,7 +51,7 @@ def parallel_coordinates(rules, X, rule=None, ax=None, *, max_rows=300, scale="r
     sides = [_side(rules, j, matrix[:, j], scale) for j in used]
     answering = rules.apply_encoded(matrix)
     rows = _chosen_rows(answering, kept, max_rows)
-    ax = _style.axes_or_new(ax, (2.4 + 1.15 * max(len(used), 2), 4.2))
+    ax = style.axes_or_new(ax, (2.4 + 1.15 * max(len(used), 2), 4.2))
     heights = np.column_stack(
         [side.place(matrix[rows, j], rows) for side, j in zip(sides, used, strict=True)]
     )
@@ -139,7 +139,7 @@ def _draw_rows(ax, rules, heights, answering, kept):
         places, heights = np.array([-0.25, 0.25]), np.repeat(heights, 2, axis=1)
     alpha = float(np.clip(40 / max(len(heights), 1), 0.25, 0.8))
     handles, labels = [], []
-    make = _style.part("collections").LineCollection
+    make = style.part("collections").LineCollection
     every = np.unique(answering).tolist()
     for k in sorted(every, key=lambda k: (k == kept, k)):
         own = heights[answering == k]
@@ -147,25 +147,25 @@ def _draw_rows(ax, rules, heights, answering, kept):
         is_grey = kept is not None and k != kept
         collection = make(
             lines,
-            colors="0.75" if is_grey else _style.colour(k),
-            linestyles=_style.line_style(k),
+            colors="0.75" if is_grey else style.colour(k),
+            linestyles=style.line_style(k),
             linewidths=0.6 if is_grey else 1.0,
             alpha=alpha,
             zorder=1 if is_grey else 2,
         )
         ax.add_collection(collection, autolim=False)
         if not is_grey:
-            handles.append(_legend_line(_style.colour(k), _style.line_style(k)))
-            labels.append(f"{k + 1}. {_style.answer_text(rules, [*rules][k])}")
+            handles.append(
+                style.line(color=style.colour(k), ls=style.line_style(k), lw=2)
+            )
+            labels.append(
+                f"{k + 1}. {rules.outcome.short_text([*rules][k].prediction)}"
+            )
     if kept is not None and set(every) - {kept}:
-        handles.append(_legend_line("0.75", "-"))
+        handles.append(style.line(color="0.75", lw=2))
         labels.append("other rules")
     title = "strongest rule" if rules.decision == "average" else "answering rule"
-    _style.legend(ax, handles, labels, title=title)
-
-
-def _legend_line(colour, style):
-    return _style.part("lines").Line2D([], [], color=colour, ls=style, lw=2)
+    style.legend(ax, handles, labels, title=title)
 
 
 def _draw_condition(ax, at, side, condition):
@@ -190,7 +190,7 @@ def _draw_condition(ax, at, side, condition):
 
 def _name(ax, at, height, text, is_bold=False):
     ax.annotate(
-        _style.label(text, 70, 8),
+        style.label(text, 70, 8),
         (at, height),
         (7, 0),
         textcoords="offset points",
@@ -206,7 +206,7 @@ def _name(ax, at, height, text, is_bold=False):
 def _decorate(ax, sides, names):
     has_missing = any(side.has_missing for side in sides)
     for at, side in enumerate(sides):
-        ax.plot([at, at], [0, 1], color=_style.DARK, lw=0.8, zorder=2.5)
+        ax.plot([at, at], [0, 1], color=style.DARK, lw=0.8, zorder=2.5)
         if side.names is not None:
             for code, name in enumerate(side.names):
                 _name(ax, at, float(side.height(code)), name)
@@ -214,14 +214,14 @@ def _decorate(ax, sides, names):
             _name(ax, at, -0.05, render.rounded(side.ends[0]))
             _name(ax, at, 1.05, render.rounded(side.ends[-1]))
         if side.has_missing:
-            ax.plot(at, MISSING, "x", color=_style.DARK, ms=6, zorder=4)
+            ax.plot(at, MISSING, "x", color=style.DARK, ms=6, zorder=4)
     n_sides = len(sides)
     ax.set(
         xlim=(-0.4, max(n_sides - 0.4, 0.6)),
         ylim=(MISSING - 0.08 if has_missing else -0.1, 1.1),
     )
     points = 0.9 * ax.get_window_extent().width * 72 / ax.figure.dpi / max(n_sides, 2)
-    heads = ["\n".join(_style.wrap(name, points, 8, most=4)) for name in names]
+    heads = ["\n".join(style.wrap(name, points, 8, most=4)) for name in names]
     ax.set_xticks(range(n_sides), labels=heads, fontsize=8)
     words = ["missing"] if has_missing else []
     ax.set_yticks([MISSING] * has_missing, labels=words, fontsize=8)

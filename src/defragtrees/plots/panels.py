@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from defragtrees import render
-from defragtrees.plots import _style
+from defragtrees.plots import style
 from defragtrees.plots.answers import draw_rows, make_colours
 from defragtrees.plots.boxes import decorate, n_uses, outline, sides
 from defragtrees.plots.plane import Plane, merged, two_features
@@ -86,7 +86,7 @@ def rule_panels(
     if axes is None:
         _label_outer(panels)
         if len(shown) < rules.n_rules:
-            text = f"{len(shown)} of {_style.count_text(rules.n_rules, 'rule')}"
+            text = f"{len(shown)} of {render.plural(rules.n_rules, 'rule')}"
             panels[0].figure.suptitle(text, fontsize=9)
         colours.explain(panels)
     else:
@@ -113,7 +113,7 @@ def _panels(axes, n_panels):
         return axes[:n_panels]
     n_columns = min(COLUMNS, n_panels)
     n_lines = math.ceil(n_panels / n_columns)
-    _, grid = _style.part("pyplot").subplots(
+    _, grid = style.part("pyplot").subplots(
         n_lines,
         n_columns,
         figsize=(1.0 + 2.1 * n_columns, 0.4 + 2.1 * n_lines),
@@ -145,12 +145,12 @@ def _draw_panel(ax, plane, rule, colours, strength):
             mask &= asked[side.feature].covers(side.values).reshape(shape)
     fill = colours.area(rule.prediction)
     hatch, lines = colours.lines(rule.prediction)
-    patches = _style.part("patches")
+    patches = style.part("patches")
     for block in merged(mask):
         area = patches.Rectangle(
             *plane.rectangle(block),
-            facecolor=_style.tint(fill, strength),
-            edgecolor=_style.tint(lines, strength),
+            facecolor=style.tint(fill, strength),
+            edgecolor=style.tint(lines, strength),
             hatch=hatch,
             lw=0,
             zorder=1,
@@ -169,11 +169,11 @@ def _draw_panel_rows(ax, plane, rule, colours, matrix, y):
 
 def _panel_title(rules, k, features):
     rule = (*rules.rules, rules.default)[k]
-    text = f"{k + 1}: {_style.answer_text(rules, rule)}"
+    text = f"{k + 1}: {rules.outcome.short_text(rule.prediction)}"
     if rules.decision == "average":
         text += f", weight {render.rounded(rule.weight, 3)}"
-    lines = [_style.plain(_style.cut(text, 140, 8))]
+    lines = [style.plain(style.cut(text, 140, 8))]
     others = sum(c.n_sides for c in rule.conditions if c.feature not in features)
     if others:
-        lines.append(f"and {_style.count_text(others, 'other condition')}")
+        lines.append(f"and {render.plural(others, 'other condition')}")
     return "\n".join(lines)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from defragtrees import render
-from defragtrees.plots import _style
+from defragtrees.plots import style
 from defragtrees.plots.rows import spread
 from defragtrees.tables import feature_index, listed
 
@@ -61,9 +61,9 @@ class Side:
 
     def decorate(self, axis, name):
         """Name the side, and its categories or missing values, on a matplotlib axis."""
-        axis.set_label_text(_style.plain(_style.cut(name, 260, 10)))
+        axis.set_label_text(style.plain(style.cut(name, 260, 10)))
         if self.is_categorical:
-            texts = [_style.label(text, 90, 9) for text in self.labels.values()]
+            texts = [style.label(text, 90, 9) for text in self.labels.values()]
             axis.set_ticks(list(self.labels), labels=texts)
         elif self.labels:
             first = self.edges[2]
@@ -156,6 +156,32 @@ def make_side(feature, thresholds, known, column=None, limits=None):
         values = np.array([np.nan, np.nan, *values])
         shown = np.array([True, False, *shown])
     return Side(feature, edges, values, shown, labels, known is not None)
+
+
+def make_sides(model, thresholds, features, matrix=None, limits=None):
+    """The two sides of a plane over a RuleSet's or Forest's features.
+
+    Parameters
+    ----------
+    model : RuleSet or Forest
+    thresholds : callable
+        From the number of a feature to its sorted thresholds.
+    features : pair of int
+    matrix : encoded rows, optional
+    limits : pair of pairs of float, optional
+    """
+    for i, j in enumerate(features):
+        column = None if matrix is None else matrix[:, j]
+        shown = None if limits is None else limits[i]
+        yield make_side(j, thresholds(j), model.categories[j], column, shown)
+
+
+def thresholds_of(rules, feature):
+    """The sorted thresholds of a feature in rules."""
+    conditions = [c for rule in rules.rules for c in rule.conditions]
+    asking = [c for c in conditions if c.feature == feature]
+    ends = np.unique([end for c in asking for end in (c.lower, c.upper)])
+    return ends[np.isfinite(ends)]
 
 
 def _range(column, thresholds):

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from defragtrees import metrics, render
-from defragtrees.plots import _style
+from defragtrees.plots import style
 from defragtrees.plots.rows import encoded
 
 __all__ = ["coverage", "overlap"]
@@ -43,14 +43,14 @@ def coverage(rules, X=None, y=None, ax=None):
     ['75.0 %', '25.0 %']
     """
     holds, answers, errors = _measured(rules, X, y)
-    ax = _style.axes_or_new(ax, (8.0, 1.1 + 0.3 * rules.n_rules))
+    ax = style.axes_or_new(ax, (8.0, 1.1 + 0.3 * rules.n_rules))
     places = np.arange(rules.n_rules)
-    blue, orange = _style.COLOURS[:2]
-    edge = {"edgecolor": _style.GREY, "linewidth": 0.6}
-    ax.barh(places, holds, 0.75, color=_style.PALE, label="holds", **edge)
+    blue, orange = style.COLOURS[:2]
+    edge = {"edgecolor": style.GREY, "linewidth": 0.6}
+    ax.barh(places, holds, 0.75, color=style.PALE, label="holds", **edge)
     if answers is not None:
         ax.barh(places, answers, 0.45, color=blue, label="answers")
-        if rules.task == "classification" and errors is not None:
+        if rules.outcome.n_classes and errors is not None:
             wrong = np.nan_to_num(answers * errors)
             looks = {"color": orange, "hatch": "////", "edgecolor": "white", "lw": 0}
             ax.barh(places, wrong, 0.45, left=answers - wrong, label="wrong", **looks)
@@ -94,7 +94,7 @@ def _measured(rules, X, y):
         return held, answered, None
     y, predicted = np.asarray(y), rules.predict_encoded(matrix)
     errors = [
-        metrics.error(y[here], predicted[here], rules.task) if here.any() else math.nan
+        rules.outcome.error(y[here], predicted[here]) if here.any() else math.nan
         for here in (answering == k for k in range(rules.n_rules))
     ]
     return held, answered, np.array(errors)
@@ -118,10 +118,7 @@ def _share_texts(rules, shown, errors):
     for k, share in enumerate(shown):
         text = render.share(share)
         if errors is not None and not math.isnan(errors[k]):
-            if rules.task == "classification":
-                text += f", {render.share(errors[k])} wrong"
-            else:
-                text += f", squared error {render.rounded(errors[k], 3)}"
+            text += f", {rules.outcome.error_phrase(errors[k])}"
         elif rules.decision == "average":
             weight = [*rules][k].weight
             text += f", weight {render.rounded(weight, 3)}"
@@ -132,13 +129,13 @@ def _rule_labels(rules):
     """Number, conditions and answer; the conditions are cut where they are long."""
     labels = []
     for row, rule in zip(rules.rows(), rules, strict=True):
-        answer = _style.cut(_style.answer_text(rules, rule), LABEL / 2, 8)
+        answer = style.cut(rules.outcome.short_text(rule.prediction), LABEL / 2, 8)
         asked = row["if"]
         if asked == "otherwise" and rules.decision == "average":
             asked = "always"
-        room = LABEL - _style.width(f"{row['rule']}. : {answer}", 8)
-        asked = _style.cut(asked, room, 8)
-        labels.append(_style.plain(f"{row['rule']}. {asked}: {answer}"))
+        room = LABEL - style.width(f"{row['rule']}. : {answer}", 8)
+        asked = style.cut(asked, room, 8)
+        labels.append(style.plain(f"{row['rule']}. {asked}: {answer}"))
     return labels
 
 
@@ -166,17 +163,17 @@ def overlap(rules, X, ax=None):
         # Its last rule is a leaf like the others, written as the otherwise.
         counts = np.ones(len(matrix), int)
     differs = _differs(rules, held[:, :-1])
-    ax = _style.axes_or_new(ax, (5.4, 3.4))
+    ax = style.axes_or_new(ax, (5.4, 3.4))
     places = np.arange(counts.max() + 1)
     alike = np.bincount(counts[~differs], minlength=len(places)) / len(matrix)
     apart = np.bincount(counts[differs], minlength=len(places)) / len(matrix)
-    blue, orange = _style.COLOURS[:2]
-    is_class = rules.task == "classification"
+    blue, orange = style.COLOURS[:2]
+    is_class = bool(rules.outcome.n_classes)
     ax.bar(places, alike, 0.7, color=blue, label="one answer" if is_class else "rows")
     if is_class:
         looks = {"color": orange, "hatch": "////", "edgecolor": "white", "lw": 0}
         ax.bar(places, apart, 0.7, bottom=alike, label="different answers", **looks)
-    ax.axvline(mean, color=_style.DARK, ls="--", lw=1, label=f"mean {mean:.2f}")
+    ax.axvline(mean, color=style.DARK, ls="--", lw=1, label=f"mean {mean:.2f}")
     ends = alike + apart
     looks = {"ha": "center", "va": "center", "fontsize": 8}
     looks["bbox"] = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
@@ -194,9 +191,8 @@ def overlap(rules, X, ax=None):
 
 def _differs(rules, held):
     """Whether rules with different classes hold in a row."""
-    if rules.task != "classification" or not len(rules.rules):
+    if not rules.outcome.n_classes or not len(rules.rules):
         return np.zeros(len(held), bool)
-    classes = np.asarray(rules.classes)
     answers = np.array([rule.prediction for rule in rules.rules])
-    said = [held[:, answers == label].any(axis=1) for label in classes]
-    return np.sum(said, axis=0) > 1
+    is_given = [held[:, answers == label].any(axis=1) for label in rules.classes]
+    return np.sum(is_given, axis=0) > 1

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from defragtrees import render, sentences
-from defragtrees.plots import _style
+from defragtrees.plots import style
 
 __all__ = ["rule_table"]
 
@@ -44,7 +44,7 @@ def rule_table(rules, ax=None):
         layout = _layout(header, cells, WIDTH, SIZES[0])
         # One point more than the text is high: rounding must not make it smaller.
         wide, high = WIDTH + 2 * MARGIN, layout.height + 2 * MARGIN + 1
-        ax = _style.axes_or_new(None, (wide / 72, high / 72))
+        ax = style.axes_or_new(None, (wide / 72, high / 72))
         ax.figure.set_layout_engine("none")
         left, bottom = MARGIN / wide, MARGIN / high
         ax.set_position((left, bottom, 1 - 2 * left, 1 - 2 * bottom))
@@ -62,7 +62,7 @@ def _cells(rules):
     """The words of the table, in fewer digits than elsewhere."""
     shares = None
     if rules.decision == "average" and rules.outcome.n_classes:
-        shares = [_style.shares_text(rules, rule) for rule in rules]
+        shares = [style.shares_text(rules, rule) for rule in rules]
     return sentences.rule_table(
         rules,
         answer_texts=shares,
@@ -92,7 +92,7 @@ class _Layout:
 def _layout(header, cells, points, size):
     table = [header, *cells]
     widths = [
-        max(BOLD * _style.width(header[j], size), *_widths(cells, j, size)) + GAP
+        max(BOLD * style.width(header[j], size), *_widths(cells, j, size)) + GAP
         for j in range(len(header))
     ]
     # "then" may be a long list of class shares; "if" gets all that is left.
@@ -100,7 +100,7 @@ def _layout(header, cells, points, size):
     widths[1] = max(points - sum(widths) + widths[1], 0.2 * points)
     lines = [
         [
-            _style.wrap(cell, widths[j] - GAP, size) if j in (1, 2) else [cell]
+            style.wrap(cell, widths[j] - GAP, size) if j in (1, 2) else [cell]
             for j, cell in enumerate(row)
         ]
         for row in table
@@ -110,7 +110,7 @@ def _layout(header, cells, points, size):
 
 
 def _widths(cells, column, size):
-    return [_style.width(row[column], size) for row in cells]
+    return [style.width(row[column], size) for row in cells]
 
 
 def _draw(ax, layout, height):
@@ -127,5 +127,5 @@ def _draw(ax, layout, height):
                 if line:
                     looks = {"size": layout.size, "weight": weight, "va": "baseline"}
                     ax.text(left + GAP / 2, foot, line, **looks)
-        ax.axhline(below, color=_style.GREY if i == 0 else _style.PALE, lw=0.8)
+        ax.axhline(below, color=style.GREY if i == 0 else style.PALE, lw=0.8)
         top = below

@@ -17,24 +17,12 @@ PACKAGES = ("xgboost", "lightgbm", "catboost", "sklearn")
 
 @dataclass(frozen=True)
 class Ensemble:
-    """The ensemble that was simplified.
+    """The ensemble that was simplified."""
 
-    Parameters
-    ----------
-    fitted : object
-        As it was given.
-    name : str
-    package : str
-        What it is imported from.
-    library : str or None
-        What that is installed as; None for a file and for a Forest.
-    n_trees, n_leaves : int
-    """
-
-    fitted: Any
+    fitted: Any  # as it was given
     name: str
-    package: str
-    library: str | None
+    package: str  # what it is imported from
+    library: str | None  # what that is installed as; None for a file and a Forest
     n_trees: int
     n_leaves: int
 

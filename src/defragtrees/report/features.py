@@ -13,28 +13,14 @@ FEWEST_AXES = 5
 
 @dataclass(frozen=True, eq=False)
 class FeatureUse:
-    """What rules and ensemble make of each feature.
+    """What rules and ensemble make of each feature."""
 
-    Parameters
-    ----------
-    n_rules, n_sides : int arrays of shape (n_features,)
-        How many rules ask about a feature, and how many sides they bound.
-    importance : float64 array of shape (n_features,)
-        What the ensemble makes of it, as a share of one.
-    source : str
-        What that is.
-    used : list of int
-        Features that the rules ask about, the most used first.
-    telling : list of int
-        The same and, where these are few, the most important others.
-    """
-
-    n_rules: np.ndarray
-    n_sides: np.ndarray
-    importance: np.ndarray
-    source: str
-    used: list[int]
-    telling: list[int]
+    n_rules: np.ndarray  # how many rules ask about it
+    n_sides: np.ndarray  # how many sides they bound
+    importance: np.ndarray  # what the ensemble makes of it, as a share of one
+    source: str  # what that is
+    used: list[int]  # those that rules ask about, the most used first
+    telling: list[int]  # the same and, where these are few, the most important others
 
 
 def feature_use(rules, fitted, forest):

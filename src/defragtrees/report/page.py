@@ -10,12 +10,13 @@ from string import Template
 from defragtrees._optional import require
 from defragtrees.errors import MissingPackageError
 from defragtrees.plots.picture import MISSING_AT, Picture
+from defragtrees.render import plural
 from defragtrees.report import sections
 from defragtrees.report.markup import breakable, name, script_json, text
 from defragtrees.report.sections.question import tiles
 from defragtrees.report.still import can_draw, draw_svg
 from defragtrees.report.summary import Summary
-from defragtrees.report.wording import plural, visible
+from defragtrees.report.wording import visible
 
 __all__ = ["Page", "make_page"]
 

@@ -10,7 +10,7 @@ import warnings
 
 from defragtrees._optional import require
 from defragtrees.errors import MissingPackageError
-from defragtrees.plots import _style
+from defragtrees.plots import style
 from defragtrees.plots.drawing import draw_picture, which_rows
 
 __all__ = ["can_draw", "draw_svg"]
@@ -70,7 +70,7 @@ def draw_svg(name, picture, rows):
         for part in (canvas, ax):
             part.patch.set_visible(False)
         handles, labels = draw_picture(picture, ax, STAND_INS, rows)
-        _style.plain_legend(
+        style.plain_legend(
             ax,
             handles,
             labels,

@@ -12,11 +12,12 @@ from sklearn.utils.validation import _check_sample_weight
 from defragtrees import render
 from defragtrees.methods.base import Simplifier
 from defragtrees.plots.picture import RowTable
+from defragtrees.render import plural
 from defragtrees.report.answered import AnsweredRows
 from defragtrees.report.colours import make_row_table
 from defragtrees.report.ensembles import Ensemble, describe_ensemble
 from defragtrees.report.features import FeatureUse, feature_pairs, feature_use
-from defragtrees.report.wording import plural, sentence, true_minus
+from defragtrees.report.wording import sentence, true_minus
 from defragtrees.rules import RuleSet
 
 __all__ = ["Card", "Summary", "summarize"]
@@ -26,37 +27,20 @@ MARK = "\0"  # no name of a feature contains it
 
 @dataclass(frozen=True)
 class Card:
-    """One rule and its evidence on the rows of the report.
+    """One rule and its evidence on the rows of the report."""
 
-    Parameters
-    ----------
-    number : int
-        From 1.
-    parts : tuple of (str, str, str)
-        Of each condition, what is said before the feature's name, the name, the rest.
-    then : str
-        Its answer.
-    weight : str or None
-        Of a rule that is averaged.
-    n_rows : int
-        Rows that it answers or, where rules are averaged, in which it holds.
-    share, holds : float
-        Shares of the rows, by weight: of `n_rows`, and of those in which it holds.
-    right, agrees : float or None
-        Of classes: on what share of its rows y, and the ensemble, say the same.
-    miss, distance, ensemble_mean : float or None
-        Of numbers: mean distance to y and to the ensemble, whose mean answer this is.
-    """
-
-    number: int
+    number: int  # from 1
+    # Of each condition, what is said before the feature's name, the name, the rest.
     parts: tuple[tuple[str, str, str], ...]
     then: str
-    weight: str | None
-    n_rows: int
-    share: float
-    holds: float
+    weight: str | None  # of a rule that is averaged
+    n_rows: int  # that it answers or, where rules are averaged, in which it holds
+    share: float  # of all rows, by weight
+    holds: float  # share of the rows in which it holds
+    # Of classes: on what share of its rows y, and the ensemble, say the same.
     right: float | None = None
     agrees: float | None = None
+    # Of numbers: mean distance to y and to the ensemble, whose mean answer this is.
     miss: float | None = None
     distance: float | None = None
     ensemble_mean: float | None = None
@@ -64,44 +48,21 @@ class Card:
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """What the sections of a report are written from.
-
-    Parameters
-    ----------
-    title : str
-    simplifier : Simplifier
-        Fitted.
-    ensemble : Ensemble
-    rows : AnsweredRows
-    is_weighted : bool
-    scores : dict from str to float
-        What `evaluate` gives on these rows.
-    cards : tuple of Card
-    features : FeatureUse
-    pairs : list of (int, int)
-        Features to draw maps of.
-    drawn : int array
-        Numbers of the rows that are drawn, from 0.
-    table : RowTable
-        What pictures say of them.
-    rule_path : RulePath or None
-    comparison : Comparison or None
-    command : str or None
-    """
+    """What the sections of a report are written from."""
 
     title: str
     simplifier: Simplifier
     ensemble: Ensemble
     rows: AnsweredRows
     is_weighted: bool
-    scores: dict[str, float]
+    scores: dict[str, float]  # what `evaluate` gives on these rows
     cards: tuple[Card, ...]
     features: FeatureUse
-    pairs: list[tuple[int, int]]
-    drawn: np.ndarray
-    table: RowTable
-    rule_path: Any
-    comparison: Any
+    pairs: list[tuple[int, int]]  # features to draw maps of
+    drawn: np.ndarray  # numbers of the rows that are drawn, from 0
+    table: RowTable  # what pictures say of them
+    rule_path: Any  # RulePath or None
+    comparison: Any  # Comparison or None
     command: str | None
 
     @property

@@ -11,7 +11,6 @@ __all__ = [
     "error_text",
     "fidelity_text",
     "percent",
-    "plural",
     "sentence",
     "setting_text",
     "true_minus",
@@ -57,18 +56,6 @@ def count(number):
     '12,345'
     """
     return f"{int(number):,}"
-
-
-def plural(number, noun):
-    """A number and its noun.
-
-    Examples
-    --------
-    >>> plural(1, "rule"), plural(1200, "row"), plural(2, "leaf")
-    ('1 rule', '1,200 rows', '2 leaves')
-    """
-    many = {"leaf": "leaves"}.get(noun, f"{noun}s")
-    return f"{count(number)} {noun if number == 1 else many}"
 
 
 def sentence(words):

@@ -4,15 +4,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from defragtrees.render import plural
 from defragtrees.report.markup import Cell, clamped, name, table, value_cells
-from defragtrees.report.wording import (
-    amount,
-    answer_text,
-    count,
-    percent,
-    plural,
-    value_text,
-)
+from defragtrees.report.wording import amount, answer_text, count, percent, value_text
 
 __all__ = ["Disagreements", "measure", "write"]
 
@@ -22,24 +16,12 @@ MOST_FEATURES = 8
 
 @dataclass(frozen=True)
 class Disagreements:
-    """The rows on which rules and ensemble differ.
-
-    Parameters
-    ----------
-    n_rows : int
-        How many they are.
-    worst : tuple of int
-        Numbers from 0 of the rows on which they differ most.
-    features : tuple of int
-        Features to show, the most used first.
-    n_left_out : int
-        Features of the rules that are not shown.
-    """
+    """The rows on which rules and ensemble differ."""
 
     n_rows: int
-    worst: tuple[int, ...]
-    features: tuple[int, ...]
-    n_left_out: int
+    worst: tuple[int, ...]  # numbers from 0 of those on which they differ most
+    features: tuple[int, ...]  # features to show, the most used first
+    n_left_out: int  # features of the rules that are not shown
 
 
 def measure(summary):

@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from defragtrees.render import plural
 from defragtrees.report.markup import bar, breakable, table, text
-from defragtrees.report.wording import count, percent, plural
+from defragtrees.report.wording import count, percent
 
 __all__ = ["shown_features", "write"]
 

@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from defragtrees.render import plural
 from defragtrees.report.markup import Cell, answer_badge, bar, table
-from defragtrees.report.wording import amount, count, percent, plural
+from defragtrees.report.wording import amount, count, percent
 
 __all__ = ["holding_counts", "write"]
 

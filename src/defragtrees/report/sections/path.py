@@ -6,14 +6,9 @@ from dataclasses import dataclass
 from defragtrees.path import PathPoint, measure_path
 from defragtrees.plots.curves import trade_off_picture
 from defragtrees.plots.picture import Axis
+from defragtrees.render import plural
 from defragtrees.report.markup import table
-from defragtrees.report.wording import (
-    error_text,
-    fidelity_text,
-    percent,
-    plural,
-    sentence,
-)
+from defragtrees.report.wording import error_text, fidelity_text, percent, sentence
 
 __all__ = ["TradeOff", "error_axis", "measure", "write"]
 
@@ -25,24 +20,13 @@ OTHER_LIST = (
 
 @dataclass(frozen=True)
 class TradeOff:
-    """The lists, measured.
-
-    Parameters
-    ----------
-    points : tuple of PathPoint
-    chosen, shown : int or None
-        Places of the list that stands out and of the rules of the report.
-    ensemble_error : float
-    is_given : bool
-        Whether the path came with its measures.
-    is_against_y : bool
-    """
+    """The lists, measured."""
 
     points: tuple[PathPoint, ...]
-    chosen: int | None
-    shown: int | None
+    chosen: int | None  # place of the list that stands out
+    shown: int | None  # place of the rules of the report
     ensemble_error: float
-    is_given: bool
+    is_given: bool  # whether the path came with its measures
     is_against_y: bool
 
 

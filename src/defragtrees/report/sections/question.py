@@ -2,8 +2,9 @@
 
 import numpy as np
 
+from defragtrees.render import plural
 from defragtrees.report.markup import name, text
-from defragtrees.report.wording import amount, error_text, percent, plural, sentence
+from defragtrees.report.wording import amount, error_text, percent, sentence
 
 __all__ = ["tiles", "write"]
 

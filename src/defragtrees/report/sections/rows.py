@@ -2,9 +2,10 @@
 
 from defragtrees.plots.picture import Axis, Picture, RowLines, RuleBox, RuleBoxes
 from defragtrees.plots.plane import typical_value
+from defragtrees.render import plural
 from defragtrees.report.markup import choices, clamped, table, value_cells
 from defragtrees.report.positions import positions_of
-from defragtrees.report.wording import count, plural, value_text
+from defragtrees.report.wording import count, value_text
 
 __all__ = ["describe", "write"]
 

@@ -4,7 +4,6 @@ from functools import lru_cache
 
 import numpy as np
 
-from defragtrees import render
 from defragtrees._optional import require
 
 # Okabe and Ito's colours, which people with colour-blindness can tell apart, and
@@ -193,30 +192,12 @@ def _ends(text, n_letters):
     return f"{text[: n_letters - n_last]}…{text[len(text) - n_last :]}"
 
 
-def answer_text(rules, rule):
-    """What a rule says, in short: its class, or its number to four digits."""
-    if rules.task == "regression":
-        return render.rounded(rule.prediction)
-    return str(rule.prediction)
-
-
 def shares_text(rules, rule):
     """The class shares of a rule to two digits, the largest first, none below 0.005."""
     pairs = zip(rules.classes, rule.distribution, strict=True)
     largest = sorted(pairs, key=lambda pair: -pair[1])
     texts = [f"{label} {share:.2f}" for label, share in largest if share >= 0.005]
     return ", ".join(texts)
-
-
-def count_text(n_things, noun):
-    """A number and its noun.
-
-    Examples
-    --------
-    >>> count_text(1, "row"), count_text(1374, "region")
-    ('1 row', '1,374 regions')
-    """
-    return f"{n_things:,} {noun}{'' if n_things == 1 else 's'}"
 
 
 def line(**look):

@@ -24,7 +24,6 @@ from defragtrees.datasets import (
     _places,
     load,
     load_sample,
-    split,
 )
 from defragtrees.datasets._known import KNOWN
 from defragtrees.datasets._tables import pack, unpack
@@ -140,45 +139,6 @@ def test_a_dataset_is_read_only_says_its_size_and_survives_a_pickle():
 def test_a_dataset_needs_matching_shapes():
     with pytest.raises(ValueError, match=r"got \(2, 1\), \(3,\) and \(1,\)"):
         Dataset(np.zeros((2, 1)), np.zeros(3), ("a",), "regression")
-
-
-def test_split_draws_rows_without_overlap():
-    data = load("synthetic1", n_samples=100, random_state=0)
-    train, test, note = split(data, 30, 20, rng=5)
-    assert (len(train.X), len(test.X), note) == (30, 20, "")
-    assert len(np.unique(np.vstack([train.X, test.X]), axis=0)) == 50
-    label_of = dict(zip(map(tuple, data.X), data.y, strict=True))
-    assert [label_of[tuple(row)] for row in train.X] == train.y.tolist()
-    assert split(data, 30, 20, rng=5)[0] == train
-    assert split(data, 30, 20, rng=6)[0] != train
-
-
-@pytest.mark.parametrize(
-    ("asked", "got"),
-    [
-        ((80, 80), (50, 51)),
-        ((60, 41), (60, 41)),
-        ((10, 1000), (10, 91)),
-        ((95, 10), (91, 10)),
-    ],
-)
-def test_split_halves_what_there_is_if_that_is_too_little(asked, got):
-    data = load("synthetic1", n_samples=101, random_state=0)
-    train, test, note = split(data, *asked, rng=0)
-    assert (len(train.X), len(test.X)) == got
-    assert len(np.unique(np.vstack([train.X, test.X]), axis=0)) == sum(got)
-    assert bool(note) == (asked != got)
-
-
-def test_split_refuses_no_rows():
-    data = load("synthetic1", n_samples=5, random_state=0)
-    with pytest.raises(ValueError, match="n_test must be at least 1; got 0"):
-        split(data, 3, 0, rng=0)
-    with pytest.raises(ValueError, match="needs at least 2 rows; got 1"):
-        split(load("synthetic1", n_samples=1, random_state=0), 1, 1, rng=0)
-
-
-# Files
 
 
 def test_energy_comes_with_the_package():

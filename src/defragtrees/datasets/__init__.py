@@ -5,7 +5,7 @@ from numbers import Integral
 
 import numpy as np
 
-from defragtrees.datasets._dataset import Dataset, split
+from defragtrees.datasets._dataset import Dataset
 from defragtrees.datasets._known import KNOWN
 from defragtrees.datasets._places import DatasetNotFoundError, find, read_bundled
 from defragtrees.datasets._tables import DatasetFileError, unpack
@@ -16,7 +16,6 @@ __all__ = [
     "DatasetNotFoundError",
     "load",
     "load_sample",
-    "split",
 ]
 
 SAMPLES = {"energy": "energy.csv.gz", "spambase": "spambase_sample.csv.gz"}
@@ -112,7 +111,7 @@ def _dataset(known, names, table):
     y = table[:, -1]
     return Dataset(
         X=table[:, :-1],
-        y=y.astype(int) if known.task == "classification" else y,
+        y=y if known.share is None else y.astype(int),
         feature_names=names[:-1],
         task=known.task,
         name=known.name,

@@ -27,7 +27,7 @@ class KnownSet:
     sha256 : str, optional
         `digest` of the whole set; None where a file may hold a part.
     share : float, optional
-        Share of class 1 in the whole set.
+        Share of class 1 in the whole set; None where y is a number.
     openml_id, openml_target, openml_rows : int, str, int, optional
         Number of the copy on OpenML, the name of its target, and its rows.
     """
@@ -170,7 +170,7 @@ def check(known, names, table, where):
 
 def _check_target(known, y, where):
     """Raise unless the target is finite and, for classes, 0 or 1 in the known share."""
-    if known.task == "regression":
+    if known.share is None:
         if not np.isfinite(y).all():
             raise DatasetFileError(f"{where}: every 'target' must be a number.")
         return

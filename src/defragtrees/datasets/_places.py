@@ -23,31 +23,16 @@ from defragtrees.files import write_atomic
 
 __all__ = ["DatasetNotFoundError", "find", "read_bundled"]
 
-BUNDLED_WHOLE = ("energy",)
+BUNDLED = ("energy",)  # with all rows
 # As OpenML and others write the classes; liac-arff gives nominal values as text.
 LABELS = {
-    "1": 1,
-    "1.0": 1,
-    "true": 1,
-    "signal": 1,
-    "spam": 1,
-    "0": 0,
-    "0.0": 0,
-    "false": 0,
-    "background": 0,
-    "ham": 0,
+    **dict.fromkeys(("1", "1.0", "true", "signal", "spam"), 1),
+    **dict.fromkeys(("0", "0.0", "false", "background", "ham"), 0),
 }
 TIMEOUT = 60.0
 NO_NETWORK = (URLError, ConnectionError, TimeoutError, http.client.HTTPException)
 # scikit-learn compares OpenML's MD5 and says so in a ValueError.
-BAD_CONTENT = (
-    ValueError,
-    KeyError,
-    TypeError,
-    EOFError,
-    gzip.BadGzipFile,
-    zlib.error,
-)
+BAD_CONTENT = (ValueError, KeyError, TypeError, EOFError, gzip.BadGzipFile, zlib.error)
 
 
 class DatasetNotFoundError(FileNotFoundError):
@@ -72,7 +57,7 @@ def find(known, data_home=None, download=True):
     if (cache / file).exists():
         packed = _read_cached(cache / file)
         return _read_checked(known, packed, cache / file)
-    if known.name in BUNDLED_WHOLE:
+    if known.name in BUNDLED:
         return _read_checked(known, read_bundled(file), file)
     places = [str(folder) for folder in (*folders, cache)]
     if not download:
@@ -91,22 +76,22 @@ def read_bundled(file):
 
 def _folders(data_home):
     """The folders with files of the user's own, in the order of search."""
-    found = []
+    folders = []
     if data_home is not None:
         folder = Path(data_home).expanduser()
         if not folder.is_dir():
             raise DatasetNotFoundError(
                 f"data_home must be a folder; there is none at {str(folder)!r}."
             )
-        found.append(folder)
+        folders.append(folder)
     if os.environ.get("DEFRAGTREES_DATA"):
-        found.append(Path(os.environ["DEFRAGTREES_DATA"]).expanduser())
-    return found
+        folders.append(Path(os.environ["DEFRAGTREES_DATA"]).expanduser())
+    return folders
 
 
 def _cache_folder():
-    named = os.environ.get("DEFRAGTREES_CACHE") or "~/.cache/defragtrees"
-    return Path(named).expanduser()
+    folder = os.environ.get("DEFRAGTREES_CACHE") or "~/.cache/defragtrees"
+    return Path(folder).expanduser()
 
 
 def _scratch_in(cache):
@@ -201,19 +186,19 @@ def _from_openml(known, scratch):
         # Of retries and the like; what counts is whether the table passes the check.
         warnings.simplefilter("ignore")
         # Not pandas' parser: it rounds the last digit, and trips over True and False.
-        found = fetch_openml(
+        fetched = fetch_openml(
             data_id=known.openml_id,
             target_column=known.openml_target,
             data_home=scratch,
             as_frame=False,
             parser="liac-arff",
         )
-    X = np.asarray(found.data, dtype=np.float64)
+    X = np.asarray(fetched.data, dtype=np.float64)
     if X.shape[1] != len(known.feature_names):
         raise ValueError(
             f"it must have {len(known.feature_names)} features; got {X.shape[1]}."
         )
-    labels = [str(label).strip().lower() for label in found.target]
+    labels = [str(label).strip().lower() for label in fetched.target]
     odd = sorted(set(labels) - set(LABELS))
     if odd:
         raise ValueError(f"the classes must be among {list(LABELS)}; got {odd[:5]}.")

@@ -207,9 +207,8 @@ def _read(tree, columns, problem, rows):
 
 def _split(problem, feature, category, left, right, missing_left):
     if category is not None:
-        others = np.ones(len(problem.categories[feature]) + 1, dtype=bool)
-        others[category] = False
-        return Split(feature, categories=others, missing_left=missing_left)
+        labels = problem.categories[feature]
+        return Split.from_others(feature, category, labels, missing_left)
     low = problem.X[left, feature]
     high = problem.X[right, feature]
     if np.isnan(high).all():

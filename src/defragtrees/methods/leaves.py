@@ -35,6 +35,13 @@ class Split(NamedTuple):
     categories: np.ndarray | None = None
     missing_left: bool = False
 
+    @classmethod
+    def from_others(cls, feature, category, labels, missing_left):
+        """The split of a category from all others, which go left."""
+        others = np.ones(len(labels) + 1, dtype=bool)
+        others[category] = False
+        return cls(feature, categories=others, missing_left=missing_left)
+
 
 def make_tree(splits, left, right):
     """A tree that answers nothing, from the splits of its nodes.

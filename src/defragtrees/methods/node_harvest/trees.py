@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.tree import DecisionTreeRegressor
 
 from defragtrees.forest import Forest, Tree, exact_threshold
+from defragtrees.methods.leaves import Split, make_tree
 from defragtrees.methods.node_harvest.nodes import cut_forest, find_nodes
 
 __all__ = ["grow_forest"]
@@ -124,22 +125,18 @@ def _grow(sample, noisy, rng, max_depth, min_samples):
 
 
 def _as_tree(nodes, places, categories):
-    leaf = nodes.children_left < 0
-    feature = np.full(len(leaf), -1)
-    width = max((len(c) + 1 for c in categories if c is not None), default=0)
-    sets = np.zeros((len(leaf), width), dtype=bool)
-    for node in np.flatnonzero(~leaf):
-        feature[node], category = places[nodes.feature[node]]
-        if category is not None:
+    splits = []
+    for node, threshold in enumerate(exact_threshold(nodes.threshold, np.float32)):
+        if nodes.children_left[node] < 0:
+            splits.append(None)
+            continue
+        feature, category = places[nodes.feature[node]]
+        missing_left = bool(nodes.missing_go_to_left[node])
+        if category is None:
+            split = Split(feature, threshold, missing_left=missing_left)
+        else:
             # Zero, "is another one", goes left.
-            sets[node, : len(categories[feature[node]]) + 1] = True
-            sets[node, category] = False
-    return Tree(
-        feature=feature,
-        threshold=np.where(leaf, 0.0, exact_threshold(nodes.threshold, np.float32)),
-        left=nodes.children_left,
-        right=nodes.children_right,
-        missing_left=nodes.missing_go_to_left.astype(bool) & ~leaf,
-        value=np.zeros(len(leaf)),
-        categories=sets,
-    )
+            labels = categories[feature]
+            split = Split.from_others(feature, category, labels, missing_left)
+        splits.append(split)
+    return make_tree(splits, nodes.children_left, nodes.children_right)

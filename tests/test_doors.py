@@ -10,7 +10,7 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 
 import defragtrees
-from defragtrees import compare, read_forest, simplify
+from defragtrees import compare, plots, read_forest, simplify
 from defragtrees.export import FORMATS, export
 from defragtrees.forest import Forest, Tree
 from defragtrees.methods import METHODS
@@ -197,9 +197,15 @@ def write_lengths(page):
     return ["<p>Short rules.</p>", page.figure("lengths", picture, "Lengths", "Few.")]
 
 
-def test_picture(stumps):
+def lengths(rules, ax=None):
+    draw_picture(lengths_picture(rules), ax, {"g1": "blue"})
+    return ax
+
+
+def test_picture(add, stumps):
+    add(plots.PICTURES, "lengths", lengths=lengths)
     ax = pytest.importorskip("matplotlib.figure").Figure().subplots()
-    draw_picture(lengths_picture(simplify(Stump(0.5), X).rules_), ax, {"g1": "blue"})
+    assert plots.lengths(simplify(Stump(0.5), X).rules_, ax=ax) is ax
     assert [ax.get_xlabel(), ax.get_ylabel()] == ["rule", "conditions"]
     assert ax.lines[0].get_ydata().tolist() == [1]
 

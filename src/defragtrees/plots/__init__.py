@@ -1,27 +1,36 @@
-"""Pictures, one function each; they take an Axes or make one, and return it."""
+"""Pictures: each is one function and one line in `PICTURES`, loaded when first used.
 
-from defragtrees.plots.boxes import regions
-from defragtrees.plots.cells import feature_heat_map
-from defragtrees.plots.curves import comparison, convergence, trade_off
-from defragtrees.plots.ensembles import count_regions, forest_regions
-from defragtrees.plots.lines import parallel_coordinates
-from defragtrees.plots.panels import rule_panels
-from defragtrees.plots.shares import coverage, overlap
+A picture takes an Axes or makes one, and returns it.
+"""
+
+from importlib import import_module
+
 from defragtrees.plots.style import COLOURS as COLOURS
 from defragtrees.plots.style import MARKERS as MARKERS
-from defragtrees.plots.table import rule_table
 
-__all__ = [
-    "comparison",
-    "convergence",
-    "count_regions",
-    "coverage",
-    "feature_heat_map",
-    "forest_regions",
-    "overlap",
-    "parallel_coordinates",
-    "regions",
-    "rule_panels",
-    "rule_table",
-    "trade_off",
-]
+PICTURES = {
+    "comparison": "defragtrees.plots.curves",
+    "convergence": "defragtrees.plots.curves",
+    "count_regions": "defragtrees.plots.ensembles",
+    "coverage": "defragtrees.plots.shares",
+    "feature_heat_map": "defragtrees.plots.cells",
+    "forest_regions": "defragtrees.plots.ensembles",
+    "overlap": "defragtrees.plots.shares",
+    "parallel_coordinates": "defragtrees.plots.lines",
+    "regions": "defragtrees.plots.boxes",
+    "rule_panels": "defragtrees.plots.panels",
+    "rule_table": "defragtrees.plots.table",
+    "trade_off": "defragtrees.plots.curves",
+}
+
+__all__ = list(PICTURES)
+
+
+def __getattr__(name):
+    if name not in PICTURES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(PICTURES[name]), name)
+
+
+def __dir__():
+    return [*globals(), *PICTURES]

@@ -194,7 +194,7 @@ def _finish(ax, right, restarts):
     if len(restarts) > 1:
         others = render.plural(len(restarts) - 1, "other restart")
         ax.plot([], [], color="0.7", lw=1, label=others)
-    steps = [step for own in restarts.values() for step in own]
+    steps = [step for some in restarts.values() for step in some]
     # The bound has the upper half and the components the lower one.
     first = _first_shown(restarts)
     low, high = _ends([step.objective for step in steps if step.iteration >= first])
@@ -219,15 +219,15 @@ def _ends(values):
     return (low, high) if high > low else (low - 0.5, low + 0.5)
 
 
-def _restarts(found):
+def _restarts(fitted):
     """The steps of each restart, in order."""
-    history = getattr(found, "history_", found)
+    history = getattr(fitted, "history_", fitted)
     try:
         steps = sorted(history, key=operator.attrgetter("restart", "iteration"))
     except (TypeError, AttributeError):
         raise TypeError(
             "convergence needs a fitted DefragClassifier or DefragRegressor, or its "
-            f"history_; got {type(found).__name__}."
+            f"history_; got {type(fitted).__name__}."
         ) from None
     if not steps:
         raise ValueError("The history must have at least one step; it is empty.")
@@ -235,16 +235,16 @@ def _restarts(found):
     last = max(step.rung for step in steps)
     steps = [step for step in steps if step.rung == last]
     by_restart = itertools.groupby(steps, key=operator.attrgetter("restart"))
-    return {restart: list(own) for restart, own in by_restart}
+    return {restart: list(some) for restart, some in by_restart}
 
 
-def _kept(found, restarts):
+def _kept(fitted, restarts):
     """Number of the restart to emphasise, and what it is called."""
-    kept = getattr(found, "kept_restart_", None)
+    kept = getattr(fitted, "kept_restart_", None)
     if kept is not None:
         return kept, "kept restart"
-    n_iter = getattr(found, "n_iter_", None)
-    n_components = getattr(getattr(found, "posterior_", None), "n_components", None)
+    n_iter = getattr(fitted, "n_iter_", None)
+    n_components = getattr(getattr(fitted, "posterior_", None), "n_components", None)
     fitting = [
         restart
         for restart, steps in restarts.items()

@@ -166,8 +166,8 @@ def _count(forest, features, fixed):
     region = np.zeros(int(is_first.sum()), np.int64)
     for tree in forest.trees:
         leaves = _leaves(tree, features, values, fixed, forest.categories)
-        own = region * tree.n_nodes + leaves[is_first]
-        region = np.unique(own, return_inverse=True)[1]
+        pairs = region * tree.n_nodes + leaves[is_first]
+        region = np.unique(pairs, return_inverse=True)[1]
     return int(region.max()) + 1
 
 
@@ -185,14 +185,14 @@ def _values(forest, features):
 def _borders(forest, features, values, fixed):
     """For each feature, between which neighbouring cells a leaf of some tree ends."""
     shape = [len(one) for one in values]
-    found = []
+    borders = []
     for axis in range(len(shape)):
-        found.append(np.zeros([n - (a == axis) for a, n in enumerate(shape)], bool))
+        borders.append(np.zeros([n - (a == axis) for a, n in enumerate(shape)], bool))
     for tree in forest.trees:
         leaves = _leaves(tree, features, values, fixed, forest.categories)
-        for axis, differs in enumerate(found):
+        for axis, differs in enumerate(borders):
             differs |= np.diff(leaves, axis=axis) != 0
-    return found
+    return borders
 
 
 def _leaves(tree, features, values, fixed, categories):
@@ -214,8 +214,8 @@ def _leaves(tree, features, values, fixed, categories):
             goes_left = _goes_left(tree, node, x, categories[j])
             for child, here in ((tree.left, goes_left), (tree.right, ~goes_left)):
                 if here.any():
-                    own = (*cells[:axis], cells[axis][here], *cells[axis + 1 :])
-                    waiting.append((child[node], own))
+                    block = (*cells[:axis], cells[axis][here], *cells[axis + 1 :])
+                    waiting.append((child[node], block))
     return leaves
 
 

@@ -68,7 +68,7 @@ def parallel_coordinates(rules, X, rule=None, ax=None, *, max_rows=300, scale="r
 
 
 @dataclass(frozen=True, eq=False)
-class _Side:
+class _FeatureLine:
     """The vertical line of one feature.
 
     Parameters
@@ -115,21 +115,23 @@ def _side(rules, feature, column, scale):
         if (numbers == len(known)).any():
             names.append("any other")
         ends = np.array([0.0, max(len(names) - 1.0, 0.0)])
-        return _Side(ends, tuple(names), bool(missing.any()))
+        return _FeatureLine(ends, tuple(names), bool(missing.any()))
     if not len(numbers):
         numbers = np.zeros(1)
     ends = numbers if scale == "rank" else numbers[[0, -1]]
-    return _Side(ends, None, bool(missing.any()), scale == "rank")
+    return _FeatureLine(ends, None, bool(missing.any()), scale == "rank")
 
 
 def _chosen_rows(answering, kept, max_rows):
     if kept is None or max_rows is None:
         return some_rows(len(answering), max_rows)
-    own, others = (np.flatnonzero(m) for m in (answering == kept, answering != kept))
-    room = max(max_rows // 2, max_rows - len(others))
-    own = own[some_rows(len(own), room)]
-    others = others[some_rows(len(others), max_rows - len(own))]
-    return np.concatenate([others, own])
+    kept_rows, other_rows = (
+        np.flatnonzero(m) for m in (answering == kept, answering != kept)
+    )
+    room = max(max_rows // 2, max_rows - len(other_rows))
+    kept_rows = kept_rows[some_rows(len(kept_rows), room)]
+    other_rows = other_rows[some_rows(len(other_rows), max_rows - len(kept_rows))]
+    return np.concatenate([other_rows, kept_rows])
 
 
 def _draw_rows(ax, rules, heights, answering, kept):
@@ -142,8 +144,8 @@ def _draw_rows(ax, rules, heights, answering, kept):
     make = style.part("collections").LineCollection
     every = np.unique(answering).tolist()
     for k in sorted(every, key=lambda k: (k == kept, k)):
-        own = heights[answering == k]
-        lines = np.stack([np.broadcast_to(places, own.shape), own], axis=2)
+        theirs = heights[answering == k]
+        lines = np.stack([np.broadcast_to(places, theirs.shape), theirs], axis=2)
         is_grey = kept is not None and k != kept
         collection = make(
             lines,

@@ -163,8 +163,8 @@ def _draw_panel_rows(ax, plane, rule, colours, matrix, y):
     held = rule.covers(matrix)
     for here, alpha in ((~held, 0.2), (held, 1.0)):
         if here.any():
-            own = None if y is None else y[here]
-            draw_rows(ax, plane, colours, matrix[here], own, alpha=alpha, size=9)
+            labels = None if y is None else y[here]
+            draw_rows(ax, plane, colours, matrix[here], labels, alpha=alpha, size=9)
 
 
 def _panel_title(rules, k, features):

@@ -14,7 +14,7 @@ from defragtrees.plots import style
 from defragtrees.plots.rows import spread
 from defragtrees.tables import feature_index, listed
 
-__all__ = ["Plane", "Side", "fixed_values", "make_side"]
+__all__ = ["Plane", "PlaneSide", "fixed_values", "make_side"]
 
 MARGIN = 0.03  # free space beside the outermost rows, as a share of their range
 STRIP, GAP = 0.07, 0.02  # width of the strip of missing values and its distance
@@ -22,7 +22,7 @@ GOLDEN, PLASTIC = 0.6180339887498949, 0.7548776662466927  # for `spread`
 
 
 @dataclass(frozen=True, eq=False)
-class Side:
+class PlaneSide:
     """One feature of the plane, from left to right.
 
     Parameters
@@ -86,12 +86,12 @@ class Plane:
 
     Parameters
     ----------
-    x, y : Side
+    x, y : PlaneSide
     fixed : array of shape (n_features,)
     """
 
-    x: Side
-    y: Side
+    x: PlaneSide
+    y: PlaneSide
     fixed: np.ndarray
 
     @property
@@ -155,7 +155,7 @@ def make_side(feature, thresholds, known, column=None, limits=None):
         edges = np.array([right - widths[0], right, *edges])
         values = np.array([np.nan, np.nan, *values])
         shown = np.array([True, False, *shown])
-    return Side(feature, edges, values, shown, labels, known is not None)
+    return PlaneSide(feature, edges, values, shown, labels, known is not None)
 
 
 def make_sides(model, thresholds, features, matrix=None, limits=None):
@@ -210,10 +210,10 @@ def two_features(features, names, n_uses):
     if features is None:
         most = np.argsort(-np.asarray(n_uses), kind="stable")[:2]
         return tuple(sorted(most.tolist()))
-    found = tuple(feature_index(which, names) for which in features)
-    if len(found) != 2 or found[0] == found[1]:
+    numbers = tuple(feature_index(which, names) for which in features)
+    if len(numbers) != 2 or numbers[0] == numbers[1]:
         raise ValueError(f"features must be two different ones; got {features!r}.")
-    return found
+    return numbers
 
 
 def fixed_values(model, at, matrix, free, used):
@@ -292,15 +292,15 @@ def merged(mask):
     >>> merged(np.array([[1, 1, 0], [1, 1, 0], [0, 0, 1]], bool))
     [(0, 2, 0, 2), (2, 3, 2, 3)]
     """
-    found, begun = [], {}
+    rectangles, begun = [], {}
     n_rows = len(mask)
     for i in range(n_rows + 1):
         row = mask[i] if i < n_rows else np.zeros(mask.shape[1], bool)
         here = set(runs(row))
         for run in sorted(set(begun) - here):
-            found.append((begun.pop(run), i, *run))
+            rectangles.append((begun.pop(run), i, *run))
         begun |= {run: i for run in here - set(begun)}
-    return found
+    return rectangles
 
 
 def runs(row):

@@ -118,9 +118,9 @@ def wrap(text, points, size, most=None):
     """
     lines = [""]
     for chunk in _chunks(str(text).split()):
-        whole = " ".join(chunk)
+        joined_chunk = " ".join(chunk)
         # A comparison stays on one line if it can.
-        for piece in [whole] if width(whole, size) <= points else chunk:
+        for piece in [joined_chunk] if width(joined_chunk, size) <= points else chunk:
             joined = f"{lines[-1]} {piece}".strip()
             if width(joined, size) <= points:
                 lines[-1] = joined

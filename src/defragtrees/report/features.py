@@ -51,12 +51,12 @@ def feature_use(rules, fitted, forest):
 
 def _importances(ensemble, forest):
     """What the ensemble makes of each feature, as shares of one, and what that is."""
-    own = _own_importances(ensemble, forest.n_features)
-    if own is not None:
+    values = _given_importances(ensemble, forest.n_features)
+    if values is not None:
         kind = getattr(ensemble, "importance_type", None)
         how = f" (importance_type={kind!r})" if isinstance(kind, str) else ""
         name = type(ensemble).__name__
-        return own, f"feature_importances_ of {name}{how}, scaled to sum to one"
+        return values, f"feature_importances_ of {name}{how}, scaled to sum to one"
     passing = _split_use(forest, by_rows=True)
     if np.isfinite(passing).all():
         return _scaled(passing), (
@@ -70,15 +70,19 @@ def _importances(ensemble, forest):
     )
 
 
-def _own_importances(ensemble, n_features):
+def _given_importances(ensemble, n_features):
     try:
-        own = np.asarray(ensemble.feature_importances_, dtype=np.float64)
+        values = np.asarray(ensemble.feature_importances_, dtype=np.float64)
     except (AttributeError, KeyError, TypeError, ValueError):
         # A library may offer the attribute and not be able to give it.
         return None
-    if own.shape != (n_features,) or not np.isfinite(own).all() or (own < 0).any():
+    if (
+        values.shape != (n_features,)
+        or not np.isfinite(values).all()
+        or (values < 0).any()
+    ):
         return None
-    return _scaled(own)
+    return _scaled(values)
 
 
 def _split_use(forest, by_rows):

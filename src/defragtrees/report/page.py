@@ -65,7 +65,7 @@ class Page:
         Parameters
         ----------
         name : str
-            Of its own.
+            That no other picture of the page has.
         picture : Picture
         label : str
             What the picture shows, for those who do not see it.

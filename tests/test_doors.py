@@ -17,6 +17,7 @@ from defragtrees.methods import METHODS
 from defragtrees.methods._listing import answering_rule
 from defragtrees.methods.base import RuleClassifier, RuleRegressor, Simplifier
 from defragtrees.methods.settings import Integer, setting
+from defragtrees.mixture.engines import ENGINES, on_numpy
 from defragtrees.plots.drawing import draw_picture
 from defragtrees.plots.picture import Axis, Curve, Picture
 from defragtrees.readers import READERS
@@ -182,6 +183,21 @@ def test_method(add, stumps, call, tmp_path, data):
     assert "1. otherwise" in call("simplify", path, data, "--method", "one_rule")
     out = call("compare", path, data, "--target", "answer", "--methods", "one_rule")
     assert "one_rule" in out
+
+
+def test_engine(add, stumps):
+    made = []
+
+    def make(layout, rows):
+        made.append(layout)
+        return on_numpy.make(layout, rows)
+
+    add(ENGINES, "abacus", check=on_numpy.check, make=make)
+    by_abacus = simplify(Stump(0.5), X, engine="abacus", random_state=0)
+    assert made
+    assert by_abacus.rules_ == simplify(Stump(0.5), X, random_state=0).rules_
+    with pytest.raises(ValueError, match=r"engine must be 'auto' .* or 'abacus'; got"):
+        simplify(Stump(0.5), X, engine="slide rule")
 
 
 def lengths_picture(rules):

@@ -16,8 +16,8 @@ import warnings
 
 from sklearn.base import clone
 
-import defragtrees.methods._refining as refining
 import defragtrees.methods.defrag as defrag
+import defragtrees.methods.refining as refining
 from benchmarks.problems import make_case
 from defragtrees import simplify
 

@@ -12,7 +12,7 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 import numpy as np
 import pandas as pd
 
-import defragtrees.methods._refining as refining
+import defragtrees.methods.refining as refining
 from benchmarks import quality
 from defragtrees.refine.objective import LEAST_SPREAD, NumberLoss
 

@@ -13,7 +13,7 @@ import numpy as np
 from defragtrees._values import ByValue, freeze
 from defragtrees.conditions import Condition
 
-__all__ = ["Binned", "ThresholdGrid"]
+__all__ = ["Binned", "ThresholdGrid", "rows_covered"]
 
 MOST_SHIFT = 0.25  # a shortened threshold stays within this share of its gap
 
@@ -208,6 +208,35 @@ class Binned(ByValue):
 
     def __getitem__(self, rows):
         return Binned(self.codes[rows], self.grid)
+
+    def counts(self):
+        """For each feature how many rows have each bin."""
+        return [
+            np.bincount(self.codes[:, j], minlength=n)
+            for j, n in enumerate(self.grid.n_bins)
+        ]
+
+
+def rows_covered(conditions, X=None, codes=None, values=None):
+    """In which rows all conditions hold.
+
+    Parameters
+    ----------
+    conditions : sequence of Condition
+    X : float64 array of shape (n_samples, n_features), optional
+    codes : unsigned int array of shape (n_samples, n_features), optional
+        Without X, which conditions need that are not on the thresholds of the grid.
+    values : list of array, optional
+        For each feature a value of each bin: a condition is asked once for each bin.
+    """
+    held = np.ones(len(codes if X is None else X), dtype=bool)
+    for condition in conditions:
+        j = condition.feature
+        if X is None:
+            held &= condition.covers(values[j])[codes[:, j]]
+        else:
+            held &= condition.covers(X[:, j])
+    return held
 
 
 def _as_split(values):

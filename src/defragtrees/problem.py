@@ -1,6 +1,7 @@
 """Problem: all that a method may look at, validated once."""
 
 import dataclasses
+import math
 import re
 from dataclasses import dataclass
 from functools import cached_property
@@ -8,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from defragtrees.bins import ThresholdGrid
+from defragtrees.bins import Binned, ThresholdGrid, rows_covered
 from defragtrees.forest import Forest
 from defragtrees.outcome import make_outcome
 from defragtrees.rules import RuleSet
@@ -22,8 +23,8 @@ class Problem:
 
     Parameters
     ----------
-    X : float64 array of shape (n_samples, n_features)
-        Categories as positions, missing values as NaN.
+    X : float64 array of shape (n_samples, n_features), or None
+        Categories as positions, missing values as NaN. None where only codes are kept.
     target : array of shape (n_samples,)
         What the rules are to say: class numbers, or numbers.
     sample_weight : float64 array of shape (n_samples,)
@@ -34,13 +35,13 @@ class Problem:
     forest : Forest
     shorten : bool
         Whether the grid's thresholds may be shortened.
-    given_grid : ThresholdGrid, optional
-        The grid, if it is known already.
-    whole : Whole, optional
-        All rows, kept as codes, where the rows here are a sample of them.
+    given_binned : Binned, optional
+        The rows as bin numbers, if they are there already.
+    store : RowStore, optional
+        All rows; those of the problem may be a sample of them.
     """
 
-    X: np.ndarray
+    X: np.ndarray | None
     target: np.ndarray
     sample_weight: np.ndarray
     task: str
@@ -49,26 +50,98 @@ class Problem:
     categories: tuple[tuple[Any, ...] | None, ...]
     forest: Forest
     shorten: bool = True
-    given_grid: ThresholdGrid | None = None
-    whole: Any = None
+    given_binned: Binned | None = None
+    store: Any = None
+
+    @classmethod
+    def of_store(cls, store, forest, n_rows, rng, shorten=True):
+        """The problem of the rows in a store, or of a sample if there are only codes.
+
+        Parameters
+        ----------
+        store : RowStore
+        forest : Forest
+        n_rows : int
+            Most rows of a sample.
+        rng : numpy.random.Generator
+        shorten : bool, default=True
+            Whether the thresholds of the store are shortened.
+        """
+        shard = store.table if store.table is not None else store.draw(n_rows, rng)
+        target = shard.targets[store.target.name]
+        return cls(
+            X=shard.X,
+            target=target.astype(np.intp) if store.n_classes else target,
+            sample_weight=shard.sample_weight,
+            task=forest.task,
+            classes=forest.classes,
+            feature_names=forest.feature_names,
+            categories=forest.categories or (),
+            forest=forest,
+            shorten=shorten,
+            given_binned=Binned(np.asfortranarray(shard.codes), store.grid),
+            store=store,
+        ).in_canonical_order()
+
+    def with_forest(self, forest):
+        """The same rows, to be binned by the splits of another forest."""
+        return dataclasses.replace(self, forest=forest, given_binned=None)
+
+    @property
+    def is_sample(self):
+        """Whether only some of all rows are here, as codes."""
+        return self.X is None
 
     @cached_property
     def grid(self):
         """The forest's thresholds, shortened if asked for."""
-        if self.given_grid is not None:
-            return self.given_grid
+        if self.given_binned is not None:
+            return self.given_binned.grid
         grid = ThresholdGrid(tuple(self.forest.splits()))
         return grid.shorten(self.X) if self.shorten else grid
 
     @cached_property
     def binned(self):
-        """X as bin numbers of the grid."""
+        """The rows as bin numbers of the grid."""
+        if self.given_binned is not None:
+            return self.given_binned
         return self.grid.bin(self.X)
 
     @cached_property
     def outcome(self):
         """What is predicted: its losses, checks and texts."""
         return make_outcome(self.task, self.classes)
+
+    def column(self, feature):
+        """The numbers of a feature; of codes, a number that their rows may have."""
+        if self.X is not None:
+            return self.X[:, feature]
+        return self.store.values[feature][self.binned.codes[:, feature]]
+
+    def covered(self, conditions):
+        """In which rows all conditions hold."""
+        if self.X is not None:
+            return rows_covered(conditions, self.X)
+        codes, values = self.binned.codes, self.store.values
+        return rows_covered(conditions, codes=codes, values=values)
+
+    @cached_property
+    def center(self):
+        """Mean of a target of numbers, by weight."""
+        return float(np.average(self.target, weights=self.sample_weight))
+
+    @cached_property
+    def spread(self):
+        """Standard deviation of a target of numbers, by weight; 0 for classes."""
+        if self.n_classes:
+            return 0.0
+        squares = (self.target - self.center) ** 2
+        return math.sqrt(np.average(squares, weights=self.sample_weight))
+
+    def target_sums(self, rows):
+        """What some rows, given by a mask, say of the rule that answers them."""
+        outcome, weight = self.outcome, self.sample_weight[rows]
+        return outcome.sums.of_group(outcome, self.target[rows], weight)
 
     @property
     def n_classes(self):
@@ -104,10 +177,10 @@ class Problem:
         So the order in which a user gives rows has no say: not in which rows are drawn
         as seeds, and not in the last bits of a sum. Equal rows come to stand together.
         """
-        key = np.zeros(len(self.X), dtype=np.uint64)
+        key = np.zeros(len(self.target), dtype=np.uint64)
         columns = [
             # Plus zero, since minus zero is the same number with other bits.
-            np.ascontiguousarray(self.X[:, j] + 0.0).view(np.uint64)
+            np.ascontiguousarray(self.column(j) + 0.0).view(np.uint64)
             for j in self.feature_order
         ]
         # The rank of the target, so that its units have no say either.
@@ -115,11 +188,13 @@ class Problem:
         for bits in (*columns, rank.astype(np.uint64)):
             key = _mix(key ^ (bits + np.uint64(0x9E3779B97F4A7C15)))
         rows = np.lexsort((self.sample_weight, key))
+        binned = self.given_binned
         return dataclasses.replace(
             self,
-            X=self.X[rows],
+            X=None if self.X is None else self.X[rows],
             target=self.target[rows],
             sample_weight=self.sample_weight[rows],
+            given_binned=None if binned is None else binned[rows],
         )
 
 

@@ -34,5 +34,6 @@ def simplify(ensemble, X, y=None, sample_weight=None, **settings):
     >>> simplify(ensemble, X, max_rules=3, random_state=0).rules_.n_rules
     3
     """
-    kind = estimator_for("defrag", read_forest(ensemble).outcome)
-    return kind(ensemble, **settings).fit(X, y, sample_weight)
+    forest = read_forest(ensemble)
+    kind = estimator_for("defrag", forest.outcome)
+    return kind(ensemble, **settings).fit_forest(forest, X, y, sample_weight)

@@ -18,11 +18,11 @@ from defragtrees import (
     DistilledTreeClassifier,
     read_forest,
 )
-from defragtrees.methods._compiled import for_many_rows
-from defragtrees.methods._encoding import Encoder, known_values
+from defragtrees.bins import ThresholdGrid
+from defragtrees.methods.compiled import for_many_rows
 from defragtrees.mixture import fit
-from defragtrees.problem import ThresholdGrid
 from defragtrees.rows import sources
+from defragtrees.rows.encoding import Encoder, edge_values
 
 NAMES = ["age", "income", "city", "height"]
 CITIES = ["Bern", "Kyoto", "Lima"]
@@ -205,7 +205,7 @@ def test_shortened_thresholds_are_those_of_the_table_in_memory(frame, boosted):
     for part in parts:
         own = encode(part)[1]
         digest = own if digest is None else digest + own
-    by_parts = grid.shorten_between(known_values(digest))
+    by_parts = grid.shorten_between(edge_values(digest))
     assert by_parts == grid.shorten(forest.encode(frame))
     assert by_parts != grid
 

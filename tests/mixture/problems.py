@@ -30,7 +30,7 @@ class Case:
         row_weight = rng.uniform(0.2, 3.0, n_rows) if weighted else np.ones(n_rows)
         self.grid = ThresholdGrid(tuple(thresholds))
         self.binned = self.grid.bin(X)
-        self.layout = make_layout(self.binned, n_classes, weight)
+        self.layout = make_layout(self.grid, self.binned.counts(), n_classes, weight)
         self.engine = NumpyEngine(self.layout, self.binned.codes, y, row_weight)
         self.dense = self._dense(X, thresholds, y, n_classes, row_weight, weight)
         self.rng = rng

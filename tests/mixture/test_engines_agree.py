@@ -51,17 +51,15 @@ def test_rules_of_torch_on_the_cpu_are_those_of_the_numpy_engine(
     case, dtype, monkeypatch
 ):
     torch = pytest.importorskip("torch")
-    made = []
+    made, real = [], on_torch.TorchEngine
 
-    def make(layout, n_bins, codes, target, weight, total):
+    def make(layout, n_bins, codes, target, weight, total, *device):
         precision = getattr(torch, dtype)
-        engine = on_torch.TorchEngine(
-            layout, n_bins, codes, target, weight, total, "cpu", precision
-        )
+        engine = real(layout, n_bins, codes, target, weight, total, "cpu", precision)
         made.append(engine)
         return engine
 
-    monkeypatch.setattr(on_torch, "_make", make)
+    monkeypatch.setattr(on_torch, "TorchEngine", make)
     monkeypatch.setattr(on_torch, "check", lambda: None)
     assert rules_of(case, "cuda", True) == rules_of(case, "numpy", True)
     assert made

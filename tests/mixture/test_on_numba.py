@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 from defragtrees.errors import MissingPackageError
 from defragtrees.mixture.engines import make_engine, on_numpy
-from defragtrees.mixture.engines.plan import Plan, Target
-from defragtrees.mixture.fit import Rows
+from defragtrees.mixture.engines.plan import Plan
 from defragtrees.mixture.loop import Settings, run
-from defragtrees.rows.local import LocalShards, Shard
+from defragtrees.rows.shards import LocalShards, Shard
+from defragtrees.rows.store import RowStore, Target
 from tests.mixture.problems import Case, cases
 
 numba = pytest.importorskip("numba")
@@ -48,7 +48,7 @@ def random_shard(rng, n_rows, n_classes, widths, weighted=False, kind=np.uint8):
     if n_classes:
         answers = rng.integers(0, n_classes, n_rows)
     weight = rng.uniform(0.2, 3.0, n_rows) if weighted else None
-    return Shard(codes.astype(kind), answers, None, weight)
+    return Shard(codes.astype(kind), {"answers": answers}, weight)
 
 
 def check_equal(found, wanted, tolerance=1e-5):
@@ -129,8 +129,8 @@ def test_a_narrow_component_far_from_zero_keeps_its_variance():
     plan.precision[:] = [0.1, 1e5, 0.1]
     shard = random_shard(rng, 50_000, 0, [2, 5], weighted=True)
     near = np.round(7 + 0.003 * rng.normal(size=20_000), 9)
-    shard.answers[:] -= 25
-    shard.answers[:20_000] = near
+    shard.targets["answers"][:] -= 25
+    shard.targets["answers"][:20_000] = near
     found = on_numba.expect(shard, plan, True)
     weight = found.weight.ravel()
     variance = found.second / weight - (found.first / weight) ** 2
@@ -145,7 +145,7 @@ def test_narrow_components_far_from_zero_are_told_apart():
     plan.mean[:] = [700.0, 700.003]
     plan.precision[:] = 1e5
     shard = random_shard(rng, 50, 0, [2, 5])
-    shard.answers[:] = 700 + 0.003 * rng.normal(size=50)
+    shard.targets["answers"][:] = 700 + 0.003 * rng.normal(size=50)
     found = on_numba.expect(shard, plan, True)
     check_equal(found, on_numpy.expect(shard, plan, True))
 
@@ -165,7 +165,7 @@ def test_read_only_and_strided_codes_are_taken():
     rng = np.random.default_rng(0)
     plan = random_plan(rng, 1, 4, 2, [6, 7, 8])
     shard = random_shard(rng, 90, 2, [6, 7, 8])
-    other = Shard(np.asfortranarray(shard.codes), shard.answers)
+    other = Shard(np.asfortranarray(shard.codes), shard.targets)
     other.codes.flags.writeable = False
     found = on_numba.expect(other, plan, True)
     check_equal(found, on_numba.expect(shard, plan, True), 1e-14)
@@ -204,25 +204,27 @@ def test_without_numba_the_extra_is_named(monkeypatch):
         make_engine("numba", None, None)
 
 
-class RowsInShards:
-    """What the engine asks of ShardRows."""
-
-    def __init__(self, case, n_shards):
-        weight = case.engine.sample_weight
-        parts = np.array_split(np.arange(len(case.binned)), n_shards)
-        shards = [
-            Shard(case.binned.codes[own], case.dense.y[own], None, weight[own])
-            for own in parts
-        ]
-        self.shards = LocalShards(shards, n_jobs=2)
-        self.grid = case.grid
-        self.target = Target()
-        self.total_weight = case.engine.total
+def in_shards(case, n_shards):
+    weight = case.engine.sample_weight
+    parts = np.array_split(np.arange(len(case.binned)), n_shards)
+    shards = [
+        Shard(case.binned.codes[own], {"answers": case.dense.y[own]}, weight[own])
+        for own in parts
+    ]
+    return RowStore(
+        LocalShards(shards, n_jobs=2),
+        case.grid,
+        Target(),
+        case.dense.n_classes,
+        case.binned.counts(),
+        case.engine.total,
+        len(case.binned),
+    )
 
 
 def in_memory(case):
-    engine, y = case.engine, case.dense.y
-    return Rows(case.binned, y, case.layout.n_classes, engine.sample_weight)
+    weight = case.engine.sample_weight
+    return RowStore.of_table(case.binned, case.dense.y, case.layout.n_classes, weight)
 
 
 class Both:
@@ -264,7 +266,7 @@ def test_all_steps_of_a_run_give_the_sums_of_numpy(
 ):
     if not case.layout.n_classes:
         case.engine.target = np.round(case.engine.target, 9)
-    rows = RowsInShards(case, n_shards) if n_shards else in_memory(case)
+    rows = in_shards(case, n_shards) if n_shards else in_memory(case)
     engine = Both(case.engine, make_engine("numba", case.layout, rows))
     starts = case.starts([case.responsibilities(n_components) for _ in range(2)])
     loop = Settings(inference=inference, max_iter=30)
@@ -280,7 +282,7 @@ def test_a_run_of_its_own_follows_numpy(n_classes, missing, weight):
     case = Case(0, 600, 4, n_classes, missing, True, weight)
     if not n_classes:
         case.engine.target = np.round(case.engine.target, 9)
-    engine = make_engine("numba", case.layout, RowsInShards(case, 2))
+    engine = make_engine("numba", case.layout, in_shards(case, 2))
     starts = case.starts([case.responsibilities(5) for _ in range(2)])
     _, wanted = run(case.engine, case.layout, starts, Settings(), range(2))
     _, found = run(engine, case.layout, starts, Settings(), range(2))

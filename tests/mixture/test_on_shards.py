@@ -6,11 +6,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from defragtrees.mixture.engines import make_engine
-from defragtrees.mixture.engines.plan import Target
-from defragtrees.mixture.fit import ShardRows
+from defragtrees.mixture.halving import training_losses
 from defragtrees.mixture.loop import Settings, run
-from defragtrees.mixture.screen import training_losses
-from defragtrees.rows.local import LocalShards, Shard, joined
+from defragtrees.rows.shards import LocalShards, Shard, joined
+from defragtrees.rows.store import RowStore, Target
 from tests.mixture.problems import Case, cases
 
 
@@ -18,16 +17,13 @@ def shard_rows(case, n_shards, n_jobs=1):
     y, weight = case.dense.y, case.engine.sample_weight
     codes = np.ascontiguousarray(case.binned.codes)
     places = np.array_split(np.arange(len(y)), n_shards)
-    shards = [Shard(codes[own], y[own], None, weight[own]) for own in places]
-    present = [
-        np.bincount(codes[:, j], minlength=n) for j, n in enumerate(case.grid.n_bins)
-    ]
-    return ShardRows(
+    shards = [Shard(codes[own], {"answers": y[own]}, weight[own]) for own in places]
+    return RowStore(
         LocalShards(shards, n_jobs),
         case.grid,
         Target(),
         case.dense.n_classes,
-        present,
+        case.binned.counts(),
         case.engine.total,
         len(y),
     )
@@ -121,11 +117,14 @@ def test_one_visit_does_for_an_iteration_once_the_penalties_stand_still():
 
 
 def test_small_shards_are_joined_in_their_order():
-    shards = [Shard(np.full((n, 2), n), np.arange(n)) for n in (3, 1, 9, 2, 2)]
+    shards = [
+        Shard(np.full((n, 2), n), {"answers": np.arange(n)}) for n in (3, 1, 9, 2, 2)
+    ]
     found = joined(shards, 8)
     assert [len(shard) for shard in found] == [4, 9, 4]
     codes = np.concatenate([shard.codes for shard in found])
     np.testing.assert_array_equal(
         codes[:, 0], np.repeat([3, 1, 9, 2, 2], [3, 1, 9, 2, 2])
     )
-    assert found[0].labels is None
+    assert found[0].weight is None
+    assert found[0].targets["answers"].tolist() == [0, 1, 2, 0]

@@ -10,11 +10,10 @@ from hypothesis import strategies as st
 from defragtrees.bins import Binned, ThresholdGrid
 from defragtrees.mixture.engines import make_engine, on_torch
 from defragtrees.mixture.engines.on_numpy import NumpyEngine
-from defragtrees.mixture.engines.plan import Target
-from defragtrees.mixture.fit import Rows, ShardRows
 from defragtrees.mixture.loop import Settings, run
 from defragtrees.mixture.params import Params, make_layout
-from defragtrees.rows.local import LocalShards, Shard
+from defragtrees.rows.shards import LocalShards, Shard
+from defragtrees.rows.store import RowStore, Target
 from tests.mixture.problems import Case, cases
 
 torch = pytest.importorskip("torch")
@@ -112,7 +111,7 @@ def test_codes_that_need_more_than_eight_bits(n_thresholds):
     X[::7, 0] = np.nan
     binned = grid.bin(X)
     assert binned.codes.dtype == np.uint16
-    layout = make_layout(binned, 2, 3.0)
+    layout = make_layout(grid, binned.counts(), 2, 3.0)
     weight, target = np.ones(80), rng.integers(0, 2, 80)
     right = NumpyEngine(layout, binned.codes, target, weight)
     rows = ([binned.codes], target, None, 80.0, "cpu", torch.float64)
@@ -135,7 +134,7 @@ def test_rows_without_any_useful_feature(n_classes):
     rng = np.random.default_rng(1)
     grid = ThresholdGrid((np.array([9.0]),))
     binned = grid.bin(np.zeros((30, 1)))
-    layout = make_layout(binned, n_classes, 3.0)
+    layout = make_layout(grid, binned.counts(), n_classes, 3.0)
     assert layout.blocks == ()
     target = rng.integers(0, 2, 30) if n_classes else rng.normal(size=30)
     right = NumpyEngine(layout, binned.codes, target, np.ones(30))
@@ -209,7 +208,7 @@ def test_sorted_chunks_name_the_rows_of_every_bin():
 
 def as_rows(case, n_classes):
     weight = case.engine.sample_weight
-    return Rows(case.binned, case.dense.y, n_classes, weight)
+    return RowStore.of_table(case.binned, case.dense.y, n_classes, weight)
 
 
 def as_shards(case, n_classes, center=0.0, scale=1.0, weighted=True):
@@ -218,8 +217,8 @@ def as_shards(case, n_classes, center=0.0, scale=1.0, weighted=True):
     parts = []
     for a in range(0, len(codes), 37):
         weight = case.engine.sample_weight[a : a + 37] if weighted else None
-        parts.append(Shard(codes[a : a + 37], y[a : a + 37], None, weight))
-    return ShardRows(
+        parts.append(Shard(codes[a : a + 37], {"answers": y[a : a + 37]}, weight))
+    return RowStore(
         shards=LocalShards(parts, 1),
         grid=case.grid,
         target=Target("answers", center, scale),
@@ -278,7 +277,7 @@ def test_rows_on_a_cluster_are_refused():
     case = Case(1, 30, 2, 2, False, False, 3.0)
     rows = SimpleNamespace(shards=object())
     with pytest.raises(ValueError, match="on a Dask cluster") as error:
-        on_torch.make_for_shards(case.layout, rows)
+        on_torch.make(case.layout, rows)
     assert 'engine="numpy" or "numba"' in str(error.value)
 
 
@@ -303,9 +302,10 @@ def test_on_a_gpu_the_same_rows_give_the_same_numbers():
     rng = np.random.default_rng(0)
     codes = (rng.random((200_000, 6)) ** 2 * 60).astype(np.uint8)
     grid = ThresholdGrid(tuple(np.arange(60.0) for _ in range(6)))
-    layout = make_layout(Binned(codes, grid), 2, 3.0)
+    binned = Binned(codes, grid)
+    layout = make_layout(grid, binned.counts(), 2, 3.0)
     target, weight = rng.integers(0, 2, len(codes)), rng.random(len(codes))
-    rows = Rows(Binned(codes, grid), target, 2, weight)
+    rows = RowStore.of_table(binned, target, 2, weight)
     params = random_params(layout, 24, rng)
     found = []
     for _ in range(2):

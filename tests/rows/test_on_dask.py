@@ -20,8 +20,8 @@ from defragtrees import DefragClassifier
 from defragtrees.bins import ThresholdGrid
 from defragtrees.rows import _dask_shards, sources
 from defragtrees.rows._dask_shards import DaskShards
-from defragtrees.rows.local import LocalShards, Shard
 from defragtrees.rows.on_dask import DaskSource
+from defragtrees.rows.shards import LocalShards, Shard
 from defragtrees.tables import read_matrix
 
 pytestmark = pytest.mark.cluster
@@ -72,10 +72,12 @@ class Encoder:
         matrix = np.ascontiguousarray(part.X, dtype=float)  # sums depend on it
         if matrix.max(initial=0.0) > self.most:
             raise ValueError(f"No value may be above {self.most!r}.")
+        targets = {"answers": matrix @ np.arange(1.0, matrix.shape[1] + 1)}
+        if part.y is not None:
+            targets["labels"] = np.asarray(part.y)
         shard = Shard(
             np.ascontiguousarray(self.grid.bin(matrix).codes),
-            matrix @ np.arange(1.0, matrix.shape[1] + 1),
-            None if part.y is None else np.asarray(part.y),
+            targets,
             None if part.sample_weight is None else np.asarray(part.sample_weight),
         )
         return shard, np.append(matrix.sum(axis=0), len(matrix))
@@ -83,9 +85,9 @@ class Encoder:
 
 def expect(shard, table):
     """As the mixture does: a table of floats in, sums of floats by bin out."""
-    weight = shard.answers if shard.weight is None else shard.answers * shard.weight
-    if shard.labels is not None:
-        weight = weight * (1.0 + shard.labels)
+    weight = shard.targets["answers"] * shard.sample_weight
+    if "labels" in shard.targets:
+        weight = weight * (1.0 + shard.targets["labels"])
     counts = [
         np.bincount(shard.codes[:, j], weight, N_BINS)
         for j in range(shard.codes.shape[1])
@@ -98,11 +100,12 @@ def table_of(n_columns):
 
 
 def halved(shard, factor):
-    return Shard(shard.codes[::2], factor * shard.answers[::2])
+    answers = shard.targets["answers"]
+    return Shard(shard.codes[::2], {"answers": factor * answers[::2]})
 
 
 def taken(shard, rows, factor):
-    return factor * shard.answers[rows]
+    return factor * shard.targets["answers"][rows]
 
 
 def here(X, cuts, y=None, weight=None):
@@ -268,7 +271,8 @@ def wait_until(holds, seconds=20.0):
 
 
 def test_dask_knows_how_large_a_shard_is():
-    shard = Shard(np.zeros((1000, 5), np.uint8), np.zeros(1000), None, np.ones(1000))
+    targets = {"answers": np.zeros(1000)}
+    shard = Shard(np.zeros((1000, 5), np.uint8), targets, np.ones(1000))
     assert sizeof([[shard]]) > 21_000
 
 
@@ -399,10 +403,10 @@ def test_the_first_row_and_the_columns_are_those_of_the_frame(X, y):
     assert list(first.columns) == ["b", "a"]
     assert list(first.dtypes) == [np.dtype(float)] * 2
     source.select(("b", "unknown"))
-    whole, labels, weight = DaskSource(source.X, lazy["label"]).whole()
-    pd.testing.assert_frame_equal(whole, frame_of(X)[["b", "a"]])
-    np.testing.assert_array_equal(labels, y)
-    assert weight is None
+    loaded = DaskSource(source.X, lazy["label"]).load()
+    pd.testing.assert_frame_equal(loaded.X, frame_of(X)[["b", "a"]])
+    np.testing.assert_array_equal(loaded.y, y)
+    assert loaded.sample_weight is None
 
 
 def test_the_first_row_is_a_real_one_where_types_are_vague(X):

@@ -1,55 +1,41 @@
 """Simplifier: what all methods share, from validation at the door to prediction."""
 
-import dataclasses
 import warnings
+from abc import ABC, abstractmethod
 from dataclasses import KW_ONLY, dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, clone
-from sklearn.ensemble import (
-    HistGradientBoostingClassifier,
-    HistGradientBoostingRegressor,
-    RandomForestClassifier,
-    RandomForestRegressor,
-)
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import (
-    _check_sample_weight,
-    check_is_fitted,
-    column_or_1d,
-    validate_data,
-)
+from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
 
-from defragtrees import metrics, render
-from defragtrees.forest import Forest
-from defragtrees.methods._by_parts import ByParts
-from defragtrees.methods.settings import (
-    FLAG,
-    Conflict,
-    check_settings,
-    setting,
+from defragtrees import render
+from defragtrees.methods.compiled import for_many_rows
+from defragtrees.methods.ensemble import (
+    check_task,
+    fit_ensemble,
+    fitted_forest,
+    named_forest,
 )
-from defragtrees.methods.validation import (
-    is_renamed,
-    text_as_categories,
-)
+from defragtrees.methods.settings import FLAG, Conflict, check_settings, setting
 from defragtrees.outcome import make_outcome
 from defragtrees.problem import Problem
+from defragtrees.progress import Progress
 from defragtrees.readers import read_forest
+from defragtrees.rows import sources
+from defragtrees.rows.evaluation import PartEvaluator
 from defragtrees.rows.sources import open_source
+from defragtrees.rows.store import read_store
 from defragtrees.scores import scores_text
-from defragtrees.tables import (
-    category_lists,
-    check_finite,
-    column_names,
-)
+from defragtrees.tables import check_finite, column_names
 
 __all__ = ["RuleClassifier", "RuleRegressor", "Simplifier"]
 
 
 @dataclass(repr=False, eq=False)
-class Simplifier(ByParts, BaseEstimator):
+class Simplifier(BaseEstimator, ABC):
     """Base of all methods: `fit` makes `rules_`, everything else reads it.
 
     A method sets `_task`, declares its settings beside those that all have (see
@@ -66,6 +52,7 @@ class Simplifier(ByParts, BaseEstimator):
 
     conflicts: ClassVar[tuple[Conflict, ...]] = ()
     _task: ClassVar[str]
+    _needs_numbers: ClassVar[bool] = True  # whether codes of all rows are not enough
 
     def fit(self, X, y=None, sample_weight=None):
         """Find the rules.
@@ -87,29 +74,50 @@ class Simplifier(ByParts, BaseEstimator):
         -------
         self
         """
+        return self.fit_forest(None, X, y, sample_weight)
+
+    def fit_forest(self, forest, X, y=None, sample_weight=None):
+        """`fit` for a caller who has read the ensemble already.
+
+        Parameters
+        ----------
+        forest : Forest or None
+            What `read_forest(self.ensemble)` gives; None to read it here.
+        X, y, sample_weight : as for `fit`
+        """
         check_settings(self)
         rng = self._generator()
-        source = open_source(X, y, sample_weight)
-        if source is not None:
-            table = self._table_or_none(source, rng)
-            if table is None:
-                return self
-            X, y, sample_weight = table
-        checked = self._check_table(X)
-        y = self._check_y(y, len(checked))
-        forest = self._named(self._ready_forest(X, y, sample_weight, rng), X)
-        matrix = self._encode(checked, forest)
-        weight = _check_sample_weight(
-            sample_weight, matrix, dtype=np.float64, ensure_non_negative=True
+        forest = fitted_forest(self.ensemble) if forest is None else forest
+        source = self._open(X, y, sample_weight, forest)
+        self.ensemble_ = self.ensemble
+        if forest is None:
+            self.ensemble_ = fit_ensemble(self, source, rng)
+            forest = read_forest(self.ensemble_)
+        self._check_forest(forest)
+        self.forest_ = named_forest(forest, source.first().X)
+        store = self._encode(source, self.forest_)
+        problem = Problem.of_store(
+            store, self.forest_, sources.MANY_ROWS, rng, self.shorten_thresholds
         )
-        answers = forest.predict_encoded(matrix)
-        problem = self._make_problem(matrix, y, weight, forest, answers)
-        self.forest_ = forest
         if problem.classes is not None:
             self.classes_ = np.asarray(problem.classes)
         self.rules_ = self._simplify(problem, rng)
-        self.training_ = self._evaluate(matrix, y, weight, answers)
+        if problem.is_sample:
+            self._recount(store)
+        self.training_ = store.evaluate(self.rules_, getattr(self, "posterior_", None))
         return self
+
+    @abstractmethod
+    def _simplify(self, problem, rng):
+        """The RuleSet for a Problem; every method writes this."""
+
+    def _check_forest(self, forest):
+        """Refuse an ensemble, or settings that do not go with it."""
+        check_task(self, forest)
+
+    def _recount(self, store):
+        """Give the rules the answers and the evidence of all rows, not of a sample."""
+        [self.rules_] = store.recount([self.rules_])
 
     def _generator(self):
         if isinstance(self.random_state, np.random.Generator):
@@ -117,21 +125,82 @@ class Simplifier(ByParts, BaseEstimator):
         seed = check_random_state(self.random_state).randint(2**31 - 1)
         return np.random.default_rng(seed)
 
-    def _check_table(self, X):
-        """Check X as far as it can be without the ensemble; also sets the names."""
-        if column_names(X) is None:
-            return validate_data(
-                self, X, dtype=None, ensure_all_finite=False, ensure_min_samples=1
+    def _open(self, X, y, sample_weight, forest):
+        """The source of the rows to fit on; few are loaded, whatever they are from."""
+        source = open_source(X, y, sample_weight)
+        source.select(() if forest is None else forest.feature_names)
+        if source.n_rows() <= sources.MANY_ROWS:
+            source = source.load()
+        elif self._needs_numbers and not source.is_in_memory:
+            raise TypeError(
+                f"{type(self).__name__} needs all rows in memory; with more than "
+                f"{sources.MANY_ROWS:,} pass a table in memory or a sample of them, or "
+                "use DefragClassifier or DefragRegressor."
             )
-        validate_data(self, X, skip_check_array=True)
-        if len(X) == 0:
+        self._check_columns(source.first().X, ensure_min_samples=1)
+        if source.is_in_memory or not source.has_labels:
+            source.y = self.validate_target(source.y, source.n_rows())
+        return source
+
+    def _encode(self, source, forest):
+        """All rows as codes, and as numbers too if they are few or needed."""
+        keeps_numbers = self._needs_numbers or source.n_rows() <= sources.MANY_ROWS
+        is_shown = getattr(self, "verbose", 0) and not keeps_numbers
+        with Progress("rows", source.n_rows()) as progress:
+            store = read_store(
+                source,
+                forest if keeps_numbers else for_many_rows(forest, self.engine),
+                target="labels" if self.target == "labels" else "answers",
+                shorten=self.shorten_thresholds,
+                keeps_numbers=keeps_numbers,
+                n_jobs=self.n_jobs,
+                watch=progress.advance if is_shown else None,
+            )
+        empty = [j for j, count in enumerate(store.counts) if not count[:-1].any()]
+        for j in empty[:5]:
+            warnings.warn(
+                f"Column {forest.feature_names[j]!r} holds missing values only; no "
+                "rule can use it.",
+                UserWarning,
+                stacklevel=4,
+            )
+        return store
+
+    def _check_columns(self, X, reset=True, ensure_min_samples=0):
+        """Check the kind of X, and remember its columns or compare them with `fit`'s.
+
+        Parameters
+        ----------
+        X : array-like or data frame
+        reset : bool
+            Whether the columns are to be remembered.
+        ensure_min_samples : int
+        """
+        if column_names(X) is None:
+            validate_data(
+                self,
+                X,
+                reset=reset,
+                dtype=None,
+                ensure_all_finite=False,
+                ensure_min_samples=ensure_min_samples,
+            )
+            return
+        validate_data(self, X, reset=reset, skip_check_array=True)
+        if len(X) < ensure_min_samples:
             raise ValueError(
                 f"Found array with 0 sample(s) (shape=(0, {len(X.columns)})) while a "
                 "minimum of 1 is required."
             )
-        return X
 
-    def _check_y(self, y, n_samples):
+    def validate_target(self, y, n_samples):
+        """y as one checked column; None stays None, if it is not what rules imitate.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_samples,) or None
+        n_samples : int
+        """
         if y is None:
             if self.target == "labels":
                 raise ValueError(
@@ -146,123 +215,33 @@ class Simplifier(ByParts, BaseEstimator):
             )
         return make_outcome(self._task).check(y)
 
-    def _ready_forest(self, X, y, sample_weight, rng):
-        """The forest of the given ensemble, which is fitted first if it is not."""
-        forest = self._fitted_forest()
-        if forest is not None:
-            self.ensemble_ = self.ensemble
-            return self._check_forest(forest)
-        if y is None:
-            raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is "
-                "None: there is no fitted ensemble to imitate."
-            )
-        self.ensemble_ = self._fit_ensemble(X, y, sample_weight, rng)
-        return self._check_forest(read_forest(self.ensemble_))
+    def validate_rows(self, X):
+        """X of a later call as encoded numbers, checked against what `fit` saw.
 
-    def _fit_ensemble(self, X, y, sample_weight, rng):
-        if self.ensemble is None:
-            ensemble = self._default_ensemble(X, int(rng.integers(2**31)))
-            X = text_as_categories(X)
-        else:
-            ensemble = clone(self.ensemble)
-        weights = {} if sample_weight is None else {"sample_weight": sample_weight}
-        return ensemble.fit(X, y, **weights)
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
 
-    def _default_ensemble(self, X, seed):
-        """A random forest; where X has categories, boosting that can split on them."""
-        is_classifier = self._task == "classification"
-        if any(known is not None for known in category_lists(X) or ()):
-            kind = (
-                HistGradientBoostingClassifier
-                if is_classifier
-                else HistGradientBoostingRegressor
-            )
-            return kind(categorical_features="from_dtype", random_state=seed)
-        kind = RandomForestClassifier if is_classifier else RandomForestRegressor
-        return kind(min_samples_leaf=5, random_state=seed, n_jobs=self.n_jobs)
-
-    def _check_forest(self, forest):
-        if forest.task != self._task:
-            other = "Regressor" if self._task == "classification" else "Classifier"
-            name = (
-                type(self).__name__.replace("Classifier", "").replace("Regressor", "")
-            )
-            raise ValueError(
-                f"{type(self).__name__} needs an ensemble for {self._task}; this one "
-                f"is for {forest.task}. Use {name}{other}."
-            )
-        return forest
-
-    def _named(self, forest, X):
-        """The forest under the user's names, if its own are a library's invention."""
-        names = column_names(X)
-        if names is None or len(names) != forest.n_features:
-            return forest
-        if is_renamed(forest, names):
-            return dataclasses.replace(forest, feature_names=names)
-        return forest
-
-    def _encode(self, checked, forest):
-        matrix = forest.encode(checked)
-        check_finite(matrix, forest.feature_names)
-        for j in np.flatnonzero(np.isnan(matrix).all(axis=0))[:5]:
-            warnings.warn(
-                f"Column {forest.feature_names[j]!r} holds missing values only; no "
-                "rule can use it.",
-                UserWarning,
-                stacklevel=4,
-            )
-        return matrix
-
-    def _make_problem(self, matrix, y, weight, forest: Forest, answers):
-        if not weight.sum() > 0:
-            raise ValueError("sample_weight must have a positive sum; it is zero.")
-        if (weight == 0).any():
-            # A row without weight has no say, not even in where thresholds may move.
-            kept = weight > 0
-            matrix, weight, answers = matrix[kept], weight[kept], answers[kept]
-            y = None if y is None else y[kept]
-        classes, outcome = forest.classes, forest.outcome
-        # Also where y is not imitated: labels that nobody knows are a mistake.
-        y = None if y is None else outcome.encode(y)
-        answers = outcome.encode(answers)
-        target = y if self.target == "labels" else answers
-        if classes is None and np.ptp(target) <= 1e-12 * np.abs(target).max():
-            # What rounding leaves of a constant must not become rules.
-            target = np.full_like(target, target[0])
-        return Problem(
-            X=matrix,
-            target=target,
-            sample_weight=weight,
-            task=self._task,
-            classes=classes,
-            feature_names=forest.feature_names,
-            categories=forest.categories or (),
-            forest=forest,
-            shorten=self.shorten_thresholds,
-        ).in_canonical_order()
-
-    def _simplify(self, problem, rng):
-        raise NotImplementedError
-
-    def _matrix(self, X):
-        """X of a later call as numbers, checked against what `fit` saw."""
+        Returns
+        -------
+        float64 array of shape (n_samples, n_features)
+        """
         check_is_fitted(self, "rules_")
-        if column_names(X) is None:
-            X = validate_data(
-                self,
-                X,
-                reset=False,
-                dtype=None,
-                ensure_all_finite=False,
-                ensure_min_samples=0,
-            )
-        else:
-            validate_data(self, X, reset=False, skip_check_array=True)
-        matrix = self.rules_.encode(X)
-        check_finite(matrix, self.rules_.feature_names)
-        return matrix
+        self._check_columns(X, reset=False)
+        return _encoded(self.rules_, X)
+
+    def _reopen(self, X, y=None, sample_weight=None):
+        """The source of rows of a later call, with the columns that `fit` saw."""
+        check_is_fitted(self, "rules_")
+        source = open_source(X, y, sample_weight)
+        source.select(self.rules_.feature_names)
+        self._check_columns(source.first().X, reset=False)
+        return source
+
+    def _answers(self, X, predict, dtype, n_outputs=None):
+        """What `predict` says of encoded rows, wherever they are."""
+        answer = partial(_answered, self.rules_, predict)
+        return self._reopen(X).each(answer, dtype=dtype, n_outputs=n_outputs)
 
     def predict(self, X):
         """Answers of the rules as they are printed.
@@ -276,12 +255,13 @@ class Simplifier(ByParts, BaseEstimator):
         array of shape (n_samples,)
         """
         check_is_fitted(self, "rules_")
-        return self._answers(X, "predict_encoded", self.rules_.outcome.dtype)
+        rules = self.rules_
+        return self._answers(X, rules.predict_encoded, rules.outcome.dtype)
 
     def apply(self, X):
         """Index of the rule that answers each row; the last is the "otherwise"."""
         check_is_fitted(self, "rules_")
-        return self._answers(X, "apply_encoded", np.intp)
+        return self._answers(X, self.rules_.apply_encoded, np.intp)
 
     def evaluate(self, X, y=None, sample_weight=None):
         """Error, fidelity, coverage, overlap and size on these rows, as a dict.
@@ -293,38 +273,21 @@ class Simplifier(ByParts, BaseEstimator):
             Without it there are no errors, only fidelity.
         sample_weight : array-like of shape (n_samples,), optional
         """
-        check_is_fitted(self, "rules_")
-        source = open_source(X, y, sample_weight)
-        if source is not None:
-            return self._measure(source)
-        matrix = self._matrix(X)
-        if len(matrix) == 0:
-            raise ValueError("At least one row is needed to evaluate; X has none.")
-        if sample_weight is not None:
-            sample_weight = _check_sample_weight(
-                sample_weight, matrix, ensure_non_negative=True
+        source = self._reopen(X, y, sample_weight)
+        rules, forest = self.rules_, self.forest_
+        if not source.is_in_memory or source.n_rows() > sources.MANY_ROWS:
+            forest = for_many_rows(forest, getattr(self, "engine", "auto"))
+        posterior = getattr(self, "posterior_", None)
+        evaluator = PartEvaluator(rules, forest, posterior)
+        evaluation = source.total(evaluator, self.n_jobs)
+        if evaluation is None or not evaluation.weight:
+            raise ValueError("At least one row with a positive weight is needed.")
+        if not evaluation.has_known:
+            raise ValueError(
+                f"y must have labels such as {list(rules.classes)[:5]!r}; no row has "
+                "one of them. Are they of another type?"
             )
-        if y is not None:
-            y = self._check_y(y, len(matrix))
-            self.rules_.outcome.check_known(y)
-        answers = self.forest_.predict_encoded(matrix)
-        return self._evaluate(matrix, y, sample_weight, answers)
-
-    def _evaluate(self, matrix, y, weight, answers):
-        rules, task = self.rules_, self._task
-        predicted = rules.predict_encoded(matrix)
-        held = rules.covers_encoded(matrix)
-        found = {
-            "n_rules": rules.n_rules,
-            "n_conditions": rules.n_conditions,
-            "coverage": metrics.covered_share(rules, held, weight),
-            "overlap": metrics.covering_count(rules, held, weight),
-            "fidelity": metrics.fidelity(answers, predicted, task, weight),
-        }
-        if y is not None:
-            found["error"] = metrics.error(y, predicted, task, weight)
-            found["ensemble_error"] = metrics.error(y, answers, task, weight)
-        return found
+        return evaluation.scores(rules)
 
     def summary(self, X=None, y=None):
         """The rules and how good they are, as text.
@@ -382,8 +345,9 @@ class RuleClassifier(ClassifierMixin):
         array of shape (n_samples, n_classes)
         """
         check_is_fitted(self, "rules_")
+        rules = self.rules_
         return self._answers(
-            X, "predict_proba_encoded", np.float64, len(self.rules_.classes)
+            X, rules.predict_proba_encoded, np.float64, len(rules.classes)
         )
 
 
@@ -391,3 +355,13 @@ class RuleRegressor(RegressorMixin):
     """What a method's regressor has besides; stands before the method's class."""
 
     _task = "regression"
+
+
+def _encoded(rules, X):
+    matrix = rules.encode(X)
+    check_finite(matrix, rules.feature_names)
+    return matrix
+
+
+def _answered(rules, predict, X):
+    return predict(_encoded(rules, X))

@@ -2,23 +2,22 @@
 
 import warnings
 from collections.abc import Callable
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, replace
+from functools import partial
 from typing import Any
 
-import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from defragtrees import metrics
-from defragtrees.methods._components import (
+from defragtrees.methods.base import RuleClassifier, RuleRegressor, Simplifier
+from defragtrees.methods.components import (
     listed_components,
     ranking,
     standardisation,
 )
-from defragtrees.methods._listing import component_rules
-from defragtrees.methods._refining import Refinement, refine
-from defragtrees.methods.base import RuleClassifier, RuleRegressor, Simplifier
 from defragtrees.methods.docstrings import with_shared
+from defragtrees.methods.listing import component_rules
+from defragtrees.methods.refining import Refinement, refine
 from defragtrees.methods.settings import (
     FLAG,
     Conflict,
@@ -29,12 +28,13 @@ from defragtrees.methods.settings import (
     setting,
 )
 from defragtrees.mixture.engines import ENGINES, check_engine
-from defragtrees.mixture.fit import MixtureSettings, Rows, fit_mixture, n_fits
+from defragtrees.mixture.fit import MixtureSettings, fit_mixture, n_fits
 from defragtrees.mixture.loop import Settings
 from defragtrees.mixture.posterior import Posterior
 from defragtrees.mixture.starts import STARTS
 from defragtrees.progress import Progress
 from defragtrees.refine.search import Limits
+from defragtrees.rows.store import RowStore
 
 __all__ = ["DefragClassifier", "DefragRegressor"]
 
@@ -151,7 +151,7 @@ class _Defrag(Simplifier):
             refine=False,
         ),
     )
-    _keeps_codes = True
+    _needs_numbers = False
 
     def _simplify(self, problem, rng):
         settings = self._refinement(problem)
@@ -173,7 +173,8 @@ class _Defrag(Simplifier):
         self.path_costs_ = {n: costs[n] for n in sorted(costs)}
         return found[min(costs, key=lambda n: (costs[n], n))]
 
-    def _check_before_reading(self, forest):
+    def _check_forest(self, forest):
+        super()._check_forest(forest)
         feature_numbers(self.features, forest.feature_names)
         check_engine(self.engine)
 
@@ -196,10 +197,9 @@ class _Defrag(Simplifier):
         rows = self._mixture_rows(problem, center, scale, rng)
         # Where the search follows, restarts are its starts only: a sample is enough.
         is_enough = self.refine and self.screening == "auto"
-        whole = None if is_enough else problem.whole
+        store = problem.store if problem.is_sample and not is_enough else None
         settings = self._mixture_settings()
-        n_whole = None if whole is None else whole.n_rows
-        n_all = n_fits(len(rows.target), settings, n_whole)
+        n_all = n_fits((store or rows).n_rows, settings)
         with Progress("restarts", n_all) as progress:
             mixture = fit_mixture(
                 rows,
@@ -207,7 +207,7 @@ class _Defrag(Simplifier):
                 rng,
                 problem.feature_order,
                 self._watcher(progress),
-                None if whole is None else whole.rows(),
+                store,
             )
         posteriors = [
             Posterior(mixture.layout, fitted.statistics, problem.grid, center, scale)
@@ -230,13 +230,16 @@ class _Defrag(Simplifier):
         return [posteriors[i] for i in order]
 
     def _mixture_rows(self, problem, center, scale, rng):
-        target = problem.target
-        if not problem.n_classes:
-            # Rounded, so that units leave no trace in the last digits.
-            target = np.round((target - center) / scale, 9)
-        rows = Rows(problem.binned, target, problem.n_classes, problem.sample_weight)
-        if self.refine and self.screening == "auto" and len(target) > MIXTURE_ROWS:
-            rows = rows.some(rng.choice(len(target), MIXTURE_ROWS, replace=False))
+        rows = RowStore.of_table(
+            problem.binned,
+            problem.target,
+            problem.n_classes,
+            problem.sample_weight,
+            center,
+            scale,
+        )
+        if self.refine and self.screening == "auto" and rows.n_rows > MIXTURE_ROWS:
+            rows = rows.take(rng.choice(rows.n_rows, MIXTURE_ROWS, replace=False))
         return rows
 
     def _mixture_settings(self):
@@ -266,8 +269,7 @@ class _Defrag(Simplifier):
         return watch
 
     def _warn_of_little_data(self, problem):
-        whole = problem.whole
-        n_rows = len(problem.target) if whole is None else whole.n_rows
+        n_rows = problem.store.n_rows
         if n_rows < self.max_rules:
             warnings.warn(
                 f"max_rules={self.max_rules} is more than the {n_rows} rows of X; at "
@@ -275,8 +277,7 @@ class _Defrag(Simplifier):
                 UserWarning,
                 stacklevel=6,
             )
-        is_one = len(np.unique(problem.target)) == 1
-        if is_one and (whole is None or whole.has_one_value()):
+        if problem.store.has_one_value():
             warnings.warn(
                 "The target has one value only, so the answer is one rule.",
                 UserWarning,
@@ -297,34 +298,22 @@ class _Defrag(Simplifier):
         array of shape (n_samples,)
         """
         check_is_fitted(self, "rules_")
-        is_number = self._task == "regression"
-        dtype = np.float64 if is_number else self.classes_.dtype
-        return self._answers(X, "predict_encoded", dtype, posterior=self.posterior_)
+        rules = self.rules_
+        predict = partial(self.posterior_.predict_encoded, classes=rules.classes)
+        return self._answers(X, predict, rules.outcome.dtype)
 
-    def _measured_posterior(self):
-        return self.posterior_
-
-    def _count_all(self, whole):
-        if not self.refine:
-            super()._count_all(whole)
-            self.component_rules_ = whole.recounted_each(
-                self.component_rules_, self.rules_
-            )
+    def _recount(self, store):
+        if self.refine:
+            n_rules = self.rules_.n_rules
+            lists = store.recount(list(self.path_.values()))
+            self.path_ = dict(zip(self.path_, lists, strict=True))
+            self.rules_ = self.path_[n_rules]
             return
-        n_kept = self.rules_.n_rules
-        found = whole.recounted(list(self.path_.values()))
-        self.path_ = dict(zip(self.path_, found, strict=True))
-        self.rules_ = self.path_[n_kept]
-
-    def _evaluate(self, matrix, y, weight, answers):
-        found = super()._evaluate(matrix, y, weight, answers)
-        posterior = self.posterior_.answer_in(matrix, getattr(self, "classes_", None))
-        found["posterior_fidelity"] = metrics.fidelity(
-            answers, posterior, self._task, weight
-        )
-        if y is not None:
-            found["posterior_error"] = metrics.error(y, posterior, self._task, weight)
-        return found
+        super()._recount(store)
+        # Components are asked one by one, and answer for themselves.
+        lists = [replace(self.rules_, rules=(rule,)) for rule in self.component_rules_]
+        counted = store.recount(lists, keeps_answers=True)
+        self.component_rules_ = tuple(rules.rules[0] for rules in counted)
 
 
 class DefragClassifier(RuleClassifier, _Defrag):

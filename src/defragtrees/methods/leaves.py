@@ -8,7 +8,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from defragtrees.forest import Forest
-from defragtrees.methods._listing import answering_rule
+from defragtrees.methods.listing import answering_rule
 from defragtrees.methods.tree_paths import find_paths
 from defragtrees.trees import StackedTrees, Tree
 

@@ -4,7 +4,6 @@ import numbers
 
 import numpy as np
 from sklearn.utils import check_random_state
-from sklearn.utils.validation import column_or_1d
 
 from defragtrees._optional import require
 from defragtrees.tables import category_lists
@@ -12,8 +11,6 @@ from defragtrees.tables import category_lists
 __all__ = [
     "is_renamed",
     "one_seed",
-    "part_column",
-    "part_weight",
     "text_as_categories",
 ]
 
@@ -30,29 +27,6 @@ def text_as_categories(X):
         return X.astype({name: "category" for name in names})
     polars = require("polars", "A polars frame")
     return X.with_columns(polars.col(names).cast(polars.Categorical))
-
-
-def part_weight(weight, n_rows):
-    """Weights of some rows, all of which may be zero, as float64."""
-    weight = np.asarray(weight, dtype=np.float64)
-    if weight.shape != (n_rows,):
-        raise ValueError(
-            f"sample_weight must have one number for each row; got {weight.shape} for "
-            f"{n_rows} rows in a part."
-        )
-    if not (np.isfinite(weight).all() and (weight >= 0).all()):
-        raise ValueError("sample_weight must hold finite numbers from 0.")
-    return weight
-
-
-def part_column(y, n_rows):
-    """Labels of some rows as one column, one for each row."""
-    y = column_or_1d(y, warn=True)
-    if len(y) != n_rows:
-        raise ValueError(
-            f"X and y must have equally many rows; got {n_rows} and {len(y)} in a part."
-        )
-    return y
 
 
 def one_seed(random_state):

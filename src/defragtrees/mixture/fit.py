@@ -2,96 +2,23 @@
 
 import time
 from dataclasses import dataclass, field, replace
-from typing import Any
 
 import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
-from defragtrees.bins import Binned, ThresholdGrid
 from defragtrees.mixture.engines import make_engine
-from defragtrees.mixture.engines.plan import Target
+from defragtrees.mixture.halving import best_of, training_losses, warm_starts
 from defragtrees.mixture.loop import Fitted, Settings, Step, run
-from defragtrees.mixture.params import Layout, Params, layout_of_bins, make_layout
-from defragtrees.mixture.screen import best_of, training_losses, warm_starts
+from defragtrees.mixture.params import Layout, Params, make_layout
 from defragtrees.mixture.starts import STARTS
 
-__all__ = [
-    "Mixture",
-    "MixtureSettings",
-    "Rows",
-    "ShardRows",
-    "fit_mixture",
-    "n_fits",
-]
+__all__ = ["Mixture", "MixtureSettings", "fit_mixture", "n_fits"]
 
 GROUP_BYTES = 24_000_000  # about what the arrays of one group of restarts may take
 
 # Rows of a sample, and how many restarts go on from it to more rows.
 RUNGS = ((12_500, 5), (50_000, 2))
 LEAST_STEP = 4  # a rung is left out if the last one has fewer times its rows
-
-
-@dataclass(frozen=True, eq=False)
-class Rows:
-    """Training rows as the mixture sees them.
-
-    Parameters
-    ----------
-    binned : Binned
-    target : array of shape (n_samples,)
-        Class numbers, or standardised outputs.
-    n_classes : int
-        0 for regression.
-    sample_weight : array of shape (n_samples,)
-    """
-
-    binned: Binned
-    target: np.ndarray
-    n_classes: int
-    sample_weight: np.ndarray
-
-    def some(self, rows):
-        """Some of the rows, in their order."""
-        rows = np.sort(rows)
-        return Rows(
-            self.binned[rows],
-            self.target[rows],
-            self.n_classes,
-            self.sample_weight[rows],
-        )
-
-    @property
-    def codes(self):
-        """Bin numbers, (n_samples, n_features)."""
-        return self.binned.codes
-
-
-@dataclass(frozen=True, eq=False)
-class ShardRows:
-    """Training rows that are kept as shards, as the mixture sees them.
-
-    Parameters
-    ----------
-    shards : LocalShards or DaskShards
-    grid : ThresholdGrid
-        That made the codes.
-    target : Target
-        Which column of the shards is the target.
-    n_classes : int
-        0 for regression.
-    counts : list of int array
-        For each feature how many rows have each bin.
-    total_weight : float
-    n_rows : int
-    """
-
-    shards: Any
-    grid: ThresholdGrid
-    target: Target
-    n_classes: int
-    counts: list[np.ndarray]
-    total_weight: float
-    n_rows: int
 
 
 @dataclass(frozen=True)
@@ -142,33 +69,33 @@ class Mixture:
     losses: np.ndarray | None = None
 
 
-def fit_mixture(rows, settings, rng, order=None, callback=None, whole=None):
+def fit_mixture(rows, settings, rng, order=None, callback=None, store=None):
     """Run all restarts; the result does not depend on `n_jobs`.
 
-    With screening, restarts climb a ladder: all of them are fitted to a few rows, the
-    best of these go on to more rows from where they were, and so on to all rows.
+    With screening they are given up by successive halving: all of them are fitted to a
+    few rows, the best of these go on to more rows from where they were, and so on to
+    all rows.
 
     Parameters
     ----------
-    rows : Rows
+    rows : RowStore
+        A table in memory.
     settings : MixtureSettings
     rng : numpy.random.Generator
     order : sequence of int, optional
         The order in which features are added up; as in the grid by default.
     callback : callable, optional
         Called with every Step; returning True stops the fit.
-    whole : ShardRows, optional
+    store : RowStore, optional
         All rows, of which `rows` are a sample.
     """
-    kinds = (rows.n_classes, settings.statement_weight, order)
-    if whole is None:
-        layout = make_layout(rows.binned, *kinds)
-    else:
-        present = [count > 0 for count in whole.counts]
-        layout = layout_of_bins(whole.grid, present, *kinds)
+    every = rows if store is None else store
+    layout = make_layout(
+        every.grid, every.counts, rows.n_classes, settings.statement_weight, order
+    )
     climb = _Climb(layout, settings, rng.spawn(settings.n_restarts), callback)
     fitted, history = None, []
-    for rung, (own, n_kept) in enumerate(_ladder(rows, whole, settings, rng)):
+    for rung, (own, n_kept) in enumerate(_ladder(rows, every, settings, rng)):
         fitted, steps = climb.fit(own, rows, fitted, rung)
         history += steps
         if climb.is_stopped:
@@ -177,14 +104,14 @@ def fit_mixture(rows, settings, rng, order=None, callback=None, whole=None):
             fitted = best_of(fitted, layout, own, n_kept)
     history.sort(key=lambda step: (step.restart, step.rung, step.iteration))
     losses = None
-    if whole is not None:
+    if store is not None:
         losses = training_losses(climb.engine, layout, fitted)
     return Mixture(layout, tuple(fitted), tuple(history), losses)
 
 
-def n_fits(n_rows, settings, n_whole=None):
+def n_fits(n_rows, settings):
     """How many restarts finish on any rung: what a progress bar adds up to."""
-    kept = [n for size, n in RUNGS if _is_below(size, n_whole or n_rows)]
+    kept = [n for size, n in RUNGS if _is_below(size, n_rows)]
     if not settings.screening:
         kept = []
     return settings.n_restarts + sum(min(n, settings.n_restarts) for n in kept)
@@ -194,15 +121,13 @@ def _is_below(size, n_rows):
     return size * LEAST_STEP <= n_rows
 
 
-def _ladder(rows, whole, settings, rng):
+def _ladder(rows, every, settings, rng):
     """Rows of each rung, and how many restarts go on from it; None for the last."""
-    n_all = len(rows.target) if whole is None else whole.n_rows
     if settings.screening:
         for size, n_kept in RUNGS:
-            if _is_below(size, n_all):
-                drawn = rng.choice(len(rows.target), size, replace=False)
-                yield rows.some(drawn), n_kept
-    yield (rows if whole is None else whole), None
+            if _is_below(size, every.n_rows):
+                yield rows.take(rng.choice(rows.n_rows, size, replace=False)), n_kept
+    yield every, None
 
 
 class _Climb:
@@ -221,7 +146,7 @@ class _Climb:
         """Fitted and Steps of one rung, from the Fitted of the one before."""
         settings, layout = self.settings, self.layout
         self.engine = engine = make_engine(settings.engine, layout, rows)
-        n_components = int(min(settings.max_components, len(sample.target)))
+        n_components = int(min(settings.max_components, sample.n_rows))
         loop = settings.loop
         if before is None:
             average = _average(engine, layout)
@@ -251,8 +176,8 @@ class _Climb:
             )
 
         size = len(restarts)
-        if not engine.takes_all:
-            size = _group_size(layout, len(rows.target), n_components, size)
+        if not engine.takes_all_restarts:
+            size = _group_size(layout, rows.n_rows, n_components, size)
         groups = [restarts[i : i + size] for i in range(0, len(restarts), size)]
         n_jobs = settings.n_jobs if len(groups) > 1 else 1
         jobs = (delayed(fit_group)(group) for group in groups)

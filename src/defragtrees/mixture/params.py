@@ -23,7 +23,6 @@ __all__ = [
     "Layout",
     "Params",
     "Statistics",
-    "layout_of_bins",
     "make_layout",
 ]
 
@@ -273,45 +272,29 @@ class Statistics:
         )
 
 
-def make_layout(binned, n_classes, statement_weight, order=None):
+def make_layout(grid, bin_counts, n_classes, statement_weight, order=None):
     """The layout for binned training rows.
 
     Parameters
     ----------
-    binned : Binned
+    grid : ThresholdGrid
+    bin_counts : sequence of array
+        For each feature how many rows have each of its bins.
     n_classes : int
         0 for regression.
     statement_weight : "paper" or float
         "paper" counts each of the ensemble's statements once; a number c lets those
         of one feature count c together, at most (w_d = min(1, c / L_d)).
     order : sequence of int, optional
-        Features in the order in which they are added up; as in `binned` by default.
+        Features in the order in which they are added up; as in the grid by default.
 
     Returns
     -------
     Layout
     """
-    grid = binned.grid
-    present = [
-        np.bincount(binned.codes[:, j], minlength=n) > 0
-        for j, n in enumerate(grid.n_bins)
-    ]
-    return layout_of_bins(grid, present, n_classes, statement_weight, order)
-
-
-def layout_of_bins(grid, present, n_classes, statement_weight, order=None):
-    """The layout for rows of which only the bins that occur are known.
-
-    Parameters
-    ----------
-    grid : ThresholdGrid
-    present : sequence of bool array
-        For each feature which of its bins occur.
-    n_classes, statement_weight, order : as for `make_layout`
-    """
     blocks, idle = [], 0
     for j in range(grid.n_features) if order is None else order:
-        codes, counts, sets, has_missing = _occupied(grid, j, present[j])
+        codes, counts, sets, has_missing = _occupied(grid, j, bin_counts[j] > 0)
         idle += grid.counts[j].sum() - counts.sum()
         n_statements = counts.sum() + has_missing
         if n_statements == 0:

@@ -38,16 +38,16 @@ class Posterior:
         """Number of components."""
         return len(self.statistics.weight)
 
-    def answer(self, codes):
+    def predict_codes(self, codes):
         """Class numbers, or numbers, for each row of bins."""
         answers = self.answers_by_component()
         if self.layout.n_classes:
             answers = answers.argmax(axis=1)
         return answers[self.component(codes)]
 
-    def answer_in(self, matrix, classes=None):
+    def predict_encoded(self, matrix, classes=None):
         """Class labels, or numbers, for each row of a matrix."""
-        answers = self.answer(self.grid.bin(matrix).codes)
+        answers = self.predict_codes(self.grid.bin(matrix).codes)
         return answers if classes is None else np.asarray(classes)[answers]
 
     def answers_by_component(self):

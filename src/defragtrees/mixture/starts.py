@@ -16,8 +16,8 @@ def seeded_params(layout, rows, average, n_components, rng):
     Parameters
     ----------
     layout : Layout
-    rows : Rows
-        The training rows.
+    rows : RowStore
+        The training rows, a table in memory.
     average : Statistics
         Of one component that holds all rows.
     n_components : int
@@ -28,15 +28,15 @@ def seeded_params(layout, rows, average, n_components, rng):
     Params
     """
     seeds = _spread_rows(rows, n_components, rng)
-    classes = rows.target[seeds] if layout.n_classes else None
-    seed = one_hot(layout, rows.codes[seeds], classes).toarray().T
+    classes = rows.outputs[seeds] if layout.n_classes else None
+    seed = one_hot(layout, rows.table.codes[seeds], classes).toarray().T
     share = average.total / n_components
     bins = share * (SHARPNESS * seed + (1 - SHARPNESS) * average.bins / average.total)
     weight = np.full(n_components, share)
     if layout.n_classes:
         zero = np.zeros(n_components)
         return layout.maximize(Statistics(bins, weight, zero, zero, average.total))
-    mean = np.asarray(rows.target, dtype=float)[seeds]
+    mean = np.asarray(rows.outputs, dtype=float)[seeds]
     second = share * (mean**2 + 1.0 - SHARPNESS)
     return layout.maximize(
         Statistics(bins, weight, share * mean, second, average.total)
@@ -45,8 +45,8 @@ def seeded_params(layout, rows, average, n_components, rng):
 
 def _spread_rows(rows, n_components, rng):
     """Rows whose outputs spread evenly over the sorted outputs, drawn by weight."""
-    order = np.argsort(rows.target, kind="stable")
-    reached = np.cumsum(rows.sample_weight[order])
+    order = np.argsort(rows.outputs, kind="stable")
+    reached = np.cumsum(rows.table.sample_weight[order])
     at = (np.arange(n_components) + rng.random(n_components)) / n_components
     place = np.searchsorted(reached, at * reached[-1], side="right")
     return order[np.minimum(place, len(order) - 1)]

@@ -7,6 +7,7 @@ import numpy as np
 
 from defragtrees import render
 from defragtrees.outcome.base import Outcome
+from defragtrees.outcome.sums import ClassSums
 
 __all__ = ["Classes"]
 
@@ -30,6 +31,8 @@ class Classes(Outcome):
         "the share of rows on which rules and ensemble say the same"
     )
     estimator_suffix: ClassVar[str] = "Classifier"
+    sums: ClassVar[type] = ClassSums  # what rows say of rules
+    error_digits: ClassVar[int] = 12  # of an error that is added up from parts
 
     @classmethod
     def of(cls, classes=None):
@@ -113,6 +116,10 @@ class Classes(Outcome):
     def indicators(self, target):
         """Class numbers as shares, (n_samples, n_classes)."""
         return np.eye(self.n_classes)[target]
+
+    def fidelity_of_loss(self, loss, variance, largest):
+        """Fidelity from a mean loss; the ensemble's variance is for numbers."""
+        return 1.0 - loss
 
     def outputs(self, rule):
         """What a rule brings into a mean: its class shares."""

@@ -8,8 +8,9 @@ import numpy as np
 
 from defragtrees import render
 from defragtrees.outcome.base import Outcome
+from defragtrees.outcome.sums import NumberSums
 
-__all__ = ["Numbers", "explained_share"]
+__all__ = ["Numbers"]
 
 LARGEST = 1e100
 
@@ -25,6 +26,8 @@ class Numbers(Outcome):
         "R², how much of the variance of the ensemble’s answers the rules repeat"
     )
     estimator_suffix: ClassVar[str] = "Regressor"
+    sums: ClassVar[type] = NumberSums  # what rows say of rules
+    error_digits: ClassVar[int] = 9  # of an error that is added up from parts
     labels = None
 
     def check(self, y):
@@ -67,7 +70,15 @@ class Numbers(Outcome):
         answers = np.asarray(answers, dtype=np.float64)
         mean = np.average(answers, weights=sample_weight)
         variance = np.average((answers - mean) ** 2, weights=sample_weight)
-        return explained_share(loss, variance, np.abs(answers).max(initial=0.0))
+        return self.fidelity_of_loss(loss, variance, np.abs(answers).max(initial=0.0))
+
+    def fidelity_of_loss(self, loss, variance, largest):
+        """R² from a mean loss, and the variance of answers up to `largest`."""
+        # What rounding leaves of a constant is none of the ensemble's doing.
+        noise = (1e-12 * largest) ** 2
+        if variance <= noise:
+            return 1.0 if loss <= noise else 0.0
+        return float(1.0 - loss / variance)
 
     def constant_loss(self, target, weight):
         """A function of rows: the sum of squares if all get one answer."""
@@ -117,12 +128,3 @@ class Numbers(Outcome):
     def error_phrase(self, error):
         """An error as text that says what it is."""
         return f"{self.error_name} {self.error_text(error)}"
-
-
-def explained_share(loss, variance, largest):
-    """R² from a mean squared loss and the variance of answers up to `largest`."""
-    # What rounding leaves of a constant is none of the ensemble's doing.
-    noise = (1e-12 * largest) ** 2
-    if variance <= noise:
-        return 1.0 if loss <= noise else 0.0
-    return float(1.0 - loss / variance)

@@ -127,11 +127,11 @@ def summarize(
 
 def _answered_rows(simplifier, X, y, sample_weight):
     """The rows checked and encoded."""
-    matrix = simplifier._matrix(X)
+    matrix = simplifier.validate_rows(X)
     if len(matrix) == 0:
         raise ValueError("A report needs at least one row; X has 0 samples.")
     if y is not None:
-        y = simplifier._check_y(y, len(matrix))
+        y = simplifier.validate_target(y, len(matrix))
         simplifier.rules_.outcome.check_known(y)
     weight = _check_sample_weight(
         sample_weight, matrix, dtype=np.float64, ensure_non_negative=True

@@ -22,7 +22,7 @@ import numpy as np
 
 from defragtrees._optional import require
 from defragtrees.rows._dask_tables import checked_part
-from defragtrees.rows.local import Shard, joined
+from defragtrees.rows.shards import Shard, joined
 
 distributed = require("distributed", "A Dask cluster")
 pickle = require("distributed.protocol.pickle", "A Dask cluster")
@@ -48,8 +48,7 @@ PIECE = 2**22  # Dask warns of tasks that bring more than 10 MB
 @sizeof.register(Shard)
 def shard_size(shard):
     """Bytes, by which Dask decides what is cheap to move."""
-    columns = (getattr(shard, name) for name in Shard.__dataclass_fields__)
-    return sum(own.nbytes for own in columns if own is not None)
+    return shard.nbytes
 
 
 def run_borders(n_blocks):

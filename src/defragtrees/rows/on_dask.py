@@ -28,14 +28,14 @@ from defragtrees.rows._dask_tables import (
     known_lengths,
     one_row,
 )
-from defragtrees.rows.sources import LocalSource, Part
+from defragtrees.rows.sources import Part, Source, TableSource
 
 dask = require("dask", "A Dask collection")
 
 __all__ = ["DaskSource"]
 
 
-class DaskSource(LocalSource):
+class DaskSource(Source):
     """A Dask array or data frame, with labels and weights.
 
     Parameters
@@ -77,9 +77,9 @@ class DaskSource(LocalSource):
         if is_frame(self.X) and set(names) < set(self.X.columns) and len(names):
             self.X = self.X[list(names)]
 
-    def whole(self):
-        """X, y and sample_weight in memory."""
-        return dask.compute(self.X, self.y, self.sample_weight)
+    def load(self):
+        """The same rows as a table in memory."""
+        return TableSource(*dask.compute(self.X, self.y, self.sample_weight))
 
     def parts(self):
         """The rows, in order, block by block."""
@@ -87,7 +87,7 @@ class DaskSource(LocalSource):
             yield block.compute()
 
     def encode(self, encode, n_jobs=None, watch=None):
-        """Shards of all rows, and the sum of their digests; see LocalSource.
+        """Shards of all rows, and the sum of their digests; see Source.
 
         On a cluster the shards stay on the workers, and threads are the workers' own.
         """

@@ -12,13 +12,13 @@ from numbers import Number
 from typing import Any
 
 import numpy as np
-from scipy import sparse
+from sklearn.utils.validation import _num_samples
 
 from defragtrees._optional import require
-from defragtrees.rows.local import LocalShards, in_order, joined
+from defragtrees.rows.shards import LocalShards, in_order, joined
 from defragtrees.tables import column_names
 
-__all__ = ["Part", "open_source"]
+__all__ = ["Part", "Source", "TableSource", "open_source"]
 
 MANY_ROWS = 100_000  # with more rows, only their codes are kept
 PART_ROWS = 2**16  # rows of one part, where the source has a choice
@@ -40,7 +40,7 @@ class Part:
 
 
 def open_source(X, y=None, sample_weight=None):
-    """The source of these rows; None for a table in memory that has few.
+    """The source of these rows.
 
     Parameters
     ----------
@@ -55,14 +55,11 @@ def open_source(X, y=None, sample_weight=None):
         return ParquetSource(X, y, sample_weight)
     if hasattr(X, "__next__"):
         return IteratorSource(X, y, sample_weight)
-    is_table = hasattr(X, "shape") and len(X.shape) == 2 and not sparse.issparse(X)
-    if is_table and X.shape[0] > MANY_ROWS:
-        return TableSource(X, y, sample_weight)
-    return None
+    return TableSource(X, y, sample_weight)
 
 
-class LocalSource:
-    """A source that this machine reads by itself."""
+class Source:
+    """Rows that this machine reads by itself."""
 
     is_in_memory = False
     has_labels = False
@@ -82,12 +79,14 @@ class LocalSource:
     def select(self, names):
         """Take only these columns, where the source has names and more columns."""
 
-    def whole(self):
-        """X, y and sample_weight in memory."""
+    def load(self):
+        """The same rows as a table in memory."""
         parts = list(self.parts()) or [self.first()]
-        return tuple(
-            stacked([getattr(part, name) for part in parts])
-            for name in ("X", "y", "sample_weight")
+        return TableSource(
+            *(
+                stacked([getattr(part, name) for part in parts])
+                for name in ("X", "y", "sample_weight")
+            )
         )
 
     def encode(self, encode, n_jobs=None, watch=None):
@@ -126,24 +125,25 @@ class LocalSource:
 
     def total(self, function, n_jobs=None):
         """The sum of `function(part)` over all parts, in their order."""
-        found = None
-        for own in in_order(function, self.parts(), n_jobs):
-            found = own if found is None else found + own
-        return found
+        total = None
+        for part in in_order(function, self.parts(), n_jobs):
+            total = part if total is None else total + part
+        return total
 
 
-class TableSource(LocalSource):
+class TableSource(Source):
     """An array, a memory map or a data frame."""
 
     is_in_memory = True
 
     def __init__(self, X, y=None, sample_weight=None):
+        n_rows = _num_samples(X)
         if isinstance(sample_weight, Number):
-            sample_weight = np.full(X.shape[0], sample_weight)
+            sample_weight = np.full(n_rows, float(sample_weight))
         for name, values in (("y", y), ("sample_weight", sample_weight)):
-            if values is not None and len(values) != X.shape[0]:
+            if values is not None and np.ndim(values) and len(values) != n_rows:
                 raise ValueError(
-                    f"X and {name} must have equally many rows; got {X.shape[0]} and "
+                    f"X and {name} must have equally many rows; got {n_rows} and "
                     f"{len(values)}."
                 )
         self.X, self.y, self.sample_weight = X, y, sample_weight
@@ -151,24 +151,27 @@ class TableSource(LocalSource):
 
     def n_rows(self):
         """Number of rows."""
-        return self.X.shape[0]
+        return _num_samples(self.X)
 
     def parts(self):
-        """Slices, in order."""
-        for start in range(0, self.n_rows(), PART_ROWS):
-            rows = slice(start, min(start + PART_ROWS, self.n_rows()))
+        """Slices, in order; a table with few rows is one part."""
+        n_rows = self.n_rows()
+        size = PART_ROWS if n_rows > MANY_ROWS else max(n_rows, 1)
+        for start in range(0, max(n_rows, 1), size):
+            rows = slice(start, min(start + size, n_rows))
             yield Part(*(_slice(v, rows) for v in (self.X, self.y, self.sample_weight)))
 
     def first(self):
-        """The first few rows."""
-        return Part(_slice(self.X, slice(0, 5)))
+        """The first few rows; all of them if there are not many."""
+        n_rows = 5 if self.n_rows() > MANY_ROWS else self.n_rows()
+        return Part(_slice(self.X, slice(0, n_rows)))
 
-    def whole(self):
-        """X, y and sample_weight as they are."""
-        return self.X, self.y, self.sample_weight
+    def load(self):
+        """The table as it is."""
+        return self
 
 
-class ParquetSource(LocalSource):
+class ParquetSource(Source):
     """A Parquet file, or a folder of them; y and weights are columns of it."""
 
     def __init__(self, path, y=None, sample_weight=None):
@@ -248,7 +251,7 @@ class ParquetSource(LocalSource):
         return Part(frame[self.names], y, weight)
 
 
-class IteratorSource(LocalSource):
+class IteratorSource(Source):
     """Tables, or tuples of a table, its labels and its weights, one after the other."""
 
     def __init__(self, tables, y=None, sample_weight=None):
@@ -306,8 +309,8 @@ def _as_part(item):
 
 
 def _slice(values, rows):
-    if values is None:
-        return None
+    if values is None or rows == slice(0, _num_samples(values)):
+        return values
     if hasattr(values, "iloc"):
         return values.iloc[rows]
     if hasattr(values, "__array__") and not hasattr(values, "columns"):

@@ -3,7 +3,6 @@
 import dataclasses
 from dataclasses import KW_ONLY, dataclass
 
-from defragtrees.methods._listing import answering_rule
 from defragtrees.methods.base import RuleClassifier, RuleRegressor, Simplifier
 from defragtrees.methods.docstrings import with_shared
 from defragtrees.methods.intrees.candidates import drop_repeats, extract
@@ -16,6 +15,7 @@ from defragtrees.methods.intrees.targets import (
     discretise,
     level_answers,
 )
+from defragtrees.methods.listing import answering_rule
 from defragtrees.methods.settings import FLAG, Integer, Real, setting
 from defragtrees.progress import Progress
 

@@ -5,7 +5,6 @@ the nodes are those near the roots of the given ensemble's trees; the original g
 trees of its own.
 """
 
-import dataclasses
 import math
 import warnings
 from dataclasses import KW_ONLY, dataclass
@@ -120,7 +119,7 @@ class _NodeHarvest(Simplifier):
     def _simplify(self, problem, rng):
         target = self._outputs(problem)
         forest = self._forest(problem, target, rng)
-        problem = dataclasses.replace(problem, forest=forest)
+        problem = problem.with_forest(forest)
         # Rounds of trees of one's own have ended when there were enough nodes.
         most = self.n_nodes if self.source == "ensemble" else math.inf
         nodes = find_nodes(problem, self.max_depth, self.min_samples, most)

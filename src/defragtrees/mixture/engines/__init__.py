@@ -1,7 +1,16 @@
 """Engines: all that holds an array with a row per sample.
 
-An engine is a class with the three verbs of `Engine`. The loop of the mixture talks to
-it in small arrays only, so rows may live in memory, in blocks or elsewhere.
+The loop of the mixture talks to an engine in small arrays only, so rows may live in
+memory, in shards or elsewhere. All that an engine is stands here:
+
+- a module, named by one line of `ENGINES`, with two functions: `check()`, which raises
+  where the engine cannot be used, and `make(layout, store)`, which gives an `Engine`;
+- an `Engine`: what the loop asks of whoever keeps the rows.
+
+A module whose `make` gives a `ShardEngine` writes one function only, the expectation
+step of a shard; see `on_shards`. The forest walks many rows by compiled code too
+(`defragtrees.methods.compiled`) unless the engine is "numpy"; that is no part of an
+engine, and its answers are the same.
 """
 
 from importlib import import_module
@@ -22,35 +31,54 @@ ENGINES = {
 
 
 class Engine(Protocol):
-    """What the loop asks of whoever keeps the rows."""
+    """What the loop asks of whoever keeps the rows.
+
+    Parameters of all restarts stand side by side, in columns ordered by restart, then
+    by component.
+
+    Attributes
+    ----------
+    total : float
+        Weight of all rows.
+    takes_all_restarts : bool
+        Whether all restarts share each pass over the rows; else they come in groups
+        that fit in memory, each with an engine of its own that `share` gives.
+    """
+
+    total: float
+    takes_all_restarts: bool
+
+    def share(self) -> "Engine":
+        """Another engine on the same rows, for a thread of its own."""
 
     def score(self, params: Params) -> None:
         """Compute log p(row, component) for every row; it stays in the engine."""
 
     def assign(self, penalty: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Responsibilities under a penalty per column; component weights, evidence."""
+        """Responsibilities under a penalty per column; component weights, evidence.
+
+        `penalty` and the weights have the shape (n_restarts, n_components), the
+        evidence has (n_restarts,). A penalty is infinite where a component is gone.
+        """
 
     def gather(self) -> Statistics:
         """Statistics of the responsibilities that `assign` made last."""
 
 
-def make_engine(name, layout, rows):
+def make_engine(name, layout, store):
     """The engine of this name, holding the given rows.
 
     Parameters
     ----------
     name : str
-        A key of ENGINES; or "auto": numba for shards if it is installed, else numpy.
+        A key of ENGINES; or "auto": numba for many rows if it is installed, else numpy.
     layout : Layout
-    rows : Rows or ShardRows
+    store : RowStore
     """
     if name == "auto":
-        is_faster = hasattr(rows, "shards") and find_spec("numba") is not None
+        is_faster = store.table is None and find_spec("numba") is not None
         name = "numba" if is_faster else "numpy"
-    module = check_engine(name)
-    if hasattr(rows, "shards"):
-        return module.make_for_shards(layout, rows)
-    return module.make(layout, rows)
+    return check_engine(name).make(layout, store)
 
 
 def check_engine(name):

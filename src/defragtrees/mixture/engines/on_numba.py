@@ -5,21 +5,18 @@ more than a few thousand rows are float64. One restart is visited after the othe
 loops are in `_numba_kernels`.
 """
 
-from dataclasses import dataclass, field
 from itertools import pairwise
 
 import numpy as np
 
 from defragtrees._optional import require
-from defragtrees.bins import ThresholdGrid
 from defragtrees.mixture.engines.on_shards import Expected, ShardEngine
-from defragtrees.mixture.engines.plan import Target
 
 require("numba", 'engine="numba"')
 # Its decorators need numba as soon as it is imported.
 from defragtrees.mixture.engines import _numba_kernels as kernels  # noqa: E402
 
-__all__ = ["expect", "make", "make_for_shards"]
+__all__ = ["check", "expect", "make"]
 
 LOWEST_SCORE = -float(np.finfo(np.float32).max) / 4  # of lanes without a component
 LINE = 64  # bytes that the processor loads together
@@ -34,54 +31,19 @@ def check():
     """Nothing is needed but numba, which was imported above."""
 
 
-def make(layout, rows):
-    """An engine for rows in memory."""
-    weight = rows.sample_weight
-    held = _Held(
-        np.ascontiguousarray(rows.codes),
-        np.asarray(rows.target),
-        None if (weight == 1).all() else np.asarray(weight, dtype=np.float64),
-    )
-    engine = make_for_shards(
-        layout, _HeldRows(held, rows.binned.grid, float(weight.sum()))
-    )
-    engine.takes_all = False  # so that groups of restarts have threads of their own
-    return engine
+def make(layout, store):
+    """The engine that visits shards, a table in memory being one."""
+    return ShardEngine(layout, store, expect)
 
 
-def make_for_shards(layout, rows):
-    """An engine for rows in shards."""
-    return ShardEngine(layout, rows, expect)
-
-
-@dataclass(frozen=True, eq=False)
-class _Held:
-    """All rows as one shard."""
-
-    codes: np.ndarray
-    answers: np.ndarray
-    weight: np.ndarray | None
-
-    def total(self, function, *arguments):
-        return function(self, *arguments)
-
-
-@dataclass(frozen=True, eq=False)
-class _HeldRows:
-    shards: _Held
-    grid: ThresholdGrid
-    total_weight: float
-    target: Target = field(default_factory=Target)
-
-
-def expect(shard, plan, is_whole):
+def expect(shard, plan, by_bin):
     """The expectation step for the rows of one shard; see `on_numpy.expect`.
 
     Parameters
     ----------
     shard : Shard
     plan : Plan
-    is_whole : bool
+    by_bin : bool
         Whether to add up by bin too, not only over all rows.
 
     Returns
@@ -93,7 +55,7 @@ def expect(shard, plan, is_whole):
     place, starts = _places(plan)
     rows = _rows(shard, plan, starts)
     n_places = len(place) + GAP * len(starts)
-    room = _Room(n_places, len(lanes), len(shard.codes), is_whole)
+    room = _Room(n_places, len(lanes), len(shard.codes), by_bin)
     evidence = np.zeros(n_restarts)
     sums = np.zeros((4, plan.n_columns))
     bins = np.zeros((len(place), plan.n_columns))
@@ -102,11 +64,11 @@ def expect(shard, plan, is_whole):
         parameters = room.take(plan, own, place)
         evidence[i] = kernels.visit(*rows, parameters, lanes, room.work, room.found)
         sums[:, own] = room.sums[:, :n_components]
-        if is_whole:
+        if by_bin:
             bins[:, own] = room.total[place, :n_components]
     weight, first, second = sums[[0 if plan.n_classes else 1, 2, 3]]
     found = Expected(weight.reshape(plan.penalty.shape), evidence)
-    if not is_whole:
+    if not by_bin:
         return found
     _settle(bins, plan, weight)
     n_bins = plan.starts[-1]
@@ -159,12 +121,12 @@ class _Room:
         How many times `STEP` lanes.
     n_rows : int
         Rows of the shard.
-    is_whole : bool
+    by_bin : bool
     """
 
-    def __init__(self, n_places, n_steps, n_rows, is_whole):
+    def __init__(self, n_places, n_steps, n_rows, by_bin):
         width = kernels.STEP * n_steps
-        n_bins = n_places if is_whole else 0
+        n_bins = n_places if by_bin else 0
         table, offset, mean, half_precision, scores, bins, sums, total = _zeros(
             [
                 (np.float32, n_places, width),

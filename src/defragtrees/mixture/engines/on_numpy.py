@@ -15,7 +15,7 @@ from defragtrees._values import freeze
 from defragtrees.mixture.engines.on_shards import Expected, ShardEngine
 from defragtrees.mixture.params import Statistics
 
-__all__ = ["NumpyEngine", "expect", "make", "make_for_shards"]
+__all__ = ["NumpyEngine", "check", "expect", "make"]
 
 LOWEST_LOG = -690.0
 TILE_ROWS = 8192  # so many rows at a time stay in the cache
@@ -25,24 +25,22 @@ def check():
     """Nothing is needed but what is there."""
 
 
-def make(layout, rows):
-    """An engine for rows in memory."""
-    return NumpyEngine(layout, rows.codes, rows.target, rows.sample_weight)
+def make(layout, store):
+    """The engine that holds a table in memory, or visits shards."""
+    table = store.table
+    if table is None:
+        return ShardEngine(layout, store, expect)
+    return NumpyEngine(layout, table.codes, store.outputs, table.sample_weight)
 
 
-def make_for_shards(layout, rows):
-    """An engine for rows in shards."""
-    return ShardEngine(layout, rows, expect)
-
-
-def expect(shard, plan, is_whole):
+def expect(shard, plan, by_bin):
     """The expectation step for the rows of one shard.
 
     Parameters
     ----------
     shard : Shard
     plan : Plan
-    is_whole : bool
+    by_bin : bool
         Whether to add up by bin too, not only over all rows.
 
     Returns
@@ -54,12 +52,12 @@ def expect(shard, plan, is_whole):
     for start in range(0, max(len(shard), 1), TILE_ROWS):
         rows = slice(start, start + TILE_ROWS)
         weight = None if shard.weight is None else shard.weight[rows]
-        own = _expect_tile(shard.codes[rows], target[rows], weight, plan, is_whole)
+        own = _expect_tile(shard.codes[rows], target[rows], weight, plan, by_bin)
         total = own if total is None else total + own
     return total
 
 
-def _expect_tile(codes, target, weight, plan, is_whole):
+def _expect_tile(codes, target, weight, plan, by_bin):
     hot = _one_hot_tile(codes, plan)
     scores = (hot @ plan.table).T + plan.offset()[:, None]
     if plan.n_classes:
@@ -79,7 +77,7 @@ def _expect_tile(codes, target, weight, plan, is_whole):
         work *= weight
         evidence *= weight
     found = Expected(work.sum(axis=2), evidence.sum(axis=1))
-    if not is_whole:
+    if not by_bin:
         return found
     mass = np.ascontiguousarray(work.reshape(plan.n_columns, -1).T)
     return Expected(found.weight, found.evidence, *_added_up(hot, mass, target, plan))
@@ -131,7 +129,7 @@ class NumpyEngine:
     sample_weight : float array of shape (n_samples,)
     """
 
-    takes_all = False  # whether all restarts share each pass over the rows
+    takes_all_restarts = False
 
     def __init__(self, layout, codes, target, sample_weight):
         self.layout = layout

@@ -51,19 +51,19 @@ class ShardEngine:
     Parameters
     ----------
     layout : Layout
-    rows : ShardRows
+    store : RowStore
     expect : callable
-        `expect(shard, plan, is_whole)` gives the Expected of a shard; without
-        `is_whole` weight and evidence only.
+        `expect(shard, plan, by_bin)` gives the Expected of a shard; without `by_bin`
+        weight and evidence only.
     """
 
-    takes_all = True  # whether all restarts share each pass over the rows
-
-    def __init__(self, layout, rows, expect):
-        self.rows = rows
+    def __init__(self, layout, store, expect):
+        self.store = store
         self.expect = expect
-        self.total = rows.total_weight
-        self.planner = Planner(layout, rows.grid.n_bins, rows.target)
+        self.total = store.total_weight
+        # Few rows leave it to threads of their own to go over them.
+        self.takes_all_restarts = store.table is None
+        self.planner = Planner(layout, store.grid.n_bins, store.target)
         self.params = self.plan = self.expected = None
         self.n_visits = 0
         # Usually the first penalties are also the last; then one visit does it all.
@@ -71,7 +71,7 @@ class ShardEngine:
 
     def share(self):
         """Another engine on the same rows."""
-        return ShardEngine(self.planner.layout, self.rows, self.expect)
+        return ShardEngine(self.planner.layout, self.store, self.expect)
 
     def score(self, params):
         """Take the parameters; rows are scored when they are assigned."""
@@ -92,5 +92,5 @@ class ShardEngine:
         self.is_eager = self.n_visits == 1
         return self.planner.statistics(self.expected, self.total)
 
-    def _visit(self, is_whole):
-        self.expected = self.rows.shards.total(self.expect, self.plan, is_whole)
+    def _visit(self, by_bin):
+        self.expected = self.store.shards.total(self.expect, self.plan, by_bin)

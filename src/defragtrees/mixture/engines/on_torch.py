@@ -16,7 +16,7 @@ from defragtrees._optional import require
 from defragtrees.mixture.engines.on_shards import Expected
 from defragtrees.mixture.engines.plan import Planner
 
-__all__ = ["TorchEngine", "make", "make_for_shards"]
+__all__ = ["TorchEngine", "check", "make"]
 
 EXACT_ROWS = 100_000  # up to so many rows everything is float64
 CHUNK_ROWS = 16_384  # responsibilities of so many rows stay in the cache
@@ -35,46 +35,28 @@ def check():
         )
 
 
-def make(layout, rows):
-    """An engine for rows in memory."""
-    return _make(
-        layout,
-        rows.binned.grid.n_bins,
-        [rows.codes],
-        rows.target,
-        rows.sample_weight,
-        float(rows.sample_weight.sum()),
-    )
-
-
-def make_for_shards(layout, rows):
-    """An engine for rows in shards, which must be on this machine."""
-    if not hasattr(rows.shards, "shards"):
+def make(layout, store):
+    """The engine that holds all rows, which must be on this machine."""
+    torch = require("torch", 'engine="cuda"')
+    if not hasattr(store.shards, "shards"):
         raise ValueError(
             'engine="cuda" keeps all rows on the GPU of this machine; these rows are '
             'on a Dask cluster. With Dask collections use engine="numpy" or "numba".'
         )
-    shards = rows.shards.shards
-    target = [rows.target.of(shard, rows.n_classes) for shard in shards]
+    shards = store.shards.shards
     weight = None
     if any(shard.weight is not None for shard in shards):
-        weight = np.concatenate(
-            [np.ones(len(s)) if s.weight is None else s.weight for s in shards]
-        )
-    return _make(
+        weight = np.concatenate([shard.sample_weight for shard in shards])
+    return TorchEngine(
         layout,
-        rows.grid.n_bins,
+        store.grid.n_bins,
         [shard.codes for shard in shards],
-        np.concatenate(target),
+        np.concatenate([store.target.of(shard, store.n_classes) for shard in shards]),
         weight,
-        rows.total_weight,
+        store.total_weight,
+        "cuda",
+        torch.float64 if store.n_rows <= EXACT_ROWS else torch.float32,
     )
-
-
-def _make(layout, n_bins, codes, target, weight, total):
-    torch = require("torch", 'engine="cuda"')
-    dtype = torch.float64 if len(target) <= EXACT_ROWS else torch.float32
-    return TorchEngine(layout, n_bins, codes, target, weight, total, "cuda", dtype)
 
 
 class TorchEngine:
@@ -102,7 +84,7 @@ class TorchEngine:
         every visit. On a GPU most of what is free by default.
     """
 
-    takes_all = True  # whether all restarts share each pass over the rows
+    takes_all_restarts = True
 
     def __init__(
         self,

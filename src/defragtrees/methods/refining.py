@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from defragtrees.methods._listing import answering_rule
+from defragtrees.methods.listing import answering_rule
 from defragtrees.mixture.boxes import component_sides, needed_sides
 from defragtrees.refine.augment import draw_rows
 from defragtrees.refine.objective import ClassLoss, ErrorLoss, NumberLoss
@@ -112,11 +112,11 @@ def _coarse_box(box, groups):
 
 def _search_rows(problem, settings, rng):
     """Bins, target and weight of the rows that the search looks at."""
-    X, target, weight = problem.X, problem.target, problem.sample_weight
-    codes, n_rows = problem.binned.codes, len(X)
+    codes, target, weight = problem.binned.codes, problem.target, problem.sample_weight
+    rows, n_rows = slice(None), len(target)
     if n_rows > MOST_ROWS:
-        kept = np.sort(rng.choice(n_rows, MOST_ROWS, replace=False))
-        X, codes, target, weight = X[kept], codes[kept], target[kept], weight[kept]
+        rows = np.sort(rng.choice(n_rows, MOST_ROWS, replace=False))
+        codes, target, weight = codes[rows], target[rows], weight[rows]
     n_new = settings.augment
     if n_new == "auto":
         fits = problem.n_classes and not settings.is_labels
@@ -124,6 +124,8 @@ def _search_rows(problem, settings, rng):
     if not n_new:
         return codes, target, weight
     is_set = np.array([known is not None for known in problem.categories], dtype=bool)
+    features = range(len(problem.feature_names))
+    X = np.column_stack([problem.column(j)[rows] for j in features])
     drawn = draw_rows(X, n_new, is_set, rng, problem.feature_order)
     share = weight.mean() * min(1.0, len(X) / n_new)
     return (
@@ -147,12 +149,10 @@ def _sides(problem, posterior):
 def _rule_set(problem, rules):
     """The boxes as rules, with what they say of the training rows."""
     conditions = [_conditions(problem, rules.table, box) for box in rules.boxes]
-    left = np.ones(len(problem.X), dtype=bool)
+    left = np.ones(len(problem.target), dtype=bool)
     found = []
     for k, own in enumerate([*conditions, ()]):
-        held = left.copy()
-        for condition in own:
-            held &= condition.covers(problem.X[:, condition.feature])
+        held = left & problem.covered(own)
         basis = rules.loss.basis(rules.counts[k])
         found.append(answering_rule(problem, own, held, basis))
         left &= ~held

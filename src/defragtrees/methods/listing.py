@@ -1,10 +1,7 @@
 """Boxes become an ordered RuleSet: which rule is asked first, and what each answers."""
 
-import math
-
 import numpy as np
 
-from defragtrees.methods._tally import answer_digits
 from defragtrees.mixture.boxes import needed_sides
 from defragtrees.rules import Rule
 
@@ -35,7 +32,8 @@ def list_rules(problem, boxes, max_rules):
     chosen = []
     waiting = list(range(len(boxes)))
     while waiting and left.any():
-        errors = [_smoothed_error(problem, held[k] & left) for k in waiting]
+        sums = [problem.target_sums(held[k] & left) for k in waiting]
+        errors = [own.smoothed_error(0, problem.spread) for own in sums]
         k = waiting.pop(int(np.argmin(errors)))
         taken = held[k] & left
         if not taken.any():
@@ -83,20 +81,6 @@ def _held(sides, codes):
     return held
 
 
-def _smoothed_error(problem, rows):
-    """Error of the best constant answer in these rows, drawn to that of all rows."""
-    weight = problem.sample_weight[rows]
-    total = weight.sum()
-    if problem.n_classes:
-        counts = np.bincount(problem.target[rows], weight, problem.n_classes)
-        return (total - counts.max() + 1) / (total + 2)
-    if total <= 0:
-        return math.inf
-    mean = np.average(problem.target[rows], weights=weight)
-    loss = weight @ (problem.target[rows] - mean) ** 2
-    return (loss + _variance(problem)) / (total + 1)
-
-
 def _conditions(problem, sides, taken):
     """The conditions of a rule that answers these rows."""
     grid, codes = problem.grid, problem.binned.codes
@@ -123,48 +107,16 @@ def answering_rule(problem, conditions, taken, basis=None):
         What its answer rests on, class weights or a mean; by default those of the
         rows, or of all rows if there are none.
     """
-    weight = problem.sample_weight[taken]
-    target = problem.target[taken]
-    shared = {
-        "coverage": _coverage(problem, conditions),
-        "answered": float(weight.sum() / problem.sample_weight.sum()),
-    }
+    outcome, sums = problem.outcome, problem.target_sums(taken)
     if basis is None:
-        basis = _basis(problem, taken if taken.any() else np.ones_like(taken))
-    if problem.n_classes:
-        shares = basis / basis.sum()
-        best = int(shares.argmax())
-        wrong = np.average(target != best, weights=weight) if taken.any() else math.nan
-        return Rule(
-            conditions,
-            problem.classes[best],
-            distribution=tuple(shares.tolist()),
-            error=float(wrong),
-            **shared,
-        )
-    digits = answer_digits(basis, math.sqrt(_variance(problem)))
-    answer = round(float(basis), digits)
-    variance = math.nan
-    if taken.any():
-        variance = float(np.average((target - answer) ** 2, weights=weight))
-    spread = None if math.isnan(variance) else math.sqrt(variance)
-    return Rule(conditions, answer, spread=spread, error=variance, **shared)
-
-
-def _basis(problem, rows):
-    """Class weights, or the mean, of some training rows."""
-    weight, target = problem.sample_weight[rows], problem.target[rows]
-    if problem.n_classes:
-        return np.bincount(target, weight, problem.n_classes)
-    return np.average(target, weights=weight)
-
-
-def _variance(problem):
-    weight = problem.sample_weight
-    mean = np.average(problem.target, weights=weight)
-    return np.average((problem.target - mean) ** 2, weights=weight)
-
-
-def _coverage(problem, conditions):
-    held = Rule(conditions, None).covers(problem.X)
-    return float(problem.sample_weight[held].sum() / problem.sample_weight.sum())
+        every = np.ones_like(taken)
+        basis = (sums if taken.any() else problem.target_sums(every)).basis(0)
+    answer = sums.answer(outcome, basis, problem.spread)
+    weight, held = problem.sample_weight, problem.covered(conditions)
+    return Rule(
+        conditions,
+        coverage=float(weight[held].sum() / weight.sum()),
+        answered=float(weight[taken].sum() / weight.sum()),
+        **answer,
+        **sums.error(0, outcome, answer["prediction"]),
+    )

@@ -1,4 +1,4 @@
-"""Between two rungs: which restarts go on, and from where."""
+"""Successive halving: which restarts go on to more rows, and from where."""
 
 import numpy as np
 
@@ -18,22 +18,19 @@ def best_of(fitted, layout, rows, n_kept):
     ----------
     fitted : list of Fitted
     layout : Layout
-    rows : Rows
+    rows : RowStore
+        A table in memory.
     n_kept : int
     """
     keys = []
     for one in fitted:
-        posterior = Posterior(layout, one.statistics, rows.binned.grid)
-        answers = posterior.answer(rows.codes)
-        wrong = _losses(answers, rows.target, layout.n_classes)
-        loss = float(np.average(wrong, weights=rows.sample_weight))
+        posterior = Posterior(layout, one.statistics, rows.grid)
+        answers, wanted = posterior.predict_codes(rows.table.codes), rows.outputs
+        wrong = answers != wanted if layout.n_classes else (answers - wanted) ** 2
+        loss = float(np.average(wrong, weights=rows.table.sample_weight))
         keys.append((loss, posterior.n_components, -one.objective, one.restart))
     kept = sorted(range(len(fitted)), key=keys.__getitem__)[:n_kept]
     return [fitted[i] for i in sorted(kept)]
-
-
-def _losses(answers, wanted, n_classes):
-    return answers != wanted if n_classes else (answers - wanted) ** 2
 
 
 def training_losses(engine, layout, fitted):

@@ -1,11 +1,8 @@
 """Which restart is best, and its components' own boxes as a list of rules."""
 
-import math
-
 import numpy as np
 
-from defragtrees import metrics
-from defragtrees.methods._listing import list_rules
+from defragtrees.methods.listing import list_rules
 from defragtrees.mixture.boxes import component_sides
 
 __all__ = ["listed_components", "ranking", "standardisation"]
@@ -18,7 +15,7 @@ def listed_components(problem, posterior, settings, tolerances):
     ]
     most = settings.limits.max_rules
     candidates = [list_rules(problem, own, most) for own in boxes]
-    losses = [_training_loss(rules, problem) for rules in candidates]
+    losses = [_loss(problem, _answers(problem, rules)) for rules in candidates]
     best = int(np.argmin(losses))
     return candidates[best], boxes[best]
 
@@ -27,11 +24,9 @@ def standardisation(problem):
     """Centre and scale of a numeric target, so that its units have no say."""
     if problem.n_classes:
         return 0.0, 1.0
-    if problem.whole is not None:
-        return problem.whole.target.center, problem.whole.target.scale
-    center = float(np.average(problem.target, weights=problem.sample_weight))
-    variance = np.average((problem.target - center) ** 2, weights=problem.sample_weight)
-    return center, float(math.sqrt(variance)) or 1.0
+    if problem.is_sample:
+        return problem.store.target.center, problem.store.target.scale
+    return problem.center, problem.spread or 1.0
 
 
 def _boxes(posterior, tolerance, features):
@@ -56,15 +51,8 @@ def ranking(posteriors, fitted, problem, losses=None):
         Their training losses; on the rows of the problem by default.
     """
     if losses is None:
-        losses = [
-            metrics.error(
-                problem.target,
-                posterior.answer(problem.binned.codes),
-                problem.task,
-                problem.sample_weight,
-            )
-            for posterior in posteriors
-        ]
+        codes = problem.binned.codes
+        losses = [_loss(problem, one.predict_codes(codes)) for one in posteriors]
     keys = [
         (loss, posterior.n_components, -one.objective, index)
         for index, (loss, posterior, one) in enumerate(
@@ -74,9 +62,18 @@ def ranking(posteriors, fitted, problem, losses=None):
     return [key[-1] for key in sorted(keys)]
 
 
-def _training_loss(rules, problem):
-    expected = problem.target
-    if problem.n_classes:
-        expected = np.asarray(problem.classes)[expected]
-    answers = rules.predict_encoded(problem.X)
-    return metrics.error(expected, answers, problem.task, problem.sample_weight)
+def _loss(problem, answers):
+    """Mean loss of class numbers, or numbers, on the training rows."""
+    return problem.outcome.error(problem.target, answers, problem.sample_weight)
+
+
+def _answers(problem, rules):
+    """What a list answers to the training rows."""
+    answers = np.zeros(len(problem.target), dtype=problem.target.dtype)
+    left = np.ones(len(answers), dtype=bool)
+    encoded = problem.outcome.encode(np.array([rule.prediction for rule in rules]))
+    for rule, answer in zip(rules, encoded, strict=True):
+        answering = left & problem.covered(rule.conditions)
+        answers[answering] = answer
+        left &= ~answering
+    return answers

@@ -1,34 +1,28 @@
 """From parts of a source to shards: codes, what the ensemble answers, and a digest.
 
 A code says all that the ensemble, and so any rule on its thresholds, can know of a
-cell. `Encoded.values` gives each bin a value that some row has, so a table made of
-them stands for the rows wherever X is needed.
+cell. `bin_values` gives each bin a value that some row has, to ask conditions by.
 """
 
 import dataclasses
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
+from sklearn.utils.validation import column_or_1d
 
 from defragtrees.bins import ThresholdGrid
 from defragtrees.forest import Forest
-from defragtrees.methods.validation import (
-    part_column,
-    part_weight,
-)
-from defragtrees.rows.local import Shard
+from defragtrees.rows.shards import Shard
 from defragtrees.tables import check_finite
 
 __all__ = [
     "Digest",
     "Encoder",
     "bin_values",
-    "known_values",
+    "checked_columns",
+    "edge_values",
     "recode",
     "recoding",
-    "take_codes",
-    "warn_of_empty_columns",
 ]
 
 TILE_ROWS = 4096
@@ -87,25 +81,29 @@ class Encoder:
     forest : Forest
     grid : ThresholdGrid
         All thresholds of the forest.
+    keeps_numbers : bool, default=False
+        Whether shards have the numbers too, not only their codes.
     """
 
     forest: Forest
     grid: ThresholdGrid
+    keeps_numbers: bool = False
 
     def __call__(self, part):
         """The shard of a part, rows without weight left out, and its digest."""
         matrix = self.forest.encode(part.X)
         check_finite(matrix, self.forest.feature_names)
-        y, weight = part.y, part.sample_weight
-        if y is not None:
-            y = part_column(y, len(matrix))
-        if weight is not None:
-            weight = part_weight(weight, len(matrix))
+        y, weight = checked_columns(part, len(matrix))
+        if weight is not None and not weight.all():
+            # A row without weight has no say, not even in where thresholds may move.
             kept = weight > 0
             matrix, weight = matrix[kept], weight[kept]
             y = None if y is None else y[kept]
-        labels = None if y is None else self._labels(y)
-        shard = Shard(self._codes(matrix), self._answers(matrix), labels, weight)
+        targets = {"answers": self._answers(matrix)}
+        if y is not None:
+            targets["labels"] = self._labels(y)
+        X = matrix if self.keeps_numbers else None
+        shard = Shard(self._codes(matrix), targets, weight, X)
         return shard, self._digest(shard, matrix)
 
     def _codes(self, matrix):
@@ -119,16 +117,18 @@ class Encoder:
     def _answers(self, matrix):
         if self.forest.classes is None:
             return self.forest.predict_encoded(matrix)
-        return self.forest.class_index(matrix).astype(self._class_dtype)
-
-    @property
-    def _class_dtype(self):
-        return np.min_scalar_type(max(len(self.forest.classes) - 1, 0))
+        return self._compact(self.forest.class_index(matrix))
 
     def _labels(self, y):
         outcome = self.forest.outcome
-        y = outcome.encode(outcome.check(y))
-        return y if self.forest.classes is None else y.astype(self._class_dtype)
+        return self._compact(outcome.encode(outcome.check(y)))
+
+    def _compact(self, encoded):
+        """Class numbers in as few bytes as will do; numbers as they are."""
+        n_classes = self.forest.outcome.n_classes
+        if not n_classes:
+            return encoded
+        return encoded.astype(np.min_scalar_type(n_classes - 1))
 
     def _digest(self, shard, matrix):
         counts, low, high = [], [], []
@@ -145,25 +145,34 @@ class Encoder:
                 values = values[: counts[-1][:-1].sum()]
                 low[-1][present] = np.minimum.reduceat(values, starts)
                 high[-1][present] = np.maximum.reduceat(values, starts)
-        weight = float(len(shard) if shard.weight is None else shard.weight.sum())
-        columns = (("answers", shard.answers), ("labels", shard.labels))
         ranges = {
-            name: (np.min(own, initial=np.inf), np.max(own, initial=-np.inf))
-            for name, own in columns
-            if own is not None and self.forest.classes is None
+            name: (np.min(values, initial=np.inf), np.max(values, initial=-np.inf))
+            for name, values in shard.targets.items()
+            if self.forest.classes is None
         }
+        weight = float(shard.sample_weight.sum())
         return Digest(len(shard), weight, counts, low, high, ranges)
 
 
-def warn_of_empty_columns(digest, names):
-    """Say which columns hold missing values only, as `fit` does for a table."""
-    empty = [j for j, count in enumerate(digest.counts) if not count[:-1].any()]
-    for j in empty[:5]:
-        warnings.warn(
-            f"Column {names[j]!r} holds missing values only; no rule can use it.",
-            UserWarning,
-            stacklevel=4,
-        )
+def checked_columns(part, n_rows):
+    """Labels of a part as one column, and its weights, all of which may be zero."""
+    y, weight = part.y, part.sample_weight
+    if y is not None:
+        y = column_or_1d(y, warn=True)
+        if len(y) != n_rows:
+            raise ValueError(
+                f"X and y must have equally many rows; got {n_rows} and {len(y)}."
+            )
+    if weight is not None:
+        weight = np.asarray(weight, dtype=np.float64)
+        if weight.shape != (n_rows,):
+            raise ValueError(
+                "sample_weight must have one number for each row; got the shape "
+                f"{weight.shape} for {n_rows} rows."
+            )
+        if not (np.isfinite(weight).all() and (weight >= 0).all()):
+            raise ValueError("sample_weight must hold finite numbers from 0.")
+    return y, weight
 
 
 def bin_values(digest):
@@ -176,8 +185,8 @@ def bin_values(digest):
     return values
 
 
-def known_values(digest):
-    """For each feature the sorted values that stand next to a threshold."""
+def edge_values(digest):
+    """For each feature the sorted values of rows that stand next to a threshold."""
     both = (
         np.concatenate([low[:-1], high[:-1]])
         for low, high in zip(digest.low, digest.high, strict=True)
@@ -214,9 +223,3 @@ def recode(shard, tables, dtype):
     for j, table in enumerate(tables):
         codes[:, j] = table[shard.codes[:, j]]
     return dataclasses.replace(shard, codes=codes)
-
-
-def take_codes(shard, rows):
-    """Some rows of a shard, as a shard."""
-    columns = (getattr(shard, field.name) for field in dataclasses.fields(shard))
-    return Shard(*(None if own is None else own[rows] for own in columns))

@@ -1,0 +1,182 @@
+"""What rows say of the rules that answer them: sums over groups of rows.
+
+A group is the rows that one rule answers. Sums of other rows can be added, so rows may
+be counted shard by shard.
+"""
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+
+__all__ = ["ClassSums", "NumberSums"]
+
+
+@dataclass(frozen=True, eq=False)
+class ClassSums:
+    """The weight of each class.
+
+    Parameters
+    ----------
+    classes : array of shape (n_groups, n_classes)
+    """
+
+    classes: np.ndarray
+
+    @classmethod
+    def of(cls, outcome, target, sample_weight, group, answers):
+        """The sums of some rows.
+
+        Parameters
+        ----------
+        outcome : Classes
+        target : int array of shape (n_samples,)
+        sample_weight : array of shape (n_samples,)
+        group : int array of shape (n_samples,)
+        answers : sequence
+            One for each group: what its rule answers so far.
+        """
+        shape = (len(answers), outcome.n_classes)
+        index = group * outcome.n_classes + target
+        counts = np.bincount(index, sample_weight, shape[0] * shape[1])
+        return cls(counts.reshape(shape))
+
+    @classmethod
+    def of_group(cls, outcome, target, sample_weight):
+        """The sums of the rows of one group, whose rule has no answer yet."""
+        return cls(np.bincount(target, sample_weight, outcome.n_classes)[None])
+
+    def __add__(self, other):
+        return ClassSums(self.classes + other.classes)
+
+    @property
+    def weight(self):
+        """Of each group."""
+        return self.classes.sum(axis=1)
+
+    @property
+    def spread(self):
+        """Of the target in all rows; classes have none."""
+        return 0.0
+
+    def basis(self, k=None):
+        """What an answer to a group, or to all rows, rests on: class weights."""
+        return self.classes.sum(axis=0) if k is None else self.classes[k]
+
+    @staticmethod
+    def answer(outcome, basis, spread):
+        """What a rule answers whose answer rests on class weights, as entries of it."""
+        shares = (basis / basis.sum()).tolist()
+        best = int(np.argmax(shares))
+        return {"prediction": outcome.labels[best], "distribution": tuple(shares)}
+
+    def error(self, k, outcome, answer):
+        """How often an answer is wrong in a group, as entries of a Rule."""
+        weight = self.classes[k].sum()
+        if not weight:
+            return {"error": math.nan}
+        right = self.classes[k, outcome.labels.index(answer)]
+        return {"error": float((weight - right) / weight)}
+
+    def smoothed_error(self, k, spread):
+        """Error of the best answer to a group, drawn to that of all rows."""
+        weight = self.classes[k].sum()
+        return (weight - self.classes[k].max() + 1) / (weight + 2)
+
+
+@dataclass(frozen=True, eq=False)
+class NumberSums:
+    """Weights, and moments around an answer of each group.
+
+    Around one number for all groups nothing would be left of a small spread.
+
+    Parameters
+    ----------
+    moments : array of shape (n_groups, 3)
+        Weight, and its sum with how far the target is from `around`, and with the
+        square of that.
+    around : array of shape (n_groups,)
+    """
+
+    moments: np.ndarray
+    around: np.ndarray
+
+    @classmethod
+    def of(cls, outcome, target, sample_weight, group, answers):
+        """The sums of some rows; see ClassSums."""
+        around = np.asarray(answers, dtype=np.float64)
+        apart = target - around[group]
+        parts = (sample_weight, sample_weight * apart, sample_weight * apart**2)
+        sums = [np.bincount(group, part, len(around)) for part in parts]
+        return cls(np.column_stack(sums), around)
+
+    @classmethod
+    def of_group(cls, outcome, target, sample_weight):
+        """The sums of the rows of one group around their mean."""
+        weight = sample_weight.sum()
+        if not weight:
+            return cls(np.zeros((1, 3)), np.zeros(1))
+        mean = np.average(target, weights=sample_weight)
+        square = sample_weight @ (target - mean) ** 2
+        return cls(np.array([[weight, 0.0, square]]), np.array([mean]))
+
+    def __add__(self, other):
+        return NumberSums(self.moments + other.moments, self.around)
+
+    @property
+    def weight(self):
+        """Of each group."""
+        return self.moments[:, 0]
+
+    def _pooled(self):
+        """Mean and variance of the target in all rows."""
+        weight, first, second = self.moments.T
+        center = np.average(self.around, weights=weight)
+        by = self.around - center
+        apart = (first + weight * by).sum() / weight.sum()
+        square = (second + 2 * first * by + weight * by**2).sum() / weight.sum()
+        return center + apart, max(square - apart**2, 0.0)
+
+    @property
+    def spread(self):
+        """Standard deviation of the target in all rows."""
+        return math.sqrt(self._pooled()[1])
+
+    def basis(self, k=None):
+        """What an answer to a group, or to all rows, rests on: a mean."""
+        if k is None:
+            return self._pooled()[0]
+        return self.around[k] + self.moments[k, 1] / self.moments[k, 0]
+
+    @staticmethod
+    def answer(outcome, basis, spread):
+        """What a rule answers whose answer rests on a mean, as entries of it."""
+        return {"prediction": round(float(basis), _answer_digits(basis, spread))}
+
+    def error(self, k, outcome, answer):
+        """How far an answer is from a group, as entries of a Rule."""
+        weight, first, second = self.moments[k]
+        if not weight:
+            return {"spread": None, "error": math.nan}
+        by = answer - self.around[k]
+        variance = max(second / weight - 2 * by * first / weight + by**2, 0.0)
+        return {"spread": math.sqrt(variance), "error": float(variance)}
+
+    def smoothed_error(self, k, spread):
+        """Error of the best answer to a group, drawn to that of all rows."""
+        weight, first, second = self.moments[k]
+        if not weight:
+            return math.inf
+        return (second - first**2 / weight + spread**2) / (weight + 1)
+
+
+def _answer_digits(answer, spread):
+    """Digits after the point: to a thousandth of the target's spread, four at least.
+
+    So a number reads well, and what is printed is exactly what is predicted. Answers
+    that do not differ are said to fifteen digits.
+    """
+    if 0 < abs(answer) and spread <= 1e-12 * abs(answer):
+        return 14 - math.floor(math.log10(abs(answer)))
+    sizes = [size for size in (spread, abs(answer)) if size > 0]
+    return max([3 - math.floor(math.log10(size)) for size in sizes], default=0)

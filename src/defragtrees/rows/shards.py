@@ -1,0 +1,178 @@
+"""Shard, and the shards of one machine."""
+
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import partial
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from defragtrees.bins import rows_covered
+
+__all__ = ["LocalShards", "OneShard", "Shard", "in_order", "joined"]
+
+
+@dataclass(frozen=True, eq=False)
+class Shard:
+    """Some rows.
+
+    Parameters
+    ----------
+    codes : unsigned int array of shape (n_samples, n_features), C order
+        Bin numbers.
+    targets : dict from str to array with an entry for each row
+        What rules may be asked to say, as class numbers or numbers: the "answers" of
+        the ensemble, and the "labels" where there is y.
+    weight : float64 array of shape (n_samples,), optional
+        All 1 by default.
+    X : float64 array of shape (n_samples, n_features), optional
+        The numbers behind the codes, where a method has to see them.
+    """
+
+    codes: np.ndarray
+    targets: dict[str, np.ndarray]
+    weight: np.ndarray | None = None
+    X: np.ndarray | None = None
+
+    def __len__(self):
+        return len(self.codes)
+
+    @property
+    def sample_weight(self):
+        """The weights, also where all are 1."""
+        return np.ones(len(self)) if self.weight is None else self.weight
+
+    @property
+    def nbytes(self):
+        """Bytes of all arrays."""
+        arrays = [self.codes, *self.targets.values(), self.weight, self.X]
+        return sum(array.nbytes for array in arrays if array is not None)
+
+    def take(self, rows):
+        """Some of the rows."""
+        return _each_array(lambda array: array[rows], self)
+
+    def covered(self, rules, values):
+        """Which rules hold in which rows, (n_samples, n_rules); the last one always.
+
+        Parameters
+        ----------
+        rules : RuleSet
+        values : list of array
+            For each feature a value of each bin, to ask conditions by.
+        """
+        held = np.ones((len(self), rules.n_rules), dtype=bool, order="F")
+        for k, rule in enumerate(rules.rules):
+            held[:, k] = rows_covered(rule.conditions, self.X, self.codes, values)
+        return held
+
+
+class LocalShards:
+    """Shards in memory, visited by threads.
+
+    Parameters
+    ----------
+    shards : list of Shard
+    n_jobs : int or None
+        Threads.
+    """
+
+    def __init__(self, shards, n_jobs=None):
+        self.shards = list(shards)
+        self.n_jobs = n_jobs
+
+    @property
+    def lengths(self):
+        """Number of rows of each shard."""
+        return [len(shard) for shard in self.shards]
+
+    def total(self, function, *arguments):
+        """The sum of `function(shard, *arguments)`, always in the order of shards."""
+        total = None
+        visit = partial(_visited, function, arguments)
+        for part in in_order(visit, self.shards, self.n_jobs):
+            total = part if total is None else total + part
+        return total
+
+    def map(self, function, *arguments):
+        """New shards, each `function(shard, *arguments)`."""
+        visit = partial(_visited, function, arguments)
+        return LocalShards(in_order(visit, self.shards, self.n_jobs), self.n_jobs)
+
+    def collect(self, function, *arguments):
+        """The list of `function(shard, *arguments)`, one for each shard.
+
+        Each of `arguments` is a list with an entry for each shard.
+        """
+        return [function(*own) for own in zip(self.shards, *arguments, strict=True)]
+
+
+class OneShard(LocalShards):
+    """A table in memory: one shard, which needs no threads of its own."""
+
+    def __init__(self, shard):
+        super().__init__([shard])
+
+    def total(self, function, *arguments):
+        """`function(shard, *arguments)`."""
+        return function(self.shards[0], *arguments)
+
+    def map(self, function, *arguments):
+        """The new shard `function(shard, *arguments)`."""
+        return OneShard(function(self.shards[0], *arguments))
+
+
+def _visited(function, arguments, shard):
+    return function(shard, *arguments)
+
+
+def in_order(function, items, n_jobs=None):
+    """`function` of every item, by threads, in the order of the items.
+
+    No more items are taken, and no more results wait, than there are threads.
+    """
+    n_threads = effective_n_jobs(n_jobs)
+    waiting = deque()
+    with ThreadPoolExecutor(n_threads) as pool:
+        for item in items:
+            waiting.append(pool.submit(function, item))
+            if len(waiting) > n_threads:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+
+
+def joined(shards, n_rows):
+    """The same rows in shards that are not much smaller than `n_rows`."""
+    large, small, n_small = [], [], 0
+    for shard in shards:
+        small.append(shard)
+        n_small += len(shard)
+        if n_small >= n_rows / 2:
+            large.append(_join(small))
+            small, n_small = [], 0
+    return [*large, _join(small)] if small else large
+
+
+def _join(shards):
+    if len(shards) == 1:
+        return shards[0]
+    return _each_array(lambda *arrays: np.concatenate(arrays), *shards)
+
+
+def _each_array(function, *shards):
+    """The shard of `function` of the arrays of some shards, array by array."""
+
+    def made(arrays):
+        return None if arrays[0] is None else function(*arrays)
+
+    return Shard(
+        made([shard.codes for shard in shards]),
+        {
+            name: made([shard.targets[name] for shard in shards])
+            for name in shards[0].targets
+        },
+        made([shard.weight for shard in shards]),
+        made([shard.X for shard in shards]),
+    )

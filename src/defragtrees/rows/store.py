@@ -1,0 +1,257 @@
+"""RowStore: all rows of a fit, kept as codes."""
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from defragtrees.bins import ThresholdGrid
+from defragtrees.rows.encoding import (
+    Encoder,
+    bin_values,
+    edge_values,
+    recode,
+    recoding,
+)
+from defragtrees.rows.evaluation import evaluate_shard
+from defragtrees.rows.shards import OneShard, Shard, joined
+from defragtrees.rows.statistics import (
+    recounted,
+    round_significant,
+    row_statistics,
+)
+
+__all__ = ["RowStore", "Target", "read_store"]
+
+
+@dataclass(frozen=True)
+class Target:
+    """Which column of a shard rules are to say, and how it is standardised.
+
+    Parameters
+    ----------
+    name : str
+        A key of `Shard.targets`.
+    center, scale : float
+        Of numbers; not used for classes.
+    """
+
+    name: str = "answers"
+    center: float = 0.0
+    scale: float = 1.0
+
+    def of(self, shard, n_classes):
+        """Class numbers, or standardised numbers, of the rows of a shard."""
+        values = shard.targets[self.name]
+        if n_classes:
+            return values
+        # Rounded, so that units leave no trace in the last digits.
+        return np.round((values - self.center) / self.scale, 9)
+
+
+@dataclass(frozen=True, eq=False)
+class RowStore:
+    """Rows as codes, in shards.
+
+    Parameters
+    ----------
+    shards : OneShard, LocalShards or DaskShards
+    grid : ThresholdGrid
+        That the codes are of.
+    target : Target
+    n_classes : int
+        0 for numbers.
+    counts : list of array
+        For each feature the number of rows in each bin.
+    total_weight : float
+        Of all rows.
+    n_rows : int
+    values : list of array, optional
+        For each feature a value of each bin, to ask conditions by.
+    """
+
+    shards: Any
+    grid: ThresholdGrid
+    target: Target
+    n_classes: int
+    counts: list[np.ndarray]
+    total_weight: float
+    n_rows: int
+    values: list[np.ndarray] | None = None
+
+    @classmethod
+    def of_table(cls, binned, target, n_classes, sample_weight, center=0.0, scale=1.0):
+        """The store of one shard of rows that are binned already.
+
+        Parameters
+        ----------
+        binned : Binned
+        target : array of shape (n_samples,)
+            Class numbers, or numbers.
+        n_classes : int
+        sample_weight : array of shape (n_samples,)
+        center, scale : float
+            By which numbers are standardised.
+        """
+        weight = None if (sample_weight == 1).all() else sample_weight
+        codes = np.ascontiguousarray(binned.codes)
+        return cls(
+            OneShard(Shard(codes, {"answers": target}, weight)),
+            binned.grid,
+            Target("answers", center, scale),
+            n_classes,
+            binned.counts(),
+            float(sample_weight.sum()),
+            len(codes),
+        )
+
+    @property
+    def table(self):
+        """The only shard of a table in memory; None if there may be more."""
+        return self.shards.shards[0] if isinstance(self.shards, OneShard) else None
+
+    @cached_property
+    def outputs(self):
+        """Class numbers, or standardised numbers, of a table in memory."""
+        return self.target.of(self.table, self.n_classes)
+
+    def take(self, rows):
+        """Some of the rows of a table in memory, in their order."""
+        shard = self.table.take(np.sort(rows))
+        counts = [
+            np.bincount(shard.codes[:, j], minlength=n)
+            for j, n in enumerate(self.grid.n_bins)
+        ]
+        return dataclasses.replace(
+            self,
+            shards=OneShard(shard),
+            counts=counts,
+            total_weight=float(shard.sample_weight.sum()),
+            n_rows=len(shard),
+        )
+
+    def draw(self, n_rows, rng):
+        """A shard of at most `n_rows` rows, drawn by their places in the source."""
+        drawn = np.arange(self.n_rows)
+        if self.n_rows > n_rows:
+            drawn = np.sort(rng.choice(self.n_rows, n_rows, replace=False))
+        ends = np.cumsum([0, *self.shards.lengths])
+        places = [drawn[(drawn >= a) & (drawn < b)] - a for a, b in pairwise(ends)]
+        [shard] = joined(self.shards.collect(Shard.take, places), math.inf)
+        return shard
+
+    def has_one_value(self):
+        """Whether the target is the same in all rows."""
+        names = [self.target.name] * len(self.shards.lengths)
+        ranges = self.shards.collect(_target_range, names)
+        ends = {value for ends in ranges for value in ends}
+        return len(ends) == 1
+
+    def recount(self, rule_sets, keeps_answers=False):
+        """Rule sets with the answers and the evidence of all rows, not of a sample.
+
+        Parameters
+        ----------
+        rule_sets : list of RuleSet
+        keeps_answers : bool
+            Whether only the evidence changes.
+        """
+        name = self.target.name
+        statistics = self.shards.total(row_statistics, rule_sets, self.values, name)
+        return [
+            recounted(rules, covered, sums, keeps_answers)
+            for rules, (covered, sums) in zip(rule_sets, statistics.sums, strict=True)
+        ]
+
+    def evaluate(self, rules, posterior=None):
+        """What `Simplifier.evaluate` gives for these rows."""
+        evaluation = self.shards.total(evaluate_shard, rules, posterior, self.values)
+        return evaluation.scores(rules)
+
+
+def _target_range(shard, name):
+    values = shard.targets[name]
+    return (values.min(), values.max()) if len(values) else ()
+
+
+def read_store(
+    source, forest, *, target, shorten, keeps_numbers, n_jobs=None, watch=None
+):
+    """The store of all rows of a source.
+
+    Parameters
+    ----------
+    source : Source
+    forest : Forest
+    target : {"answers", "labels"}
+        What the rules are to say.
+    shorten : bool
+        Whether thresholds may be shortened.
+    keeps_numbers : bool
+        Whether the numbers are kept too, as one table in memory.
+    n_jobs : int or None
+    watch : callable, optional
+        Called with the number of rows of every part that is done.
+    """
+    grid = ThresholdGrid(tuple(forest.splits()))
+    shards, digest = source.encode(Encoder(forest, grid, keeps_numbers), n_jobs, watch)
+    if digest is None or digest.n_rows == 0:
+        raise ValueError(
+            "At least one row with a positive weight is needed: sample_weight must "
+            "have a positive sum."
+        )
+    if keeps_numbers:
+        shards = OneShard(*joined(shards.shards, math.inf))
+    counts, values = digest.counts, bin_values(digest)
+    if shorten:
+        shorter = grid.shorten_between(edge_values(digest))
+        tables = recoding(grid, shorter, digest)
+        if tables is not None:
+            shards = shards.map(recode, tables, shorter.dtype)
+            counts, values = _moved(counts, values, tables, shorter.n_bins)
+        grid = shorter
+    n_classes = forest.outcome.n_classes
+    column = Target(target)
+    if not n_classes:
+        shards, column = _standardised(shards, digest, target)
+    return RowStore(
+        shards, grid, column, n_classes, counts, digest.weight, digest.n_rows, values
+    )
+
+
+def _moved(counts, values, tables, n_bins):
+    """Counts and values of bins under their new numbers."""
+    new_counts, new_values = [], []
+    for count, value, table, n in zip(counts, values, tables, n_bins, strict=True):
+        present = np.flatnonzero(count)
+        new_counts.append(np.zeros(n, dtype=np.int64))
+        new_counts[-1][table[present]] = count[present]
+        new_values.append(np.full(n, np.nan))
+        new_values[-1][table[present]] = value[present]
+    return new_counts, new_values
+
+
+def _standardised(shards, digest, name):
+    """The target of numbers with its mean and spread; rounding's rest is flattened."""
+    low, high = digest.ranges[name]
+    if high - low <= 1e-12 * max(abs(low), abs(high)):
+        # What rounding leaves of a constant must not become rules.
+        return shards.map(_flattened, name, low), Target(name, low, 1.0)
+    mean = shards.total(_target_sum, name, 0.0, 1) / digest.weight
+    center = round_significant(mean)
+    variance = shards.total(_target_sum, name, center, 2) / digest.weight
+    return shards, Target(name, center, round_significant(math.sqrt(variance)) or 1.0)
+
+
+def _flattened(shard, name, value):
+    targets = {**shard.targets, name: np.full(len(shard), value)}
+    return dataclasses.replace(shard, targets=targets)
+
+
+def _target_sum(shard, name, center, power):
+    values = (shard.targets[name] - center) ** power
+    return values.sum() if shard.weight is None else shard.weight @ values

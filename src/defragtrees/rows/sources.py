@@ -140,13 +140,9 @@ class TableSource(Source):
         n_rows = _num_samples(X)
         if isinstance(sample_weight, Number):
             sample_weight = np.full(n_rows, float(sample_weight))
-        for name, values in (("y", y), ("sample_weight", sample_weight)):
-            if values is not None and np.ndim(values) and len(values) != n_rows:
-                raise ValueError(
-                    f"X and {name} must have equally many rows; got {n_rows} and "
-                    f"{len(values)}."
-                )
-        self.X, self.y, self.sample_weight = X, y, sample_weight
+        self.X = X
+        self.y = _checked_length(y, n_rows, "y")
+        self.sample_weight = _checked_length(sample_weight, n_rows, "sample_weight")
         self.has_labels = y is not None
 
     def n_rows(self):
@@ -294,6 +290,19 @@ class IteratorSource(Source):
                         "of them."
                     )
             yield from TableSource(own.X, own.y, own.sample_weight).parts()
+
+
+def _checked_length(values, n_rows, role):
+    """Labels or weights, if there are as many as rows."""
+    if values is None:
+        return None
+    if not hasattr(values, "__len__"):
+        values = np.asarray(values)
+    if getattr(values, "shape", None) != () and len(values) != n_rows:
+        raise ValueError(
+            f"X and {role} must have equally many rows; got {n_rows} and {len(values)}."
+        )
+    return values
 
 
 def _as_part(item):

@@ -14,8 +14,8 @@ from defragtrees import compare, plots, read_forest, simplify
 from defragtrees.export import FORMATS, export
 from defragtrees.forest import Forest, Tree
 from defragtrees.methods import METHODS
-from defragtrees.methods._listing import answering_rule
 from defragtrees.methods.base import RuleClassifier, RuleRegressor, Simplifier
+from defragtrees.methods.listing import answering_rule
 from defragtrees.methods.settings import Integer, setting
 from defragtrees.mixture.engines import ENGINES, on_numpy
 from defragtrees.plots.drawing import draw_picture

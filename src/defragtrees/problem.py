@@ -83,9 +83,11 @@ class Problem:
             store=store,
         ).in_canonical_order()
 
-    def with_forest(self, forest):
+    def with_forest(self, forest, shorten):
         """The same rows, to be binned by the splits of another forest."""
-        return dataclasses.replace(self, forest=forest, given_binned=None)
+        return dataclasses.replace(
+            self, forest=forest, shorten=shorten, given_binned=None
+        )
 
     @property
     def is_sample(self):

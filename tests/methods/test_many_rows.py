@@ -115,6 +115,17 @@ def test_frames_iterators_and_files_give_the_same_rules(
     assert from_file.feature_names_in_.tolist() == NAMES
 
 
+def test_labels_are_not_needed_by_any_source(frame, boosted, tmp_path):
+    expected = simplified(boosted, frame)
+    path = tmp_path / "rows.parquet"
+    frame.to_parquet(path)
+    tables = (table for (table,) in pieces(frame))
+    for rows in (path, tables):
+        simple = simplified(boosted, rows)
+        assert simple.rules_ == expected.rules_
+        assert "error" not in simple.training_
+
+
 @pytest.mark.parametrize("refine", [True, False])
 def test_memory_map_gives_the_rules_of_the_array(refine, tmp_path):
     rng = np.random.default_rng(3)

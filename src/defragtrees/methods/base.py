@@ -25,7 +25,7 @@ from defragtrees.problem import Problem
 from defragtrees.progress import Progress
 from defragtrees.readers import read_forest
 from defragtrees.rows import sources
-from defragtrees.rows.evaluation import PartEvaluator
+from defragtrees.rows.evaluation import PartEvaluator, evaluate_encoded
 from defragtrees.rows.sources import open_source
 from defragtrees.rows.store import read_store
 from defragtrees.scores import scores_text
@@ -104,7 +104,7 @@ class Simplifier(BaseEstimator, ABC):
         self.rules_ = self._simplify(problem, rng)
         if problem.is_sample:
             self._recount(store)
-        self.training_ = store.evaluate(self.rules_, getattr(self, "posterior_", None))
+        self.training_ = store.evaluate(self.rules_, self._posterior)
         return self
 
     @abstractmethod
@@ -138,8 +138,10 @@ class Simplifier(BaseEstimator, ABC):
                 "use DefragClassifier or DefragRegressor."
             )
         self._check_columns(source.first().X, ensure_min_samples=1)
-        if source.is_in_memory or not source.has_labels:
+        if source.is_in_memory:
             source.y = self.validate_target(source.y, source.n_rows())
+        elif not source.has_labels:
+            self.validate_target(None, 0)
         return source
 
     def _encode(self, source, forest):
@@ -277,8 +279,7 @@ class Simplifier(BaseEstimator, ABC):
         rules, forest = self.rules_, self.forest_
         if not source.is_in_memory or source.n_rows() > sources.MANY_ROWS:
             forest = for_many_rows(forest, getattr(self, "engine", "auto"))
-        posterior = getattr(self, "posterior_", None)
-        evaluator = PartEvaluator(rules, forest, posterior)
+        evaluator = PartEvaluator(rules, forest, self._posterior)
         evaluation = source.total(evaluator, self.n_jobs)
         if evaluation is None or not evaluation.weight:
             raise ValueError("At least one row with a positive weight is needed.")
@@ -288,6 +289,24 @@ class Simplifier(BaseEstimator, ABC):
                 "one of them. Are they of another type?"
             )
         return evaluation.scores(rules)
+
+    def evaluate_encoded(self, matrix, answers, y=None, sample_weight=None):
+        """`evaluate` for a caller who has encoded the rows and asked the ensemble.
+
+        Parameters
+        ----------
+        matrix : what `validate_rows` gave
+        answers : array of shape (n_samples,)
+            What `forest_` says of these rows.
+        y, sample_weight : arrays of shape (n_samples,), optional
+        """
+        rows = matrix, answers, y, sample_weight
+        return evaluate_encoded(self.rules_, *rows, self._posterior).scores(self.rules_)
+
+    @property
+    def _posterior(self):
+        """What stands behind the rules, if anything does."""
+        return getattr(self, "posterior_", None)
 
     def summary(self, X=None, y=None):
         """The rules and how good they are, as text.

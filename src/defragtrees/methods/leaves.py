@@ -1,6 +1,5 @@
 """Small trees of a method's own: how they are made, and their leaves as rules."""
 
-import dataclasses
 import math
 from typing import NamedTuple
 
@@ -103,9 +102,7 @@ def leaf_rules(problem, tree, shorten=False):
         (tree,), problem.feature_names, "regression", categories=problem.categories
     )
     # The same rows on the grid of this tree alone.
-    problem = dataclasses.replace(
-        problem, forest=forest, shorten=shorten, given_grid=None
-    )
+    problem = problem.with_forest(forest, shorten)
     sides, paths = find_paths(problem, tree.depth)
     rows = sides.rows(problem.binned.codes)
     leaves = [

@@ -113,7 +113,9 @@ def summarize(
         ensemble=ensemble,
         rows=rows,
         is_weighted=sample_weight is not None,
-        scores=simplifier._evaluate(rows.matrix, rows.y, rows.weight, rows.answers),
+        scores=simplifier.evaluate_encoded(
+            rows.matrix, rows.answers, rows.y, rows.weight
+        ),
         cards=tuple(_card(rows, k) for k in range(rows.rules.n_rules)),
         features=use,
         pairs=feature_pairs(features, rows.rules.feature_names, use.telling),

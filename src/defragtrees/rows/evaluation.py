@@ -11,7 +11,7 @@ from defragtrees.rows.encoding import checked_columns
 from defragtrees.rules import RuleSet
 from defragtrees.tables import check_finite
 
-__all__ = ["Evaluation", "PartEvaluator", "evaluate_shard"]
+__all__ = ["Evaluation", "PartEvaluator", "evaluate_encoded", "evaluate_shard"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,19 +128,27 @@ class PartEvaluator:
             # Labels of one part may all be new.
             y = outcome.check(y)
             has_known = outcome.has_known(y)
-        posterior = None
-        if self.posterior is not None:
-            posterior = self.posterior.predict_encoded(matrix, rules.classes)
-        evaluation = Evaluation.of(
-            outcome,
-            rules.covers_encoded(matrix),
-            rules.predict_encoded(matrix),
-            self.forest.predict_encoded(matrix),
-            y,
-            weight,
-            posterior,
-        )
+        answers = self.forest.predict_encoded(matrix)
+        evaluation = evaluate_encoded(rules, matrix, answers, y, weight, self.posterior)
         return dataclasses.replace(evaluation, has_known=has_known)
+
+
+def evaluate_encoded(rules, matrix, answers, y=None, weight=None, posterior=None):
+    """The Evaluation of rules on encoded rows.
+
+    Parameters
+    ----------
+    rules : RuleSet
+    matrix : float64 array of shape (n_samples, n_features)
+    answers : array of shape (n_samples,)
+        What the ensemble says.
+    y, weight : arrays of shape (n_samples,), optional
+    posterior : Posterior, optional
+    """
+    if posterior is not None:
+        posterior = posterior.predict_encoded(matrix, rules.classes)
+    held, predicted = rules.covers_encoded(matrix), rules.predict_encoded(matrix)
+    return Evaluation.of(rules.outcome, held, predicted, answers, y, weight, posterior)
 
 
 def evaluate_shard(shard, rules, posterior, values):

@@ -119,7 +119,7 @@ class _NodeHarvest(Simplifier):
     def _simplify(self, problem, rng):
         target = self._outputs(problem)
         forest = self._forest(problem, target, rng)
-        problem = problem.with_forest(forest)
+        problem = problem.with_forest(forest, self.shorten_thresholds)
         # Rounds of trees of one's own have ended when there were enough nodes.
         most = self.n_nodes if self.source == "ensemble" else math.inf
         nodes = find_nodes(problem, self.max_depth, self.min_samples, most)

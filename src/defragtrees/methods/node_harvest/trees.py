@@ -62,7 +62,7 @@ def grow_forest(
         grown = dataclasses.replace(grown, trees=made)
         grown = cut_forest(grown, max_depth, TREES_PER_ROUND, round_digits)
         trees += grown.trees
-        one_round = dataclasses.replace(problem, forest=grown, shorten=False)
+        one_round = problem.with_forest(grown, shorten=False)
         more = find_nodes(one_round, max_depth, min_samples, math.inf).n_candidates
         n_found += more
         # The original goes on where a round found nothing, and finds nothing again.

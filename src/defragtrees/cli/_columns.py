@@ -7,7 +7,7 @@ import re
 from defragtrees.methods.validation import is_renamed
 from defragtrees.tables import listed
 
-__all__ = ["find_column", "match_columns", "rule_columns"]
+__all__ = ["find_column", "match_columns", "nearest", "rule_columns"]
 
 # What pandas writes for an index that nobody named.
 INDEX_NAME = re.compile(r"|Unnamed: \d+|__index_level_\d+__")
@@ -39,9 +39,8 @@ def find_column(name, names, what):
             f"{what} names {name!r}, but the data has {names.count(name)} columns of "
             "this name. Rename them first."
         )
-    raise ValueError(
-        f"{what} names {name!r}, but the data has no such column; {_near(name, names)}"
-    )
+    guess = nearest(name, names)
+    raise ValueError(f"{what} names {name!r}, but the data has no such column; {guess}")
 
 
 def match_columns(forest, names, reserved, chosen=None):
@@ -94,7 +93,7 @@ def _under_other_names(forest, names, reserved):
         if len(missing) == 1:
             raise ValueError(
                 f"The model needs column {missing[0]!r}, which the data does not "
-                f"have; {_near(missing[0], names)}"
+                f"have; {nearest(missing[0], names)}"
             )
         raise ValueError(
             f"The model needs {len(missing)} columns that the data does not have: "
@@ -120,7 +119,8 @@ def rule_columns(rules, names):
     return {j: find_column(rules.feature_names[j], list(names), "A rule") for j in used}
 
 
-def _near(name, names):
+def nearest(name, names):
+    """A guess at the name that was meant, or all names; the end of a sentence."""
     near = difflib.get_close_matches(name, list(names), n=1, cutoff=0.6)
     if not near:
         lower = {other.lower(): other for other in names}

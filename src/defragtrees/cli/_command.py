@@ -11,13 +11,15 @@ from defragtrees.cli import _interrupts
 
 __all__ = [
     "Command",
+    "FILE",
     "Inputs",
     "NAMES",
     "State",
+    "gather",
+    "held_out_option",
     "input_options",
     "json_option",
     "output_option",
-    "held_out_option",
     "write_example",
 ]
 
@@ -51,7 +53,7 @@ class Inputs:
     target, weights : str, optional
     columns, classes : tuple of str, optional
     trust_pickle : bool
-    trusted : tuple of str
+    trusted_types : tuple of str
     """
 
     model: Path
@@ -61,7 +63,7 @@ class Inputs:
     columns: tuple[str, ...] | None = None
     classes: tuple[str, ...] | None = None
     trust_pickle: bool = False
-    trusted: tuple[str, ...] = ()
+    trusted_types: tuple[str, ...] = ()
 
 
 class Command(click.Command):
@@ -145,69 +147,78 @@ class _TestSize(click.ParamType):
 
 
 NAMES = _Names()
-TEST_SIZE = _TestSize()
+FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
-INPUT_OPTIONS = (
-    click.argument("model", type=click.Path(exists=True, path_type=Path)),
-    click.argument(
-        "data", type=click.Path(exists=True, dir_okay=False, path_type=Path)
-    ),
-    click.option(
+
+def gather(kind, argument, options):
+    """A decorator: values of options become one argument of the command.
+
+    Parameters
+    ----------
+    kind : class
+        Of the argument; it is made from the values by name.
+    argument : str
+        Its name.
+    options : dict from str to decorator of click
+        By the names of the values.
+    """
+
+    def decorate(function):
+        @functools.wraps(function)
+        def gathered(**given):
+            values = {name: given.pop(name) for name in options}
+            return function(**{argument: kind(**values)}, **given)
+
+        for option in reversed(options.values()):
+            gathered = option(gathered)
+        return gathered
+
+    return decorate
+
+
+INPUT_OPTIONS = {
+    "model": click.argument("model", type=click.Path(exists=True, path_type=Path)),
+    "data": click.argument("data", type=FILE),
+    "target": click.option(
         "--target",
         metavar="COLUMN",
         help="The column with the true answers. Without it there is no error, only "
         "agreement with the model.",
     ),
-    click.option("--weights", metavar="COLUMN", help="The column with row weights."),
-    click.option(
+    "weights": click.option(
+        "--weights", metavar="COLUMN", help="The column with row weights."
+    ),
+    "columns": click.option(
         "--columns",
         type=NAMES,
         metavar="A,B,...",
         help="The columns that the model was trained on, in its order; needed only if "
         "the model has no names for them.",
     ),
-    click.option(
+    "classes": click.option(
         "--classes",
         type=NAMES,
         metavar="A,B,...",
         help="The labels of the model's classes, in its order, for a model that knows "
         "them as 0, 1, ... only.",
     ),
-    click.option(
+    "trust_pickle": click.option(
         "--trust-pickle",
         is_flag=True,
         help="Open MODEL as a pickle or joblib file. Opening a pickle can run any code "
         "that its author put in it, so use this for files of your own only.",
     ),
-    click.option(
+    "trusted_types": click.option(
         "--trust-type",
-        "trusted",
+        "trusted_types",
         multiple=True,
         metavar="TYPE",
         help="A type in a skops file that skops itself does not deem safe; may be "
         "given more than once.",
     ),
-)
-_json = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-
-
-def input_options(function):
-    """MODEL, DATA and what is to be known about them, passed as `inputs`."""
-
-    @functools.wraps(function)
-    def with_inputs(**options):
-        names = Inputs.__dataclass_fields__
-        inputs = Inputs(**{name: options.pop(name) for name in names})
-        return function(inputs=inputs, **options)
-
-    for option in reversed(INPUT_OPTIONS):
-        with_inputs = option(with_inputs)
-    return with_inputs
-
-
-def json_option(function):
-    """--json, passed as `as_json`."""
-    return _json(function)
+}
+input_options = gather(Inputs, "inputs", INPUT_OPTIONS)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
 def output_option(text, name="--out", required=False):
@@ -221,8 +232,8 @@ def output_option(text, name="--out", required=False):
     )
 
 
-def held_out_option(text, default="0.25"):
+def held_out_option(text):
     """--test-size, a share or a number of rows."""
     return click.option(
-        "--test-size", type=TEST_SIZE, default=default, show_default=True, help=text
+        "--test-size", type=_TestSize(), default="0.25", show_default=True, help=text
     )

@@ -183,7 +183,7 @@ def _pandas_columns(records, table, words, labels):
         "usecols": list(keys.values()),
         "index_col": False,
         "dtype": {keys[name]: str for name in labels},
-        "na_values": {keys[name]: list(found) for name, found in words.items()},
+        "na_values": {keys[name]: list(missing) for name, missing in words.items()},
         "keep_default_na": False,
         "chunksize": BATCH_ROWS,
         "low_memory": False,
@@ -238,18 +238,18 @@ def _numbers(column, words, name, done):
     values = np.asarray(column)
     if values.dtype.kind in "biuf":
         return values.astype(np.float64)
-    found = {}
+    parsed = {}
     numbers = np.empty(len(values))
     for i, value in enumerate(values.tolist()):
-        if value not in found:
+        if value not in parsed:
             try:
-                found[value] = _number(value, words)
+                parsed[value] = _number(value, words)
             except ValueError:
                 raise ValueError(
                     f"Column {name!r} must hold numbers, as the model has it; row "
                     f"{done + i + 1} has {value!r}."
                 ) from None
-        numbers[i] = found[value]
+        numbers[i] = parsed[value]
     return numbers
 
 

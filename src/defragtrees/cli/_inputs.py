@@ -105,7 +105,7 @@ def _read_model(inputs):
     return read_forest(
         inputs.model,
         trust_pickle=inputs.trust_pickle,
-        trusted_types=inputs.trusted,
+        trusted_types=inputs.trusted_types,
         **options,
     )
 
@@ -137,16 +137,15 @@ class _Collected:
     @property
     def wanted(self):
         """Columns to read as numbers, and those to read as labels with their list."""
-        known = dict(
+        columns = dict(
             zip(self.forest.feature_names, self.forest.categories, strict=True)
         )
         if self.target is not None:
-            known[self.target] = self.forest.classes
+            columns[self.target] = self.forest.classes
         if self.weights is not None:
-            known[self.weights] = None
-        numbers = [name for name, labels in known.items() if labels is None]
-        labels = {name: found for name, found in known.items() if found is not None}
-        return numbers, labels
+            columns[self.weights] = None
+        numbers = [name for name, labels in columns.items() if labels is None]
+        return numbers, {name: columns[name] for name in columns if name not in numbers}
 
     def add(self, batch):
         forest = self.forest
@@ -199,17 +198,19 @@ def _stacked(parts):
 
 def _as_table(matrix, forest):
     """The matrix, or what a method takes for one where there are categories."""
-    if all(known is None for known in forest.categories):
+    if all(labels is None for labels in forest.categories):
         return matrix
     columns = {}
     has_pandas = importlib.util.find_spec("pandas") is not None
-    for j, (name, known) in enumerate(
+    for j, (name, categories) in enumerate(
         zip(forest.feature_names, forest.categories, strict=True)
     ):
         column = matrix[:, j]
-        if known is not None:
+        if categories is not None:
             # Something that equals no category stands for all that are not known.
-            labels = [object() if v is None or v != v else v for v in (*known, None)]
+            labels = [
+                object() if v is None or v != v else v for v in (*categories, None)
+            ]
             codes = np.where(np.isnan(column), -1, column).astype(np.int32)
             column = _categorical(codes, labels, has_pandas)
         columns[name] = column

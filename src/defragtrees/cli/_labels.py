@@ -17,7 +17,7 @@ __all__ = ["class_positions", "encoded", "find_positions", "positions"]
 TRUTH = {"true": True, "false": False}
 
 
-def find_positions(values, known):
+def find_positions(values, expected):
     """For each value its position among the known ones, or None.
 
     Examples
@@ -27,10 +27,10 @@ def find_positions(values, known):
     >>> find_positions([1, 2.0], ("1", "2"))
     [0, 1]
     """
-    exact = {label: j for j, label in enumerate(known)}
+    exact = {label: j for j, label in enumerate(expected)}
     numbers = {
         float(label): j
-        for j, label in enumerate(known)
+        for j, label in enumerate(expected)
         if isinstance(label, (bool, int, float, np.number, np.bool_))
     }
     return [_position(value, exact, numbers) for value in values]
@@ -42,8 +42,8 @@ def _position(value, exact, numbers):
     if isinstance(value, str):
         return numbers.get(_number(value))
     if isinstance(value, (int, float)):
-        found = (exact.get(text) for text in (str(value), render.number(value)))
-        return next((j for j in found if j is not None), None)
+        texts = (str(value), render.number(value))
+        return next((exact[text] for text in texts if text in exact), None)
     return None
 
 
@@ -58,7 +58,7 @@ def _number(text):
         return None
 
 
-def positions(labels, known):
+def positions(labels, expected):
     """Positions as float64: NaN where missing, after the last where not known.
 
     Examples
@@ -68,8 +68,8 @@ def positions(labels, known):
     >>> positions(column, ("a", "b")).tolist()
     [1.0, 2.0, nan]
     """
-    found = find_positions(labels.values, known)
-    table = [float(len(known) if j is None else j) for j in found]
+    places = find_positions(labels.values, expected)
+    table = [float(len(expected) if j is None else j) for j in places]
     return np.array([*table, np.nan])[labels.codes]
 
 
@@ -87,18 +87,18 @@ def encoded(batch, columns, categories):
     matrix = np.full((batch.n_rows, len(categories)), np.nan)
     for j, name in columns.items():
         column = batch.columns[name]
-        known = categories[j]
-        matrix[:, j] = column if known is None else positions(column, known)
+        labels = categories[j]
+        matrix[:, j] = column if labels is None else positions(column, labels)
     return matrix
 
 
-def class_positions(labels, known, name):
-    """Positions of class labels as integers, all of which must be known.
+def class_positions(labels, expected, name):
+    """Positions of class labels as integers, all of which must be expected.
 
     Parameters
     ----------
     labels : Labels
-    known : tuple
+    expected : tuple
         The classes of the model.
     name : str
         Of the column, for the message.
@@ -109,23 +109,23 @@ def class_positions(labels, known, name):
             f"Column {name!r} must hold a class in every row; it is empty in "
             f"{n_missing} of these {len(labels.codes)} rows. Drop such rows first."
         )
-    found = find_positions(labels.values, known)
-    unknown = [v for v, j in zip(labels.values, found, strict=True) if j is None]
+    places = find_positions(labels.values, expected)
+    unknown = [v for v, j in zip(labels.values, places, strict=True) if j is None]
     if unknown:
         raise ValueError(
             f"Column {name!r} holds {listed(unknown)}, but the classes of the model "
-            f"are {listed(known)}.{_advice(labels.values, known)}"
+            f"are {listed(expected)}.{_advice(labels.values, expected)}"
         )
-    return np.array(found, dtype=np.intp)[labels.codes]
+    return np.array(places, dtype=np.intp)[labels.codes]
 
 
-def _advice(values, known):
+def _advice(values, expected):
     """What to type if the model only numbers its classes."""
-    first = known[0] if known and isinstance(known[0], (int, float)) else None
-    if first not in (0, 1) or tuple(known) != tuple(range(first, first + len(known))):
+    n_classes = len(expected)
+    if tuple(expected) not in (tuple(range(n_classes)), tuple(range(1, n_classes + 1))):
         return ""
     advice = " Say which is which with --classes, in the order of the model"
-    if len(values) == len(known):
+    if len(values) == n_classes:
         # The order of scikit-learn's LabelEncoder and of LGBMClassifier.
         labels = ",".join(sorted(str(value) for value in values))
         advice += f", such as --classes {shlex.quote(labels)} if that is its order"

@@ -1,44 +1,18 @@
 """The options of a method, and the estimator that they make."""
 
 import contextlib
-import difflib
-import functools
-from dataclasses import dataclass
 
 import click
 
-from defragtrees.cli._command import NAMES
+from defragtrees.cli._columns import nearest
+from defragtrees.cli._command import NAMES, gather
 from defragtrees.cli._progress import ticking
 from defragtrees.methods import METHODS, estimator_for
-from defragtrees.tables import listed
 
-__all__ = ["Choices", "fit", "method_options", "settings_of"]
-
-
-@dataclass(frozen=True)
-class Choices:
-    """What the user says of the method; the options of the same names.
-
-    Parameters
-    ----------
-    method : str
-        A key of METHODS.
-    max_rules, max_conditions : int, optional
-    features : tuple of str, optional
-    target_is : {"ensemble", "labels"}, optional
-    seed : int
-    jobs : int, optional
-    """
-
-    method: str = "defrag"
-    max_rules: int | None = None
-    max_conditions: int | None = None
-    features: tuple[str, ...] | None = None
-    target_is: str | None = None
-    seed: int = 0
-    jobs: int | None = None
+__all__ = ["fit", "method_options", "settings_of"]
 
 
+# By the names of the settings that they are; "target" is a column here.
 OPTIONS = {
     "method": click.option(
         "--method",
@@ -71,15 +45,17 @@ OPTIONS = {
         help="What the rules imitate: the model's answers, or the target column. "
         "[default: the method's own; ensemble for defrag]",
     ),
-    "seed": click.option(
+    "random_state": click.option(
         "--seed",
+        "random_state",
         type=click.IntRange(min=0, max=2**32 - 1),
         metavar="N",
         default=0,
         help="The same seed gives the same rules. [default: 0]",
     ),
-    "jobs": click.option(
+    "n_jobs": click.option(
         "--jobs",
+        "n_jobs",
         type=int,
         metavar="N",
         help="Threads; -1 means all cores. [default: 1]",
@@ -88,21 +64,9 @@ OPTIONS = {
 
 
 def method_options(*without):
-    """The options of a method, passed as `choices`; some may be left out."""
-
-    def decorate(function):
-        names = [name for name in OPTIONS if name not in without]
-
-        @functools.wraps(function)
-        def with_choices(**options):
-            choices = Choices(**{name: options.pop(name) for name in names})
-            return function(choices=choices, **options)
-
-        for name in reversed(names):
-            with_choices = OPTIONS[name](with_choices)
-        return with_choices
-
-    return decorate
+    """The options of a method, passed as the dict `choices`; some may be left out."""
+    options = {name: OPTIONS[name] for name in OPTIONS if name not in without}
+    return gather(dict, "choices", options)
 
 
 def settings_of(choices, forest, has_target):
@@ -110,7 +74,7 @@ def settings_of(choices, forest, has_target):
 
     Parameters
     ----------
-    choices : Choices
+    choices : dict
     forest : Forest
     has_target : bool
         Whether there is a y.
@@ -120,39 +84,31 @@ def settings_of(choices, forest, has_target):
     kind : class
     settings : dict
     """
-    kind = estimator_for(choices.method, forest.outcome)
+    method = choices.get("method", "defrag")
+    kind = estimator_for(method, forest.outcome)
     defaults = kind().get_params(deep=False)
-    asked = {
-        "max_rules": choices.max_rules,
-        "max_conditions": choices.max_conditions,
-        "features": _checked(choices.features, forest.feature_names),
-        "target": choices.target_is,
-        "random_state": choices.seed,
-        "n_jobs": choices.jobs,
-    }
-    settings = {name: value for name, value in asked.items() if value is not None}
+    settings = {name: value for name, value in choices.items() if value is not None}
+    settings.pop("method", None)
+    if "target_is" in settings:
+        settings["target"] = settings.pop("target_is")
     for name in ("max_rules", "max_conditions", "features"):
         if name in settings and name not in defaults:
             raise click.UsageError(
-                f"--{name.replace('_', '-')} is not for --method {choices.method}."
+                f"--{name.replace('_', '-')} is not for --method {method}."
+            )
+    if "features" in settings:
+        settings["features"] = list(settings["features"])
+    for name in settings.get("features", ()):
+        if name not in forest.feature_names:
+            raise click.UsageError(
+                f"--features names {name!r}, which the model does not have; "
+                f"{nearest(name, forest.feature_names)}"
             )
     if {**defaults, **settings}["target"] == "labels" and not has_target:
         raise click.UsageError(
-            f"--method {choices.method} learns from the labels here, so it needs "
-            "--target."
+            f"--method {method} learns from the labels here, so it needs --target."
         )
     return kind, settings
-
-
-def _checked(features, names):
-    for name in features or ():
-        if name not in names:
-            near = difflib.get_close_matches(name, names, n=1)
-            guess = f"did you mean {near[0]!r}?" if near else f"it has {listed(names)}."
-            raise click.UsageError(
-                f"--features names {name!r}, which the model does not have; {guess}"
-            )
-    return None if features is None else list(features)
 
 
 def fit(choices, loaded):

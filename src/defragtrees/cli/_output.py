@@ -10,7 +10,6 @@ from defragtrees import render
 from defragtrees.files import is_device, to_json
 
 __all__ = [
-    "check_output",
     "check_outputs",
     "json_text",
     "plain",
@@ -24,17 +23,31 @@ def say(text, to_error=False):
     click.echo(text, err=to_error)
 
 
-def check_output(path, others=()):
-    """Refuse a file that cannot be written, before the long work that fills it.
+def check_outputs(outputs, inputs=()):
+    """Refuse files that cannot be written, before the long work that fills them.
 
     Parameters
     ----------
-    path : Path or None
-    others : sequence of Path
-        Files that must not be overwritten, such as the input.
+    outputs : dict from str to (Path or None)
+        By their options; they must not overwrite each other.
+    inputs : sequence of Path
+        Files that must not be overwritten.
     """
-    if path is None:
-        return
+    options: dict[str, str] = {}
+    for option, path in outputs.items():
+        if path is None:
+            continue
+        _check_output(path, inputs)
+        if is_device(path):
+            continue
+        before = options.setdefault(os.path.realpath(path), option)
+        if before != option:
+            raise click.UsageError(
+                f"{before} and {option} name the same file, {str(path)!r}."
+            )
+
+
+def _check_output(path, inputs):
     folder = path.parent
     if not folder.is_dir():
         raise click.ClickException(
@@ -46,32 +59,10 @@ def check_output(path, others=()):
     place = path if is_device(path) else folder
     if not os.access(place, os.W_OK):
         raise click.ClickException(f"{str(place)!r} cannot be written to.")
-    for other in others:
+    for other in inputs:
         if other.exists() and path.exists() and path.samefile(other):
             raise click.ClickException(
                 f"{str(path)!r} is read by this command; write to another file."
-            )
-
-
-def check_outputs(outputs, others=()):
-    """Refuse files that cannot be written, or that would overwrite each other.
-
-    Parameters
-    ----------
-    outputs : dict from str to (Path or None)
-        By their options.
-    others : sequence of Path
-        Files that must not be overwritten, such as the input.
-    """
-    options: dict[str, str] = {}
-    for option, path in outputs.items():
-        check_output(path, others)
-        if path is None or is_device(path):
-            continue
-        before = options.setdefault(os.path.realpath(path), option)
-        if before != option:
-            raise click.UsageError(
-                f"{before} and {option} name the same file, {str(path)!r}."
             )
 
 
@@ -107,11 +98,11 @@ def rules_text(rules):
     # `str` has one line for each rule, whatever is in the names.
     for line, row in zip(str(rules).split("\n"), rules.rows(), strict=True):
         number = f"{row['rule']}."
-        asked, said = render.plain(row["if"]), render.plain(row["then"])
+        conditions, answer = render.plain(row["if"]), render.plain(row["then"])
         line = line[len(number) :]
-        head, found, tail = line.partition(f"{asked} then {said}")
-        if found:
-            answer = click.style(said, fg="green", bold=True)
-            line = f"{head}{asked} then {answer}{tail}"
+        head, middle, tail = line.partition(f"{conditions} then {answer}")
+        if middle:
+            answer = click.style(answer, fg="green", bold=True)
+            line = f"{head}{conditions} then {answer}{tail}"
         lines.append(click.style(number, dim=True) + line)
     return "\n".join(lines)

@@ -15,18 +15,18 @@ def check_plot(path):
     require("matplotlib", "--plot").use("Agg")
     pyplot = require("matplotlib.pyplot", "--plot")
     figure = pyplot.figure()
-    known = sorted(figure.canvas.get_supported_filetypes())
+    formats = sorted(figure.canvas.get_supported_filetypes())
     pyplot.close(figure)
-    if path.suffix.lstrip(".").lower() not in known:
+    if path.suffix.lstrip(".").lower() not in formats:
         raise click.UsageError(
             f"--plot must end in .png, .svg or .pdf; got {path.name!r}."
         )
 
 
-def save_plot(found, path):
+def save_plot(result, path):
     """Draw what has a `plot` and save the picture, all of it or nothing."""
     pyplot = require("matplotlib.pyplot", "--plot")
-    ax = found.plot()
+    ax = result.plot()
     with atomic_file(path) as draft:
         ax.figure.savefig(draft, bbox_inches="tight")
     pyplot.close(ax.figure)

@@ -23,23 +23,11 @@ class Bar(Progress):
         super()._write(text.ljust(width) if text.startswith("\r") else text)
 
 
-class Silent:
+class Silent(Progress):
     """A progress bar that shows nothing."""
 
-    def __init__(self, label="", total=1.0):
-        self.label = label
-        self.total = total
-        self.done = 0.0
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *error):
+    def _write(self, text):
         pass
-
-    def advance(self, steps=1):
-        """Say that this many more are done."""
-        self.done += steps
 
 
 def is_shown():

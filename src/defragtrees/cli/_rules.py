@@ -15,7 +15,7 @@ from defragtrees.files import first_bytes
 from defragtrees.readers import file_kind
 from defragtrees.rules import FORMAT, RuleSet
 
-__all__ = ["Asked", "ask_rules", "is_rules_file", "read_rules"]
+__all__ = ["RuleBatch", "batches_for", "is_rules_file", "read_rules"]
 
 
 def is_rules_file(path):
@@ -38,8 +38,8 @@ def read_rules(path):
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
-    """Some rows, and the rules' answers to them.
+class RuleBatch:
+    """Some rows of a file, as rules see them.
 
     Parameters
     ----------
@@ -81,8 +81,8 @@ class Asked:
         return None if np.isnan(number) else number
 
 
-def ask_rules(rules, path, progress, ids=()):
-    """Ask the rules about all rows of a file, some rows at a time.
+def batches_for(rules, path, progress, ids=()):
+    """The rows of a file as rules see them, some at a time.
 
     Parameters
     ----------
@@ -96,7 +96,7 @@ def ask_rules(rules, path, progress, ids=()):
 
     Returns
     -------
-    iterator of Asked
+    iterator of RuleBatch
         What is wrong with the columns is told before it starts.
     """
     table = open_table(path)
@@ -114,15 +114,15 @@ def ask_rules(rules, path, progress, ids=()):
     if not numbers and not labels:
         # Rules that ask about nothing still need to know how many rows there are.
         labels[table.names[0]] = None
-    return _asking(rules, table.batches(numbers, labels), columns, progress)
+    return _encoded_batches(rules, table.batches(numbers, labels), columns, progress)
 
 
-def _asking(rules, batches, columns, progress):
+def _encoded_batches(rules, batches, columns, progress):
     first = 1
     with progress("asking", 1.0) as bar:
         for batch in batches:
             matrix = encoded(batch, columns, rules.categories)
-            yield Asked(rules, batch, columns, matrix, first)
+            yield RuleBatch(rules, batch, columns, matrix, first)
             first += batch.n_rows
             bar.advance(max(0.0, batch.share - bar.done))
 

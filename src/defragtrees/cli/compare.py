@@ -12,7 +12,7 @@ from defragtrees.cli._command import (
 )
 from defragtrees.cli._inputs import load
 from defragtrees.cli._methods import method_options
-from defragtrees.cli._output import check_output, json_text, say
+from defragtrees.cli._output import check_outputs, json_text, say
 from defragtrees.cli._plotting import check_plot, save_plot
 from defragtrees.cli._progress import is_shown, progress_kind
 from defragtrees.comparison import compare
@@ -65,7 +65,7 @@ def command(inputs, choices, methods, budgets, cv, resamples, test_size, plot, a
     """
     if inputs.target is None:
         raise click.UsageError("compare needs --target.")
-    check_output(plot, (inputs.data, inputs.model))
+    check_outputs({"--plot": plot}, (inputs.data, inputs.model))
     check_plot(plot)
     if not test_size:
         raise click.UsageError(
@@ -73,7 +73,7 @@ def command(inputs, choices, methods, budgets, cv, resamples, test_size, plot, a
         )
     budgets = _numbers(budgets)
     loaded = load(inputs, progress_kind())
-    found = compared(
+    comparison = compared(
         choices,
         loaded,
         methods=methods,
@@ -83,20 +83,20 @@ def command(inputs, choices, methods, budgets, cv, resamples, test_size, plot, a
         test_size=test_size,
     )
     if plot is not None:
-        save_plot(found, plot)
+        save_plot(comparison, plot)
     if as_json:
         say(
             json_text(
                 {
-                    "task": found.task,
-                    "n_splits": found.n_splits,
-                    "ensemble_error": found.ensemble_error,
-                    "methods": found.rows(),
+                    "task": comparison.task,
+                    "n_splits": comparison.n_splits,
+                    "ensemble_error": comparison.ensemble_error,
+                    "methods": comparison.rows(),
                 }
             )
         )
         return
-    say(str(found))
+    say(str(comparison))
 
 
 def compared(choices, loaded, **options):
@@ -104,8 +104,8 @@ def compared(choices, loaded, **options):
     return compare(
         loaded.forest,
         *loaded.rows,
-        random_state=choices.seed,
-        n_jobs=choices.jobs,
+        random_state=choices["random_state"],
+        n_jobs=choices["n_jobs"],
         verbose=int(is_shown()),
         **options,
     )

@@ -4,7 +4,7 @@ import click
 
 from defragtrees import demo
 from defragtrees.cli._command import Command, output_option
-from defragtrees.cli._output import check_output
+from defragtrees.cli._output import check_outputs
 
 __all__ = ["command"]
 
@@ -16,7 +16,7 @@ def command(report):
 
     The forest predicts the heating load of buildings (the Energy data of the paper).
     """
-    check_output(report)
+    check_outputs({"--report": report})
     if report is not None and report.exists() and not report.is_file():
         raise click.UsageError(f"--report must be a file; {str(report)!r} is none.")
     # The report takes its place at once, when it is complete.

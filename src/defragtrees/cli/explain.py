@@ -2,16 +2,15 @@
 
 import csv
 import re
-from pathlib import Path
 
 import click
 import numpy as np
 
 from defragtrees import render
-from defragtrees.cli._command import Command, json_option, output_option
-from defragtrees.cli._output import check_output, say
+from defragtrees.cli._command import FILE, Command, json_option, output_option
+from defragtrees.cli._output import check_outputs, say
 from defragtrees.cli._progress import progress_kind
-from defragtrees.cli._rules import ask_rules, read_rules, value_text
+from defragtrees.cli._rules import batches_for, read_rules, value_text
 from defragtrees.cli.predict import open_output, write_json
 from defragtrees.sentences import explain_rows
 
@@ -31,9 +30,9 @@ class _RowRanges(click.ParamType):
             return value
         ranges = []
         for part in value.split(","):
-            found = re.fullmatch(r"\s*(\d+)(?:-(\d+))?\s*", part)
-            low = int(found[1]) if found else 0
-            high = int(found[2] or low) if found else 0
+            match = re.fullmatch(r"\s*(\d+)(?:-(\d+))?\s*", part)
+            low = int(match[1]) if match else 0
+            high = int(match[2] or low) if match else 0
             if not 1 <= low <= high:
                 self.fail(f"{part!r} is no row or range of rows, from 1", param, ctx)
             ranges.append((low, high))
@@ -41,8 +40,8 @@ class _RowRanges(click.ParamType):
 
 
 @click.command("explain", cls=Command, example=EXAMPLE)
-@click.argument("rules", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.argument("data", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("rules", type=FILE)
+@click.argument("data", type=FILE)
 @click.option(
     "--rows",
     "ranges",
@@ -67,10 +66,10 @@ def command(rules, data, ranges, form, out, as_json):
     row there is the answer, the rule that gives it with the values that it asks about,
     and for each rule before it a condition that does not hold.
     """
-    check_output(out, (rules, data))
-    found = read_rules(rules)
-    asking = ask_rules(found, data, progress_kind())
-    reasons = _reasons(found, asking, ranges, data.name)
+    check_outputs({"--out": out}, (rules, data))
+    rule_set = read_rules(rules)
+    batches = batches_for(rule_set, data, progress_kind())
+    reasons = _reasons(rule_set, batches, ranges, data.name)
     with open_output(out) as file:
         if as_json or form == "json":
             write_json(file, reasons)
@@ -86,33 +85,33 @@ def command(rules, data, ranges, form, out, as_json):
         say(f"The reasons are in {out}.")
 
 
-def _reasons(rules, asking, ranges, name):
+def _reasons(rules, batches, ranges, name):
     """One dict for each row that is asked for: what is answered, by whom, and why."""
     last = max(high for _, high in ranges) if ranges else None
     n_rows = 0
-    for asked in asking:
-        n_rows += len(asked)
-        numbers = asked.first + np.arange(len(asked))
-        wanted = np.ones(len(asked), dtype=bool)
+    for batch in batches:
+        n_rows += len(batch)
+        numbers = batch.first + np.arange(len(batch))
+        wanted = np.ones(len(batch), dtype=bool)
         if ranges:
-            wanted = np.zeros(len(asked), dtype=bool)
+            wanted = np.zeros(len(batch), dtype=bool)
             for low, high in ranges:
                 wanted |= (numbers >= low) & (numbers <= high)
         for i, explanation in zip(
             np.flatnonzero(wanted).tolist(),
-            explain_rows(rules, asked.matrix[wanted]),
+            explain_rows(rules, batch.matrix[wanted]),
             strict=True,
         ):
-            yield {"row": int(numbers[i]), **_reason(asked, i, explanation)}
+            yield {"row": int(numbers[i]), **_reason(batch, i, explanation)}
         if last is not None and n_rows >= last:
             return
     if last is not None:
         raise ValueError(f"{name!r} has {n_rows} rows; --rows asks for {last}.")
 
 
-def _reason(asked, i, explanation):
+def _reason(batch, i, explanation):
     """What is answered, by whom, and why, with the values of the file."""
-    rules = asked.rules
+    rules = batch.rules
     every = list(rules)
     names, categories = rules.feature_names, rules.categories
     holding = [every[k] for k in explanation.averaged or (explanation.rule,)]
@@ -121,13 +120,13 @@ def _reason(asked, i, explanation):
         "answer": explanation.answer,
         "rule": explanation.rule + 1,
         "if": every[explanation.rule].text(names, categories),
-        "values": {names[j]: asked.value(j, i) for j in features},
+        "values": {names[j]: batch.value(j, i) for j in features},
         "refused": [
             {
                 "rule": k + 1,
                 "condition": condition.text(names, categories),
                 "feature": names[condition.feature],
-                "value": asked.value(condition.feature, i),
+                "value": batch.value(condition.feature, i),
             }
             for k, condition in explanation.failed
         ],

@@ -1,11 +1,9 @@
 """`defragtrees export`: saved rules in another language."""
 
-from pathlib import Path
-
 import click
 
-from defragtrees.cli._command import Command, output_option
-from defragtrees.cli._output import check_output, say
+from defragtrees.cli._command import FILE, Command, output_option
+from defragtrees.cli._output import check_outputs, say
 from defragtrees.cli._rules import read_rules
 from defragtrees.export import FORMATS, export, find_format
 
@@ -19,7 +17,7 @@ ANSI = ("duckdb", "postgres", "postgresql")
 
 
 @click.command("export", cls=Command, example=EXAMPLE)
-@click.argument("rules", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("rules", type=FILE)
 @click.option(
     "--format",
     "form",
@@ -41,7 +39,7 @@ def command(rules, form, dialect, table, out):
 
     RULES is a file that simplify --out wrote.
     """
-    check_output(out, (rules,))
+    check_outputs({"--out": out}, (rules,))
     given = {"dialect": "ansi" if dialect in ANSI else dialect, "table": table}
     options = {name: value for name, value in given.items() if value is not None}
     if options and form != "sql":

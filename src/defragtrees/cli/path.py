@@ -16,7 +16,7 @@ from defragtrees.cli._plotting import check_plot, save_plot
 from defragtrees.cli._progress import progress_kind
 from defragtrees.path import simplify_path
 
-__all__ = ["command", "found_path"]
+__all__ = ["command", "fit_path"]
 
 EXAMPLE = "defragtrees path model.json data.csv --target y --max-rules 8"
 
@@ -41,29 +41,28 @@ def command(inputs, choices, test_size, out, plot, as_json):
             "--test-size must be above 0: errors need held-out rows."
         )
     loaded = load(inputs, progress_kind())
-    found = found_path(choices, loaded, test_size)
+    path = fit_path(choices, loaded, test_size)
     if out is not None:
-        found.rules.save(out)
+        path.rules.save(out)
     if plot is not None:
-        save_plot(found, plot)
+        save_plot(path, plot)
     if as_json:
         say(
             json_text(
                 {
-                    "path": found.rows(),
-                    "ensemble_error": found.ensemble_error,
-                    "rules": found.rules.rows(),
+                    "path": path.rows(),
+                    "ensemble_error": path.ensemble_error,
+                    "rules": path.rules.rows(),
                 }
             )
         )
         return
-    say(f"{found}\n\nThe chosen rules:\n{rules_text(found.rules)}")
+    say(f"{path}\n\nThe chosen rules:\n{rules_text(path.rules)}")
 
 
-def found_path(choices, loaded, test_size):
+def fit_path(choices, loaded, test_size):
     """The RulePath of the user's choice, with progress on the way."""
     kind, settings = settings_of(choices, loaded.forest, loaded.y is not None)
-    settings["random_state"] = choices.seed
     with watching(kind(**settings).get_params(deep=False)) as callback:
         return simplify_path(
             loaded.forest,

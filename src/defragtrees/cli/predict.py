@@ -4,14 +4,13 @@ import contextlib
 import csv
 import json
 import sys
-from pathlib import Path
 
 import click
 
-from defragtrees.cli._command import NAMES, Command, json_option, output_option
-from defragtrees.cli._output import check_output, plain, say
+from defragtrees.cli._command import FILE, NAMES, Command, json_option, output_option
+from defragtrees.cli._output import check_outputs, plain, say
 from defragtrees.cli._progress import progress_kind
-from defragtrees.cli._rules import ask_rules, read_rules
+from defragtrees.cli._rules import batches_for, read_rules
 from defragtrees.files import atomic_file
 
 __all__ = ["command", "open_output", "write_json"]
@@ -20,8 +19,8 @@ EXAMPLE = "defragtrees predict rules.json data.csv --out answers.csv"
 
 
 @click.command("predict", cls=Command, example=EXAMPLE)
-@click.argument("rules", type=click.Path(exists=True, dir_okay=False, path_type=Path))
-@click.argument("data", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("rules", type=FILE)
+@click.argument("data", type=FILE)
 @click.option(
     "--id", "ids", type=NAMES, metavar="A,B,...", help="Columns of DATA to copy."
 )
@@ -35,13 +34,14 @@ def command(rules, data, ids, shares, out, as_json):
     the columns that the rules ask about are read. The answers are CSV, with the number
     of the rule that answers.
     """
-    check_output(out, (rules, data))
-    found = read_rules(rules)
-    if shares and found.task != "classification":
+    check_outputs({"--out": out}, (rules, data))
+    rule_set = read_rules(rules)
+    if shares and not rule_set.outcome.n_classes:
         raise click.UsageError("--shares is for rules that answer with a class.")
-    asking = ask_rules(found, data, progress_kind(), ids or ())
-    header = _header(ids or (), found.classes if shares else ())
-    rows = _answers(found, asking, ids or (), shares)
+    ids = ids or ()
+    batches = batches_for(rule_set, data, progress_kind(), ids)
+    header = _header(ids, rule_set.classes if shares else ())
+    rows = _answers(rule_set, batches, ids, shares)
     with open_output(out) as file:
         if as_json:
             write_json(file, (dict(zip(header, row, strict=True)) for row in rows))

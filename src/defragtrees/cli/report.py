@@ -10,7 +10,7 @@ from defragtrees.cli._command import (
 )
 from defragtrees.cli._inputs import load
 from defragtrees.cli._methods import fit, method_options
-from defragtrees.cli._output import check_output, say
+from defragtrees.cli._output import check_outputs, say
 from defragtrees.cli._progress import progress_kind
 from defragtrees.cli._reporting import report_on
 from defragtrees.cli.compare import compared
@@ -32,11 +32,11 @@ def command(inputs, choices, test_size, out, title, with_comparison):
 
     MODEL and DATA are as for simplify. The page needs no network and can be printed.
     """
-    check_output(out, (inputs.data, inputs.model))
+    check_outputs({"--out": out}, (inputs.data, inputs.model))
     if with_comparison and inputs.target is None:
         raise click.UsageError("--with-comparison needs --target.")
     loaded = load(inputs, progress_kind())
-    train, test = loaded.split(test_size, choices.seed)
+    train, test = loaded.split(test_size, choices["random_state"])
     options = {}
     if with_comparison:
         options["comparison"] = compared(

@@ -49,7 +49,7 @@ def command(inputs, choices, test_size, out, report, as_json):
     outputs = {"--out": out, "--report": report}
     check_outputs(outputs, (inputs.data, inputs.model))
     loaded = load(inputs, progress_kind())
-    train, test = loaded.split(test_size, choices.seed)
+    train, test = loaded.split(test_size, choices["random_state"])
     begin = time.perf_counter()
     # The rows are in two parts now; the whole need not stay in memory.
     del loaded
@@ -82,7 +82,7 @@ def scores_on(simple, train, test):
 
 def _facts(simple, choices, scores, where, seconds):
     return {
-        "method": choices.method,
+        "method": choices["method"],
         "task": simple.rules_.task,
         "decision": simple.rules_.decision,
         "rules": simple.rules_.rows(),

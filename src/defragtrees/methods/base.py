@@ -8,8 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted, column_or_1d, validate_data
+from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from defragtrees import render
 from defragtrees.methods.compiled import for_many_rows
@@ -20,6 +19,7 @@ from defragtrees.methods.ensemble import (
     named_forest,
 )
 from defragtrees.methods.settings import FLAG, Conflict, check_settings, setting
+from defragtrees.methods.validation import check_columns, make_generator
 from defragtrees.outcome import make_outcome
 from defragtrees.problem import Problem
 from defragtrees.progress import Progress
@@ -29,7 +29,7 @@ from defragtrees.rows.evaluation import PartEvaluator, evaluate_encoded
 from defragtrees.rows.sources import open_source
 from defragtrees.rows.store import read_store
 from defragtrees.scores import scores_text
-from defragtrees.tables import check_finite, column_names
+from defragtrees.tables import check_finite
 
 __all__ = ["RuleClassifier", "RuleRegressor", "Simplifier"]
 
@@ -86,7 +86,7 @@ class Simplifier(BaseEstimator, ABC):
         X, y, sample_weight : as for `fit`
         """
         check_settings(self)
-        rng = self._generator()
+        rng = make_generator(self.random_state)
         forest = fitted_forest(self.ensemble) if forest is None else forest
         source = self._open(X, y, sample_weight, forest)
         self.ensemble_ = self.ensemble
@@ -95,7 +95,7 @@ class Simplifier(BaseEstimator, ABC):
             forest = read_forest(self.ensemble_)
         self._check_forest(forest)
         self.forest_ = named_forest(forest, source.first().X)
-        store = self._encode(source, self.forest_)
+        store = _read_rows(self, source, self.forest_)
         problem = Problem.of_store(
             store, self.forest_, sources.MANY_ROWS, rng, self.shorten_thresholds
         )
@@ -119,12 +119,6 @@ class Simplifier(BaseEstimator, ABC):
         """Give the rules the answers and the evidence of all rows, not of a sample."""
         [self.rules_] = store.recount([self.rules_])
 
-    def _generator(self):
-        if isinstance(self.random_state, np.random.Generator):
-            return self.random_state
-        seed = check_random_state(self.random_state).randint(2**31 - 1)
-        return np.random.default_rng(seed)
-
     def _open(self, X, y, sample_weight, forest):
         """The source of the rows to fit on; few are loaded, whatever they are from."""
         source = open_source(X, y, sample_weight)
@@ -137,63 +131,12 @@ class Simplifier(BaseEstimator, ABC):
                 f"{sources.MANY_ROWS:,} pass a table in memory or a sample of them, or "
                 "use DefragClassifier or DefragRegressor."
             )
-        self._check_columns(source.first().X, ensure_min_samples=1)
+        check_columns(self, source.first().X, ensure_min_samples=1)
         if source.is_in_memory:
             source.y = self.validate_target(source.y, source.n_rows())
         elif not source.has_labels:
             self.validate_target(None, 0)
         return source
-
-    def _encode(self, source, forest):
-        """All rows as codes, and as numbers too if they are few or needed."""
-        keeps_numbers = self._needs_numbers or source.n_rows() <= sources.MANY_ROWS
-        is_shown = getattr(self, "verbose", 0) and not keeps_numbers
-        with Progress("rows", source.n_rows()) as progress:
-            store = read_store(
-                source,
-                forest if keeps_numbers else for_many_rows(forest, self.engine),
-                target="labels" if self.target == "labels" else "answers",
-                shorten=self.shorten_thresholds,
-                keeps_numbers=keeps_numbers,
-                n_jobs=self.n_jobs,
-                watch=progress.advance if is_shown else None,
-            )
-        empty = [j for j, count in enumerate(store.counts) if not count[:-1].any()]
-        for j in empty[:5]:
-            warnings.warn(
-                f"Column {forest.feature_names[j]!r} holds missing values only; no "
-                "rule can use it.",
-                UserWarning,
-                stacklevel=4,
-            )
-        return store
-
-    def _check_columns(self, X, reset=True, ensure_min_samples=0):
-        """Check the kind of X, and remember its columns or compare them with `fit`'s.
-
-        Parameters
-        ----------
-        X : array-like or data frame
-        reset : bool
-            Whether the columns are to be remembered.
-        ensure_min_samples : int
-        """
-        if column_names(X) is None:
-            validate_data(
-                self,
-                X,
-                reset=reset,
-                dtype=None,
-                ensure_all_finite=False,
-                ensure_min_samples=ensure_min_samples,
-            )
-            return
-        validate_data(self, X, reset=reset, skip_check_array=True)
-        if len(X) < ensure_min_samples:
-            raise ValueError(
-                f"Found array with 0 sample(s) (shape=(0, {len(X.columns)})) while a "
-                "minimum of 1 is required."
-            )
 
     def validate_target(self, y, n_samples):
         """y as one checked column; None stays None, if it is not what rules imitate.
@@ -229,7 +172,7 @@ class Simplifier(BaseEstimator, ABC):
         float64 array of shape (n_samples, n_features)
         """
         check_is_fitted(self, "rules_")
-        self._check_columns(X, reset=False)
+        check_columns(self, X, reset=False)
         return _encoded(self.rules_, X)
 
     def _reopen(self, X, y=None, sample_weight=None):
@@ -237,7 +180,7 @@ class Simplifier(BaseEstimator, ABC):
         check_is_fitted(self, "rules_")
         source = open_source(X, y, sample_weight)
         source.select(self.rules_.feature_names)
-        self._check_columns(source.first().X, reset=False)
+        check_columns(self, source.first().X, reset=False)
         return source
 
     def _answers(self, X, predict, dtype, n_outputs=None):
@@ -374,6 +317,31 @@ class RuleRegressor(RegressorMixin):
     """What a method's regressor has besides; stands before the method's class."""
 
     _task = "regression"
+
+
+def _read_rows(simplifier, source, forest):
+    """All rows as codes, and as numbers too if they are few or needed."""
+    keeps_numbers = simplifier._needs_numbers or source.n_rows() <= sources.MANY_ROWS
+    is_shown = getattr(simplifier, "verbose", 0) and not keeps_numbers
+    with Progress("rows", source.n_rows()) as progress:
+        store = read_store(
+            source,
+            forest if keeps_numbers else for_many_rows(forest, simplifier.engine),
+            target="labels" if simplifier.target == "labels" else "answers",
+            shorten=simplifier.shorten_thresholds,
+            keeps_numbers=keeps_numbers,
+            n_jobs=simplifier.n_jobs,
+            watch=progress.advance if is_shown else None,
+        )
+    empty = [j for j, count in enumerate(store.counts) if not count[:-1].any()]
+    for j in empty[:5]:
+        warnings.warn(
+            f"Column {forest.feature_names[j]!r} holds missing values only; no "
+            "rule can use it.",
+            UserWarning,
+            stacklevel=4,
+        )
+    return store
 
 
 def _encoded(rules, X):

@@ -1,15 +1,18 @@
-"""What is checked at the door of every method: labels, numbers and names."""
+"""What every method checks of what it is given: columns, names and seeds."""
 
 import numbers
 
 import numpy as np
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import validate_data
 
 from defragtrees._optional import require
-from defragtrees.tables import category_lists
+from defragtrees.tables import category_lists, column_names
 
 __all__ = [
+    "check_columns",
     "is_renamed",
+    "make_generator",
     "one_seed",
     "text_as_categories",
 ]
@@ -27,6 +30,43 @@ def text_as_categories(X):
         return X.astype({name: "category" for name in names})
     polars = require("polars", "A polars frame")
     return X.with_columns(polars.col(names).cast(polars.Categorical))
+
+
+def check_columns(estimator, X, reset=True, ensure_min_samples=0):
+    """Check the kind of X, and remember its columns or compare them with `fit`'s.
+
+    Parameters
+    ----------
+    estimator : Simplifier
+    X : array-like or data frame
+    reset : bool
+        Whether the columns are to be remembered.
+    ensure_min_samples : int
+    """
+    if column_names(X) is None:
+        validate_data(
+            estimator,
+            X,
+            reset=reset,
+            dtype=None,
+            ensure_all_finite=False,
+            ensure_min_samples=ensure_min_samples,
+        )
+        return
+    validate_data(estimator, X, reset=reset, skip_check_array=True)
+    if len(X) < ensure_min_samples:
+        raise ValueError(
+            f"Found array with 0 sample(s) (shape=(0, {len(X.columns)})) while a "
+            "minimum of 1 is required."
+        )
+
+
+def make_generator(random_state):
+    """The generator of all draws of a fit."""
+    if isinstance(random_state, np.random.Generator):
+        return random_state
+    seed = check_random_state(random_state).randint(2**31 - 1)
+    return np.random.default_rng(seed)
 
 
 def one_seed(random_state):

@@ -8,9 +8,7 @@ from typing import NamedTuple
 from defragtrees.errors import ModelFileError, UnsupportedEnsembleError
 from defragtrees.files import first_bytes
 
-__all__ = ["MAX_CELLS", "ModelFile", "Trust", "check_size", "report_damage"]
-
-MAX_CELLS = 2**28  # nodes x outputs or nodes x categories that are held at once
+__all__ = ["ModelFile", "Trust", "report_damage"]
 
 
 class Trust(NamedTuple):
@@ -87,22 +85,3 @@ it has no 'learner'.
 def _damaged(library, source, why):
     why = " ".join(why.split()).rstrip(".")
     return ModelFileError(f"{source!r} is not a whole {library} model: {why}.")
-
-
-def check_size(library, n_nodes, n_outputs, categories):
-    """Refuse trees that are too large for memory, as those of a damaged file may be.
-
-    Parameters
-    ----------
-    library : str
-    n_nodes, n_outputs : int
-    categories : sequence of (tuple or None)
-        For each feature its categories, or None where it is numeric.
-    """
-    width = max((len(labels) for labels in categories if labels is not None), default=0)
-    if n_nodes * max(n_outputs, width) > MAX_CELLS:
-        raise UnsupportedEnsembleError(
-            f"Cannot read this {library} ensemble: {n_nodes} nodes with {n_outputs} "
-            f"outputs and {width} categories are too many to hold. "
-            "Fit fewer trees, or join rare categories."
-        )

@@ -32,13 +32,19 @@ BINARY_MARK = b"CBM1"
 
 # What `predict` does to the sum of the trees. For the logarithmic LogLinQuantile it
 # does nothing, although for Poisson and Tweedie it takes the exponential.
-PLAIN_LOSSES = (
-    *("Cox", "Expectile", "Huber", "LogCosh", "LogLinQuantile", "Lq", "MAE", "MAPE"),
-    *("Quantile", "RMSE", "RMSPE"),
-)
 REGRESSION_LINKS = {
-    **dict.fromkeys(PLAIN_LOSSES, "identity"),
+    "Cox": "identity",
+    "Expectile": "identity",
+    "Huber": "identity",
+    "LogCosh": "identity",
+    "LogLinQuantile": "identity",
+    "Lq": "identity",
+    "MAE": "identity",
+    "MAPE": "identity",
     "Poisson": "exp",
+    "Quantile": "identity",
+    "RMSE": "identity",
+    "RMSPE": "identity",
     "Tweedie": "exp",
 }
 CLASS_LINKS = {
@@ -122,10 +128,10 @@ def _forest(document):
         classes = _read_classes(information)
         _check_probability_threshold(information)
     elif loss not in REGRESSION_LINKS:
-        losses = ", ".join(sorted(REGRESSION_LINKS | CLASS_LINKS))
+        known = ", ".join(sorted(REGRESSION_LINKS | CLASS_LINKS))
         raise UnsupportedEnsembleError(
             f"Cannot read the CatBoost ensemble: its loss is {loss!r}. "
-            f"Fit it with one of {losses}."
+            f"Fit it with one of {known}."
         )
     has_output_per_class = loss in ("MultiClass", "MultiClassOneVsAll")
     n_outputs = len(classes) if has_output_per_class else 1

@@ -220,7 +220,7 @@ def _read_boosted(ensemble, facts):
         combine="sum",
         base=scale * base,
         weights=np.full(len(trees), scale * ensemble.learning_rate),
-        link=link if "classes" in facts else "identity",
+        link="identity" if facts["task"] == "regression" else link,
         ties="last",
         **facts,
     )

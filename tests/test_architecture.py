@@ -1,6 +1,7 @@
-"""Who may import whom: imports point down the floors, and the core stays light."""
+"""Who may import whom, how large things may be, and what the page on it says."""
 
 import ast
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -64,6 +65,15 @@ NEIGHBOURS = {
     ("cli", "demo"),
     ("cli", "reproduce"),
 }
+
+
+PAGE = ROOT.parents[1] / "docs" / "architecture.md"
+MODULES = {
+    path.relative_to(ROOT): ast.parse(path.read_text(encoding="utf-8"))
+    for path in sorted(ROOT.rglob("*.py"))
+}
+MOST_LINES, MOST_BODY_LINES, MOST_METHODS, MOST_TASK_TESTS = 400, 40, 20, 15
+TASKS = ("classification", "regression")
 
 
 def room_of(path):
@@ -169,8 +179,142 @@ def test_public_names_are_the_promised_ones_and_documented():
 
 def test_no_module_is_longer_than_400_lines():
     long = {
-        str(path.relative_to(ROOT)): n
-        for path in ROOT.rglob("*.py")
-        if (n := len(path.read_text(encoding="utf-8").splitlines())) > 400
+        str(path): n
+        for path in MODULES
+        if (n := len((ROOT / path).read_text(encoding="utf-8").splitlines()))
+        > MOST_LINES
     }
     assert long == {}
+
+
+def is_private(name):
+    return name.startswith("_") and not name.endswith("_")
+
+
+def test_no_module_imports_what_another_package_keeps_private():
+    seen = []
+    for path, tree in MODULES.items():
+        package = path.parent.parts
+        for node in ast.walk(tree):
+            if not isinstance(node, ast.ImportFrom):
+                continue
+            if not (node.module or "").startswith("defragtrees"):
+                continue
+            for alias in node.names:
+                place = (*node.module.split(".")[1:], alias.name)
+                for i, name in enumerate(place):
+                    # What a package keeps private is for itself and what it contains.
+                    if is_private(name) and package[:i] != place[:i]:
+                        seen.append(f"{path} imports {'.'.join(place)}")
+    assert seen == []
+
+
+def names_made_in(tree):
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+            yield node.name
+        elif isinstance(node, (ast.Attribute, ast.Name)):
+            if isinstance(node.ctx, ast.Store):
+                yield node.attr if isinstance(node, ast.Attribute) else node.id
+
+
+def test_no_module_uses_a_private_method_of_another_package():
+    made = {}
+    for path, tree in MODULES.items():
+        made.setdefault(path.parent.parts, set()).update(names_made_in(tree))
+    ours = set().union(*made.values())
+    seen = []
+    for path, tree in MODULES.items():
+        package = path.parent.parts
+        around = [made.get(package[:i], set()) for i in range(len(package) + 1)]
+        for node in ast.walk(tree):
+            if not (isinstance(node, ast.Attribute) and is_private(node.attr)):
+                continue
+            is_own = isinstance(node.value, ast.Name) and node.value.id in (
+                "self",
+                "cls",
+            )
+            if not is_own and node.attr in ours.difference(*around):
+                seen.append(f"{path}:{node.lineno} uses {ast.unparse(node)}")
+    assert seen == []
+
+
+def body_lines(function):
+    body = function.body
+    if ast.get_docstring(function) is not None:
+        body = body[1:]
+    return body[-1].end_lineno - body[0].lineno + 1 if body else 0
+
+
+def test_functions_and_classes_are_short():
+    long = []
+    for path, tree in MODULES.items():
+        for node in ast.walk(tree):
+            if isinstance(node, ast.FunctionDef):
+                size, most = body_lines(node), MOST_BODY_LINES
+            elif isinstance(node, ast.ClassDef):
+                size = sum(isinstance(part, ast.FunctionDef) for part in node.body)
+                most = MOST_METHODS
+            else:
+                continue
+            if size > most:
+                long.append(f"{path}: {node.name} has {size}, more than {most}")
+    assert long == []
+
+
+def names_a_task(node):
+    name = getattr(node, "attr", getattr(node, "id", None))
+    return getattr(node, "value", None) in TASKS or name in ("task", "_task")
+
+
+def test_few_places_ask_which_task_it_is():
+    places = [
+        f"{path}:{node.lineno}"
+        for path, tree in MODULES.items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Compare)
+        and any(isinstance(op, (ast.Eq, ast.NotEq)) for op in node.ops)
+        and any(names_a_task(side) for side in (node.left, *node.comparators))
+    ]
+    assert len(places) <= MOST_TASK_TESTS, places
+
+
+def table_rows(n_cells):
+    """The cells of the page's tables with so many columns, without their headers."""
+    for line in PAGE.read_text(encoding="utf-8").splitlines():
+        cells = [cell.strip() for cell in line.strip().strip("|").split("|")]
+        if line.startswith("|") and len(cells) == n_cells:
+            yield cells
+
+
+def test_page_names_the_rooms_and_their_floors():
+    on_page = {}
+    for floor, rooms, _ in table_rows(3):
+        if floor.isdigit():
+            for room in re.findall(r"`([\w/]+)`", rooms):
+                on_page[room.strip("/")] = int(floor)
+    assert on_page == FLOORS
+
+
+def test_files_and_folders_named_on_the_page_exist():
+    text = PAGE.read_text(encoding="utf-8")
+    named = re.findall(r"`([\w./-]+(?:\.(?:py|md|js|css|html)|/))`", text)
+    assert len(named) > 40
+    places = (ROOT, ROOT.parents[1])
+    missing = {name for name in named if not any((p / name).exists() for p in places)}
+    assert missing == set()
+
+
+def test_steps_on_the_page_are_in_the_files_that_they_name():
+    seen, missing = 0, []
+    for file, names in table_rows(2):
+        path = Path(file.strip("`"))
+        if path not in MODULES:
+            continue
+        there = set(names_made_in(MODULES[path]))
+        for name in re.findall(r"`([A-Za-z_][\w.]*)`", names):
+            seen += 1
+            if not there.issuperset(name.split(".")):
+                missing.append(f"{path}: {name}")
+    assert seen > 20
+    assert missing == []

@@ -18,8 +18,9 @@ import numpy as np
 
 from benchmarks import dense
 from benchmarks.problems import SHAPES, make_case
-from defragtrees.mixture.fit import MixtureSettings, Rows, fit_mixture
+from defragtrees.mixture.fit import MixtureSettings, fit_mixture
 from defragtrees.render import text_table
+from defragtrees.rows.store import RowStore
 
 N_COMPONENTS = 10
 
@@ -46,7 +47,7 @@ def dense_seconds(case, beta):
 def fit(case):
     """A fit of 20 restarts: seconds an iteration, seconds a restart, peak bytes."""
     binned = case.grid.shorten(case.X).bin(case.X)
-    rows = Rows(binned, case.target, case.n_classes, np.ones(len(case.X)))
+    rows = RowStore.of_table(binned, case.target, case.n_classes, np.ones(len(case.X)))
     settings = MixtureSettings(n_restarts=20, statement_weight="paper", n_jobs=1)
     found = []
 

@@ -9,9 +9,10 @@ import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
 from benchmarks.problems import make_case
-from defragtrees.mixture.fit import MixtureSettings, Rows, fit_mixture
+from defragtrees.mixture.fit import MixtureSettings, fit_mixture
 from defragtrees.mixture.posterior import Posterior
 from defragtrees.render import text_table
+from defragtrees.rows.store import RowStore
 
 N_RESTARTS = 10
 
@@ -20,7 +21,7 @@ def components(case, target, weight, init):
     """The component of every row, for every restart."""
     grid = case.grid.shorten(case.X)
     binned = grid.bin(case.X)
-    rows = Rows(binned, target, case.n_classes, np.ones(len(target)))
+    rows = RowStore.of_table(binned, target, case.n_classes, np.ones(len(target)))
     settings = MixtureSettings(
         n_restarts=N_RESTARTS, statement_weight=weight, init=init
     )

@@ -14,9 +14,10 @@ import time
 import numpy as np
 
 from defragtrees.bins import ThresholdGrid
-from defragtrees.mixture.fit import MixtureSettings, Rows, fit_mixture
+from defragtrees.mixture.fit import MixtureSettings, fit_mixture
 from defragtrees.mixture.loop import Settings
 from defragtrees.render import text_table
+from defragtrees.rows.store import RowStore
 
 N_ITERATIONS = 10
 
@@ -25,7 +26,7 @@ def seconds(X, thresholds, n_components):
     """Of one iteration of one restart, by a fit with a fixed number of iterations."""
     binned = ThresholdGrid(tuple(thresholds)).bin(X)
     target = (X[:, 0] > 0.5).astype(int)
-    rows = Rows(binned, target, 2, np.ones(len(X)))
+    rows = RowStore.of_table(binned, target, 2, np.ones(len(X)))
     loop = Settings(
         inference="em", max_iter=N_ITERATIONS, tol=0.0, gentle_iter=N_ITERATIONS
     )

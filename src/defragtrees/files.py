@@ -39,13 +39,7 @@ def is_device(path):
 
 
 def write_atomic(path, content):
-    """Write a text or bytes to a file that appears when all of it is written.
-
-    Parameters
-    ----------
-    path : str or Path
-    content : str or bytes
-    """
+    """Write a text or bytes to a file that appears when all of it is written."""
     if isinstance(content, str):
         content = content.encode("utf-8")
     with atomic_file(path) as draft:

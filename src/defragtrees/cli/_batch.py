@@ -19,15 +19,7 @@ class Labels(NamedTuple):
 
 @dataclass(frozen=True)
 class Batch:
-    """Some rows of a table.
-
-    Parameters
-    ----------
-    n_rows : int
-    columns : dict from str to float64 array or Labels
-    share : float
-        How much of the file is read after these rows.
-    """
+    """Some rows of a table; `share` of the file is read after them."""
 
     n_rows: int
     columns: dict[str, Any]

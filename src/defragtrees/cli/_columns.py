@@ -14,15 +14,7 @@ INDEX_NAME = re.compile(r"|Unnamed: \d+|__index_level_\d+__")
 
 
 def find_column(name, names, what):
-    """The name, if the file has just one such column.
-
-    Parameters
-    ----------
-    name : str
-    names : sequence of str
-        Of the file.
-    what : str
-        What the column is for, for the message.
+    """The name, if the file has just one such column; `what` names it in an error.
 
     Examples
     --------
@@ -46,20 +38,8 @@ def find_column(name, names, what):
 def match_columns(forest, names, reserved, chosen=None):
     """The forest under the names of the file, in whose columns it finds its features.
 
-    Parameters
-    ----------
-    forest : Forest
-    names : sequence of str
-        All columns of the file.
-    reserved : collection of str
-        Those that are no features: target and weights.
-    chosen : sequence of str, optional
-        The features in the model's order, as the user says.
-
-    Returns
-    -------
-    Forest
-        Its feature names are columns of the file.
+    Columns that are `reserved` for target and weights are no features. Those `chosen`
+    by the user are in the order of the model.
     """
     names = list(names)
     if chosen is not None and len(chosen) != forest.n_features:

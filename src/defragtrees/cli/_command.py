@@ -26,17 +26,7 @@ __all__ = [
 
 @dataclass
 class State:
-    """What all parts of one run of the command may ask.
-
-    Parameters
-    ----------
-    arguments : tuple of str
-        As the user gave them.
-    debug : bool
-        Whether to show tracebacks.
-    quiet : bool
-        Whether to show no progress.
-    """
+    """What all parts of one run of the command may ask."""
 
     arguments: tuple[str, ...] = ()
     debug: bool = False
@@ -45,16 +35,7 @@ class State:
 
 @dataclass(frozen=True)
 class Inputs:
-    """What the user says of model and data; the options of the same names.
-
-    Parameters
-    ----------
-    model, data : Path
-    target, weights : str, optional
-    columns, classes : tuple of str, optional
-    trust_pickle : bool
-    trusted_types : tuple of str
-    """
+    """What the user says of model and data; the options of the same names."""
 
     model: Path
     data: Path
@@ -67,13 +48,7 @@ class Inputs:
 
 
 class Command(click.Command):
-    """A command with an example in its help, --quiet and --debug.
-
-    Parameters
-    ----------
-    example : str
-        Lines to type.
-    """
+    """A command with lines to type in its help, --quiet and --debug."""
 
     def __init__(self, *args, example, **kwargs):
         super().__init__(*args, **kwargs)
@@ -151,17 +126,7 @@ FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
 
 
 def gather(kind, argument, options):
-    """A decorator: values of options become one argument of the command.
-
-    Parameters
-    ----------
-    kind : class
-        Of the argument; it is made from the values by name.
-    argument : str
-        Its name.
-    options : dict from str to decorator of click
-        By the names of the values.
-    """
+    """A decorator: values of options become one argument, `kind(**values)`."""
 
     def decorate(function):
         @functools.wraps(function)

@@ -28,14 +28,7 @@ TRUTH = {"true": 1.0, "false": 0.0}
 
 
 class CsvTable:
-    """A CSV file whose first line has the names of its columns.
-
-    Parameters
-    ----------
-    path : Path
-    is_packed : bool
-        Whether it is gzipped.
-    """
+    """A CSV file, maybe gzipped, whose first line has the names of its columns."""
 
     def __init__(self, path, is_packed=False):
         self.path = path

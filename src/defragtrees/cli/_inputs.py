@@ -24,15 +24,7 @@ __all__ = ["Loaded", "load"]
 
 @dataclass(frozen=True, eq=False)
 class Loaded:
-    """A model and rows for it.
-
-    Parameters
-    ----------
-    forest : Forest
-        With the names of the file's columns.
-    X : float64 array, or data frame where the forest has categories
-    y, sample_weight : array of shape (n_samples,), optional
-    """
+    """A model under the names of the file, and rows as it takes them."""
 
     forest: Forest
     X: Any
@@ -66,18 +58,7 @@ class Loaded:
 
 
 def load(inputs, progress):
-    """Read the model, and of the data the columns that it needs.
-
-    Parameters
-    ----------
-    inputs : Inputs
-    progress : class
-        Of the progress bar.
-
-    Returns
-    -------
-    Loaded
-    """
+    """Read the model, and of the data the columns that it needs."""
     table = open_table(inputs.data)
     reserved = [name for name in (inputs.target, inputs.weights) if name is not None]
     for name, option in ((inputs.target, "--target"), (inputs.weights, "--weights")):

@@ -76,13 +76,7 @@ def positions(labels, expected):
 def encoded(batch, columns, categories):
     """A batch as a float64 matrix, categories as positions.
 
-    Parameters
-    ----------
-    batch : Batch
-    columns : dict from int to str
-        For features their columns; the others are NaN.
-    categories : sequence of (tuple or None)
-        For each feature its categories.
+    `columns` names the column of each feature by its number; the others are NaN.
     """
     matrix = np.full((batch.n_rows, len(categories)), np.nan)
     for j, name in columns.items():
@@ -93,16 +87,7 @@ def encoded(batch, columns, categories):
 
 
 def class_positions(labels, expected, name):
-    """Positions of class labels as integers, all of which must be expected.
-
-    Parameters
-    ----------
-    labels : Labels
-    expected : tuple
-        The classes of the model.
-    name : str
-        Of the column, for the message.
-    """
+    """Positions of class labels as integers; each must be a class of the model."""
     if (labels.codes < 0).any():
         n_missing = int((labels.codes < 0).sum())
         raise ValueError(

@@ -70,20 +70,7 @@ def method_options(*without):
 
 
 def settings_of(choices, forest, has_target):
-    """The choices as settings of the method's estimator.
-
-    Parameters
-    ----------
-    choices : dict
-    forest : Forest
-    has_target : bool
-        Whether there is a y.
-
-    Returns
-    -------
-    kind : class
-    settings : dict
-    """
+    """The estimator's class, and the choices as its settings."""
     method = choices.get("method", "defrag")
     kind = estimator_for(method, forest.outcome)
     defaults = kind().get_params(deep=False)
@@ -127,13 +114,7 @@ def fit(choices, loaded):
 
 @contextlib.contextmanager
 def watching(settings):
-    """A callback for a method that can say how far it is, else None.
-
-    Parameters
-    ----------
-    settings : dict
-        All parameters of the estimator.
-    """
+    """A callback for a method that can say how far it is, else None."""
     n_restarts = settings.get("n_restarts", 1)
     with ticking("simplifying", n_restarts) as progress:
 

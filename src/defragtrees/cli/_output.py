@@ -26,12 +26,7 @@ def say(text, to_error=False):
 def check_outputs(outputs, inputs=()):
     """Refuse files that cannot be written, before the long work that fills them.
 
-    Parameters
-    ----------
-    outputs : dict from str to (Path or None)
-        By their options; they must not overwrite each other.
-    inputs : sequence of Path
-        Files that must not be overwritten.
+    `outputs` has them by their options; neither they nor inputs may be overwritten.
     """
     options: dict[str, str] = {}
     for option, path in outputs.items():

@@ -45,13 +45,7 @@ def progress_kind():
 
 @contextlib.contextmanager
 def ticking(label, total):
-    """A progress bar whose clock goes on also where nothing can report an advance.
-
-    Parameters
-    ----------
-    label : str
-    total : float
-    """
+    """A progress bar whose clock goes on also where nothing can report an advance."""
     with progress_kind()(label, total) as progress:
         done = threading.Event()
 

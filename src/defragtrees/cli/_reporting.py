@@ -12,21 +12,7 @@ __all__ = ["report_on"]
 
 
 def report_on(path, simple, rows, inputs, *, title=None, **options):
-    """Write the report of a fitted method, all of it or nothing.
-
-    Parameters
-    ----------
-    path : Path
-    simple : Simplifier
-    rows : Loaded
-        That it is measured on.
-    inputs : Inputs
-        The files that all of it is from.
-    title : str, optional
-        By default it names the files.
-    **options
-        Of `write_report`.
-    """
+    """Write the report of a fitted method, measured on these rows."""
     state = click.get_current_context().find_object(State)
     command = shlex.join(["defragtrees", *state.arguments])
     options |= {"title": title or _title(inputs, simple.rules_), "command": command}

@@ -41,16 +41,8 @@ def read_rules(path):
 class RuleBatch:
     """Some rows of a file, as rules see them.
 
-    Parameters
-    ----------
-    rules : RuleSet
-    batch : Batch
-    columns : dict from int to str
-        For features that the rules ask about, their columns.
-    matrix : float64 array of shape (n_rows, n_features)
-        The rows as the rules see them.
-    first : int
-        Number of the first row in the file, from 1.
+    `columns` names the column of each feature that the rules ask about; `first` is the
+    number of the first row in the file, from 1.
     """
 
     rules: RuleSet
@@ -84,20 +76,8 @@ class RuleBatch:
 def batches_for(rules, path, progress, ids=()):
     """The rows of a file as rules see them, some at a time.
 
-    Parameters
-    ----------
-    rules : RuleSet
-    path : Path
-        Of the data; columns that no rule asks about are not read.
-    progress : class
-        Of the progress bar.
-    ids : sequence of str
-        Other columns to read, as labels.
-
-    Returns
-    -------
-    iterator of RuleBatch
-        What is wrong with the columns is told before it starts.
+    Only columns that a rule asks about are read, and `ids`, as labels. What is wrong
+    with the columns is told before the first row.
     """
     table = open_table(path)
     columns = rule_columns(rules, table.names)

@@ -21,15 +21,8 @@ PARQUET, ARROW, FEATHER_1 = b"PAR1", b"ARROW1", b"FEA1"
 def open_table(path):
     """The table in a file: CSV, also gzipped, Parquet or Feather.
 
-    Parameters
-    ----------
-    path : Path
-
-    Returns
-    -------
-    object with `names` and `batches(numbers, labels)`
-        `numbers` are names of columns to be read as numbers, `labels` a dict from
-        names of columns to be read as labels to those that are known, or None.
+    It has `names` and `batches(numbers, labels)`: names of columns to read as numbers,
+    and a dict from those to read as labels to the labels that are known, or None.
     """
     head = first_bytes(path)
     suffix = path.suffix.lower()

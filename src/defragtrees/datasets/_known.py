@@ -135,14 +135,7 @@ KNOWN = {
 def check(known, names, table, where):
     """Raise unless the table can be this data set, whole or, if allowed, a part.
 
-    Parameters
-    ----------
-    known : KnownSet
-    names : tuple of str
-        The last is the target's.
-    table : float64 array of shape (n_samples, n_features + 1)
-    where : path or str
-        What an error is to call the table.
+    The last of the names is the target's; `where` is what an error calls the table.
     """
     wanted = (*known.feature_names, "target")
     if len(names) != len(wanted):

@@ -40,14 +40,7 @@ class DatasetNotFoundError(FileNotFoundError):
 
 
 def find(known, data_home=None, download=True):
-    """The checked names and table of a known set, from the first place that has it.
-
-    Parameters
-    ----------
-    known : KnownSet
-    data_home : path, optional
-    download : bool
-    """
+    """The checked names and table of a known set, from the first place that has it."""
     file = f"{known.name}.csv.gz"
     folders = _folders(data_home)
     for folder in folders:

@@ -17,12 +17,6 @@ class DatasetFileError(ValueError):
 def unpack(packed, where):
     r"""The column names and the float64 table in a file's bytes; an empty cell is NaN.
 
-    Parameters
-    ----------
-    packed : bytes
-    where : path or str
-        What an error is to call the file.
-
     Examples
     --------
     >>> names, table = unpack(gzip.compress(b"a,target\n0.1,1\n,0\n"), "a.csv.gz")

@@ -106,14 +106,7 @@ class Dialect:
         return f"{self.text_prefix}'{inside}'"
 
     def condition(self, test, kind):
-        """The test of one column, to be put beside others with AND.
-
-        Parameters
-        ----------
-        test : ColumnTest
-        kind : {"number", "text", "truth"}
-            What the column holds.
-        """
+        """The test of a column that holds such values, to be put beside others."""
         name = self.name(test.name)
         may_be_nan = self.has_nan and kind == "number"
         # NaN is at most no number, in engines that put it above all numbers and in

@@ -77,18 +77,18 @@ def _features(trees):
                 "nan_value_treatment": NAN_TREATMENTS[treatment],
             }
         )
-    found = {"float_features": floats}
+    features = {"float_features": floats}
     for key, slot in (
         ("categorical_features", CATEGORICAL),
         ("text_features", TEXT),
         ("embedding_features", EMBEDDING),
     ):
-        found[key] = [_other_feature(entry) for entry in trees.tables(slot)]
-    for entry in found["categorical_features"]:
+        features[key] = [_other_feature(entry) for entry in trees.tables(slot)]
+    for entry in features["categorical_features"]:
         if entry["feature_index"] in one_hot:
             entry["values"] = []
-    found["ctrs"] = [{"elements": _elements(c)} for c in trees.tables(COUNTED)]
-    return found
+    features["ctrs"] = [{"elements": _elements(c)} for c in trees.tables(COUNTED)]
+    return features
 
 
 def _other_feature(entry):
@@ -140,7 +140,7 @@ def _oblivious_trees(trees, dimension):
     numbers = trees.array(SPLITS, "<i4").tolist()
     values = trees.array(LEAF_VALUES, "<f8")
     weights = trees.array(LEAF_WEIGHTS, "<f8")
-    found, at_split, at_leaf = [], 0, 0
+    built, at_split, at_leaf = [], 0, 0
     for depth in trees.array(SIZES, "<i4").tolist():
         if not 0 <= depth <= 32:
             raise damaged(f"a tree of depth {depth} cannot exist")
@@ -150,7 +150,7 @@ def _oblivious_trees(trees, dimension):
         if len(chosen) < depth or (at_leaf + n_leaves) * dimension > len(values):
             raise damaged("there are fewer splits or leaves than the trees need")
         part = slice(leaves.start * dimension, leaves.stop * dimension)
-        found.append(
+        built.append(
             {
                 "splits": [_split(splits, number, others) for number in chosen],
                 "leaf_values": values[part].tolist(),
@@ -159,7 +159,7 @@ def _oblivious_trees(trees, dimension):
         )
         at_split += depth
         at_leaf += n_leaves
-    return found
+    return built
 
 
 def _nested_trees(trees, dimension):
@@ -167,7 +167,7 @@ def _nested_trees(trees, dimension):
     moves = trees.array(STEPS, "<u2", 2).reshape(-1, 2).tolist()
     numbers = trees.array(SPLITS, "<i4").tolist()
     leaves = _step_leaves(trees, dimension)
-    found, start = [], 0
+    built, start = [], 0
     for size in trees.array(SIZES, "<i4").tolist():
         end = start + size
         if size < 1 or end > min(len(moves), len(numbers), len(leaves)):
@@ -188,22 +188,22 @@ def _nested_trees(trees, dimension):
                 node[side] = {} if move else leaves[step]
                 if move:
                     waiting.append((node[side], step + move))
-        found.append(root)
+        built.append(root)
         start = end
-    return found
+    return built
 
 
 def _step_leaves(trees, dimension):
     """For each step the leaf that ends there; inner steps have one that is not used."""
     values = trees.array(LEAF_VALUES, "<f8").tolist()
     weights = trees.array(LEAF_WEIGHTS, "<f8").tolist()
-    found = []
+    leaves = []
     for start in trees.array(STEP_LEAVES, "<u4").tolist():
         leaf = {"value": values[start : start + dimension]}
         if start // dimension < len(weights):
             leaf["weight"] = weights[start // dimension]
-        found.append(leaf)
-    return found
+        leaves.append(leaf)
+    return leaves
 
 
 class _Buffer:

@@ -8,31 +8,20 @@ from typing import NamedTuple
 from defragtrees.errors import ModelFileError, UnsupportedEnsembleError
 from defragtrees.files import first_bytes
 
-__all__ = ["ModelFile", "Trust", "report_damage"]
+__all__ = ["MAX_CELLS", "ModelFile", "Trust", "check_size", "report_damage"]
+
+MAX_CELLS = 2**28  # nodes x outputs or nodes x categories that are held at once
 
 
 class Trust(NamedTuple):
-    """Which files that could run code may be opened.
-
-    Parameters
-    ----------
-    pickle : bool
-        Whether pickles may.
-    types : tuple of str
-        Types in a skops file to trust beside those that skops trusts.
-    """
+    """Whether pickles may be opened, and which types that skops does not deem safe."""
 
     pickle: bool = False
     types: tuple[str, ...] = ()
 
 
 class ModelFile:
-    """A file or folder whose kind is to be told; it is read as far as that needs.
-
-    Parameters
-    ----------
-    path : Path
-    """
+    """A file or folder whose kind is to be told; it is read as far as that needs."""
 
     def __init__(self, path: Path):
         self.path = path
@@ -85,3 +74,14 @@ it has no 'learner'.
 def _damaged(library, source, why):
     why = " ".join(why.split()).rstrip(".")
     return ModelFileError(f"{source!r} is not a whole {library} model: {why}.")
+
+
+def check_size(library, n_nodes, n_outputs, categories):
+    """Refuse trees that are too large for memory, as those of a damaged file may be."""
+    width = max((len(labels) for labels in categories if labels is not None), default=0)
+    if n_nodes * max(n_outputs, width) > MAX_CELLS:
+        raise UnsupportedEnsembleError(
+            f"Cannot read this {library} ensemble: {n_nodes} nodes with {n_outputs} "
+            f"outputs and {width} categories are too many to hold. "
+            "Fit fewer trees, or join rare categories."
+        )

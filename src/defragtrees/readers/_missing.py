@@ -18,12 +18,7 @@ __all__ = ["count_as_missing"]
 def count_as_missing(tree, low, high, where):
     """The tree with every `low <= x <= high` going the way of missing values.
 
-    Parameters
-    ----------
-    tree : Tree
-    low, high : float
-    where : bool array of shape (n_nodes,)
-        The splits to change; all on numbers.
+    `where` is a mask of the nodes to change, all of which split on numbers.
 
     Examples
     --------

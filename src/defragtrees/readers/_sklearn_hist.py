@@ -21,7 +21,7 @@ def read_hist(ensemble, facts):
         for stage in ensemble._predictors
         for k, predictor in enumerate(stage)
     )
-    if facts["task"] == "classification":
+    if "classes" in facts:
         # A single class has one output too, and softmax makes its probability 1.
         link = "sigmoid" if len(facts["classes"]) == 2 else "softmax"
     else:

@@ -55,10 +55,10 @@ class _Cursor:
         return self.data[self.at - n_bytes : self.at]
 
     def marker(self):
-        found = self.take(1)
-        while found == b"N":  # a filler without meaning
-            found = self.take(1)
-        return found
+        marker = self.take(1)
+        while marker == b"N":  # a filler without meaning
+            marker = self.take(1)
+        return marker
 
     def peek(self):
         return self.data[self.at : self.at + 1]
@@ -82,10 +82,10 @@ class _Cursor:
         raise ValueError(f"byte {self.at - 1} has the unknown type {marker!r}")
 
     def length(self):
-        found = self.value(self.marker(), MAX_DEPTH)
-        if type(found) is not int or found < 0:
+        length = self.value(self.marker(), MAX_DEPTH)
+        if type(length) is not int or length < 0:
             raise ValueError(f"byte {self.at} should be a length")
-        return found
+        return length
 
     def text(self):
         return self.take(self.length()).decode("utf-8")

@@ -10,38 +10,22 @@ import numpy as np
 
 from defragtrees.errors import UnsupportedEnsembleError
 from defragtrees.forest import Tree, exact_threshold
+from defragtrees.readers._files import MAX_CELLS, check_size
 from defragtrees.readers._missing import count_as_missing
 
 __all__ = ["read_categories", "read_trees"]
-
-MAX_CELLS = 2**28  # nodes x outputs or nodes x categories that are held at once
 
 
 def read_trees(documents, groups, n_outputs, categories, missing):
     """Each tree's document as a Tree.
 
-    Parameters
-    ----------
-    documents : list of dict
-    groups : int array of shape (n_trees,)
-        The output that each tree adds to.
-    n_outputs : int
-    categories : tuple of (tuple or None)
-        For each feature its categories, or None where it is numeric.
-    missing : float
-        The number that counts as missing, beside NaN.
+    A tree adds to the output that `groups` has for it; `missing` is the number that
+    counts as missing, beside NaN.
     """
-    is_set = np.array([known is not None for known in categories], dtype=bool)
-    width = max(
-        (len(known) + 1 for known in categories if known is not None), default=0
-    )
+    is_set = np.array([labels is not None for labels in categories], dtype=bool)
     n_nodes = sum(len(document["left_children"]) for document in documents)
-    if n_nodes * max(n_outputs, width if is_set.any() else 0) > MAX_CELLS:
-        raise UnsupportedEnsembleError(
-            f"Cannot read this XGBoost ensemble: {n_nodes} nodes with {n_outputs} "
-            f"outputs and {width} categories are too many to hold. "
-            "Fit fewer trees, or join rare categories."
-        )
+    check_size("XGBoost", n_nodes, n_outputs, categories)
+    width = 1 + max((len(c) for c in categories if c is not None), default=0)
     trees = []
     for document, group in zip(documents, groups, strict=True):
         node = _Nodes(document, len(categories))
@@ -96,12 +80,12 @@ class _Nodes:
 
 def _values(document, node, group, n_outputs):
     value = np.zeros((node.n_nodes, n_outputs))
-    n_own = int(document["tree_param"].get("size_leaf_vector", "1"))
-    if n_own <= 1:
+    n_answers = int(document["tree_param"].get("size_leaf_vector", "1"))
+    if n_answers <= 1:
         value[node.is_leaf, group] = node.stored[node.is_leaf]
         return value
-    if n_own != n_outputs:
-        raise ValueError(f"a leaf has {n_own} answers instead of {n_outputs}")
+    if n_answers != n_outputs:
+        raise ValueError(f"a leaf has {n_answers} answers instead of {n_outputs}")
     if "leaf_weights" in document:
         rows = numbers(document["leaf_weights"], np.float32).reshape(-1, n_outputs)
         row = node.right[node.is_leaf]  # a leaf keeps the number of its row here
@@ -120,16 +104,16 @@ def _sets(document, node, in_set, categories, width, missing):
         return None
     sets = np.zeros((node.n_nodes, width), dtype=bool)
     sets[in_set] = True
-    n_found = 0
+    n_sets = 0
     for at, codes in _stored_sets(document):
         if not (0 <= at < node.n_nodes and in_set[at]):
             raise ValueError(f"node {at} has categories but does not split on them")
-        known = categories[node.feature[at]]
-        if codes.size and not 0 <= codes.min() <= codes.max() < len(known):
-            raise ValueError(f"a category is not one of {len(known)}")
+        n_labels = len(categories[node.feature[at]])
+        if codes.size and not 0 <= codes.min() <= codes.max() < n_labels:
+            raise ValueError(f"a category is not one of {n_labels}")
         sets[at, codes] = False
-        n_found += 1
-    if n_found != in_set.sum():
+        n_sets += 1
+    if n_sets != in_set.sum():
         raise ValueError("a split on categories has none")
     if not np.isnan(missing):
         _mark_missing(sets, node, in_set, categories, missing)
@@ -139,9 +123,9 @@ def _sets(document, node, in_set, categories, width, missing):
 def _mark_missing(sets, node, in_set, categories, missing):
     # XGBoost compares the position, not the label, with the number for missing.
     for at in np.flatnonzero(in_set):
-        known = categories[node.feature[at]]
-        position = len(known) - 1 if type(known[-1]) is float else missing
-        if 0 <= position < len(known) and position == int(position):
+        labels = categories[node.feature[at]]
+        position = len(labels) - 1 if type(labels[-1]) is float else missing
+        if 0 <= position < len(labels) and position == int(position):
             sets[at, int(position)] = node.default_left[at]
 
 
@@ -177,18 +161,18 @@ def read_categories(model, feature_types, documents, n_features, missing):
         for at, codes in _stored_sets(document):
             j = int(feature[at])
             n_codes[j] = max(n_codes.get(j, 1), 1 + int(codes.max(initial=0)))
-    for j, n_known in n_codes.items():
+    for j, n_labels in n_codes.items():
         if not 0 <= j < n_features:
             raise ValueError(f"a tree splits on a feature beyond the {n_features}")
         if labels[j] is None:
-            labels[j] = _plain_labels(n_known, missing)
+            labels[j] = _plain_labels(n_labels, missing)
     return tuple(labels)
 
 
-def _plain_labels(n_known, missing):
-    if n_known > MAX_CELLS:
-        raise ValueError(f"it claims to know {n_known} categories")
-    labels = tuple(range(n_known))
+def _plain_labels(n_labels, missing):
+    if n_labels > MAX_CELLS:
+        raise ValueError(f"it claims to know {n_labels} categories")
+    labels = tuple(range(n_labels))
     # A number that means missing is a label of its own, with its own way to go.
     if np.isfinite(missing) and missing not in labels:
         labels += (float(missing),)

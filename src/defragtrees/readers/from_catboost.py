@@ -32,19 +32,13 @@ BINARY_MARK = b"CBM1"
 
 # What `predict` does to the sum of the trees. For the logarithmic LogLinQuantile it
 # does nothing, although for Poisson and Tweedie it takes the exponential.
+PLAIN_LOSSES = (
+    *("Cox", "Expectile", "Huber", "LogCosh", "LogLinQuantile", "Lq", "MAE", "MAPE"),
+    *("Quantile", "RMSE", "RMSPE"),
+)
 REGRESSION_LINKS = {
-    "Cox": "identity",
-    "Expectile": "identity",
-    "Huber": "identity",
-    "LogCosh": "identity",
-    "LogLinQuantile": "identity",
-    "Lq": "identity",
-    "MAE": "identity",
-    "MAPE": "identity",
+    **dict.fromkeys(PLAIN_LOSSES, "identity"),
     "Poisson": "exp",
-    "Quantile": "identity",
-    "RMSE": "identity",
-    "RMSPE": "identity",
     "Tweedie": "exp",
 }
 CLASS_LINKS = {
@@ -95,17 +89,7 @@ def is_file(file):
 
 
 def read_file(path):
-    """The trees in a file that CatBoost saved as a Forest; catboost is not needed.
-
-    Parameters
-    ----------
-    path : str or Path
-        A file saved as `.json` (`format="json"`) or `.cbm`.
-
-    Returns
-    -------
-    Forest
-    """
+    """The trees in a `.json` or `.cbm` file; catboost is not needed."""
     path = Path(path)
     content = path.read_bytes()
     is_binary = content.startswith(BINARY_MARK) or path.suffix == ".cbm"
@@ -128,10 +112,10 @@ def _forest(document):
         classes = _read_classes(information)
         _check_probability_threshold(information)
     elif loss not in REGRESSION_LINKS:
-        known = ", ".join(sorted(REGRESSION_LINKS | CLASS_LINKS))
+        losses = ", ".join(sorted(REGRESSION_LINKS | CLASS_LINKS))
         raise UnsupportedEnsembleError(
             f"Cannot read the CatBoost ensemble: its loss is {loss!r}. "
-            f"Fit it with one of {known}."
+            f"Fit it with one of {losses}."
         )
     has_output_per_class = loss in ("MultiClass", "MultiClassOneVsAll")
     n_outputs = len(classes) if has_output_per_class else 1

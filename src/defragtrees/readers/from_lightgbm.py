@@ -11,7 +11,7 @@ import numpy as np
 
 from defragtrees.errors import UnsupportedEnsembleError
 from defragtrees.forest import Forest, Tree
-from defragtrees.readers._files import report_damage
+from defragtrees.readers._files import check_size, report_damage
 from defragtrees.readers._lightgbm_labels import read_categories
 from defragtrees.readers._lightgbm_text import (
     MISSING_NONE,
@@ -27,25 +27,19 @@ NAME, KIND = "LightGBM", "a LightGBM model"
 SUFFIXES = (".txt",)
 
 ZERO = float(np.float32(1e-35))  # LightGBM takes numbers up to this size for zero
-MAX_CELLS = 2**28  # nodes x outputs or nodes x categories that are held at once
 # From the sum of the trees to what a Booster predicts.
 OBJECTIVES = {
-    "binary": ("classification", "sigmoid"),
-    "cross_entropy": ("regression", "sigmoid"),
-    "cross_entropy_lambda": ("regression", "softplus"),
-    "fair": ("regression", "identity"),
-    "gamma": ("regression", "exp"),
-    "huber": ("regression", "identity"),
-    "lambdarank": ("regression", "identity"),
-    "mape": ("regression", "identity"),
-    "multiclass": ("classification", "softmax"),
-    "multiclassova": ("classification", "sigmoid"),
-    "poisson": ("regression", "exp"),
-    "quantile": ("regression", "identity"),
-    "rank_xendcg": ("regression", "identity"),
-    "regression": ("regression", "identity"),
-    "regression_l1": ("regression", "identity"),
-    "tweedie": ("regression", "exp"),
+    name: (task, link)
+    for task, link, names in (
+        ("classification", "sigmoid", "binary multiclassova"),
+        ("classification", "softmax", "multiclass"),
+        ("regression", "sigmoid", "cross_entropy"),
+        ("regression", "softplus", "cross_entropy_lambda"),
+        ("regression", "exp", "gamma poisson tweedie"),
+        ("regression", "identity", "fair huber lambdarank mape quantile rank_xendcg"),
+        ("regression", "identity", "regression regression_l1"),
+    )
+    for name in names.split()
 }
 
 
@@ -76,16 +70,7 @@ def is_file(file):
 
 
 def read_file(path):
-    """The trees of a text file that LightGBM saved, as a Forest.
-
-    Parameters
-    ----------
-    path : str or Path
-
-    Returns
-    -------
-    Forest
-    """
+    """The trees in a `.txt` file; lightgbm is not needed."""
     path = Path(path)
     with report_damage(NAME, path.name):
         return _forest(parse_text(path.read_bytes().decode("utf-8")), None)
@@ -109,7 +94,8 @@ def _forest(model, kind, classes=None):
     if classes is not None and len(classes) == 1:
         link = "softmax"  # LightGBM trains against a second class that has no label
     categories, codes = read_categories(model, names, trees)
-    _check_size(trees, n_outputs, categories)
+    n_nodes = sum(2 * tree.n_leaves - 1 for tree in trees)
+    check_size(NAME, n_nodes, n_outputs, categories)
     if "average_output" in model.header:
         scale /= max(1, len(trees) // n_outputs)
     return Forest(
@@ -174,17 +160,6 @@ def _plain_trees(model):
                 "formulas, not numbers. Fit with linear_tree=False."
             )
     return model.trees
-
-
-def _check_size(trees, n_outputs, categories):
-    n_nodes = sum(2 * tree.n_leaves - 1 for tree in trees)
-    width = max((len(known) for known in categories if known is not None), default=0)
-    if n_nodes * max(n_outputs, width) > MAX_CELLS:
-        raise UnsupportedEnsembleError(
-            f"Cannot read this LightGBM ensemble: {n_nodes} nodes with {n_outputs} "
-            f"outputs and {width} categories are too many to hold. "
-            "Fit fewer trees, or join rare categories."
-        )
 
 
 def _tree(tree, output, n_outputs, codes):

@@ -122,7 +122,7 @@ def _natural(name):
 def _read_table(path):
     text = path.read_text(encoding="utf-8-sig", errors="replace").replace('"', "")
     lines = [line.rstrip() for line in text.splitlines() if line.strip()]
-    _check_whole(path.name, lines)
+    _check_complete(path.name, lines)
     rows = [line.split() for line in lines[1:]]
     try:
         numbers = np.array([[float(word) for word in row[1:]] for row in rows])
@@ -136,18 +136,18 @@ def _read_table(path):
     left, right, variable, _, status, prediction = numbers.T
     table = _Table(
         path.name,
-        _whole(left, path.name),
-        _whole(right, path.name),
-        _whole(variable, path.name),
+        _integers(left, path.name),
+        _integers(right, path.name),
+        _integers(variable, path.name),
         tuple(row[4] for row in rows),
-        _whole(status, path.name),
+        _integers(status, path.name),
         prediction,
     )
     _check_nodes(table)
     return table
 
 
-def _check_whole(name, lines):
+def _check_complete(name, lines):
     """Refuse a text that is not one table, or that R or a copy has cut."""
     if any("omitted" in line and "max" in line for line in lines):
         raise ModelFileError(
@@ -180,7 +180,7 @@ def _check_whole(name, lines):
             )
 
 
-def _whole(numbers, name):
+def _integers(numbers, name):
     if (numbers != np.round(numbers)).any():
         raise ModelFileError(
             f"Cannot read {name!r}: children, split variables and status must be whole "

@@ -220,7 +220,7 @@ def _read_boosted(ensemble, facts):
         combine="sum",
         base=scale * base,
         weights=np.full(len(trees), scale * ensemble.learning_rate),
-        link="identity" if facts["task"] == "regression" else link,
+        link=link if "classes" in facts else "identity",
         ties="last",
         **facts,
     )

@@ -26,26 +26,21 @@ MAX_COUNT = 2**20  # features or outputs; what a damaged file claims may be more
 # From the sum of the trees to what a Booster predicts. The stored base score is on the
 # scale of the answer where the link is the exponential or the sigmoid.
 OBJECTIVES = {
-    "binary:hinge": ("classification", "step"),
-    "binary:logistic": ("classification", "sigmoid"),
-    "binary:logitraw": ("regression", "identity"),
-    "count:poisson": ("regression", "exp"),
-    "multi:softmax": ("classification", "softmax"),
-    "multi:softprob": ("classification", "softmax"),
-    "rank:map": ("regression", "identity"),
-    "rank:ndcg": ("regression", "identity"),
-    "rank:pairwise": ("regression", "identity"),
-    "reg:absoluteerror": ("regression", "identity"),
-    "reg:gamma": ("regression", "exp"),
-    "reg:linear": ("regression", "identity"),
-    "reg:logistic": ("regression", "sigmoid"),
-    "reg:pseudohubererror": ("regression", "identity"),
-    "reg:quantileerror": ("regression", "identity"),
-    "reg:squarederror": ("regression", "identity"),
-    "reg:squaredlogerror": ("regression", "identity"),
-    "reg:tweedie": ("regression", "exp"),
-    "survival:aft": ("regression", "exp"),
-    "survival:cox": ("regression", "exp"),
+    f"{family}:{name}": (task, link)
+    for task, link, family, names in (
+        ("classification", "step", "binary", "hinge"),
+        ("classification", "sigmoid", "binary", "logistic"),
+        ("classification", "softmax", "multi", "softmax softprob"),
+        ("regression", "identity", "binary", "logitraw"),
+        ("regression", "identity", "rank", "map ndcg pairwise"),
+        ("regression", "identity", "reg", "absoluteerror linear pseudohubererror"),
+        ("regression", "identity", "reg", "quantileerror squarederror squaredlogerror"),
+        ("regression", "sigmoid", "reg", "logistic"),
+        ("regression", "exp", "reg", "gamma tweedie"),
+        ("regression", "exp", "count", "poisson"),
+        ("regression", "exp", "survival", "aft cox"),
+    )
+    for name in names.split()
 }
 
 
@@ -77,16 +72,7 @@ def is_file(file):
 
 
 def read_file(path):
-    """The trees of a `.json` or `.ubj` file that XGBoost saved, as a Forest.
-
-    Parameters
-    ----------
-    path : str or Path
-
-    Returns
-    -------
-    Forest
-    """
+    """The trees in a `.json` or `.ubj` file; xgboost is not needed."""
     path = Path(path)
     with report_damage(NAME, path.name):
         document = _parsed(path.read_bytes())

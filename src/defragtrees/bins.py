@@ -91,11 +91,11 @@ class ThresholdGrid(ByValue):
         values = self.splits[feature]
         missing = np.isnan(column)
         if values.ndim == 1:
-            found = np.searchsorted(values, column, side="left")
-            return np.where(missing, len(values) + 1, found)
-        found = np.where(missing, 0, column).astype(np.intp)
-        found = np.minimum(found, values.shape[1] - 1)
-        return np.where(missing, values.shape[1], found)
+            code = np.searchsorted(values, column, side="left")
+            return np.where(missing, len(values) + 1, code)
+        code = np.where(missing, 0, column).astype(np.intp)
+        code = np.minimum(code, values.shape[1] - 1)
+        return np.where(missing, values.shape[1], code)
 
     def condition(self, feature, accepts):
         """What it says of a feature that only some of its bins are accepted.

@@ -74,6 +74,13 @@ def test_frame_names_replace_made_up_ones():
     assert simple.rules_.feature_names == ("a", "b", "c")
 
 
+def test_features_may_be_given_by_the_names_of_the_frame():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    simple = simplify(forest, frame, features=["a"], random_state=0)
+    assert simple.rules_.features == ("a",)
+
+
 def test_length_of_y():
     with pytest.raises(ValueError, match="equally many rows; got 80 and 79"):
         simplify(forest, X, y[:-1])

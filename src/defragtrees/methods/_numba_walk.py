@@ -94,5 +94,5 @@ def walk(
                     )
             for i in range(len(node)):
                 for output in range(total.shape[1]):
-                    said = weights[tree] * value[node[i], output]
-                    total[start + i, output] += said
+                    share = weights[tree] * value[node[i], output]
+                    total[start + i, output] += share

@@ -93,8 +93,8 @@ class Simplifier(BaseEstimator, ABC):
         if forest is None:
             self.ensemble_ = fit_ensemble(self, source, rng)
             forest = read_forest(self.ensemble_)
-        self._check_forest(forest)
         self.forest_ = named_forest(forest, source.first().X)
+        self._check_forest(self.forest_)
         store = _read_rows(self, source, self.forest_)
         problem = Problem.of_store(
             store, self.forest_, sources.MANY_ROWS, rng, self.shorten_thresholds

@@ -168,10 +168,10 @@ class _Defrag(Simplifier):
             )
             self.component_rules_ = component_rules(problem, self.posterior_, boxes)
             return rules
-        found, costs = refine(problem, posteriors, settings, rng)
-        self.path_ = {n: found[n] for n in sorted(found)}
+        lists, costs = refine(problem, posteriors, settings, rng)
+        self.path_ = {n: lists[n] for n in sorted(lists)}
         self.path_costs_ = {n: costs[n] for n in sorted(costs)}
-        return found[min(costs, key=lambda n: (costs[n], n))]
+        return lists[min(costs, key=lambda n: (costs[n], n))]
 
     def _check_forest(self, forest):
         super()._check_forest(forest)

@@ -59,7 +59,7 @@ def refine(problem, posteriors, settings, rng):
 
     Returns
     -------
-    found : dict from int to RuleSet
+    lists : dict from int to RuleSet
     costs : dict from int to float
         Description length of each, in nats.
     """
@@ -76,8 +76,8 @@ def refine(problem, posteriors, settings, rng):
     else:
         lists = _searched(problem, posteriors, settings, rng, table, loss)
         best = polish(lists, table, last_loss, settings.limits)
-    found = {n: _rule_set(problem, rules) for n, rules in best.items()}
-    return found, {n: rules.cost for n, rules in best.items()}
+    lists = {n: _rule_set(problem, rules) for n, rules in best.items()}
+    return lists, {n: rules.cost for n, rules in best.items()}
 
 
 def _searched(problem, posteriors, settings, rng, table, loss):
@@ -126,11 +126,11 @@ def _search_rows(problem, settings, rng):
     is_set = np.array([known is not None for known in problem.categories], dtype=bool)
     features = range(len(problem.feature_names))
     X = np.column_stack([problem.column(j)[rows] for j in features])
-    drawn = draw_rows(X, n_new, is_set, rng, problem.feature_order)
+    new = draw_rows(X, n_new, is_set, rng, problem.feature_order)
     share = weight.mean() * min(1.0, len(X) / n_new)
     return (
-        np.vstack([codes, problem.grid.bin(drawn).codes]),
-        np.concatenate([target, problem.forest.predict_target(drawn)]),
+        np.vstack([codes, problem.grid.bin(new).codes]),
+        np.concatenate([target, problem.forest.predict_target(new)]),
         np.concatenate([weight, np.full(n_new, share)]),
     )
 
@@ -150,13 +150,13 @@ def _rule_set(problem, rules):
     """The boxes as rules, with what they say of the training rows."""
     conditions = [_conditions(problem, rules.table, box) for box in rules.boxes]
     left = np.ones(len(problem.target), dtype=bool)
-    found = []
-    for k, own in enumerate([*conditions, ()]):
-        held = left & problem.covered(own)
+    listed = []
+    for k, tests in enumerate([*conditions, ()]):
+        held = left & problem.covered(tests)
         basis = rules.loss.basis(rules.counts[k])
-        found.append(answering_rule(problem, own, held, basis))
+        listed.append(answering_rule(problem, tests, held, basis))
         left &= ~held
-    return problem.rule_set(found)
+    return problem.rule_set(listed)
 
 
 def _conditions(problem, table, box):

@@ -62,18 +62,18 @@ def _interval(block, bins, tolerance, n_bins):
     total = above[0] + below[0] if len(above) else 0.0
     if total <= 0:
         return []
-    found = []
+    sides = []
     bin_number = np.arange(n_bins)
     missing = bin_number == n_bins - 1
     lower = np.flatnonzero(below <= tolerance * total)
     upper = np.flatnonzero(above <= tolerance * total)
     if lower.size:
         after = _between(block.codes, lower[-1])
-        found.append(("lower", (bin_number > after) | missing))
+        sides.append(("lower", (bin_number > after) | missing))
     if upper.size:
         after = _between(block.codes, upper[0])
-        found.append(("upper", (bin_number <= after) | missing))
-    return found
+        sides.append(("upper", (bin_number <= after) | missing))
+    return sides
 
 
 def _between(codes, statement):

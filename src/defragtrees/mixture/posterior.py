@@ -67,14 +67,14 @@ class Posterior:
             (block.feature, self._full_table(block, params.table[block.rows]))
             for block in self.layout.blocks
         ]
-        found = np.empty(len(codes), dtype=np.intp)
+        likeliest = np.empty(len(codes), dtype=np.intp)
         for start in range(0, len(codes), TILE_ROWS):
             rows = slice(start, start + TILE_ROWS)
             scores = np.tile(params.log_weight, (len(codes[rows]), 1))
             for feature, table in tables:
                 scores += table[codes[rows, feature]]
-            found[rows] = scores.argmax(axis=1)
-        return found
+            likeliest[rows] = scores.argmax(axis=1)
+        return likeliest
 
     def _full_table(self, block, table):
         """The table for every bin, also those that no training row has."""

@@ -136,8 +136,8 @@ class DaskShards:
         answers = self.client.gather(self._submit(visit, contents))
         by_run = {
             i: answer
-            for own, found in zip(self.positions, answers, strict=True)
-            for i, answer in zip(own, found, strict=True)
+            for own, of_runs in zip(self.positions, answers, strict=True)
+            for i, answer in zip(own, of_runs, strict=True)
         }
         return [by_run[i] for i in sorted(by_run)]
 
@@ -237,15 +237,15 @@ def ask_part(X, y, weight, given):
 def in_order(futures):
     """The results of futures in their order, the error in a Failure raised at once."""
     places = {future.key: i for i, future in enumerate(futures)}
-    found, n_given = {}, 0
+    waiting, n_given = {}, 0
     for future, result in distributed.as_completed(futures, with_results=True):
         if future.status != "finished":
             future.result()  # raises what became of it
         if isinstance(result, Failure):
             raise result.error
-        found[places[future.key]] = result
-        while n_given in found:
-            yield found.pop(n_given)
+        waiting[places[future.key]] = result
+        while n_given in waiting:
+            yield waiting.pop(n_given)
             n_given += 1
 
 

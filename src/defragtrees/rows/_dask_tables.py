@@ -141,18 +141,18 @@ def cut(array, lengths, X, hold=None):
         a few megabytes, so where there is a cluster slices are sent one by one.
     """
     if hold is None:
-        found = da.from_array(array, chunks=(tuple(lengths), *array.shape[1:]))
+        lazy = da.from_array(array, chunks=(tuple(lengths), *array.shape[1:]))
     else:
         ends = np.cumsum(lengths)[:-1]
-        found = da.concatenate(
+        lazy = da.concatenate(
             [
                 da.from_delayed(hold(own), own.shape, own.dtype)
                 for own in np.split(array, ends)
             ]
         )
     if is_frame(X):
-        return require("dask.dataframe", "A data frame").from_dask_array(found)
-    return found
+        return require("dask.dataframe", "A data frame").from_dask_array(lazy)
+    return lazy
 
 
 def blocks(function, X, y=None, weight=None, given=None):

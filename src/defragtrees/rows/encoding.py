@@ -99,9 +99,10 @@ class Encoder:
             kept = weight > 0
             matrix, weight = matrix[kept], weight[kept]
             y = None if y is None else y[kept]
-        targets = {"answers": self._answers(matrix)}
+        targets = {"answers": self._compact(self.forest.predict_target(matrix))}
         if y is not None:
-            targets["labels"] = self._labels(y)
+            outcome = self.forest.outcome
+            targets["labels"] = self._compact(outcome.encode(outcome.check(y)))
         X = matrix if self.keeps_numbers else None
         shard = Shard(self._codes(matrix), targets, weight, X)
         return shard, self._digest(shard, matrix)
@@ -113,15 +114,6 @@ class Encoder:
             rows = slice(start, start + TILE_ROWS)
             codes[rows] = self.grid.bin(matrix[rows]).codes
         return codes
-
-    def _answers(self, matrix):
-        if self.forest.classes is None:
-            return self.forest.predict_encoded(matrix)
-        return self._compact(self.forest.class_index(matrix))
-
-    def _labels(self, y):
-        outcome = self.forest.outcome
-        return self._compact(outcome.encode(outcome.check(y)))
 
     def _compact(self, encoded):
         """Class numbers in as few bytes as will do; numbers as they are."""

@@ -57,11 +57,11 @@ class DaskSource(Source):
         lengths = known_lengths(self.X)
         if lengths is not None:
             return int(sum(lengths))
-        waiting, found, step = blocks(_count, self.X), 0, 1
-        while waiting and found <= sources.MANY_ROWS:
-            found += sum(dask.compute(*waiting[:step]))
+        waiting, n_rows, step = blocks(_count, self.X), 0, 1
+        while waiting and n_rows <= sources.MANY_ROWS:
+            n_rows += sum(dask.compute(*waiting[:step]))
             waiting, step = waiting[step:], 2 * step
-        return found
+        return n_rows
 
     def first(self):
         """A row with the types of X, made up unless only real rows tell them."""

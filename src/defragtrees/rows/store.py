@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from defragtrees.bins import ThresholdGrid
+from defragtrees.bins import Binned, ThresholdGrid
 from defragtrees.rows.encoding import (
     Encoder,
     bin_values,
@@ -122,25 +122,21 @@ class RowStore:
     def take(self, rows):
         """Some of the rows of a table in memory, in their order."""
         shard = self.table.take(np.sort(rows))
-        counts = [
-            np.bincount(shard.codes[:, j], minlength=n)
-            for j, n in enumerate(self.grid.n_bins)
-        ]
         return dataclasses.replace(
             self,
             shards=OneShard(shard),
-            counts=counts,
+            counts=Binned(shard.codes, self.grid).counts(),
             total_weight=float(shard.sample_weight.sum()),
             n_rows=len(shard),
         )
 
     def draw(self, n_rows, rng):
         """A shard of at most `n_rows` rows, drawn by their places in the source."""
-        drawn = np.arange(self.n_rows)
+        chosen = np.arange(self.n_rows)
         if self.n_rows > n_rows:
-            drawn = np.sort(rng.choice(self.n_rows, n_rows, replace=False))
+            chosen = np.sort(rng.choice(self.n_rows, n_rows, replace=False))
         ends = np.cumsum([0, *self.shards.lengths])
-        places = [drawn[(drawn >= a) & (drawn < b)] - a for a, b in pairwise(ends)]
+        places = [chosen[(chosen >= a) & (chosen < b)] - a for a, b in pairwise(ends)]
         [shard] = joined(self.shards.collect(Shard.take, places), math.inf)
         return shard
 

@@ -269,9 +269,9 @@ def _add_residuals(numbers, start, n_rows, mean, half_precision, lanes, scores):
     for row in range(n_rows):
         # A difference of near numbers; the rest can do with float32.
         rest = _narrow(_subtract(_fill(numbers[start + row], lanes), middle))
-        found = _load(scores, row * width, lanes)
-        found = _subtract(found, _multiply(_multiply(rest, rest), factor))
-        _store(scores, row * width, found)
+        values = _load(scores, row * width, lanes)
+        values = _subtract(values, _multiply(_multiply(rest, rest), factor))
+        _store(scores, row * width, values)
 
 
 @njit(nogil=True)
@@ -287,10 +287,10 @@ def _share_out(weight, start, n_rows, lanes, scores, sums):
         block = _fill(np.float32(0), lanes)
         product = 1.0
         for row in range(first, min(first + BLOCK_ROWS, n_rows)):
-            found = _load(scores, row * width, lanes)
-            top = _largest(found)
-            found = _exp(_subtract(found, _fill(top, lanes)))
-            norm = _total(found)
+            values = _load(scores, row * width, lanes)
+            top = _largest(values)
+            values = _exp(_subtract(values, _fill(top, lanes)))
+            norm = _total(values)
             factor = np.float32(1) / norm
             if len(weight):
                 own = weight[start + row]
@@ -299,9 +299,9 @@ def _share_out(weight, start, n_rows, lanes, scores, sums):
             else:
                 evidence += top
                 product *= norm
-            found = _multiply(found, _fill(factor, lanes))
-            block = _add(block, found)
-            _store(scores, row * width, found)
+            values = _multiply(values, _fill(factor, lanes))
+            block = _add(block, values)
+            _store(scores, row * width, values)
         evidence += math.log(product)
         _store(sums, 0, _add(_load(sums, 0, lanes), _widen(block)))
     return evidence
@@ -348,7 +348,7 @@ def _kept(function):
 
 
 @_kept
-def visit(cells, target, weight, parameters, lanes, work, found):
+def visit(cells, target, weight, parameters, lanes, work, flat_sums):
     """The expectation step of one restart for all rows.
 
     Parameters
@@ -369,7 +369,7 @@ def visit(cells, target, weight, parameters, lanes, work, found):
     work : tuple
         Scores, float32, for TILE_ROWS + 1 rows; zeros, float32, for the sums by row
         of `table`, or nothing to leave them out.
-    found : tuple
+    flat_sums : tuple
         Four rows of sums: of responsibilities, and for numbers once more and with
         the target and its square; the sums by row of `table`. float64, flat, zeros.
 
@@ -378,7 +378,7 @@ def visit(cells, target, weight, parameters, lanes, work, found):
     classes, numbers = target
     table, offset, mean, half_precision = parameters
     scores, bins = work
-    sums, total = found
+    sums, total = flat_sums
     n_all = max(len(classes), len(numbers))
     width = STEP * len(lanes)
     evidence = 0.0

@@ -62,17 +62,17 @@ def expect(shard, plan, by_bin):
     for i in range(n_restarts):
         own = slice(i * n_components, (i + 1) * n_components)
         parameters = room.take(plan, own, place)
-        evidence[i] = kernels.visit(*rows, parameters, lanes, room.work, room.found)
+        evidence[i] = kernels.visit(*rows, parameters, lanes, room.work, room.flat_sums)
         sums[:, own] = room.sums[:, :n_components]
         if by_bin:
             bins[:, own] = room.total[place, :n_components]
     weight, first, second = sums[[0 if plan.n_classes else 1, 2, 3]]
-    found = Expected(weight.reshape(plan.penalty.shape), evidence)
+    weights = weight.reshape(plan.penalty.shape)
     if not by_bin:
-        return found
+        return Expected(weights, evidence)
     _settle(bins, plan, weight)
     n_bins = plan.starts[-1]
-    return Expected(found.weight, evidence, bins[:n_bins], bins[n_bins:], first, second)
+    return Expected(weights, evidence, bins[:n_bins], bins[n_bins:], first, second)
 
 
 def _n_steps(n_components):
@@ -143,7 +143,7 @@ class _Room:
         self.parameters = (table, offset, mean, half_precision)
         self.sums, self.total = sums, total
         self.work = (scores.reshape(-1), bins.reshape(-1))
-        self.found = (sums.reshape(-1), total.reshape(-1))
+        self.flat_sums = (sums.reshape(-1), total.reshape(-1))
 
     def take(self, plan, columns, place):
         """The parameters of these columns as `visit` takes them; sums become 0."""

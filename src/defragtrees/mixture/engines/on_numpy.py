@@ -76,11 +76,11 @@ def _expect_tile(codes, target, weight, plan, by_bin):
     if weight is not None:
         work *= weight
         evidence *= weight
-    found = Expected(work.sum(axis=2), evidence.sum(axis=1))
+    sums = work.sum(axis=2), evidence.sum(axis=1)
     if not by_bin:
-        return found
+        return Expected(*sums)
     mass = np.ascontiguousarray(work.reshape(plan.n_columns, -1).T)
-    return Expected(found.weight, found.evidence, *_added_up(hot, mass, target, plan))
+    return Expected(*sums, *_added_up(hot, mass, target, plan))
 
 
 def _added_up(hot, mass, target, plan):
@@ -149,11 +149,11 @@ class NumpyEngine:
 
     def score(self, params):
         """Compute log p(row, component): (n_columns, n_samples), kept."""
-        found = self.onehot @ params.table
-        if self.scores is None or self.scores.shape != found.shape[::-1]:
-            self.scores = np.empty(found.shape[::-1])
-            self.responsibilities = np.empty(found.shape[::-1])
-        scores = np.add(found.T, params.log_weight[:, None], out=self.scores)
+        log_likelihood = self.onehot @ params.table
+        if self.scores is None or self.scores.shape != log_likelihood.shape[::-1]:
+            self.scores = np.empty(log_likelihood.shape[::-1])
+            self.responsibilities = np.empty(log_likelihood.shape[::-1])
+        scores = np.add(log_likelihood.T, params.log_weight[:, None], out=self.scores)
         if self.target is not None:
             residual = self.target - params.mean[:, None]
             scores -= 0.5 * params.precision[:, None] * residual**2

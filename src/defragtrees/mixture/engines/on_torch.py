@@ -216,8 +216,8 @@ class TorchEngine:
         return cells
 
     def _to_device(self, array, dtype=None):
-        found = self.torch.tensor(np.asarray(array))
-        return found.to(device=self.device, dtype=dtype)
+        tensor = self.torch.tensor(np.asarray(array))
+        return tensor.to(device=self.device, dtype=dtype)
 
     def _empty(self, n_lines, n_columns, dtype=None):
         options = {"dtype": dtype or self.dtype, "device": self.device}
@@ -226,9 +226,9 @@ class TorchEngine:
     def _padded(self, array, more_lines=0):
         """On the device, with zeros in the columns (and lines) behind the others."""
         n_columns, width = self.shape
-        found = self._to_device(array, self.dtype)
-        more = (0, width - n_columns) + (0, more_lines) * (found.ndim - 1)
-        return self.torch.nn.functional.pad(found, more)
+        tensor = self._to_device(array, self.dtype)
+        more = (0, width - n_columns) + (0, more_lines) * (tensor.ndim - 1)
+        return self.torch.nn.functional.pad(tensor, more)
 
     def _groups(self):
         """Ranges of chunks that are visited together, as many as fit."""
@@ -267,9 +267,9 @@ class TorchEngine:
     def _scores(self, rows):
         if self.keeps:
             return self._kept(rows)
-        found = self._empty(rows.stop - rows.start, self.shape[1])
-        self._score(rows, found)
-        return found
+        scores = self._empty(rows.stop - rows.start, self.shape[1])
+        self._score(rows, scores)
+        return scores
 
     def _score(self, rows, scores):
         numbers = None if self.target is None else [self.target[rows], *self.moments]

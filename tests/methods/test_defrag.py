@@ -2,6 +2,7 @@
 
 import dataclasses
 import io
+from importlib import import_module
 
 import numpy as np
 import pandas as pd
@@ -14,6 +15,7 @@ from sklearn.ensemble import (
 
 from defragtrees import DefragClassifier, DefragRegressor, read_forest, simplify
 from defragtrees.datasets import load_sample
+from defragtrees.forest import Forest
 from defragtrees.progress import Progress
 
 
@@ -306,3 +308,29 @@ def test_features_limit_the_boxes_of_components_too():
     assert [rule.prediction for rule in bound.component_rules_] == [
         rule.prediction for rule in free.component_rules_
     ]
+
+
+def test_an_ensemble_is_read_once_and_walked_once_over_the_rows(xor, monkeypatch):
+    ensemble, X, _ = xor
+    read, walked = [], []
+
+    def count_reads(module):
+        real = module.read_forest
+        monkeypatch.setattr(
+            module, "read_forest", lambda given: read.append(given) or real(given)
+        )
+
+    for name in ("simplification", "methods.ensemble", "methods.base"):
+        count_reads(import_module(f"defragtrees.{name}"))
+    real = Forest.predict_raw_encoded
+    monkeypatch.setattr(
+        Forest,
+        "predict_raw_encoded",
+        lambda forest, matrix: walked.append(len(matrix)) or real(forest, matrix),
+    )
+    simple = simplify(ensemble, X, n_restarts=2, augment=0, random_state=0)
+    assert read == [ensemble]
+    assert walked == [len(X)]
+    assert simple.ensemble_ is simple.ensemble is ensemble
+    DefragClassifier(ensemble, n_restarts=2, augment=0, random_state=0).fit(X)
+    assert read == [ensemble] * 2

@@ -32,13 +32,7 @@ class CompiledForest(Forest):
 
 
 def for_many_rows(forest, engine):
-    """The forest, compiled unless the engine is numpy or numba is not there.
-
-    Parameters
-    ----------
-    forest : Forest
-    engine : str
-    """
+    """The forest, compiled unless the engine is numpy or numba is not there."""
     if engine == "numpy" or find_spec("numba") is None:
         return forest
     own = {field.name: getattr(forest, field.name) for field in fields(forest)}

@@ -34,14 +34,7 @@ def fitted_forest(ensemble):
 
 
 def fit_ensemble(simplifier, source, rng):
-    """The simplifier's ensemble, or the default one, fitted on the rows of a source.
-
-    Parameters
-    ----------
-    simplifier : Simplifier
-    source : Source
-    rng : numpy.random.Generator
-    """
+    """The simplifier's ensemble, or the default one, fitted on the rows of a source."""
     if not source.is_in_memory:
         raise NotFittedError(
             "The ensemble must be fitted before rows that are not in memory can be "

@@ -21,10 +21,6 @@ def list_rules(problem, boxes, max_rules):
     boxes : list of list of Side
     max_rules : int
         The last "otherwise" counts as one.
-
-    Returns
-    -------
-    RuleSet
     """
     codes = problem.binned.codes
     held = [_held(sides, codes) for sides in boxes]
@@ -52,18 +48,7 @@ def list_rules(problem, boxes, max_rules):
 
 
 def component_rules(problem, posterior, boxes):
-    """Every component's box with the component's own answer, in no order.
-
-    Parameters
-    ----------
-    problem : Problem
-    posterior : Posterior
-    boxes : list of list of Side
-
-    Returns
-    -------
-    tuple of Rule
-    """
+    """Every component's box with the component's own answer, in no order."""
     codes = problem.binned.codes
     bases = posterior.answers_by_component()
     rules = []

@@ -37,10 +37,6 @@ def component_sides(posterior, k, tolerance):
     k : int
     tolerance : float
         The share that may lie outside of each side.
-
-    Returns
-    -------
-    list of Side
     """
     sides = []
     for block in posterior.layout.blocks:

@@ -39,12 +39,6 @@ def training_losses(engine, layout, fitted):
     The posterior answers by the likeliest component given the bins alone. So the output
     gets no say, the scores are made so sharp that responsibilities are 0 or 1, and the
     statistics then hold what the rows of each component want.
-
-    Parameters
-    ----------
-    engine : Engine
-    layout : Layout
-    fitted : list of Fitted
     """
     starts = warm_starts(fitted, layout)
     table = SHARPNESS * starts.params.table
@@ -66,13 +60,7 @@ def training_losses(engine, layout, fitted):
 
 
 def warm_starts(fitted, layout):
-    """Where restarts go on from; those with few components are filled up with none.
-
-    Parameters
-    ----------
-    fitted : list of Fitted
-    layout : Layout
-    """
+    """Where restarts go on from; those with few components are filled up with none."""
     widest = max(len(one.statistics.weight) for one in fitted)
     parts, alive, share = [], [], []
     for one in fitted:

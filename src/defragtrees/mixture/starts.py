@@ -22,10 +22,6 @@ def seeded_params(layout, rows, average, n_components, rng):
         Of one component that holds all rows.
     n_components : int
     rng : numpy.random.Generator
-
-    Returns
-    -------
-    Params
     """
     seeds = _spread_rows(rows, n_components, rng)
     classes = rows.outputs[seeds] if layout.n_classes else None

@@ -105,14 +105,7 @@ class Evaluation:
 
 @dataclass(frozen=True, eq=False)
 class PartEvaluator:
-    """From a part of any rows to its Evaluation; safe to send to another process.
-
-    Parameters
-    ----------
-    rules : RuleSet
-    forest : Forest
-    posterior : Posterior, optional
-    """
+    """From a part of any rows to its Evaluation; safe to send to another process."""
 
     rules: RuleSet
     forest: Forest

@@ -45,10 +45,6 @@ def expect(shard, plan, by_bin):
     plan : Plan
     by_bin : bool
         Whether to add up by bin too, not only over all rows.
-
-    Returns
-    -------
-    Expected
     """
     n_restarts, n_components = plan.penalty.shape
     lanes = (0,) * _n_steps(n_components)
@@ -161,13 +157,7 @@ class _Room:
 
 
 def _zeros(kinds, edge):
-    """Arrays of zeros side by side, the first one beginning at a multiple of `edge`.
-
-    Parameters
-    ----------
-    kinds : list of (dtype, n_rows, n_columns)
-    edge : int
-    """
+    """Arrays of zeros side by side, the first one beginning at a multiple of `edge`."""
     sizes = [np.dtype(kind).itemsize * n * m for kind, n, m in kinds]
     ends = np.cumsum([-(-size // LINE) * LINE for size in sizes])
     # numpy asks the system for large pages for as much as this.

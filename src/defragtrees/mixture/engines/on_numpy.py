@@ -42,10 +42,6 @@ def expect(shard, plan, by_bin):
     plan : Plan
     by_bin : bool
         Whether to add up by bin too, not only over all rows.
-
-    Returns
-    -------
-    Expected
     """
     total = None
     target = plan.target.of(shard, plan.n_classes)

@@ -1,0 +1,88 @@
+"""The row store: one shard or many, the same sums; all columns stay with their rows."""
+
+import math
+
+import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+from defragtrees import read_forest, simplify
+from defragtrees.rows import sources
+from defragtrees.rows.shards import LocalShards, OneShard, Shard, joined
+from defragtrees.rows.sources import TableSource
+from defragtrees.rows.store import read_store
+
+N_ROWS = 600
+rng = np.random.default_rng(0)
+X = np.round(rng.normal(size=(N_ROWS, 3)), 2)
+X[rng.random(X.shape) < 0.05] = np.nan
+signal = np.nan_to_num(X[:, 0]) + (np.nan_to_num(X[:, 1]) > 0)
+LABELS = np.array(["low", "mid", "top"])[np.digitize(signal, [0.0, 1.0])]
+WEIGHT = rng.integers(0, 3, N_ROWS).astype(float)
+ENSEMBLES = {
+    "classes": (RandomForestClassifier(9, max_depth=4, random_state=0), LABELS),
+    "numbers": (RandomForestRegressor(9, max_depth=4, random_state=0), 9 + signal),
+}
+
+
+@pytest.fixture(params=ENSEMBLES)
+def case(request):
+    kind, y = ENSEMBLES[request.param]
+    return kind.fit(X, y), y
+
+
+def store_of(ensemble, y, keeps_numbers, target="answers", weight=WEIGHT):
+    return read_store(
+        TableSource(X, y, weight),
+        read_forest(ensemble),
+        target=target,
+        shorten=True,
+        keeps_numbers=keeps_numbers,
+    )
+
+
+@pytest.mark.parametrize("target", ["answers", "labels"])
+def test_a_table_and_many_shards_say_the_same_of_rules(case, target, monkeypatch):
+    ensemble, y = case
+    rules = simplify(ensemble, X, max_rules=4, n_restarts=2, random_state=0).rules_
+    table = store_of(ensemble, y, True, target)
+    monkeypatch.setattr(sources, "MANY_ROWS", 100)
+    monkeypatch.setattr(sources, "PART_ROWS", 130)
+    shards = store_of(ensemble, y, False, target)
+    assert table.table is not None
+    assert shards.table is None
+    assert len(shards.shards.lengths) > 2
+    assert table.grid == shards.grid
+    assert table.n_rows == shards.n_rows == (WEIGHT > 0).sum()
+    assert table.recount([rules]) == shards.recount([rules])
+    assert shards.evaluate(rules) == pytest.approx(table.evaluate(rules), rel=1e-12)
+    assert table.evaluate(rules)["error"] > 0
+
+
+def test_recounted_rules_have_the_evidence_of_all_rows():
+    kind, y = ENSEMBLES["classes"]
+    ensemble = kind.fit(X, y)
+    rules = simplify(ensemble, X, max_rules=3, n_restarts=2, random_state=0).rules_
+    [counted] = store_of(ensemble, y, False, "labels").recount([rules])
+    by = rules.apply(X)
+    for k, rule in enumerate(counted):
+        weight = WEIGHT * (by == k)
+        right = weight @ (rule.prediction == LABELS)
+        assert rule.answered == pytest.approx(weight.sum() / WEIGHT.sum(), abs=1e-12)
+        assert rule.error == pytest.approx(1 - right / weight.sum(), abs=1e-12)
+
+
+def test_any_target_stays_with_its_rows():
+    def shard(*rows):
+        rows = np.array(rows)
+        shares = np.column_stack([rows / 10, 1 - rows / 10])
+        targets = {"answers": rows, "probabilities": shares}
+        return Shard(rows[:, None].astype(np.uint8), targets)
+
+    [one] = joined([shard(1, 2), shard(3, 4, 5)], math.inf)
+    assert one.targets["probabilities"].shape == (5, 2)
+    some = OneShard(one).map(Shard.take, np.array([4, 0])).shards[0]
+    assert some.codes.ravel().tolist() == [5, 1]
+    assert some.targets["probabilities"][:, 0].tolist() == [0.5, 0.1]
+    taken = LocalShards([one]).collect(Shard.take, [np.array([1])])
+    assert taken[0].targets["answers"].tolist() == [2]

@@ -160,8 +160,7 @@ class Rule(ByValue):
         One for each feature that it asks about; none means always.
     prediction : class label or float
     distribution : tuple of float, optional
-        Share of each class among the rows that its answer rests on: the training rows
-        that it answers and, with refine, the rows drawn near them.
+        Probability of each class, which `predict_proba` tells.
     spread : float, optional
         Standard deviation of the target among those rows.
     coverage : float
@@ -172,6 +171,14 @@ class Rule(ByValue):
         Of its answers: share of wrong classes, or mean squared error.
     weight : float
         Its say where rules are averaged.
+    n_rows : float
+        Number of training rows that it answers; the sum of their weights if they have
+        any.
+    rates : tuple of float, optional
+        Share of each class in y among these rows.
+    ensemble_mean : tuple of float or float, optional
+        What the ensemble says of these rows on average: the probability of each class,
+        or a number.
     """
 
     conditions: tuple[Condition, ...]
@@ -182,6 +189,9 @@ class Rule(ByValue):
     answered: float = math.nan
     error: float = math.nan
     weight: float = 1.0
+    n_rows: float = math.nan
+    rates: tuple[float, ...] | None = None
+    ensemble_mean: tuple[float, ...] | float | None = None
 
     # Names and categories for its text; no part of its value.
     _vocabulary: ClassVar[tuple] = (_Numbered(), None)
@@ -231,30 +241,31 @@ class Rule(ByValue):
 
     def to_dict(self):
         """Its contents in plain numbers, texts and lists."""
-        shares = self.distribution
         return {
             "conditions": [condition.to_dict() for condition in self.conditions],
             "prediction": self.prediction,
-            "distribution": None if shares is None else list(shares),
+            "distribution": _listed(self.distribution),
+            "rates": _listed(self.rates),
+            "ensemble_mean": _listed(self.ensemble_mean),
             "spread": self.spread,
             "weight": self.weight,
+            "n_rows": _finite(self.n_rows),
             **{name: _finite(getattr(self, name)) for name in MEASURED},
         }
 
     @classmethod
     def from_dict(cls, data):
         """The rule that `to_dict` wrote down."""
-        shares = data["distribution"]
         return cls(
             conditions=tuple(Condition.from_dict(c) for c in data["conditions"]),
             prediction=data["prediction"],
-            distribution=None if shares is None else tuple(shares),
+            distribution=_tupled(data["distribution"]),
+            rates=_tupled(data.get("rates")),
+            ensemble_mean=_tupled(data.get("ensemble_mean")),
             spread=data["spread"],
             weight=_bound(data.get("weight", 1.0)),
-            **{
-                name: math.nan if data[name] is None else _bound(data[name])
-                for name in MEASURED
-            },
+            n_rows=_measured(data.get("n_rows")),
+            **{name: _measured(data[name]) for name in MEASURED},
         )
 
 
@@ -274,9 +285,21 @@ def _bound(value):
     return float(value)
 
 
+def _measured(value):
+    return math.nan if value is None else _bound(value)
+
+
 def _json_number(value):
     return value if math.isfinite(value) else str(value)
 
 
 def _finite(value):
     return None if math.isnan(value) else float(value)
+
+
+def _listed(values):
+    return list(values) if isinstance(values, tuple) else values
+
+
+def _tupled(values):
+    return tuple(values) if isinstance(values, list) else values

@@ -56,12 +56,12 @@ class Predicting:
 
     def class_index(self, matrix):
         """Class numbers for a matrix that `encode` made."""
-        return self._class_index(self.predict_raw_encoded(matrix))
+        return self.class_index_from_raw(self.predict_raw_encoded(matrix))
 
     def predict_from_raw(self, raw):
         """`predict` from what `predict_raw` gave."""
         if self.outcome.n_classes:
-            return self.outcome.decode(self._class_index(raw))
+            return self.outcome.decode(self.class_index_from_raw(raw))
         linked = LINKS[self.link](raw)
         return linked[:, 0] if linked.shape[1] == 1 else linked
 
@@ -74,7 +74,8 @@ class Predicting:
             return np.hstack([1 - linked, linked])
         return linked
 
-    def _class_index(self, raw):
+    def class_index_from_raw(self, raw):
+        """Class numbers from what `predict_raw` gave."""
         if raw.shape[1] == 1 and len(self.classes) == 2:
             border = 0.5 if self.link == "identity" else 0.0
             score = raw[:, 0] - border

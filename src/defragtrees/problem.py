@@ -39,6 +39,10 @@ class Problem:
         The rows as bin numbers, if they are there already.
     store : RowStore, optional
         All rows; those of the problem may be a sample of them.
+    probabilities : array of shape (n_samples, n_classes), optional
+        How likely the ensemble finds each class.
+    labels : array of shape (n_samples,), optional
+        y, as class numbers or numbers.
     """
 
     X: np.ndarray | None
@@ -52,6 +56,8 @@ class Problem:
     shorten: bool = True
     given_binned: Binned | None = None
     store: Any = None
+    probabilities: np.ndarray | None = None
+    labels: np.ndarray | None = None
 
     @classmethod
     def of_store(cls, store, forest, n_rows, rng, shorten=True):
@@ -68,7 +74,8 @@ class Problem:
             Whether the thresholds of the store are shortened.
         """
         shard = store.table if store.table is not None else store.draw(n_rows, rng)
-        target = shard.targets[store.target.name]
+        targets = shard.targets
+        target = targets[store.target.name]
         return cls(
             X=shard.X,
             target=target.astype(np.intp) if store.n_classes else target,
@@ -81,6 +88,8 @@ class Problem:
             shorten=shorten,
             given_binned=Binned(np.asfortranarray(shard.codes), store.grid),
             store=store,
+            probabilities=targets.get("probabilities"),
+            labels=targets.get("labels"),
         ).in_canonical_order()
 
     def with_forest(self, forest, shorten):
@@ -190,14 +199,19 @@ class Problem:
         for bits in (*columns, rank.astype(np.uint64)):
             key = _mix(key ^ (bits + np.uint64(0x9E3779B97F4A7C15)))
         rows = np.lexsort((self.sample_weight, key))
-        binned = self.given_binned
         return dataclasses.replace(
             self,
-            X=None if self.X is None else self.X[rows],
+            X=_taken(self.X, rows),
             target=self.target[rows],
             sample_weight=self.sample_weight[rows],
-            given_binned=None if binned is None else binned[rows],
+            given_binned=_taken(self.given_binned, rows),
+            probabilities=_taken(self.probabilities, rows),
+            labels=_taken(self.labels, rows),
         )
+
+
+def _taken(array, rows):
+    return None if array is None else array[rows]
 
 
 def _parts(name):

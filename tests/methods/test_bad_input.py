@@ -202,12 +202,12 @@ def test_unfitted_simplifier():
 
 def test_fit_that_did_not_converge_says_so():
     with pytest.warns(ConvergenceWarning, match="did not converge in 1 iterations"):
-        simplify(forest, X, max_iter=1)
+        simplify(forest, X, refine=False, max_iter=1)
 
 
 def test_fit_that_is_only_watched_says_so_too():
     with pytest.warns(ConvergenceWarning, match="did not converge"):
-        simplify(forest, X, max_iter=1, callback=lambda step: None)
+        simplify(forest, X, refine=False, max_iter=1, callback=lambda step: None)
 
 
 def test_missing_label():

@@ -150,8 +150,9 @@ def test_what_is_printed_of_each_rule_is_counted_over_all_rows(frame, labels, bo
         assert rule.answered == pytest.approx(len(own) / len(frame), abs=1e-12)
         assert rule.coverage == pytest.approx(held[:, k].mean(), abs=1e-12)
         assert rule.error == pytest.approx((own != rule.prediction).mean(), abs=1e-12)
-        shares = [(own == label).mean() for label in simple.classes_]
-        assert rule.distribution == pytest.approx(shares, abs=1e-12)
+        assert rule.n_rows == len(own)
+        rates = [(labels[by == k] == label).mean() for label in simple.classes_]
+        assert rule.rates == pytest.approx(rates, abs=1e-11)
     assert simple.path_[simple.rules_.n_rules] == simple.rules_
 
 
@@ -197,7 +198,7 @@ def test_answers_by_parts_are_those_of_the_table(frame, labels, boosted, tmp_pat
     path = tmp_path / "rows.parquet"
     frame.to_parquet(path)
     few = frame.iloc[:300]
-    for verb in ("predict", "predict_proba", "apply", "predict_posterior"):
+    for verb in ("predict", "predict_proba", "apply"):
         ask = getattr(simple, verb)
         at_once = np.concatenate(
             [ask(frame.iloc[a : a + 500]) for a in range(0, 3000, 500)]

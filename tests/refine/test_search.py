@@ -7,12 +7,13 @@ from hypothesis import strategies as st
 
 from defragtrees.bins import ThresholdGrid
 from defragtrees.refine import moves
-from defragtrees.refine.augment import draw_rows
-from defragtrees.refine.objective import ClassLoss, ErrorLoss, NumberLoss
-from defragtrees.refine.rulelist import RuleBoxes, first_true, n_sides
-from defragtrees.refine.search import Limits, polish, search
+from defragtrees.refine.insertion import insert_rule
+from defragtrees.refine.new_rows import draw_rows
+from defragtrees.refine.objective import BothLoss, ErrorLoss, SquaredLoss
+from defragtrees.refine.rulelist import Limits, RuleBoxes, first_true, n_sides
+from defragtrees.refine.search import polish, search
 from defragtrees.refine.starts import boxes_from_tree
-from defragtrees.refine.table import make_table
+from defragtrees.refine.table import RowTable, make_table
 
 
 class Case:
@@ -33,11 +34,13 @@ class Case:
         weight = rng.uniform(0.5, 2.0, n_rows)
         if kind == "number":
             self.target = signal + 0.1 * rng.normal(size=n_rows)
-            self.loss = NumberLoss(self.target, weight)
+            self.loss = SquaredLoss(self.target[:, None], weight)
         else:
             self.target = np.digitize(signal, [-0.5, 0.7])
-            loss = ClassLoss if kind == "class" else ErrorLoss
-            self.loss = loss(self.target, 3, weight)
+            self.loss = ErrorLoss(self.target, weight, 3)
+            if kind == "both":
+                squared = SquaredLoss(np.eye(3)[self.target], weight, 0.02)
+                self.loss = BothLoss(squared, self.loss, 2.0)
         self.weight = weight
         self.rng = rng
 
@@ -65,7 +68,7 @@ cases = st.builds(
     seed=st.integers(0, 10**6),
     n_rows=st.integers(15, 80),
     n_features=st.integers(1, 4),
-    kind=st.sampled_from(["class", "error", "number"]),
+    kind=st.sampled_from(["both", "error", "number"]),
     missing=st.booleans(),
     with_set=st.booleans(),
 )
@@ -79,7 +82,7 @@ def test_no_move_raises_the_cost(case, n_boxes):
         after = moves.improve_rule(rules, k, limits, max_steps=4)
         assert after.cost <= rules.cost
         rules = after
-    assert moves.improve_order(rules).cost <= rules.cost
+    assert moves.improve_order(rules, limits).cost <= rules.cost
     assert moves.descend(rules, limits).cost <= rules.cost
 
 
@@ -96,17 +99,17 @@ def test_cost_kept_along_the_moves_is_that_of_the_list(case, n_boxes):
 def test_change_is_as_good_as_the_best_interval_by_brute_force(case):
     """With fixed answers, no interval on one feature beats the one that is chosen."""
     rules = RuleBoxes(case.table, case.loss, case.boxes(2))
-    gain = moves.row_gains(rules, 0)
+    gain = rules.row_gains(0)
     box = rules.boxes[0]
-    changed = moves.best_change(case.table, box, gain, Limits(6))
+    changed = next(moves.box_changes(case.table, box, gain, Limits(6)), None)
 
     def value(candidate):
         held = np.ones(case.table.n_rows, bool)
         price = 0.0
         for j, mask in candidate.items():
-            held &= mask[case.table.codes[j]]
+            held &= mask[case.table.codes[:, j]]
             column = case.table.columns[j]
-            price += column.price * n_sides(column, mask)
+            price += case.table.prices[j] * n_sides(column, mask)
         return gain[held].sum() - price
 
     reached = value(box if changed is None else changed)
@@ -124,11 +127,15 @@ def test_change_is_as_good_as_the_best_interval_by_brute_force(case):
 
 @given(case=cases, most=st.integers(1, 3))
 def test_limits_hold(case, most):
-    limits = Limits(4, max_conditions=most)
-    best = search(case.table, case.loss, [case.boxes(3)], limits, n_rounds=1)
+    case.loss = getattr(case.loss, "squared", case.loss)
+    if isinstance(case.loss, ErrorLoss):
+        case.loss = SquaredLoss(np.eye(3)[case.target], case.weight)
+    limits = Limits(4, max_conditions=most, least_answered=2.0)
+    best, _ = search(case.table, case.loss, [case.boxes(3)], limits, n_rounds=1)
     assert max(best) <= 4
     for n, rules in best.items():
         assert rules.n_rules == n
+        assert rules.least_answered >= 2.0
         for box in rules.boxes:
             used = sum(n_sides(case.table.columns[j], mask) for j, mask in box.items())
             assert 1 <= used <= most
@@ -137,29 +144,71 @@ def test_limits_hold(case, most):
 def test_search_finds_a_chessboard():
     rng = np.random.default_rng(0)
     X = rng.random((600, 2))
-    y = ((X[:, 0] > 0.5) ^ (X[:, 1] > 0.5)).astype(int)
+    y = ((X[:, 0] > 0.5) ^ (X[:, 1] > 0.5)).astype(float)[:, None]
     grid = ThresholdGrid((np.linspace(0.05, 0.95, 19),) * 2)
     table = make_table(grid, grid.bin(X).codes)
-    start = boxes_from_tree(table, y, np.ones(600), 6, False)
-    best = search(table, ClassLoss(y, 2, np.ones(600)), [start], Limits(6))
+    start = boxes_from_tree(table, y, np.ones(600), 6)
+    best, _ = search(table, SquaredLoss(y, np.ones(600), 0.02), [start], Limits(6))
     cheapest = min(best.values(), key=lambda rules: rules.cost)
     assert cheapest.n_rules == 3
-    errors = cheapest.counts.sum() - cheapest.counts.max(axis=1).sum()
-    assert errors == 0
+    means = cheapest.counts[:, 1] / cheapest.counts[:, 0]
+    assert np.abs(means[cheapest.answering] - cheapest.loss.target[:, 0]).max() < 1e-6
+
+
+@given(case=cases, n_boxes=st.integers(0, 3))
+def test_new_rule_gains_what_its_terms_say(case, n_boxes):
+    """Gain of a new rule, by its terms, is that of the losses row by row."""
+    loss = SquaredLoss(np.eye(3)[np.digitize(case.weight, [1.0, 1.5])], case.weight)
+    rules = RuleBoxes(case.table, loss, case.boxes(n_boxes))
+    mean = np.array([0.3, -0.2, 0.1])
+    constant, linear, quadratic = loss.new_rule_terms(rules.counts, rules.answering)
+    gain = constant + 2 * (linear @ mean) - (mean @ mean) * quadratic
+    counts = np.vstack([rules.counts, [1.0, *mean]])
+    spread = loss.row_losses(rules.counts, rules.answering)
+    # The last rule is only asked what it would say: the spread stays that of the list.
+    scale = case.weight / (2 * rules.loss._spread(rules.counts))
+    asked = ((loss.target - mean) ** 2).sum(axis=1) * scale
+    assert counts.shape == (n_boxes + 2, 4)
+    np.testing.assert_allclose(gain, spread - asked, atol=1e-9)
+
+
+@given(case=cases)
+def test_inserted_rule_makes_a_longer_list_within_limits(case):
+    loss = SquaredLoss(np.eye(3)[np.digitize(case.weight, [1.0, 1.5])], case.weight)
+    rules = RuleBoxes(case.table, loss, case.boxes(1))
+    limits = Limits(6, max_conditions=2)
+    longer = insert_rule(rules, limits)
+    if longer is not None:
+        assert longer.n_rules == rules.n_rules + 1
+        for box in longer.boxes:
+            if all(box is not before for before in rules.boxes):
+                assert limits.allows_box(case.table, box)
+
+
+def test_a_reader_s_price_makes_lists_shorter():
+    case = Case(3, 400, 3, "number", False, False)
+    n_conditions = []
+    for least_price in (0.0, 20.0):
+        table = RowTable(case.table.columns, case.table.codes, least_price)
+        best, _ = search(table, case.loss, [], Limits(8))
+        cheapest = min(best.values(), key=lambda rules: rules.cost)
+        n_conditions.append(cheapest.n_conditions)
+    assert n_conditions[1] < n_conditions[0]
 
 
 def test_leaves_of_a_tree_answer_as_the_tree_does():
-    case = Case(1, 200, 3, "class", False, False)
-    boxes = boxes_from_tree(case.table, case.target, case.weight, 6, False)
+    case = Case(1, 200, 3, "error", False, False)
+    target = np.eye(3)[case.target]
+    boxes = boxes_from_tree(case.table, target, case.weight, 6)
     assert len(boxes) == 5
     rules = RuleBoxes(case.table, case.loss, boxes)
     assert rules.held.sum(axis=0).max() == 1
 
 
 def test_polish_keeps_the_cheapest_of_each_length():
-    case = Case(2, 150, 3, "class", False, False)
-    best = search(case.table, case.loss, [], Limits(5))
-    loss = ErrorLoss(case.target, 3, case.weight)
+    case = Case(2, 150, 3, "both", False, False)
+    best, _ = search(case.table, case.loss, [], Limits(5))
+    loss = ErrorLoss(case.target, case.weight, 3)
     polished = polish([r.boxes for r in best.values()], case.table, loss, Limits(5))
     assert set(polished) <= set(range(1, 6))
     for n, rules in polished.items():
@@ -171,13 +220,31 @@ def test_first_true_is_the_first_box_or_their_number():
     assert first_true(held).tolist() == [1, 0, 2]
 
 
-def test_cost_of_classes_by_hand():
-    # Jeffreys' prior, counts (1, 0): the mean of p under Beta(1/2, 1/2) is one half.
-    loss = ClassLoss(np.array([0]), 2, np.ones(1))
-    assert loss.cost(np.array([[1.0, 0.0]])) == pytest.approx(np.log(2))
-    # Counts (2, 0): E[p^2] = 3 / 8.
-    loss = ClassLoss(np.array([0, 0]), 2, np.ones(2))
-    assert loss.cost(np.array([[2.0, 0.0]])) == pytest.approx(-np.log(3 / 8))
+def test_cost_of_numbers_by_hand():
+    # Two rows at -1 and 1 are standardised already. One rule leaves all the variance:
+    # log(1 + 0.02) and one mean, log(2) / 2; two rules leave none of it.
+    loss = SquaredLoss(np.array([[-1.0], [1.0]]), np.ones(2), 0.02)
+    one, two = loss.counts(np.array([0, 0]), 1), loss.counts(np.array([0, 1]), 2)
+    assert loss.cost(one) == pytest.approx(np.log(1.02) + np.log(2) / 2)
+    assert loss.cost(two) == pytest.approx(np.log(0.02) + np.log(2))
+
+
+def test_cost_of_errors_by_hand():
+    # Four rows, one wrong: share (1 + 0.5) / 5 = 0.3; two classes and one rule.
+    loss = ErrorLoss(np.array([0, 0, 0, 1]), np.ones(4), 2)
+    code = -3 * np.log(0.7) - np.log(0.3)
+    each = np.log(2) + np.log(4) / 2
+    assert loss.cost(np.array([[3.0, 1.0]])) == pytest.approx(code + each)
+
+
+def test_both_losses_add_up():
+    squared = SquaredLoss(np.array([[-1.0], [1.0]]), np.ones(2))
+    wrong = ErrorLoss(np.array([0, 1]), np.ones(2), 2)
+    both = BothLoss(squared, wrong, 3.0)
+    answering = np.array([0, 0])
+    counts = [loss.counts(answering, 1) for loss in (both, squared, wrong)]
+    expected = squared.cost(counts[1]) + 3 * wrong.cost(counts[2])
+    assert both.cost(counts[0]) == pytest.approx(expected)
 
 
 def test_drawn_rows_keep_to_the_values_of_their_columns():
@@ -189,3 +256,13 @@ def test_drawn_rows_keep_to_the_values_of_their_columns():
         assert set(drawn[:, j]) <= set(X[:, j])
     known = {tuple(row) for row in X}
     assert sum(tuple(row) not in known for row in drawn) > 150
+
+
+def test_drawn_rows_move_as_the_columns_do():
+    rng = np.random.default_rng(1)
+    first = rng.normal(size=2000)
+    X = np.column_stack([first, first + 0.05 * rng.normal(size=2000)])
+    X[::50, 1] = np.nan
+    new = draw_rows(X, 4000, np.zeros(2, dtype=bool), rng)
+    there = ~np.isnan(new).any(axis=1)
+    assert np.corrcoef(new[there].T)[0, 1] > 0.95

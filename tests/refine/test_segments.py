@@ -5,7 +5,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from defragtrees.refine.segments import best_condition, best_conditions
+from defragtrees.refine import kernels
+from defragtrees.refine.segments import best_condition
 
 gains = st.floats(-5, 5).map(lambda x: float(np.round(x, 2)))
 
@@ -51,20 +52,45 @@ def test_scan_finds_the_best_of_all_conditions(is_set, sums, missing, price):
     assert max(worth) == pytest.approx(value, abs=1e-9)
 
 
+KERNELS = [kernels.plain_condition_values, kernels.condition_values]
+
+
+@pytest.mark.parametrize("condition_values", KERNELS)
 @given(
     lists=st.lists(st.lists(gains, min_size=1, max_size=6), min_size=1, max_size=4),
     missing=gains,
     kinds=st.lists(st.booleans(), min_size=4, max_size=4),
 )
-def test_all_features_at_once_agree_with_one_at_a_time(lists, missing, kinds):
+def test_all_features_at_once_agree_with_one_at_a_time(
+    condition_values, lists, missing, kinds
+):
     n_codes = np.array([len(sums) for sums in lists])
-    sums = np.zeros((len(lists), n_codes.max()))
-    for row, own in zip(sums, lists, strict=True):
-        row[: len(own)] = own
+    sums = np.zeros((len(lists), n_codes.max() + 1))
+    for row, gained in zip(sums, lists, strict=True):
+        row[: len(gained)] = gained
+        row[len(gained)] = missing
     prices = np.linspace(0.1, 1.0, len(lists))
     is_set = np.array(kinds[: len(lists)])
-    lost = np.full(len(lists), missing)
-    values = best_conditions(sums, lost, n_codes, prices, is_set)
-    for j, own in enumerate(lists):
-        expected, _ = best_condition(np.array(own), missing, prices[j], is_set[j])
+    values = condition_values(sums, n_codes, prices, is_set)
+    for j, gained in enumerate(lists):
+        expected, _ = best_condition(np.array(gained), missing, prices[j], is_set[j])
         assert values[j] == pytest.approx(expected, abs=1e-9)
+
+
+@given(
+    seed=st.integers(0, 10**6), n_rows=st.integers(0, 60), n_columns=st.integers(1, 5)
+)
+def test_compiled_kernels_agree_to_the_last_bit(seed, n_rows, n_columns):
+    rng = np.random.default_rng(seed)
+    codes = rng.integers(0, 7, (n_rows, n_columns)).astype(np.uint8)
+    gain = np.where(rng.random(n_rows) < 0.2, 0.0, rng.normal(size=n_rows))
+    n_rejecting = rng.integers(0, 3, n_rows).astype(np.uint8)
+    rejecting = rng.integers(0, n_columns, n_rows)
+    arguments = (codes, gain, n_rejecting, rejecting, 7)
+    sums = kernels.plain_gain_sums(*arguments)
+    np.testing.assert_array_equal(kernels.gain_sums(*arguments), sums)
+    n_codes = np.full(n_columns, 6)
+    prices, is_set = rng.uniform(0, 2, n_columns), rng.random(n_columns) < 0.5
+    arguments = (sums, n_codes, prices, is_set)
+    values = kernels.plain_condition_values(*arguments)
+    np.testing.assert_array_equal(kernels.condition_values(*arguments), values)

@@ -66,8 +66,8 @@ def spam(tmp_path_factory):
     """The report of a forest on Spambase, two features renamed, and its estimator."""
     sample = datasets.load_sample("spambase")
     names = list(sample.feature_names)
-    names[names.index("word_freq_remove")] = EVIL
-    names[names.index("char_freq_dollar")] = BOLD
+    names[names.index("word_freq_hp")] = EVIL
+    names[names.index("word_freq_free")] = BOLD
     X = pd.DataFrame(sample.X, columns=names)
     y = np.where(sample.y == 1, "spam", "ham")
     X, X_test, y, y_test = train_test_split(X, y, test_size=300, random_state=0)

@@ -102,8 +102,7 @@ class Simplifier(BaseEstimator, ABC):
         if problem.classes is not None:
             self.classes_ = np.asarray(problem.classes)
         self.rules_ = self._simplify(problem, rng)
-        if problem.is_sample:
-            self._recount(store)
+        self._count_rows(store, problem.is_sample)
         self.training_ = store.evaluate(self.rules_, self._posterior)
         return self
 
@@ -115,9 +114,11 @@ class Simplifier(BaseEstimator, ABC):
         """Refuse an ensemble, or settings that do not go with it."""
         check_task(self, forest)
 
-    def _recount(self, store):
-        """Give the rules the answers and the evidence of all rows, not of a sample."""
-        [self.rules_] = store.recount([self.rules_])
+    def _count_rows(self, store, is_sample):
+        """Give the rules the evidence of all rows and, not of a sample, the answers."""
+        if self.rules_.decision != "average":
+            answers = "target" if is_sample else "kept"
+            [self.rules_] = store.recount([self.rules_], answers)
 
     def _open(self, X, y, sample_weight, forest):
         """The source of the rows to fit on; few are loaded, whatever they are from."""

@@ -8,13 +8,10 @@ from defragtrees.mixture.boxes import component_sides
 __all__ = ["listed_components", "ranking", "standardisation"]
 
 
-def listed_components(problem, posterior, settings, tolerances):
+def listed_components(problem, posterior, features, max_rules, tolerances):
     """The components' own boxes, also as a list, at the tolerance that errs least."""
-    boxes = [
-        _boxes(posterior, tolerance, settings.features) for tolerance in tolerances
-    ]
-    most = settings.limits.max_rules
-    candidates = [list_rules(problem, own, most) for own in boxes]
+    boxes = [_boxes(posterior, tolerance, features) for tolerance in tolerances]
+    candidates = [list_rules(problem, own, max_rules) for own in boxes]
     losses = [_loss(problem, _answers(problem, rules)) for rules in candidates]
     best = int(np.argmin(losses))
     return candidates[best], boxes[best]

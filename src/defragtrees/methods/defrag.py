@@ -6,18 +6,17 @@ from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
 from typing import Any
 
-from sklearn.exceptions import ConvergenceWarning
+import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from defragtrees.methods.base import RuleClassifier, RuleRegressor, Simplifier
 from defragtrees.methods.components import (
     listed_components,
-    ranking,
-    standardisation,
 )
 from defragtrees.methods.docstrings import with_shared
 from defragtrees.methods.listing import component_rules
-from defragtrees.methods.refining import Refinement, refine
+from defragtrees.methods.paper import fit_paper
+from defragtrees.methods.refining import CRITERIA, Refinement, refine
 from defragtrees.methods.settings import (
     FLAG,
     Conflict,
@@ -28,13 +27,8 @@ from defragtrees.methods.settings import (
     setting,
 )
 from defragtrees.mixture.engines import ENGINES, check_engine
-from defragtrees.mixture.fit import MixtureSettings, fit_mixture, n_fits
-from defragtrees.mixture.loop import Settings
-from defragtrees.mixture.posterior import Posterior
 from defragtrees.mixture.starts import STARTS
-from defragtrees.progress import Progress
-from defragtrees.refine.search import Limits
-from defragtrees.rows.store import RowStore
+from defragtrees.outcome.decision import make_decision
 
 __all__ = ["DefragClassifier", "DefragRegressor"]
 
@@ -42,47 +36,59 @@ __all__ = ["DefragClassifier", "DefragRegressor"]
 # and the one whose rules err least on the training rows is taken.
 TOLERANCES = (1e-6, 1e-3, 0.01, 0.03, 0.1)
 
-MIXTURE_ROWS = 50_000  # with refine and more rows, the mixture sees a sample of them
+MADE_BY_FIT = (
+    "path_",
+    "path_costs_",
+    "component_rules_",
+    "posterior_",
+    "history_",
+    "kept_restart_",
+    "n_iter_",
+)
 
-PARAMETERS = with_shared("""
+PARAMETERS = """
     Parameters
     ----------
     {ensemble}
     max_rules : int, default=10
-        Most rules, the last "otherwise" included. The number of rules found rises with
-        this limit on data with many features, so it is worth trying a smaller one.
+        Most rules, the last "otherwise" included.
+    max_conditions : int or None, default=None
+        Most conditions of one rule; each finite side of an interval is one.
+    min_coverage : float, default=0.0
+        Share of the training rows that each rule must answer.
+    features : sequence of str or int, optional
+        Features that rules may use, by name or by number; all by default.
+    {for_classes}
+    brevity : float, default=0.01
+        What a reader pays for a condition, in nats a row: one that explains less is
+        left out. 0 leaves only what it takes to write it down.
+    augment : "auto" or int, default="auto"
+        How many rows to draw near the data and to label with the ensemble, beside the
+        training rows. "auto" draws none: where probabilities are imitated they brought
+        nothing.
+    target : {"ensemble", "labels"}, default="ensemble"
+        What the rules imitate: the ensemble's probabilities or numbers, or y.
+    refine : bool, default=True
+        Search for the short list that says most of this. Without it the paper's
+        mixture is fitted and its components' own boxes are listed; the settings from
+        `n_restarts` to `screening` are for that.
     n_restarts : int, default=20
         How often to start anew; the restart with the smallest training error is kept.
     inference : {"fab", "em"}, default="fab"
         "fab" drops components that do not pay for themselves; "em" keeps `max_rules`.
-    refine : bool, default=True
-        Turn the components into a short list of short rules that is the model: the
-        one with the smallest description length that the search finds. Without it the
-        components' own boxes are listed, as in the paper.
-    max_conditions : int or None, default=None
-        Most conditions of one rule; each finite side of an interval is one.
-    features : sequence of str or int, optional
-        Features that rules may use, by name or by number; all by default. The mixture
-        still sees all of them.
-    augment : "auto" or int, default="auto"
-        How many rows to draw near the data and to label with the ensemble, beside the
-        training rows, for refine. "auto" draws some for classes where rows are few.
-    target : {"ensemble", "labels"}, default="ensemble"
-        What the rules imitate: the ensemble's answers, or y.
     statement_weight : "paper" or float, default=3.0
         How much the thresholds of one feature count together, at most. "paper" counts
         each one once; then thousands of near copies leave the target without a say.
     init : {"seeded", "random"}, default="seeded"
         Start from rows of the data, or from random probabilities as in the paper.
-    {shorten_thresholds}
     max_iter : int, default=200
         Most iterations of one restart.
     tol : float, default=1e-5
         A restart has converged when its bound rises by less, in nats per row.
     screening : "auto" or bool, default="auto"
         With many rows, fit all restarts to a sample of them first and give up those
-        with the largest errors; False fits every restart to all rows. "auto" stops at
-        the sample where refine follows, which looks at other rows anyway.
+        with the largest errors; False fits every restart to all rows.
+    {shorten_thresholds}
     engine : {"auto", "numpy", "numba", "cuda"}, default="auto"
         What computes on rows. "auto" takes numba for more than 100,000 rows if it is
         installed; "cuda" is a GPU, by PyTorch.
@@ -91,7 +97,8 @@ PARAMETERS = with_shared("""
     n_jobs : int or None, default=None
         Threads for restarts, and for an ensemble that is fitted here.
     callback : callable, optional
-        Called with a record of every iteration; returning True stops the fit.
+        Without refine, called with a record of every iteration; returning True stops
+        the fit.
     verbose : int, default=0
         1 shows a progress bar.
 
@@ -105,26 +112,41 @@ PARAMETERS = with_shared("""
     component_rules_ : tuple of Rule
         Without refine, the components' boxes in no order, as the paper prints them;
         each has its component's answer. Several may hold in a row, or none.
-    history_ : tuple of Step
-        Bound and number of components at every iteration of every restart.
-    kept_restart_ : int
-        Which restart has the smallest training error.
     n_iter_ : int
-        Its iterations.
+        Rounds of the search; without refine, iterations of the kept restart.
+    posterior_, history_, kept_restart_
+        Without refine: the mixture; bound and number of components at every iteration
+        of every restart; and which restart has the smallest training error.
     {fitted}
-""")
+"""
+
+FOR_CLASSES = """\
+    criterion : {"both", "probability", "error"}, default="both"
+        What rules for classes are for: to tell how likely each class is
+        ("probability"), to decide for one ("error"), or both.
+    class_weight : None, "balanced" or dict from class to float, default=None
+        What a mistake in each class costs; "balanced" makes rare classes as important
+        as frequent ones. The search and the answers follow it, probabilities do not.
+    costs : dict from (true class, answered class) to float, or array, optional
+        What each mistake costs; an array has a row for each true class. The answer is
+        the class that is expected to cost least.
+    threshold : float, optional
+        Of two classes, the second is answered from this probability on.
+"""
 
 
 @dataclass(repr=False, eq=False)
 class _Defrag(Simplifier):
     _: KW_ONLY
     max_rules: int = setting(10, Integer(1))
+    max_conditions: int | None = setting(None, None, Integer(1))
+    min_coverage: float = setting(0.0, Real(0, 1))
+    features: Any = None
+    brevity: float = setting(0.01, Real(0))
+    augment: str | int = setting("auto", "auto", Integer(0))
+    refine: bool = setting(True, *FLAG)
     n_restarts: int = setting(20, Integer(1))
     inference: str = setting("fab", "fab", "em")
-    refine: bool = setting(True, *FLAG)
-    max_conditions: int | None = setting(None, None, Integer(1))
-    features: Any = None
-    augment: str | int = setting("auto", "auto", Integer(0))
     statement_weight: str | float = setting(3.0, "paper", Real(above=0))
     init: str = setting("seeded", Key(STARTS))
     max_iter: int = setting(200, Integer(1))
@@ -154,119 +176,48 @@ class _Defrag(Simplifier):
     _needs_numbers = False
 
     def _simplify(self, problem, rng):
-        settings = self._refinement(problem)
-        for name in ("path_", "path_costs_", "component_rules_"):
+        features = feature_numbers(self.features, problem.feature_names)
+        for name in MADE_BY_FIT:
             self.__dict__.pop(name, None)
-        posteriors = self._fit_posteriors(problem, rng)
-        self.posterior_ = posteriors[0]
-        if not self.refine:
-            # The paper's rule is the zero-one pattern itself.
-            is_paper = self.statement_weight == "paper"
-            tolerances = TOLERANCES[:1] if is_paper else TOLERANCES
-            rules, boxes = listed_components(
-                problem, self.posterior_, settings, tolerances
-            )
-            self.component_rules_ = component_rules(problem, self.posterior_, boxes)
-            return rules
-        lists, costs = refine(problem, posteriors, settings, rng)
-        self.path_ = {n: lists[n] for n in sorted(lists)}
-        self.path_costs_ = {n: costs[n] for n in sorted(costs)}
-        return lists[min(costs, key=lambda n: (costs[n], n))]
+        self._warn_of_little_data(problem)
+        if self.refine:
+            settings = self._refinement(problem, features)
+            lists, costs, self.n_iter_ = refine(problem, settings, rng)
+            self.path_, self.path_costs_ = lists, costs
+            return lists[min(costs, key=lambda n: (costs[n], n))]
+        fitted = fit_paper(self, problem, rng)
+        self.posterior_, self.history_ = fitted.posterior, fitted.history
+        self.kept_restart_, self.n_iter_ = fitted.restart, fitted.n_iter
+        # The paper's rule is the zero-one pattern itself.
+        is_paper = self.statement_weight == "paper"
+        tolerances = TOLERANCES[:1] if is_paper else TOLERANCES
+        rules, boxes = listed_components(
+            problem, self.posterior_, features, int(self.max_rules), tolerances
+        )
+        self.component_rules_ = component_rules(problem, self.posterior_, boxes)
+        return rules
 
     def _check_forest(self, forest):
         super()._check_forest(forest)
         feature_numbers(self.features, forest.feature_names)
         check_engine(self.engine)
 
-    def _refinement(self, problem):
-        limits = Limits(
-            int(self.max_rules),
-            None if self.max_conditions is None else int(self.max_conditions),
-        )
+    def _decision(self, labels, store=None):
+        """From probabilities to a class; numbers need none."""
+        return None
+
+    def _refinement(self, problem, features):
+        most, n_new = self.max_conditions, self.augment
         return Refinement(
-            limits,
-            feature_numbers(self.features, problem.feature_names),
-            self.augment,
-            self.target == "labels",
+            max_rules=int(self.max_rules),
+            max_conditions=None if most is None else int(most),
+            min_coverage=float(self.min_coverage),
+            brevity=float(self.brevity),
+            features=features,
+            n_new_rows=0 if n_new == "auto" else int(n_new),
+            decision=self._decision(problem.classes, problem.store),
+            is_labels=self.target == "labels",
         )
-
-    def _fit_posteriors(self, problem, rng):
-        """The restarts of the mixture, best first."""
-        self._warn_of_little_data(problem)
-        center, scale = standardisation(problem)
-        rows = self._mixture_rows(problem, center, scale, rng)
-        # Where the search follows, restarts are its starts only: a sample is enough.
-        is_enough = self.refine and self.screening == "auto"
-        store = problem.store if problem.is_sample and not is_enough else None
-        settings = self._mixture_settings()
-        n_all = n_fits((store or rows).n_rows, settings)
-        with Progress("restarts", n_all) as progress:
-            mixture = fit_mixture(
-                rows,
-                settings,
-                rng,
-                problem.feature_order,
-                self._watcher(progress),
-                store,
-            )
-        posteriors = [
-            Posterior(mixture.layout, fitted.statistics, problem.grid, center, scale)
-            for fitted in mixture.fitted
-        ]
-        order = ranking(posteriors, mixture.fitted, problem, mixture.losses)
-        best = mixture.fitted[order[0]]
-        kept = [step for step in mixture.history if step.restart == best.restart]
-        # A fit that the callback stopped is as the user wants it.
-        if not best.converged and kept[-1].finished:
-            warnings.warn(
-                f"The kept restart did not converge in {self.max_iter} iterations; "
-                "raise max_iter or tol.",
-                ConvergenceWarning,
-                stacklevel=5,
-            )
-        self.history_ = mixture.history
-        self.n_iter_ = len(kept)
-        self.kept_restart_ = best.restart
-        return [posteriors[i] for i in order]
-
-    def _mixture_rows(self, problem, center, scale, rng):
-        rows = RowStore.of_table(
-            problem.binned,
-            problem.target,
-            problem.n_classes,
-            problem.sample_weight,
-            center,
-            scale,
-        )
-        if self.refine and self.screening == "auto" and rows.n_rows > MIXTURE_ROWS:
-            rows = rows.take(rng.choice(rows.n_rows, MIXTURE_ROWS, replace=False))
-        return rows
-
-    def _mixture_settings(self):
-        return MixtureSettings(
-            max_components=int(self.max_rules),
-            n_restarts=int(self.n_restarts),
-            statement_weight=self.statement_weight,
-            init=self.init,
-            engine=self.engine,
-            screening=bool(self.screening),
-            n_jobs=self.n_jobs,
-            loop=Settings(
-                inference=self.inference, max_iter=int(self.max_iter), tol=self.tol
-            ),
-        )
-
-    def _watcher(self, progress):
-        """The user's callback, with a progress bar before it if asked for."""
-        if not self.verbose:
-            return self.callback
-
-        def watch(step):
-            if step.finished:
-                progress.advance()
-            return self.callback is not None and self.callback(step)
-
-        return watch
 
     def _warn_of_little_data(self, problem):
         n_rows = problem.store.n_rows
@@ -298,27 +249,33 @@ class _Defrag(Simplifier):
         array of shape (n_samples,)
         """
         check_is_fitted(self, "rules_")
+        if not hasattr(self, "posterior_"):
+            raise AttributeError(
+                "predict_posterior needs the paper's mixture, which is fitted with "
+                "refine=False; got refine=True."
+            )
         rules = self.rules_
         predict = partial(self.posterior_.predict_encoded, classes=rules.classes)
         return self._answers(X, predict, rules.outcome.dtype)
 
-    def _recount(self, store):
+    def _count_rows(self, store, is_sample):
         if self.refine:
-            n_rules = self.rules_.n_rules
-            lists = store.recount(list(self.path_.values()))
-            self.path_ = dict(zip(self.path_, lists, strict=True))
-            self.rules_ = self.path_[n_rules]
+            decision = self._decision(self.rules_.classes, store)
+            lists = store.recount(list(self.path_.values()), "told", decision)
+            self.path_ = {rules.n_rules: rules for rules in lists}
+            self.rules_ = self.path_[self.rules_.n_rules]
             return
-        super()._recount(store)
+        super()._count_rows(store, is_sample)
         # Components are asked one by one, and answer for themselves.
         lists = [replace(self.rules_, rules=(rule,)) for rule in self.component_rules_]
-        counted = store.recount(lists, keeps_answers=True)
+        counted = store.recount(lists)
         self.component_rules_ = tuple(rules.rules[0] for rules in counted)
 
 
+@dataclass(repr=False, eq=False)
 class DefragClassifier(RuleClassifier, _Defrag):
     __doc__ = f"""A few rules that say nearly what a classification ensemble says.
-{PARAMETERS}
+{with_shared(PARAMETERS, for_classes=FOR_CLASSES)}
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -331,10 +288,35 @@ class DefragClassifier(RuleClassifier, _Defrag):
     True
     """
 
+    _: KW_ONLY
+    criterion: str = setting("both", *CRITERIA)
+    class_weight: Any = None
+    costs: Any = None
+    threshold: float | None = setting(None, None, Real(above=0, below=1))
+
+    def _check_forest(self, forest):
+        super()._check_forest(forest)
+        self._decision(forest.classes)
+
+    def _decision(self, labels, store=None):
+        """From probabilities to a class; without rows only to check the settings."""
+        rates = np.ones(len(labels)) if store is None else store.class_rates()
+        return make_decision(
+            labels,
+            rates,
+            class_weight=self.class_weight,
+            costs=self.costs,
+            threshold=self.threshold,
+        )
+
+    def _refinement(self, problem, features):
+        settings = super()._refinement(problem, features)
+        return replace(settings, criterion=self.criterion)
+
 
 class DefragRegressor(RuleRegressor, _Defrag):
     __doc__ = f"""A few rules that say nearly what a regression ensemble says.
-{PARAMETERS}
+{with_shared(PARAMETERS, for_classes="")}
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes

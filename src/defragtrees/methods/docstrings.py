@@ -24,8 +24,9 @@ ensemble_ : the ensemble that was simplified
 }
 
 
-def with_shared(text):
+def with_shared(text, **others):
     """A docstring with what all methods share in place of its `{name}`."""
-    for name, shared in SHARED.items():
-        text = text.replace(name, shared)
+    parts = SHARED | {f"    {{{name}}}\n": part for name, part in others.items()}
+    for name, part in parts.items():
+        text = text.replace(name, part)
     return text

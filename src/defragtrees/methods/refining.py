@@ -1,28 +1,30 @@
-"""From the mixture's components to short rules that are the model."""
+"""From training rows to short rules that are the model: what the search is fed."""
 
 from dataclasses import dataclass
 
 import numpy as np
 
 from defragtrees.methods.listing import answering_rule
-from defragtrees.mixture.boxes import component_sides, needed_sides
-from defragtrees.refine.augment import draw_rows
-from defragtrees.refine.objective import ClassLoss, ErrorLoss, NumberLoss
-from defragtrees.refine.rulelist import RuleBoxes
-from defragtrees.refine.search import Limits, polish, search
-from defragtrees.refine.starts import boxes_from_sides, boxes_from_tree
+from defragtrees.outcome.decision import Decision
+from defragtrees.refine.new_rows import draw_rows
+from defragtrees.refine.objective import (
+    LEAST_ERRORS,
+    BothLoss,
+    ErrorLoss,
+    SquaredLoss,
+)
+from defragtrees.refine.rulelist import Limits, RuleBoxes
+from defragtrees.refine.search import polish, search
+from defragtrees.refine.starts import boxes_from_tree
 from defragtrees.refine.table import make_table
 
-__all__ = ["Refinement", "refine"]
+__all__ = ["CRITERIA", "Refinement", "refine"]
 
-FEW_ROWS = 8_000  # with fewer rows, the ensemble is asked about new ones
 MOST_ROWS = 100_000  # with more rows, refine looks at a sample of them
 SEARCH_ROWS = 3_000  # so many rows are enough to search; the result is polished on all
-NEW_PER_ROW = 4
 SEARCH_CODES = 64  # and so many codes of a feature
-N_RESTARTS = 3  # of the mixture, best first, that the search starts from
-START_TOLERANCE = 0.01
-START_SIDES = 6  # of a component, those that keep out most rows
+EMPHASIS = 1.5  # nats for classes count so many times those for probabilities
+CRITERIA = ("both", "probability", "error")
 
 
 @dataclass(frozen=True)
@@ -31,132 +33,186 @@ class Refinement:
 
     Parameters
     ----------
-    limits : Limits
+    max_rules : int
+    max_conditions : int or None
+        Of one rule.
+    min_coverage : float
+        Share of the rows that a rule must answer.
+    brevity : float
+        Nats a row that a condition must be worth.
     features : frozenset of int or None
         Features that rules may use.
-    augment : "auto" or int
-        Number of rows to draw near the data.
+    n_new_rows : int
+        Rows to draw near the data.
+    criterion : str
+        One of `CRITERIA`.
+    decision : Decision or None
+        From probabilities to a class.
     is_labels : bool
-        Whether the target is y, which nobody knows for new rows.
+        Whether rules imitate y.
     """
 
-    limits: Limits
+    max_rules: int
+    max_conditions: int | None = None
+    min_coverage: float = 0.0
+    brevity: float = 0.0
     features: frozenset[int] | None = None
-    augment: str | int = "auto"
+    n_new_rows: int = 0
+    criterion: str = "both"
+    decision: Decision | None = None
     is_labels: bool = False
 
+    def limits(self, total_weight):
+        """The limits for rows with so much weight."""
+        least = self.min_coverage * total_weight
+        return Limits(self.max_rules, self.max_conditions, least)
 
-def refine(problem, posteriors, settings, rng):
-    """The best rule set found of every length, by number of rules.
+
+def refine(problem, settings, rng):
+    """The best list found of every length, by number of rules.
 
     Parameters
     ----------
     problem : Problem
-    posteriors : list of Posterior
-        Restarts of the mixture, best first.
     settings : Refinement
     rng : numpy.random.Generator
 
     Returns
     -------
     lists : dict from int to RuleSet
+        They answer what they imitate.
     costs : dict from int to float
         Description length of each, in nats.
+    n_rounds : int
+        Of the search.
     """
-    codes, target, weight = _search_rows(problem, settings, rng)
-    table = make_table(problem.grid, codes, settings.features, problem.feature_order)
-    is_number = not problem.n_classes
-    if is_number:
-        loss = last_loss = NumberLoss(target, weight)
+    rows = _search_rows(problem, settings, rng)
+    loss, last_loss = _losses(rows, problem.n_classes, settings.criterion)
+    table = make_table(
+        problem.grid,
+        rows.codes,
+        settings.features,
+        problem.feature_order,
+        settings.brevity * loss.total_weight,
+    )
+    if not table.columns or not np.ptp(rows.target, axis=0).any():
+        best, n_rounds = {1: RuleBoxes(table, last_loss, ())}, 1
     else:
-        loss = ClassLoss(target, problem.n_classes, weight)
-        last_loss = ErrorLoss(target, problem.n_classes, weight)
-    if not table.columns or (target == target[0]).all():
-        best = {1: RuleBoxes(table, last_loss, ())}
-    else:
-        lists = _searched(problem, posteriors, settings, rng, table, loss)
-        best = polish(lists, table, last_loss, settings.limits)
-    lists = {n: _rule_set(problem, rules) for n, rules in best.items()}
-    return lists, {n: rules.cost for n, rules in best.items()}
+        lists, n_rounds = _searched(settings, rng, table, loss)
+        limits = settings.limits(loss.total_weight)
+        best = polish(lists, table, last_loss, limits)
+    lists, costs = {}, {}
+    for n in sorted(best):
+        rules = _rule_set(problem, best[n])
+        if rules.n_rules not in lists:
+            lists[rules.n_rules], costs[rules.n_rules] = rules, best[n].cost
+    return lists, costs, n_rounds
 
 
-def _searched(problem, posteriors, settings, rng, table, loss):
-    """Boxes of the cheapest lists, by a search over few rows and coarse codes."""
+@dataclass(frozen=True, eq=False)
+class SearchRows:
+    """The rows that the search looks at.
+
+    Parameters
+    ----------
+    codes : unsigned int array of shape (n_samples, n_features)
+        Bin numbers.
+    target : array of shape (n_samples, n_outputs)
+        Numbers, or probabilities on the scale of the search.
+    classes : int array of shape (n_samples,), optional
+        The class that each row should get.
+    weight : array of shape (n_samples,)
+    """
+
+    codes: np.ndarray
+    target: np.ndarray
+    classes: np.ndarray | None
+    weight: np.ndarray
+
+
+def _search_rows(problem, settings, rng):
+    n_rows = len(problem.target)
+    rows = np.arange(n_rows)
+    if n_rows > MOST_ROWS:
+        rows = np.sort(rng.choice(n_rows, MOST_ROWS, replace=False))
+    codes, weight = problem.binned.codes[rows], problem.sample_weight[rows]
+    outputs = _outputs(problem, settings)[rows]
+    n_new = settings.n_new_rows
+    if n_new:
+        is_set = np.array([c is not None for c in problem.categories], dtype=bool)
+        features = range(len(problem.feature_names))
+        X = np.column_stack([problem.column(j)[rows] for j in features])
+        new = draw_rows(X, n_new, is_set, rng, problem.feature_order)
+        share = weight.mean() * min(1.0, len(X) / n_new)
+        codes = np.vstack([codes, problem.grid.bin(new).codes])
+        outputs = np.vstack([outputs, _forest_outputs(problem, new)])
+        weight = np.concatenate([weight, np.full(n_new, share)])
+    outcome, classes = problem.outcome, None
+    if problem.n_classes:
+        outputs, weight = settings.decision.emphasise(outputs, weight)
+        classes = outputs.argmax(axis=1)
+        return SearchRows(codes, outcome.search_target(outputs), classes, weight)
+    return SearchRows(codes, outputs, classes, weight)
+
+
+def _outputs(problem, settings):
+    """What rules imitate: probabilities of classes, or numbers, in columns."""
+    if problem.n_classes and not settings.is_labels:
+        return problem.probabilities.astype(np.float64)
+    return problem.outcome.indicators(problem.target)
+
+
+def _forest_outputs(problem, matrix):
+    if problem.n_classes:
+        return problem.forest.predict_proba_encoded(matrix)
+    return problem.forest.predict_encoded(matrix)[:, None]
+
+
+def _losses(rows, n_classes, criterion):
+    """What the search minimises, and what its lists are polished by."""
+    if not n_classes:
+        squared = SquaredLoss(rows.target, rows.weight)
+        return squared, squared
+    squared = SquaredLoss(rows.target, rows.weight, LEAST_ERRORS)
+    if criterion == "probability":
+        return squared, squared
+    wrong = ErrorLoss(rows.classes, rows.weight, n_classes)
+    both = BothLoss(squared, wrong, EMPHASIS)
+    return both, both if criterion == "both" else wrong
+
+
+def _searched(settings, rng, table, loss):
+    """Boxes of the cheapest lists, by a search over few rows; and its rounds."""
     rows = np.arange(table.n_rows)
     if len(rows) > SEARCH_ROWS:
         rows = np.sort(rng.choice(len(rows), SEARCH_ROWS, replace=False))
     few, groups = table.coarse(rows, SEARCH_CODES)
-    few_loss = loss.some(rows)
-    most = settings.limits.max_rules
+    few_loss = loss.take(rows)
     starts = [
-        boxes_from_tree(few, few_loss.target, few_loss.weight, n, not problem.n_classes)
-        for n in range(most, 1, -2)
+        boxes_from_tree(few, few_loss.target, few_loss.weight, n)
+        for n in range(settings.max_rules, 1, -2)
     ]
-    for posterior in posteriors[:N_RESTARTS]:
-        boxes = boxes_from_sides(table, _sides(problem, posterior))
-        starts.append([_coarse_box(box, groups) for box in boxes])
-    best = search(few, few_loss, starts, settings.limits)
-    return [
+    limits = settings.limits(few_loss.total_weight)
+    best, n_rounds = search(few, few_loss, starts, limits)
+    lists = [
         [{j: mask[groups[j]] for j, mask in box.items()} for box in rules.boxes]
         for rules in best.values()
     ]
-
-
-def _coarse_box(box, groups):
-    """A box over coarse codes: those of which it accepts any part."""
-    return {
-        j: np.bincount(groups[j], mask, groups[j][-1] + 1) > 0
-        for j, mask in box.items()
-    }
-
-
-def _search_rows(problem, settings, rng):
-    """Bins, target and weight of the rows that the search looks at."""
-    codes, target, weight = problem.binned.codes, problem.target, problem.sample_weight
-    rows, n_rows = slice(None), len(target)
-    if n_rows > MOST_ROWS:
-        rows = np.sort(rng.choice(n_rows, MOST_ROWS, replace=False))
-        codes, target, weight = codes[rows], target[rows], weight[rows]
-    n_new = settings.augment
-    if n_new == "auto":
-        fits = problem.n_classes and not settings.is_labels
-        n_new = min(NEW_PER_ROW * n_rows, max(0, FEW_ROWS - n_rows)) if fits else 0
-    if not n_new:
-        return codes, target, weight
-    is_set = np.array([known is not None for known in problem.categories], dtype=bool)
-    features = range(len(problem.feature_names))
-    X = np.column_stack([problem.column(j)[rows] for j in features])
-    new = draw_rows(X, n_new, is_set, rng, problem.feature_order)
-    share = weight.mean() * min(1.0, len(X) / n_new)
-    return (
-        np.vstack([codes, problem.grid.bin(new).codes]),
-        np.concatenate([target, problem.forest.predict_target(new)]),
-        np.concatenate([weight, np.full(n_new, share)]),
-    )
-
-
-def _sides(problem, posterior):
-    """The needed sides of every component, the heaviest component first."""
-    order = np.argsort(-posterior.statistics.weight, kind="stable")
-    lists = []
-    for k in order:
-        sides = component_sides(posterior, k, START_TOLERANCE)
-        kept = needed_sides(sides, problem.binned.codes)[-START_SIDES:]
-        lists.append([(side.feature, side.accepts) for side in kept])
-    return lists
+    return lists, n_rounds
 
 
 def _rule_set(problem, rules):
     """The boxes as rules, with what they say of the training rows."""
     conditions = [_conditions(problem, rules.table, box) for box in rules.boxes]
     left = np.ones(len(problem.target), dtype=bool)
-    listed = []
-    for k, tests in enumerate([*conditions, ()]):
-        held = left & problem.covered(tests)
-        basis = rules.loss.basis(rules.counts[k])
-        listed.append(answering_rule(problem, tests, held, basis))
+    answering = []
+    for conjunction in [*conditions, ()]:
+        held = left & problem.covered(conjunction)
+        # A rule for new rows alone would have nothing to tell.
+        if held.any() or not conjunction:
+            answering.append(answering_rule(problem, conjunction, held))
         left &= ~held
-    return problem.rule_set(listed)
+    return problem.rule_set(answering)
 
 
 def _conditions(problem, table, box):

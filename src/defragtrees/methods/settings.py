@@ -44,11 +44,12 @@ class Integer:
 
 @dataclass(frozen=True)
 class Real:
-    """A finite number in these limits, or above one that it must not be."""
+    """A finite number in these limits; `above` and `below` are left out themselves."""
 
     least: float = -math.inf
     most: float | None = None
     above: float | None = None
+    below: float | None = None
 
     def accepts(self, value):
         is_number = _is_integer(value) or isinstance(value, (float, np.floating))
@@ -57,11 +58,13 @@ class Real:
             and math.isfinite(value)
             and _is_within(value, self)
             and (self.above is None or value > self.above)
+            and (self.below is None or value < self.below)
         )
 
     def __str__(self):
         if self.above is not None:
-            return f"a number above {self.above}"
+            end = "" if self.below is None else f" and below {self.below}"
+            return f"a number above {self.above}{end}"
         return f"a number from {self.least}{_until(self.most)}"
 
 

@@ -129,6 +129,18 @@ class Classes(Outcome):
         """Answers from means of outputs, (n_samples, n_outputs): the likeliest."""
         return self.decode(outputs.argmax(axis=1))
 
+    def search_target(self, probabilities):
+        """Probabilities on a scale on which their noise is even, (n_samples, n).
+
+        The angle whose squared sine is the probability; for more than two classes
+        their square roots, whose distance is Hellinger's. So 1 and 3 % are as far apart
+        as 45 and 52 %, as they are for who looks for the rare.
+        """
+        probabilities = np.clip(probabilities, 0.0, 1.0)
+        if self.n_classes == 2:
+            return np.arcsin(np.sqrt(probabilities[:, 1:]))
+        return np.sqrt(probabilities)
+
     def answer_text(self, answer):
         """An answer as text."""
         return str(answer)

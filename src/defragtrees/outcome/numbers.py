@@ -109,6 +109,10 @@ class Numbers(Outcome):
         """Answers from means of outputs, (n_samples, n_outputs)."""
         return outputs[:, 0]
 
+    def search_target(self, target):
+        """Numbers as they are, (n_samples, 1)."""
+        return self.indicators(target)
+
     def answer_text(self, answer):
         """An answer as text."""
         return render.number(answer)

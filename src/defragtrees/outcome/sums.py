@@ -11,6 +11,10 @@ import numpy as np
 
 __all__ = ["ClassSums", "NumberSums"]
 
+# Rows that each rule is given at the rate of all rows: z² of a 95 % interval, by which
+# the middle of Wilson's interval is drawn in too.
+SHRINKAGE = 3.84
+
 
 @dataclass(frozen=True, eq=False)
 class ClassSums:
@@ -69,6 +73,17 @@ class ClassSums:
         shares = (basis / basis.sum()).tolist()
         best = int(np.argmax(shares))
         return {"prediction": outcome.labels[best], "distribution": tuple(shares)}
+
+    def shrunk_rates(self, k):
+        """Class rates of a group, as if `SHRINKAGE` more rows had those of all."""
+        every = self.classes.sum(axis=0)
+        told = self.classes[k] + SHRINKAGE * every / every.sum()
+        return told / told.sum()
+
+    def evidence(self, k):
+        """What y says of a group, as entries of a Rule."""
+        weight = self.classes[k].sum()
+        return {"rates": self.classes[k] / weight if weight else None}
 
     def error(self, k, outcome, answer):
         """How often an answer is wrong in a group, as entries of a Rule."""
@@ -152,6 +167,10 @@ class NumberSums:
     def answer(outcome, basis, spread):
         """What a rule answers whose answer rests on a mean, as entries of it."""
         return {"prediction": round(float(basis), _answer_digits(basis, spread))}
+
+    def evidence(self, k):
+        """What y says of a group, as entries of a Rule."""
+        return {}
 
     def error(self, k, outcome, answer):
         """How far an answer is from a group, as entries of a Rule."""

@@ -7,14 +7,14 @@ is then found exactly (`segments`) among all intervals, or sets, of its codes.
 
 import numpy as np
 
+from defragtrees.refine.kernels import condition_values, gain_sums
 from defragtrees.refine.rulelist import box_price, n_sides
-from defragtrees.refine.segments import best_condition, best_conditions
+from defragtrees.refine.segments import best_condition
 
-__all__ = ["descend", "insert_rule", "remove_rules"]
+__all__ = ["box_changes", "descend", "remove_rule", "tidy"]
 
 LEAST_GAIN = 1e-7  # nats; less is rounding
-MOST_TRIED = 4  # features, best first, before a new condition is given up
-MOST_GROWN = 6  # conditions that a new rule is grown by; descent may add more
+MOST_TRIED = 4  # changes of a rule, best first, before it is left as it is
 
 
 def descend(rules, limits, max_rounds=20, max_steps=12):
@@ -37,7 +37,7 @@ def descend(rules, limits, max_rounds=20, max_steps=12):
         before = rules.cost
         for k in range(len(rules.boxes)):
             rules = improve_rule(rules, k, limits, max_steps)
-        rules = improve_order(rules)
+        rules = tidy(improve_order(rules, limits), limits)
         if rules.cost > before - max(LEAST_GAIN, 1e-6 * abs(before)):
             break
     return rules
@@ -46,120 +46,88 @@ def descend(rules, limits, max_rounds=20, max_steps=12):
 def improve_rule(rules, k, limits, max_steps):
     """Change the conditions of rule k one at a time, best change first."""
     for _ in range(max_steps):
-        gain = row_gains(rules, k)
-        box = best_change(rules.table, rules.boxes[k], gain, limits)
-        if box is None:
+        boxes = box_changes(rules.table, rules.boxes[k], rules.row_gains(k), limits)
+        for box in boxes:
+            changed = rules.with_box(k, box)
+            if changed.cost < rules.cost - LEAST_GAIN and limits.allows(changed):
+                rules = changed
+                break
+        else:
             return rules
-        changed = rules.with_box(k, box)
-        if changed.cost >= rules.cost - LEAST_GAIN:
-            return rules
-        rules = changed
     return rules
 
 
-def row_gains(rules, k):
-    """What the list gains for each row if rule k accepts it; 0 where it cannot."""
-    loss, counts = rules.loss, rules.counts
-    passed = loss.row_losses(counts, rules.answering_after(k))
-    return np.where(rules.reaching(k), passed - loss.row_losses(counts, k), 0.0)
+def box_changes(table, box, gain, limits):
+    """Boxes that differ in one condition and gain more, best first.
 
-
-def best_change(table, box, gain, limits):
-    """The box after the best change of one condition, or None if none pays."""
-    rejected = {j: ~mask[table.codes[j]] for j, mask in box.items()}
-    n_rejecting = np.zeros(table.n_rows, dtype=np.int16)
-    for rejects in rejected.values():
+    Parameters
+    ----------
+    table : RowTable
+    box : dict
+    gain : array of shape (n_samples,)
+        What is gained for each row that the box accepts.
+    limits : Limits
+    """
+    rejected = {j: ~accepted[table.codes[:, j]] for j, accepted in box.items()}
+    n_rejecting = np.zeros(table.n_rows, dtype=np.uint8)
+    rejecting = np.zeros(table.n_rows, dtype=np.intp)
+    for j, rejects in rejected.items():
         n_rejecting += rejects
-    inside = n_rejecting == 0
+        rejecting[rejects] = j
+    sums = gain_sums(table.codes, gain, n_rejecting, rejecting, table.width)
+    value = condition_values(sums, table.n_codes, table.prices, table.is_set)
     price = box_price(table, box)
-    best_value, best = gain @ inside - price + LEAST_GAIN, None
-    for j, mask in box.items():
-        column = table.columns[j]
-        others = np.where(n_rejecting == rejected[j], gain, 0.0)
-        sums, missing = table.sums_of(j, others)
-        value, changed_mask = best_condition(sums, missing, column.price, column.is_set)
-        value -= price - column.price * n_sides(column, mask)
-        if value > best_value:
-            changed = {**box, j: changed_mask}
-            if changed_mask.all() or _says_nothing(column, changed_mask):
-                del changed[j]
-            if limits.allows(table, changed):
-                best_value, best = value, changed
-    if limits.allows_more(table, box):
-        grown = _best_new(table, box, np.where(inside, gain, 0.0), limits)
-        if grown is not None and grown[0] - price > best_value:
-            best = grown[1]
-    return best
-
-
-def _best_new(table, box, gain, limits):
-    """The best condition on a column that the box does not use yet."""
-    sums, missing = table.sums(gain)
-    value = best_conditions(sums, missing, table.n_codes, table.prices, table.is_set)
-    value[list(box)] = -np.inf
+    value -= price
+    if not limits.allows_longer(table, box):
+        allowed = np.zeros(len(value), dtype=bool)
+        allowed[list(box)] = True
+        value[~allowed] = -np.inf
+    for j, accepted in box.items():
+        value[j] += table.prices[j] * n_sides(table.columns[j], accepted)
+    now = gain[n_rejecting == 0].sum() - price
     for j in np.argsort(-value, kind="stable")[:MOST_TRIED]:
-        column = table.columns[j]
-        _, mask = best_condition(
-            sums[j, : column.n_codes], missing[j], column.price, column.is_set
-        )
-        if mask.all() or _says_nothing(column, mask):
-            continue
-        changed = {**box, int(j): mask}
-        if limits.allows(table, changed):
-            return value[j], changed
-    return None
+        if value[j] <= now + LEAST_GAIN:
+            return
+        changed = _with_condition(table, box, int(j), sums[j])
+        if changed is not None and limits.allows_box(table, changed):
+            yield changed
 
 
-def _says_nothing(column, mask):
-    return not column.has_missing and mask[:-1].all()
+def _with_condition(table, box, j, sums):
+    """The box with the best condition on column j; None if it stays as it is."""
+    column = table.columns[j]
+    n_codes = column.n_codes
+    _, accepted = best_condition(
+        sums[:n_codes], sums[n_codes], table.prices[j], column.is_set
+    )
+    changed = {i: mask for i, mask in box.items() if i != j}
+    if not column.accepts_all(accepted):
+        changed[j] = accepted
+    elif j not in box:
+        return None
+    return changed
 
 
-def improve_order(rules):
+def improve_order(rules, limits):
     """Swap neighbours while that lowers the cost."""
     for k in range(len(rules.boxes) - 1):
         swapped = rules.swapped(k)
-        if swapped.cost < rules.cost - LEAST_GAIN:
+        if swapped.cost < rules.cost - LEAST_GAIN and limits.allows(swapped):
             rules = swapped
     return rules
 
 
-def insert_rule(rules, limits, places=None):
-    """The best list with one more rule, grown greedily from nothing; or None.
-
-    For every place in the list, and every answer that a new rule could give there, a
-    box that accepts all rows is cut down by the best conditions.
-    """
-    best = None
-    loss = rules.loss
-    for k in range(len(rules.boxes) + 1) if places is None else places:
-        reaching = rules.reaching(k)
-        if not reaching.any():
-            continue
-        passed = loss.row_losses(rules.counts, rules.answering_after(k - 1))
-        for counts in loss.proposals(reaching):
-            taken = loss.row_losses(np.vstack([rules.counts, counts]), rules.n_rules)
-            gain = np.where(reaching, passed - taken, 0.0)
-            box = _grow(rules.table, gain, limits)
-            if not box:
-                continue
-            candidate = rules.with_new_box(k, box)
-            if best is None or candidate.cost < best.cost:
-                best = candidate
-    return best
-
-
-def _grow(table, gain, limits):
-    """A box cut down from all rows by the best conditions, one after the other."""
-    box = {}
-    for _ in range(limits.max_conditions or MOST_GROWN):
-        grown = best_change(table, box, gain, limits)
-        if grown is None:
-            break
-        box = grown
-    return box
-
-
-def remove_rules(rules):
-    """All lists with one rule less, cheapest first."""
+def remove_rule(rules):
+    """The cheapest list with one rule less."""
     lists = [rules.without_box(k) for k in range(len(rules.boxes))]
-    return sorted(lists, key=lambda one: one.cost)
+    return min(lists, key=lambda shorter: shorter.cost)
+
+
+def tidy(rules, limits):
+    """The list without boxes that answer too few rows or have no condition."""
+    weights = rules.loss.weights(rules.counts)
+    for k in range(len(rules.boxes) - 1, -1, -1):
+        is_idle = weights[k] <= 0 or weights[k] < limits.least_answered
+        if is_idle or not rules.boxes[k]:
+            return tidy(rules.without_box(k), limits)
+    return rules

@@ -1,157 +1,199 @@
-"""What a rule list costs, in nats: to say its rules, and the target given its rules.
+"""What a rule list costs, in nats: to say the target given its rules.
 
-Classes: a rule's answers are coded with the class counts of the rows it answers, by
-their marginal likelihood under Jeffreys' prior, which charges for the distribution
-itself. Numbers: a Gaussian around each rule's mean with one spread for the whole list.
+Numbers, and probabilities on a scale on which their noise is even, have a Gaussian
+around each rule's mean, with one spread for the whole list. Where the class counts, a
+list is charged for the rows that it answers wrongly.
 """
 
 import numpy as np
-from scipy.special import gammaln
 
-__all__ = ["ClassLoss", "ErrorLoss", "NumberLoss"]
+__all__ = ["LEAST_ERRORS", "BothLoss", "ErrorLoss", "SquaredLoss"]
 
-PRIOR = 0.5  # Jeffreys' prior of a class distribution
+PRIOR = 0.5  # Jeffreys' prior of a share of errors
 LEAST_ERRORS = 0.02  # a list is not asked to agree with the ensemble more often
-LEAST_SPREAD = 1e-4  # share of the target's variance
+LEAST_SPREAD = 1e-4  # share of the variance of numbers that may stay unexplained
 
 
-class ClassLoss:
-    """Code length of class labels.
+class SquaredLoss:
+    """Code length of numbers, one or several a row, up to a constant.
+
+    Parameters
+    ----------
+    target : array of shape (n_samples, n_outputs)
+    weight : array of shape (n_samples,)
+    least_spread : float
+        Share of the target's variance that a list is not asked to explain.
+    """
+
+    def __init__(self, target, weight, least_spread=LEAST_SPREAD):
+        self.least_spread = least_spread
+        center = np.average(target, axis=0, weights=weight)
+        square = np.average(((target - center) ** 2).sum(axis=1), weights=weight)
+        # Rounded, so that units leave no trace in the last digits and break no ties.
+        self.target = np.round((target - center) / (np.sqrt(square) or 1.0), 9)
+        self.weight = weight
+        self.total_weight = float(weight.sum())
+        self.square = float(weight @ (self.target**2).sum(axis=1))
+
+    def take(self, rows):
+        """The same loss for some of the rows."""
+        return SquaredLoss(self.target[rows], self.weight[rows], self.least_spread)
+
+    def counts(self, answering, n_rules):
+        """Weight and weighted sums of the target for each rule."""
+        sums = [np.bincount(answering, self.weight, n_rules)]
+        for column in self.target.T:
+            sums.append(np.bincount(answering, self.weight * column, n_rules))
+        return np.column_stack(sums)
+
+    def weights(self, counts):
+        """Weight of the rows that each rule answers."""
+        return counts[:, 0]
+
+    def _means(self, counts):
+        return counts[:, 1:] / np.maximum(counts[:, :1], 1e-300)
+
+    def _spread(self, counts):
+        weight = np.maximum(counts[:, 0], 1e-300)
+        explained = ((counts[:, 1:] ** 2).sum(axis=1) / weight).sum()
+        residual = max((self.square - explained) / self.total_weight, 0.0)
+        return residual + self.least_spread
+
+    def cost(self, counts):
+        """Nats for the target of all rows, given the counts."""
+        # One mean a rule: outputs that move together are one thing to say.
+        means = 0.5 * np.log(max(self.total_weight, 2.0)) * len(counts)
+        fit = 0.5 * self.total_weight * np.log(self._spread(counts))
+        return float(fit + means)
+
+    def row_losses(self, counts, answering):
+        """Nats for each row if the rule `answering`, one or one a row, answered it."""
+        scale = self.weight / (2 * self._spread(counts))
+        residual = self.target - self._means(counts)[answering]
+        residual *= residual
+        if residual.shape[1] == 1:
+            return residual[:, 0] * scale
+        return residual.sum(axis=1) * scale
+
+    def new_rule_terms(self, counts, answering):
+        """What rows gain if a new rule takes them from the rule `answering`.
+
+        Returns
+        -------
+        constant, quadratic : arrays of shape (n_samples,)
+        linear : array of shape (n_samples, n_outputs)
+            The gain by a rule with mean v is
+            `constant + 2 v . linear - (v . v) quadratic`.
+        """
+        quadratic = self.weight / (2 * self._spread(counts))
+        passed = self._means(counts)[answering]
+        constant = ((passed - 2 * self.target) * passed).sum(axis=1) * quadratic
+        return constant, self.target * quadratic[:, None], quadratic
+
+
+class ErrorLoss:
+    """Code length of which rows a rule's own class is wrong for, and their class.
+
+    One share of errors for the whole list, so it counts mistakes and nothing else.
 
     Parameters
     ----------
     target : int array of shape (n_samples,)
-    n_classes : int
     weight : array of shape (n_samples,)
+    n_classes : int
     """
 
-    def __init__(self, target, n_classes, weight):
+    def __init__(self, target, weight, n_classes):
         self.target = target
-        self.n_classes = n_classes
         self.weight = weight
+        self.n_classes = n_classes
         self.total_weight = float(weight.sum())
 
-    def some(self, rows):
+    def take(self, rows):
         """The same loss for some of the rows."""
-        return type(self)(self.target[rows], self.n_classes, self.weight[rows])
+        return ErrorLoss(self.target[rows], self.weight[rows], self.n_classes)
 
     def counts(self, answering, n_rules):
         """Weight of each class among the rows that each rule answers."""
         index = answering * self.n_classes + self.target
-        found = np.bincount(index, self.weight, n_rules * self.n_classes)
-        return found.reshape(n_rules, self.n_classes)
+        counts = np.bincount(index, self.weight, n_rules * self.n_classes)
+        return counts.reshape(n_rules, self.n_classes)
+
+    def weights(self, counts):
+        """Weight of the rows that each rule answers."""
+        return counts.sum(axis=1)
+
+    def _wrong(self, counts):
+        return max(self.total_weight - float(counts.max(axis=1).sum()), 0.0)
+
+    def _share(self, wrong):
+        return np.clip((wrong + PRIOR) / (self.total_weight + 1), LEAST_ERRORS, 0.5)
 
     def cost(self, counts):
         """Nats for the target of all rows, given the counts."""
-        n_rules, n_classes = counts.shape
-        each = gammaln(counts + PRIOR).sum() - counts.size * gammaln(PRIOR)
-        whole = gammaln(counts.sum(axis=1) + n_classes * PRIOR).sum()
-        return float(whole - n_rules * gammaln(n_classes * PRIOR) - each)
+        wrong = self._wrong(counts)
+        share = self._share(wrong)
+        among = np.log(max(self.n_classes - 1, 1))
+        right = self.total_weight - wrong
+        code = right * -np.log1p(-share) + wrong * (among - np.log(share))
+        # A rule pays for its class, and for the share of rows that it is right in.
+        each = np.log(self.n_classes) + 0.5 * np.log(max(self.total_weight, 2.0))
+        return float(code + len(counts) * each)
 
     def row_losses(self, counts, answering):
         """Nats for each row if the rule `answering`, one or one a row, answered it."""
-        shares = (counts + PRIOR) / (counts + PRIOR).sum(axis=1, keepdims=True)
-        return -np.log(shares)[answering, self.target] * self.weight
-
-    def basis(self, counts):
-        """What the answer of a rule with these counts rests on: class weights."""
-        return counts
-
-    def proposals(self, rows):
-        """Counts that a new rule for some of these rows could have."""
-        counts = np.bincount(self.target[rows], self.weight[rows], self.n_classes)
-        total = counts.sum()
-        found = []
-        for c in np.flatnonzero(counts > 0):
-            wanted = 0.05 * counts
-            wanted[c] = 0.95 * max(total, 1.0)
-            found.append(wanted)
-        return found
+        share = self._share(self._wrong(counts))
+        lost = np.log((1 - share) / share * max(self.n_classes - 1, 1))
+        is_wrong = counts.argmax(axis=1)[answering] != self.target
+        return is_wrong * (lost * self.weight)
 
 
-class NumberLoss:
-    """Code length of numbers, up to a constant.
+class BothLoss:
+    """Code length of probabilities and of the class that follows from them.
 
     Parameters
     ----------
-    target : array of shape (n_samples,)
-    weight : array of shape (n_samples,)
+    squared : SquaredLoss
+        Of the probabilities.
+    wrong : ErrorLoss
+        Of the classes, of the same rows.
+    emphasis : float
+        How much more the classes count.
     """
 
-    def __init__(self, target, weight):
-        center = np.average(target, weights=weight)
-        scale = np.sqrt(np.average((target - center) ** 2, weights=weight)) or 1.0
-        # Rounded, so that units leave no trace in the last digits and break no ties.
-        self.target = np.round((target - center) / scale, 9)
-        self.center, self.scale = float(center), float(scale)
-        self.weight = weight
-        self.total_weight = float(weight.sum())
-        self.floor = LEAST_SPREAD
-        self.square = float(weight @ self.target**2)
+    def __init__(self, squared, wrong, emphasis=1.0):
+        self.squared = squared
+        self.wrong = wrong
+        self.emphasis = emphasis
+        self.target = squared.target
+        self.weight = squared.weight
+        self.total_weight = squared.total_weight
+        self.width = 1 + squared.target.shape[1]
 
-    def some(self, rows):
+    def take(self, rows):
         """The same loss for some of the rows."""
-        return NumberLoss(self.target[rows], self.weight[rows])
+        return BothLoss(self.squared.take(rows), self.wrong.take(rows), self.emphasis)
 
     def counts(self, answering, n_rules):
-        """Weight and weighted sum of the target for each rule."""
-        n = np.bincount(answering, self.weight, n_rules)
-        total = np.bincount(answering, self.weight * self.target, n_rules)
-        return np.column_stack([n, total])
+        """The counts of the two losses side by side."""
+        both = (self.squared, self.wrong)
+        return np.hstack([loss.counts(answering, n_rules) for loss in both])
 
-    def _spread(self, counts):
-        n, total = counts.T
-        explained = (total**2 / np.maximum(n, 1e-300)).sum()
-        return max((self.square - explained) / self.total_weight, 0.0) + self.floor
+    def weights(self, counts):
+        """Weight of the rows that each rule answers."""
+        return counts[:, 0]
 
     def cost(self, counts):
         """Nats for the target of all rows, given the counts."""
-        half_log = 0.5 * np.log(max(self.total_weight, 2.0))
-        fit = 0.5 * self.total_weight * np.log(self._spread(counts))
-        return float(fit + half_log * len(counts))
+        wrong = self.wrong.cost(counts[:, self.width :])
+        return self.squared.cost(counts[:, : self.width]) + self.emphasis * wrong
 
     def row_losses(self, counts, answering):
         """Nats for each row if the rule `answering`, one or one a row, answered it."""
-        n, total = counts.T
-        mean = total / np.maximum(n, 1e-300)
-        residual = self.target - mean[answering]
-        return residual**2 * (self.weight / (2 * self._spread(counts)))
+        wrong = self.wrong.row_losses(counts[:, self.width :], answering)
+        squared = self.squared.row_losses(counts[:, : self.width], answering)
+        return squared + self.emphasis * wrong
 
-    def basis(self, counts):
-        """What the answer of a rule with these counts rests on: the mean."""
-        n, total = counts
-        return self.center + self.scale * total / max(n, 1e-300)
-
-    def proposals(self, rows):
-        """Counts that a new rule for some of these rows could have."""
-        values = np.quantile(self.target[rows], [0.05, 0.25, 0.5, 0.75, 0.95])
-        return [np.array([1.0, value]) for value in np.unique(values)]
-
-
-class ErrorLoss(ClassLoss):
-    """Code length of which rows a rule's own class is wrong for, and their class.
-
-    One share of errors for the whole list, so it counts mistakes and nothing else.
-    """
-
-    def cost(self, counts):
-        """Nats for the target of all rows, given the counts."""
-        wrong = self.total_weight - counts.max(axis=1).sum()
-        # As in ClassLoss, a rule pays for the share of rows that it is right in.
-        each = np.log(self.n_classes) + 0.5 * np.log(max(self.total_weight, 2.0))
-        return float(self._code(wrong) + len(counts) * each)
-
-    def _code(self, wrong):
-        right = self.total_weight - wrong
-        share = max((wrong + PRIOR) / (self.total_weight + 1), LEAST_ERRORS)
-        share = min(share, 0.5)
-        among = np.log(max(self.n_classes - 1, 1))
-        return right * -np.log1p(-share) + wrong * (among - np.log(share))
-
-    def row_losses(self, counts, answering):
-        """Nats for each row if the rule `answering`, one or one a row, answered it."""
-        wrong = max(self.total_weight - counts.max(axis=1).sum(), 0.0)
-        share = np.clip((wrong + PRIOR) / (self.total_weight + 1), LEAST_ERRORS, 0.5)
-        answers = counts.argmax(axis=1)
-        lost = np.log((1 - share) / share * max(self.n_classes - 1, 1))
-        return (answers[answering] != self.target) * (lost * self.weight)
+    def new_rule_terms(self, counts, answering):
+        """What rows gain in probabilities if a new rule takes them; see SquaredLoss."""
+        return self.squared.new_rule_terms(counts[:, : self.width], answering)

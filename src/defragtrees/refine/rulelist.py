@@ -2,7 +2,7 @@
 
 import numpy as np
 
-__all__ = ["RuleBoxes", "box_price", "n_sides", "rows_in"]
+__all__ = ["Limits", "RuleBoxes", "box_price", "n_sides", "rows_in"]
 
 RULE_PRICE = 1.0  # nats for one more rule, beside its conditions and its answer
 
@@ -16,7 +16,7 @@ class RuleBoxes:
     Parameters
     ----------
     table : RowTable
-    loss : ClassLoss or NumberLoss
+    loss : SquaredLoss or ErrorLoss
     boxes : tuple of dict
     held : bool array of shape (n_boxes, n_samples), optional
         Which rows each box accepts.
@@ -44,6 +44,16 @@ class RuleBoxes:
         """Number of rules, the last "otherwise" included."""
         return len(self.boxes) + 1
 
+    @property
+    def n_conditions(self):
+        """Number of conditions of all rules."""
+        return sum(n_conditions(self.table, box) for box in self.boxes)
+
+    @property
+    def least_answered(self):
+        """Weight of the rows of the rule, the last left out, that answers fewest."""
+        return self.loss.weights(self.counts)[:-1].min(initial=np.inf)
+
     def _made(self, boxes, held, prices):
         return RuleBoxes(self.table, self.loss, boxes, held, prices)
 
@@ -67,8 +77,7 @@ class RuleBoxes:
 
     def without_box(self, k):
         """The list without box k."""
-        order = [i for i in range(len(self.boxes)) if i != k]
-        return self._ordered(order)
+        return self._ordered([i for i in range(len(self.boxes)) if i != k])
 
     def swapped(self, k):
         """The list with boxes k and k + 1 in the other order."""
@@ -91,12 +100,51 @@ class RuleBoxes:
         """Who would answer each row if the boxes up to k did not."""
         return first_true(self.held[k + 1 :]) + k + 1
 
+    def row_gains(self, k):
+        """What the list gains for each row if rule k accepts it; 0 where it cannot."""
+        loss, counts = self.loss, self.counts
+        passed = loss.row_losses(counts, self.answering_after(k))
+        return np.where(self.reaching(k), passed - loss.row_losses(counts, k), 0.0)
+
+
+class Limits:
+    """What rules may look like.
+
+    Parameters
+    ----------
+    max_rules : int
+        The last "otherwise" counts as one.
+    max_conditions : int or None
+        Of one rule.
+    least_answered : float
+        Weight of the rows that a rule must answer.
+    """
+
+    def __init__(self, max_rules=10, max_conditions=None, least_answered=0.0):
+        self.max_rules = max_rules
+        self.max_conditions = max_conditions
+        self.least_answered = least_answered
+
+    def allows_box(self, table, box):
+        """Whether a box has few enough conditions."""
+        most = self.max_conditions
+        return most is None or n_conditions(table, box) <= most
+
+    def allows_longer(self, table, box):
+        """Whether a box could take one more condition."""
+        most = self.max_conditions
+        return most is None or n_conditions(table, box) < most
+
+    def allows(self, rules):
+        """Whether each rule of a list answers enough rows."""
+        return rules.least_answered >= self.least_answered
+
 
 def rows_in(table, box):
     """Which rows of a table a box accepts."""
     held = np.ones(table.n_rows, dtype=bool)
     for j, accepted in box.items():
-        held &= accepted[table.codes[j]]
+        held &= accepted[table.codes[:, j]]
     return held
 
 
@@ -106,6 +154,11 @@ def box_price(table, box):
         table.prices[j] * n_sides(table.columns[j], accepted)
         for j, accepted in box.items()
     )
+
+
+def n_conditions(table, box):
+    """How many conditions a box has."""
+    return sum(n_sides(table.columns[j], accepted) for j, accepted in box.items())
 
 
 def first_true(held):

@@ -1,4 +1,4 @@
-"""The best condition on each feature, given what each row would gain by being accepted.
+"""The best condition on one feature, given what each code would gain if accepted.
 
 For a numeric feature the best interval is the segment of its codes with the largest
 sum (Kadane's scan, by running minima of the cumulative sums), less what its finite
@@ -7,52 +7,7 @@ sides cost. For a categorical one it is the set of categories with a positive su
 
 import numpy as np
 
-__all__ = ["best_condition", "best_conditions"]
-
-
-def best_conditions(sums, missing, n_codes, prices, is_set):
-    """Value of the best condition on every feature.
-
-    Parameters
-    ----------
-    sums : array of shape (n_features, width)
-        Gain by code; zero after the last code of a feature.
-    missing : array of shape (n_features,)
-        Gain of the rows in which the feature is missing.
-    n_codes : int array of shape (n_features,)
-    prices : array of shape (n_features,)
-        Of each finite side of an interval, and of a set.
-    is_set : bool array of shape (n_features,)
-
-    Returns
-    -------
-    array of shape (n_features,)
-        Gain less price; at least that of no condition.
-    """
-    n_features, width = sums.shape
-    reached = np.zeros((n_features, width + 1))
-    np.cumsum(sums, axis=1, out=reached[:, 1:])
-    total = reached[:, -1]
-    bonus = np.maximum(missing, 0.0)
-    inner = np.arange(1, width + 1)[None, :] < n_codes[:, None]
-    # reached[:, i] is the gain below a cut before code i; cuts at 1 .. n_codes - 1.
-    cuts = np.where(inner, reached[:, 1:], np.inf)
-    lowest = np.minimum.accumulate(cuts, axis=1)
-    first = total - cuts.min(axis=1) + bonus - prices  # x > t
-    tops = np.where(inner, reached[:, 1:], -np.inf)
-    last = tops.max(axis=1) + bonus - prices  # x <= t
-    # An interval ends at a cut and begins at an earlier one.
-    between = np.full((n_features, width), -np.inf)
-    np.subtract(tops[:, 1:], lowest[:, :-1], out=between[:, 1:])
-    both = between.max(axis=1) + bonus - 2 * prices
-    value = np.stack(
-        [total + missing, first, last, both, total - prices, missing - prices]
-    ).max(axis=0)
-    if is_set.any():
-        gain = np.maximum(sums[is_set], 0.0).sum(axis=1) + bonus[is_set]
-        plain = (total + missing)[is_set]
-        value[is_set] = np.maximum(gain - prices[is_set], plain)
-    return value
+__all__ = ["best_condition"]
 
 
 def best_condition(sums, missing, price, is_set):
@@ -83,8 +38,11 @@ def best_condition(sums, missing, price, is_set):
 def _best_interval(sums, missing, price):
     """Value, first and last code, and whether missing values are accepted."""
     n_codes = len(sums)
+    last = n_codes - 1
+    if not n_codes:
+        return missing, 0, last, True
     reached = np.cumsum(sums)
-    total, last = reached[-1], n_codes - 1
+    total = reached[-1]
     best = (total + missing, 0, last, True)
     bonus, takes = max(missing, 0.0), missing > 0
     for option in ((total - price, 0, last, False), (missing - price, 0, -1, True)):

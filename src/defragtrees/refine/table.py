@@ -1,4 +1,4 @@
-"""Rows for refine: bins that occur, and sums of any number per row by bin.
+"""Rows for refine: bins that occur, as small numbers, and what a condition costs.
 
 Codes are those of the training rows only, so that between two neighbouring codes lies
 at least one threshold that tells rows apart.
@@ -7,11 +7,8 @@ at least one threshold that tells rows apart.
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import sparse
 
 __all__ = ["Column", "RowTable", "make_table"]
-
-FEW = 0.3  # below this share of rows with a value, summing them alone is faster
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,7 +26,8 @@ class Column:
     has_missing : bool
         Whether the code after the last stands for missing values.
     price : float
-        Nats that a condition on this feature costs: for an interval each finite side.
+        Nats that it takes to say a condition on this feature: for an interval each
+        finite side.
     """
 
     feature: int
@@ -43,6 +41,10 @@ class Column:
         """Number of codes, missing left out."""
         return len(self.bins)
 
+    def accepts_all(self, accepted):
+        """Whether a condition lets every row pass that the table can have."""
+        return bool(accepted.all() or (not self.has_missing and accepted[:-1].all()))
+
 
 class RowTable:
     """Training rows by code.
@@ -50,33 +52,23 @@ class RowTable:
     Parameters
     ----------
     columns : tuple of Column
-    codes : int array of shape (n_columns, n_samples)
+    codes : int array of shape (n_samples, n_columns)
         Missing values have the code `n_codes` of their column.
+    least_price : float, default=0
+        Nats that a reader pays for any condition.
     """
 
-    def __init__(self, columns, codes):
+    def __init__(self, columns, codes, least_price=0.0):
         self.columns = columns
-        self.codes = codes
-        self.n_rows = codes.shape[1]
-        widths = np.array([c.n_codes + c.has_missing for c in columns], dtype=np.intp)
-        self.width = int(max((c.n_codes for c in columns), default=0))
-        starts = np.concatenate([[0], np.cumsum(widths)]).astype(np.intp)
-        n_all = int(starts[-1])
-        self.flat = codes + starts[:-1, None]
-        row = np.tile(np.arange(self.n_rows), len(columns))
-        self.by_code = sparse.csr_matrix(
-            (np.ones(row.size), (self.flat.ravel(), row)), shape=(n_all, self.n_rows)
-        )
-        # Where the sum of (column, code) stands; cells without a code read a zero.
-        self.place = np.full((len(columns), self.width), n_all, dtype=np.intp)
-        self.missing_place = np.full(len(columns), n_all, dtype=np.intp)
-        for j, column in enumerate(columns):
-            self.place[j, : column.n_codes] = starts[j] + np.arange(column.n_codes)
-            if column.has_missing:
-                self.missing_place[j] = starts[j] + column.n_codes
-        self.prices = np.array([column.price for column in columns])
+        self.least_price = least_price
+        self.n_codes = np.array([c.n_codes for c in columns], dtype=np.intp)
+        self.width = int(self.n_codes.max(initial=0)) + 1
+        dtype = np.uint8 if self.width <= 256 else np.uint16
+        self.codes = np.ascontiguousarray(codes, dtype=dtype)
+        self.n_rows = len(codes)
+        prices = np.array([column.price for column in columns])
+        self.prices = np.maximum(prices, least_price)
         self.is_set = np.array([column.is_set for column in columns], dtype=bool)
-        self.n_codes = np.array([column.n_codes for column in columns], dtype=np.intp)
 
     def coarse(self, rows, most_codes):
         """A table of some of the rows, with neighbouring codes put together.
@@ -94,47 +86,25 @@ class RowTable:
             For each column the coarse code of each of its codes, missing last.
         """
         columns, codes, groups = [], [], []
-        for column, own in zip(self.columns, self.codes[:, rows], strict=True):
+        for j, column in enumerate(self.columns):
+            values = self.codes[rows, j]
             group = np.arange(column.n_codes + 1)
             if not column.is_set and column.n_codes > most_codes:
-                count = np.bincount(own, minlength=column.n_codes + 1)[:-1]
+                count = np.bincount(values, minlength=column.n_codes + 1)[:-1]
                 reached = np.cumsum(count) - count
                 group = reached * most_codes // max(int(count.sum()), 1)
                 group = np.unique(group, return_inverse=True)[1]
                 group = np.append(group, group[-1] + 1)
-            n_codes = int(group[-1])
-            columns.append(replace(column, bins=np.arange(n_codes)))
-            codes.append(group[own])
+            columns.append(replace(column, bins=np.arange(int(group[-1]))))
+            codes.append(group[values])
             groups.append(group)
         matrix = np.array(codes, dtype=np.intp).reshape(len(columns), len(rows))
-        return RowTable(tuple(columns), matrix), groups
-
-    def sums(self, values):
-        """Sum of a number per row by code of every column at once.
-
-        Returns
-        -------
-        sums : array of shape (n_columns, width)
-        missing : array of shape (n_columns,)
-        """
-        rows = np.flatnonzero(values)
-        if len(rows) < FEW * self.n_rows:
-            weights = np.tile(values[rows], len(self.columns))
-            found = np.bincount(
-                self.flat[:, rows].ravel(), weights, self.by_code.shape[0] + 1
-            )
-        else:
-            found = np.append(self.by_code @ values, 0.0)
-        return found[self.place], found[self.missing_place]
-
-    def sums_of(self, j, values):
-        """The same for one column."""
-        column = self.columns[j]
-        found = np.bincount(self.codes[j], values, column.n_codes + 1)
-        return found[: column.n_codes], found[column.n_codes]
+        # A reader pays by the rows that a condition is about.
+        least_price = self.least_price * len(rows) / max(self.n_rows, 1)
+        return RowTable(tuple(columns), matrix.T, least_price), groups
 
 
-def make_table(grid, bins, allowed=None, order=None):
+def make_table(grid, bins, allowed=None, order=None, least_price=0.0):
     """The table for binned training rows.
 
     What a condition costs is what it takes to say it, in nats: log(n_features) to name
@@ -150,21 +120,24 @@ def make_table(grid, bins, allowed=None, order=None):
         Features that rules may use; all by default.
     order : sequence of int, optional
         Features in the order in which ties are broken; as in the grid by default.
+    least_price : float, default=0
+        Nats that a reader pays for any condition.
     """
-    columns, codes = [], []
     usable = []
     for j in range(grid.n_features) if order is None else order:
         if allowed is not None and j not in allowed:
             continue
         present = np.bincount(bins[:, j], minlength=grid.n_bins[j]) > 0
-        known = np.flatnonzero(present[:-1])
-        if len(known) + present[-1] > 1 and len(grid.splits[j]):
-            usable.append((j, known, bool(present[-1])))
-    for j, known, has_missing in usable:
+        occurring = np.flatnonzero(present[:-1])
+        if len(occurring) + present[-1] > 1 and len(grid.splits[j]):
+            usable.append((j, occurring, bool(present[-1])))
+    columns, codes = [], []
+    for j, occurring, has_missing in usable:
         is_set = grid.is_categorical(j)
-        precision = len(known) * np.log(2) if is_set else np.log(len(known) + 1)
+        n_codes = len(occurring)
+        precision = n_codes * np.log(2) if is_set else np.log(n_codes + 1)
         price = np.log(len(usable)) + precision / 2
-        columns.append(Column(j, known, is_set, has_missing, float(price)))
-        codes.append(np.searchsorted(known, bins[:, j]))
+        columns.append(Column(j, occurring, is_set, has_missing, float(price)))
+        codes.append(np.searchsorted(occurring, bins[:, j]))
     matrix = np.array(codes, dtype=np.intp).reshape(len(columns), len(bins))
-    return RowTable(tuple(columns), matrix)
+    return RowTable(tuple(columns), matrix.T, least_price)

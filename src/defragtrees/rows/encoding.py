@@ -99,7 +99,7 @@ class Encoder:
             kept = weight > 0
             matrix, weight = matrix[kept], weight[kept]
             y = None if y is None else y[kept]
-        targets = {"answers": self._compact(self.forest.predict_target(matrix))}
+        targets = self._answers(matrix)
         if y is not None:
             outcome = self.forest.outcome
             targets["labels"] = self._compact(outcome.encode(outcome.check(y)))
@@ -114,6 +114,17 @@ class Encoder:
             rows = slice(start, start + TILE_ROWS)
             codes[rows] = self.grid.bin(matrix[rows]).codes
         return codes
+
+    def _answers(self, matrix):
+        """What the ensemble answers and, of classes, how likely it finds each."""
+        raw = self.forest.predict_raw_encoded(matrix)
+        if self.forest.classes is None:
+            return {"answers": self.forest.predict_from_raw(raw)}
+        probabilities = self.forest.proba_from_raw(raw)
+        return {
+            "answers": self._compact(self.forest.class_index_from_raw(raw)),
+            "probabilities": np.asarray(probabilities, dtype=np.float32),
+        }
 
     def _compact(self, encoded):
         """Class numbers in as few bytes as will do; numbers as they are."""

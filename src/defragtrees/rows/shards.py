@@ -23,7 +23,8 @@ class Shard:
         Bin numbers.
     targets : dict from str to array with an entry for each row
         What rules may be asked to say, as class numbers or numbers: the "answers" of
-        the ensemble, and the "labels" where there is y.
+        the ensemble, and the "labels" where there is y; and the "probabilities" that
+        the ensemble gives each class, (n_samples, n_classes).
     weight : float64 array of shape (n_samples,), optional
         All 1 by default.
     X : float64 array of shape (n_samples, n_features), optional

@@ -19,11 +19,7 @@ from defragtrees.rows.encoding import (
 )
 from defragtrees.rows.evaluation import evaluate_shard
 from defragtrees.rows.shards import OneShard, Shard, joined
-from defragtrees.rows.statistics import (
-    recounted,
-    round_significant,
-    row_statistics,
-)
+from defragtrees.rows.statistics import RowStatistics, recounted, round_significant
 
 __all__ = ["RowStore", "Target", "read_store"]
 
@@ -147,21 +143,19 @@ class RowStore:
         ends = {value for ends in ranges for value in ends}
         return len(ends) == 1
 
-    def recount(self, rule_sets, keeps_answers=False):
-        """Rule sets with the answers and the evidence of all rows, not of a sample.
-
-        Parameters
-        ----------
-        rule_sets : list of RuleSet
-        keeps_answers : bool
-            Whether only the evidence changes.
-        """
+    def recount(self, rule_sets, answers="kept", decision=None):
+        """Rule sets with the answers and the evidence of all rows; see `recounted`."""
         name = self.target.name
-        statistics = self.shards.total(row_statistics, rule_sets, self.values, name)
+        statistics = self.shards.total(RowStatistics.of, rule_sets, self.values, name)
         return [
-            recounted(rules, covered, sums, keeps_answers)
-            for rules, (covered, sums) in zip(rule_sets, statistics.sums, strict=True)
+            recounted(rules, sums, answers, decision)
+            for rules, sums in zip(rule_sets, statistics.sums, strict=True)
         ]
+
+    def class_rates(self):
+        """Share of each class in y, or in the ensemble's probabilities without y."""
+        sums = self.shards.total(_class_sums, self.n_classes)
+        return sums / sums.sum()
 
     def evaluate(self, rules, posterior=None):
         """What `Simplifier.evaluate` gives for these rows."""
@@ -172,6 +166,13 @@ class RowStore:
 def _target_range(shard, name):
     values = shard.targets[name]
     return (values.min(), values.max()) if len(values) else ()
+
+
+def _class_sums(shard, n_classes):
+    labels = shard.targets.get("labels")
+    if labels is None:
+        return shard.sample_weight @ shard.targets["probabilities"].astype(np.float64)
+    return np.bincount(labels, shard.sample_weight, n_classes)
 
 
 def read_store(

@@ -1,0 +1,153 @@
+"""From probabilities to a class: what each mistake costs, and a threshold."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+__all__ = ["Decision", "make_decision"]
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """Which class follows from probabilities.
+
+    Parameters
+    ----------
+    costs : array of shape (n_classes, n_classes)
+        What it costs to answer the class of the column where that of the row is true.
+    threshold : float, optional
+        Of two classes the second is answered from this probability on.
+    """
+
+    costs: np.ndarray
+    threshold: float | None = None
+
+    @classmethod
+    def of(cls, n_classes):
+        """The likeliest class: all mistakes cost the same."""
+        return cls(1.0 - np.eye(n_classes))
+
+    def choose(self, probabilities):
+        """Class numbers for rows of probabilities, (n_samples, n_classes)."""
+        probabilities = np.asarray(probabilities, dtype=np.float64)
+        if self.threshold is not None:
+            return (probabilities[:, 1] >= self.threshold).astype(np.intp)
+        return (probabilities @ self.costs).argmin(axis=1)
+
+    @property
+    def importance(self):
+        """How much a mistake in each class costs, on average one."""
+        if self.threshold is not None:
+            weights = np.array([self.threshold, 1.0 - self.threshold])
+        else:
+            weights = self.costs.sum(axis=1)
+        return weights / weights.mean() if weights.any() else weights + 1.0
+
+    def emphasise(self, probabilities, sample_weight):
+        """The probabilities and weights of rows if dear classes were more frequent.
+
+        Where a mistake in a class costs twice as much, its rows count twice; then the
+        likeliest class is the one that costs least.
+        """
+        weighted = probabilities * self.importance
+        total = weighted.sum(axis=1)
+        scale = sample_weight.sum() / (sample_weight @ total)
+        return weighted / total[:, None], sample_weight * total * scale
+
+
+def make_decision(labels, rates, *, class_weight=None, costs=None, threshold=None):
+    """The decision that a user's settings describe.
+
+    Parameters
+    ----------
+    labels : tuple
+        The classes.
+    rates : array of shape (n_classes,)
+        How frequent they are, for "balanced".
+    class_weight : None, "balanced" or dict from class to float
+        What any mistake in a class costs.
+    costs : dict from (true class, answered class) to float, or array, optional
+        What each mistake costs; a matrix has a row for each true class.
+    threshold : float, optional
+
+    Examples
+    --------
+    >>> costs = {("bad", "good"): 5, ("good", "bad"): 1}
+    >>> decision = make_decision(("bad", "good"), [0.3, 0.7], costs=costs)
+    >>> decision.choose([[0.2, 0.8], [0.1, 0.9]]).tolist()
+    [0, 1]
+    """
+    matrix = _cost_matrix(labels, costs) * _class_weights(labels, rates, class_weight)
+    if threshold is not None:
+        if len(labels) != 2:
+            raise ValueError(
+                f"threshold needs two classes; there are {len(labels)}. Use costs."
+            )
+        if costs is not None:
+            raise ValueError("Give threshold or costs, not both: each decides alone.")
+        threshold = float(threshold)
+    return Decision(matrix, threshold)
+
+
+def _class_weights(labels, rates, class_weight):
+    """A column with the weight of each class."""
+    weights = np.ones(len(labels))
+    if class_weight == "balanced":
+        present = np.asarray(rates, dtype=np.float64) > 0
+        weights[present] = 1.0 / (len(labels) * np.asarray(rates)[present])
+    elif class_weight is not None:
+        for label, weight in class_weight.items():
+            weights[_place(labels, label, "class_weight")] = _amount(
+                weight, f"class_weight of {label!r}"
+            )
+        if not weights.any():
+            raise ValueError("class_weight must be above 0 for one class at least.")
+    return weights[:, None]
+
+
+def _cost_matrix(labels, costs):
+    n_classes = len(labels)
+    if costs is None:
+        return 1.0 - np.eye(n_classes)
+    matrix = np.zeros((n_classes, n_classes))
+    if isinstance(costs, dict):
+        for pair, cost in costs.items():
+            if not isinstance(pair, tuple) or len(pair) != 2:
+                raise ValueError(
+                    "costs must have keys such as (true class, answered class); got "
+                    f"{pair!r}."
+                )
+            true, answered = (_place(labels, label, "costs") for label in pair)
+            matrix[true, answered] = _amount(cost, f"costs of {pair!r}")
+    else:
+        given = np.asarray(costs, dtype=np.float64)
+        if given.shape != matrix.shape:
+            raise ValueError(
+                f"costs must have a row and a column for each of the {n_classes} "
+                f"classes; got the shape {given.shape}."
+            )
+        for cost in given.ravel():
+            _amount(cost, "costs")
+        matrix = given
+    if np.diagonal(matrix).any():
+        raise ValueError("costs must be 0 where the answer is right.")
+    if not matrix.any():
+        raise ValueError("costs must be above 0 for one mistake at least.")
+    return matrix
+
+
+def _place(labels, label, name):
+    if label not in labels:
+        raise ValueError(
+            f"{name} names the class {label!r}, which is not one of "
+            f"{list(labels)[:5]!r}."
+        )
+    return labels.index(label)
+
+
+def _amount(value: Any, name: str) -> float:
+    is_number = isinstance(value, (int, float, np.integer, np.floating))
+    if not is_number or isinstance(value, bool) or not 0 <= value < np.inf:
+        raise ValueError(f"{name} must be a finite number from 0; got {value!r}.")
+    return float(value)

@@ -1,0 +1,142 @@
+"""A new rule for a list: where it stands, what it answers, and its conditions."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from defragtrees.refine.kernels import gain_sums
+from defragtrees.refine.moves import box_changes
+from defragtrees.refine.rulelist import rows_in
+
+__all__ = ["insert_rule"]
+
+MOST_GROWN = 6  # conditions that a new rule is grown by; descent may add more
+N_SEEDS = 6  # first conditions that are grown into rules
+
+
+@dataclass(frozen=True, eq=False)
+class Seed:
+    """The first condition of a new rule.
+
+    Parameters
+    ----------
+    value : float
+        What it gains, in nats, less its price.
+    place : int
+        Where the rule would stand.
+    column : int
+    accepted : bool array
+        Codes of the column, missing last.
+    """
+
+    value: float
+    place: int
+    column: int
+    accepted: np.ndarray
+
+
+def insert_rule(rules, limits, places=None, n_seeds=N_SEEDS):
+    """The cheapest list found with one more rule; None if there is none.
+
+    At every place, and for every cut of every column, the rows on either side could
+    have a rule of their own, with their own mean. The few best of these are grown by
+    further conditions.
+
+    Parameters
+    ----------
+    rules : RuleBoxes
+        With a SquaredLoss or BothLoss.
+    limits : Limits
+    places : sequence of int, optional
+        Where the rule may stand; anywhere by default.
+    """
+    best = None
+    seeds, terms = [], {}
+    for k in range(len(rules.boxes) + 1) if places is None else places:
+        reaching = rules.reaching(k)
+        if not reaching.any():
+            continue
+        constant, linear, quadratic = rules.loss.new_rule_terms(
+            rules.counts, rules.answering_after(k - 1)
+        )
+        terms[k] = (
+            np.where(reaching, constant, 0.0),
+            np.where(reaching[:, None], linear, 0.0),
+            np.where(reaching, quadratic, 0.0),
+        )
+        seeds += _seeds(rules, k, terms[k])
+    seeds.sort(key=lambda seed: -seed.value)
+    for seed in seeds[:n_seeds]:
+        box = _grow(rules.table, seed, terms[seed.place], limits)
+        longer = rules.with_new_box(seed.place, box)
+        if limits.allows(longer) and (best is None or longer.cost < best.cost):
+            best = longer
+    return best
+
+
+def _seeds(rules, place, terms):
+    """For each column the best cut for a rule at this place."""
+    table = rules.table
+    constant, linear, quadratic = terms
+    n_rejecting = np.zeros(table.n_rows, dtype=np.uint8)
+    rejecting = np.zeros(table.n_rows, dtype=np.intp)
+
+    def by_code(values):
+        values = np.ascontiguousarray(values)
+        return gain_sums(table.codes, values, n_rejecting, rejecting, table.width)
+
+    sums = np.stack([by_code(constant), by_code(quadratic), *map(by_code, linear.T)])
+    order = _code_order(table, sums)
+    sums = np.take_along_axis(sums, order[None], axis=2)
+    is_code = np.arange(table.width)[None, :] < table.n_codes[:, None]
+    reached = np.cumsum(np.where(is_code, sums, 0.0), axis=2)
+    is_cut = np.arange(table.width)[None, :] < (table.n_codes - 1)[:, None]
+    sides = [_best_value(side) for side in (reached, reached[:, :, -1:] - reached)]
+    value = np.where(is_cut, sides, -np.inf).max(axis=0)
+    cuts = value.argmax(axis=1)
+    seeds = []
+    for j in range(len(table.columns)):
+        cut = cuts[j]
+        if not np.isfinite(value[j, cut]):
+            continue
+        is_low = sides[0][j, cut] >= sides[1][j, cut]
+        accepted = np.zeros(table.columns[j].n_codes + 1, dtype=bool)
+        codes = order[j, : cut + 1] if is_low else order[j, cut + 1 : len(accepted) - 1]
+        accepted[codes] = True
+        worth = float(value[j, cut] - table.prices[j])
+        seeds.append(Seed(worth, place, j, accepted))
+    return seeds
+
+
+def _best_value(sums):
+    """The gain with the best mean, from sums of the three terms."""
+    constant, quadratic, linear = sums[0], sums[1], sums[2:]
+    return constant + (linear**2).sum(axis=0) / np.maximum(quadratic, 1e-300)
+
+
+def _code_order(table, sums):
+    """Codes of each column in order; categories by the mean of the widest output."""
+    order = np.tile(np.arange(table.width), (len(table.columns), 1))
+    if table.is_set.any():
+        widest = 2 + int((sums[2:] ** 2).sum(axis=(1, 2)).argmax())
+        for j in np.flatnonzero(table.is_set):
+            n = table.n_codes[j]
+            weight = np.maximum(sums[1, j, :n], 1e-300)
+            order[j, :n] = np.argsort(sums[widest, j, :n] / weight, kind="stable")
+    return order
+
+
+def _grow(table, seed, terms, limits):
+    """A box cut down from the seed by the best conditions, one after the other."""
+    constant, linear, quadratic = terms
+    box = {seed.column: seed.accepted}
+    for _ in range((limits.max_conditions or MOST_GROWN) - 1):
+        inside = rows_in(table, box)
+        weight = max(quadratic[inside].sum(), 1e-300)
+        mean = linear[inside].sum(axis=0) / weight
+        gain = constant + 2 * (linear @ mean) - (mean @ mean) * quadratic
+        grown = next(box_changes(table, box, gain, limits), None)
+        if not grown:
+            break
+        box = grown
+    return box

@@ -1,0 +1,121 @@
+"""The two loops that the search spends its time in, in numpy; compiled where it can be.
+
+`gain_sums` adds up what rows gain, by code of every column; `condition_values` finds
+what the best condition on every column is worth. `compiled_kernels` holds the same in
+numba. Both add in the order of rows, so they agree to the last bit.
+"""
+
+from functools import cache
+from importlib import import_module
+from importlib.util import find_spec
+
+import numpy as np
+
+__all__ = ["condition_values", "gain_sums"]
+
+
+def plain_gain_sums(codes, gain, n_rejecting, rejecting, width):
+    """Sums of a number per row by column and code.
+
+    Parameters
+    ----------
+    codes : unsigned int array of shape (n_rows, n_columns)
+    gain : float64 array of shape (n_rows,)
+    n_rejecting : uint8 array of shape (n_rows,)
+        How many conditions of a box do not accept the row.
+    rejecting : int array of shape (n_rows,)
+        The column of one of them.
+    width : int
+        Largest number of codes of a column, missing included.
+
+    Returns
+    -------
+    float64 array of shape (n_columns, width)
+        For each column the sums over the rows that all conditions of the box on other
+        columns accept.
+    """
+    n_columns = codes.shape[1]
+    has_gain = gain != 0
+    inside = np.flatnonzero(has_gain & (n_rejecting == 0))
+    sums = _all_columns(codes[inside], gain[inside], width)
+    nearly = np.flatnonzero(has_gain & (n_rejecting == 1))
+    if not len(nearly):
+        return sums
+    for j in np.unique(rejecting[nearly]):
+        rows = has_gain & ((n_rejecting == 0) | ((n_rejecting == 1) & (rejecting == j)))
+        sums[j] = np.bincount(codes[rows, j], gain[rows], width)
+    return sums.reshape(n_columns, width)
+
+
+def _all_columns(codes, gain, width):
+    n_columns = codes.shape[1]
+    place = codes + width * np.arange(n_columns)
+    weights = np.repeat(gain, n_columns)
+    sums = np.bincount(place.ravel(), weights, n_columns * width)
+    # Without rows numpy counts in whole numbers.
+    return sums.astype(np.float64).reshape(n_columns, width)
+
+
+def plain_condition_values(sums, n_codes, prices, is_set):
+    """Gain of the rows that the best condition on every column accepts, less its price.
+
+    Parameters
+    ----------
+    sums : float64 array of shape (n_columns, width)
+        What `gain_sums` gave.
+    n_codes : int array of shape (n_columns,)
+        The sum of missing values stands at this place.
+    prices : float64 array of shape (n_columns,)
+        Of each finite side of an interval, and of a set.
+    is_set : bool array of shape (n_columns,)
+
+    Returns
+    -------
+    float64 array of shape (n_columns,)
+    """
+    n_columns, width = sums.shape
+    place = np.arange(width)[None, :]
+    missing = sums[np.arange(n_columns), n_codes]
+    present = np.where(place < n_codes[:, None], sums, 0.0)
+    reached = np.cumsum(present, axis=1)
+    total = reached[:, -1]
+    bonus = np.maximum(missing, 0.0)
+    # reached[:, i] is the gain up to code i; a cut after it if it is not the last.
+    is_cut = place < (n_codes - 1)[:, None]
+    low = np.where(is_cut, reached, np.inf)
+    high = np.where(is_cut, reached, -np.inf)
+    before = np.minimum.accumulate(low, axis=1)[:, :-1]
+    between = (high[:, 1:] - before).max(axis=1, initial=-np.inf)
+    options = (
+        total + missing,
+        total - low.min(axis=1) + bonus - prices,  # x > t
+        high.max(axis=1) + bonus - prices,  # x <= t
+        between + bonus - 2 * prices,
+        total - prices,  # not missing
+        missing - prices,  # missing
+    )
+    value = np.maximum.reduce(options)
+    if is_set.any():
+        chosen = np.cumsum(np.maximum(present[is_set], 0.0), axis=1)[:, -1]
+        chosen = chosen + bonus[is_set] - prices[is_set]
+        value[is_set] = np.maximum(chosen, (total + missing)[is_set])
+    return value
+
+
+@cache
+def _kernels():
+    """The two loops, compiled if numba is installed; it is imported when needed."""
+    if find_spec("numba") is None:
+        return plain_gain_sums, plain_condition_values
+    compiled = import_module("defragtrees.refine.compiled_kernels")
+    return compiled.gain_sums, compiled.condition_values
+
+
+def gain_sums(*arguments):
+    """See `plain_gain_sums`."""
+    return _kernels()[0](*arguments)
+
+
+def condition_values(*arguments):
+    """See `plain_condition_values`."""
+    return _kernels()[1](*arguments)

@@ -55,26 +55,27 @@ def test_columns_that_are_copied_keep_their_values_whatever_their_names(
     call, rules, tmp_path
 ):
     data = tmp_path / "data.csv"
-    data.write_text("rule,prediction,share go,city,degrees\na,b,c,Kiel,21\n")
+    data.write_text("rule,prediction,probability go,city,degrees\na,b,c,Kiel,21\n")
     done = call("predict", rules, data, "--id", "rule")
     assert done.out == "rule,prediction,rule_\na,go,1\n"
-    options = ["--id", "prediction,rule,share go", "--shares"]
+    options = ["--id", "prediction,rule,probability go", "--probabilities"]
     done = call("predict", rules, data, *options)
     assert done.out == (
-        "prediction,rule,share go,prediction_,rule_,share go_,share stay\n"
+        "prediction,rule,probability go,prediction_,rule_,probability go_,"
+        "probability stay\n"
         "b,a,c,go,1,0.9,0.1\n"
     )
     done = call("predict", rules, data, "--id", "rule", "--json")
     assert json.loads(done.out) == [{"rule": "a", "prediction": "go", "rule_": 1}]
 
 
-def test_predict_with_other_columns_and_shares(call, rules, data, tmp_path):
+def test_predict_with_other_columns_and_probabilities(call, rules, data, tmp_path):
     out = tmp_path / "answers.csv"
     options = ["--id", "note,degrees", "--shares", "--out", out]
     done = call("predict", rules, data, *options)
     assert done.out == f"The answers are in {out}.\n"
     assert out.read_text() == (
-        "note,degrees,prediction,rule,share go,share stay\n"
+        "note,degrees,prediction,rule,probability go,probability stay\n"
         '"a, b",21.0,go,1,0.9,0.1\n'
         ",21.0,go,3,0.6,0.4\n"
         "c,,stay,2,0.2,0.8\n"
@@ -239,7 +240,7 @@ def test_rows_that_cannot_be(refused, rules, data, rows):
     assert "no row or range of rows" in refused("explain", rules, data, "--rows", rows)
 
 
-def test_shares_are_for_classes(refused, data, tmp_path):
+def test_probabilities_are_for_classes(refused, data, tmp_path):
     RuleSet((), Rule((), 2.0), ("degrees",), "regression").save(tmp_path / "one.json")
     line = refused("predict", tmp_path / "one.json", data, "--shares")
-    assert "--shares is for rules that answer with a class" in line
+    assert "--probabilities is for rules that answer with a class" in line

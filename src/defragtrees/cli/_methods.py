@@ -1,16 +1,20 @@
 """The options of a method, and the estimator that they make."""
 
-import contextlib
-
 import click
 
 from defragtrees.cli._columns import nearest
 from defragtrees.cli._command import NAMES, gather
+from defragtrees.cli._decisions import CLASS_WEIGHT, COST, named_costs, named_weights
 from defragtrees.cli._progress import ticking
 from defragtrees.methods import METHODS, estimator_for
+from defragtrees.methods.refining import CRITERIA
 
-__all__ = ["fit", "method_options", "settings_of"]
+__all__ = ["FOR_DEFRAG", "fit", "method_options", "method_settings", "settings_of"]
 
+# What only the default method has; the first ones are for classes.
+FOR_CLASSES = ("criterion", "class_weight", "costs", "threshold")
+FOR_DEFRAG = (*FOR_CLASSES, "brevity", "min_coverage")
+SPELLED = {"costs": "--cost"}
 
 # By the names of the settings that they are; "target" is a column here.
 OPTIONS = {
@@ -45,6 +49,47 @@ OPTIONS = {
         help="What the rules imitate: the model's answers, or the target column. "
         "[default: the method's own; ensemble for defrag]",
     ),
+    "criterion": click.option(
+        "--criterion",
+        type=click.Choice(list(CRITERIA)),
+        help="What rules for classes are for: to tell how likely each class is, to "
+        "decide for one, or both. [default: both]",
+    ),
+    "class_weight": click.option(
+        "--class-weight",
+        type=CLASS_WEIGHT,
+        metavar="balanced|A=2,B=1",
+        help="What a mistake in each class costs; balanced makes rare classes as "
+        "important as frequent ones.",
+    ),
+    "costs": click.option(
+        "--cost",
+        "costs",
+        type=COST,
+        multiple=True,
+        metavar="TRUE:ANSWERED=X",
+        help="What it costs to answer one class where another is true, such as "
+        "bad:good=5; may be given more than once, and mistakes not named cost 1.",
+    ),
+    "threshold": click.option(
+        "--threshold",
+        type=click.FloatRange(0, 1, min_open=True, max_open=True),
+        metavar="P",
+        help="Of two classes, the second is answered from this probability on.",
+    ),
+    "brevity": click.option(
+        "--brevity",
+        type=click.FloatRange(min=0),
+        metavar="X",
+        help="What a reader pays for a condition; more gives shorter rules. "
+        "[default: 0.01]",
+    ),
+    "min_coverage": click.option(
+        "--min-coverage",
+        type=click.FloatRange(0, 1),
+        metavar="SHARE",
+        help="Share of the training rows that each rule must answer. [default: 0]",
+    ),
     "random_state": click.option(
         "--seed",
         "random_state",
@@ -73,16 +118,45 @@ def settings_of(choices, forest, has_target):
     """The estimator's class, and the choices as its settings."""
     method = choices.get("method", "defrag")
     kind = estimator_for(method, forest.outcome)
-    defaults = kind().get_params(deep=False)
-    settings = {name: value for name, value in choices.items() if value is not None}
-    settings.pop("method", None)
-    if "target_is" in settings:
-        settings["target"] = settings.pop("target_is")
-    for name in ("max_rules", "max_conditions", "features"):
-        if name in settings and name not in defaults:
+    settings = {
+        name: value
+        for name, value in choices.items()
+        if name not in ("method", "target_is") and _is_given(value)
+    }
+    settings = method_settings(settings, kind, method, forest)
+    if choices.get("target_is") is not None:
+        settings["target"] = choices["target_is"]
+    if kind(**settings).target == "labels" and not has_target:
+        raise click.UsageError(
+            f"--method {method} learns from the labels here, so it needs --target."
+        )
+    return kind, settings
+
+
+def method_settings(settings, kind, method, forest):
+    """Settings with the labels and features of the model, refused if not for it.
+
+    Parameters
+    ----------
+    settings : dict
+        By the names of the estimator's settings.
+    kind : type
+        Of the estimator.
+    method : str
+        Its name here.
+    forest : Forest
+    """
+    known = kind().get_params(deep=False)
+    for name in settings:
+        spelled = SPELLED.get(name, f"--{name.replace('_', '-')}")
+        if name in FOR_CLASSES and not forest.classes:
             raise click.UsageError(
-                f"--{name.replace('_', '-')} is not for --method {method}."
+                f"{spelled} is for models that answer with a class; this one answers "
+                "with a number. Leave it out."
             )
+        if name not in known and name not in ("random_state", "n_jobs"):
+            raise click.UsageError(f"{spelled} is not for --method {method}.")
+    settings = dict(settings)
     if "features" in settings:
         settings["features"] = list(settings["features"])
     for name in settings.get("features", ()):
@@ -91,39 +165,20 @@ def settings_of(choices, forest, has_target):
                 f"--features names {name!r}, which the model does not have; "
                 f"{nearest(name, forest.feature_names)}"
             )
-    if {**defaults, **settings}["target"] == "labels" and not has_target:
-        raise click.UsageError(
-            f"--method {method} learns from the labels here, so it needs --target."
-        )
-    return kind, settings
+    if "class_weight" in settings:
+        weights = settings["class_weight"]
+        settings["class_weight"] = named_weights(weights, forest.classes)
+    if "costs" in settings:
+        settings["costs"] = named_costs(settings["costs"], forest.classes)
+    return settings
+
+
+def _is_given(value):
+    return value is not None and value != ()
 
 
 def fit(choices, loaded):
-    """The method of the user's choice, fitted to rows, with progress on the way."""
+    """The method of the user's choice, fitted to rows, with a clock on the way."""
     kind, settings = settings_of(choices, loaded.forest, loaded.y is not None)
-    estimator = kind(loaded.forest, **settings)
-    with watching(estimator.get_params(deep=False)) as callback:
-        if callback is not None:
-            estimator.set_params(callback=callback)
-        estimator.fit(*loaded.rows)
-    if callback is not None:
-        # It is the command's own, and no setting to show in a report.
-        estimator.set_params(callback=None)
-    return estimator
-
-
-@contextlib.contextmanager
-def watching(settings):
-    """A callback for a method that can say how far it is, else None."""
-    n_restarts = settings.get("n_restarts", 1)
-    with ticking("simplifying", n_restarts) as progress:
-
-        def watch(step):
-            if step.finished:
-                progress.advance()
-            if progress.done >= n_restarts:
-                # What comes now cannot say how far it is.
-                progress.label, progress.done = "refining", 0
-            return False
-
-        yield watch if "callback" in settings else None
+    with ticking("simplifying", 1):
+        return kind(loaded.forest, **settings).fit(*loaded.rows)

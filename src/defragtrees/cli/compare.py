@@ -11,12 +11,12 @@ from defragtrees.cli._command import (
     output_option,
 )
 from defragtrees.cli._inputs import load
-from defragtrees.cli._methods import method_options
+from defragtrees.cli._methods import FOR_DEFRAG, method_options, method_settings
 from defragtrees.cli._output import check_outputs, json_text, say
 from defragtrees.cli._plotting import check_plot, save_plot
 from defragtrees.cli._progress import is_shown, progress_kind
 from defragtrees.comparison import compare
-from defragtrees.methods import METHODS
+from defragtrees.methods import METHODS, estimator_for
 
 __all__ = ["command", "compared"]
 
@@ -99,16 +99,33 @@ def command(inputs, choices, methods, budgets, cv, resamples, test_size, plot, a
     say(str(comparison))
 
 
-def compared(choices, loaded, **options):
+def compared(choices, loaded, methods=None, **options):
     """The Comparison of the user's choice, with progress on the way."""
     return compare(
         loaded.forest,
         *loaded.rows,
+        methods=_chosen(methods, choices, loaded.forest),
         random_state=choices["random_state"],
         n_jobs=choices["n_jobs"],
         verbose=int(is_shown()),
         **options,
     )
+
+
+def _chosen(methods, choices, forest):
+    """The methods; the default one with those settings that only it has."""
+    settings = {name: choices[name] for name in FOR_DEFRAG if choices[name]}
+    if not settings:
+        return methods
+    kind = estimator_for("defrag", forest.outcome)
+    settings = method_settings(settings, kind, "defrag", forest)
+    chosen = {name: name for name in methods or METHODS}
+    if "defrag" not in chosen:
+        raise click.UsageError(
+            f"{', '.join(settings)} can be set for defrag only, which is not among "
+            f"--methods {','.join(chosen)}. Add it, or leave them out."
+        )
+    return chosen | {"defrag": kind(**settings)}
 
 
 def _numbers(texts):

@@ -10,10 +10,10 @@ from defragtrees.cli._command import (
     output_option,
 )
 from defragtrees.cli._inputs import load
-from defragtrees.cli._methods import method_options, settings_of, watching
+from defragtrees.cli._methods import method_options, settings_of
 from defragtrees.cli._output import check_outputs, json_text, rules_text, say
 from defragtrees.cli._plotting import check_plot, save_plot
-from defragtrees.cli._progress import progress_kind
+from defragtrees.cli._progress import progress_kind, ticking
 from defragtrees.path import simplify_path
 
 __all__ = ["command", "fit_path"]
@@ -61,13 +61,9 @@ def command(inputs, choices, test_size, out, plot, as_json):
 
 
 def fit_path(choices, loaded, test_size):
-    """The RulePath of the user's choice, with progress on the way."""
-    kind, settings = settings_of(choices, loaded.forest, loaded.y is not None)
-    with watching(kind(**settings).get_params(deep=False)) as callback:
+    """The RulePath of the user's choice, with a clock on the way."""
+    _, settings = settings_of(choices, loaded.forest, loaded.y is not None)
+    with ticking("simplifying", 1):
         return simplify_path(
-            loaded.forest,
-            *loaded.rows,
-            test_size=test_size,
-            callback=callback,
-            **settings,
+            loaded.forest, *loaded.rows, test_size=test_size, **settings
         )

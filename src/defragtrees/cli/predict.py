@@ -24,10 +24,16 @@ EXAMPLE = "defragtrees predict rules.json data.csv --out answers.csv"
 @click.option(
     "--id", "ids", type=NAMES, metavar="A,B,...", help="Columns of DATA to copy."
 )
-@click.option("--shares", is_flag=True, help="Add the share of each class.")
+@click.option(
+    "--probabilities",
+    "--shares",
+    "probabilities",
+    is_flag=True,
+    help="Add the probability of each class. [--shares is its former name]",
+)
 @output_option("The CSV file to write. [default: the screen]")
 @json_option
-def command(rules, data, ids, shares, out, as_json):
+def command(rules, data, ids, probabilities, out, as_json):
     """Write the answers of saved rules for each row of a file.
 
     RULES is a file that simplify --out wrote; DATA is CSV, Parquet or Feather. Only
@@ -36,12 +42,15 @@ def command(rules, data, ids, shares, out, as_json):
     """
     check_outputs({"--out": out}, (rules, data))
     rule_set = read_rules(rules)
-    if shares and not rule_set.outcome.n_classes:
-        raise click.UsageError("--shares is for rules that answer with a class.")
+    if probabilities and not rule_set.outcome.n_classes:
+        raise click.UsageError(
+            "--probabilities is for rules that answer with a class; these answer with "
+            "a number. Leave it out."
+        )
     ids = ids or ()
     batches = batches_for(rule_set, data, progress_kind(), ids)
-    header = _header(ids, rule_set.classes if shares else ())
-    rows = _answers(rule_set, batches, ids, shares)
+    header = _header(ids, rule_set.classes if probabilities else ())
+    rows = _answers(rule_set, batches, ids, probabilities)
     with open_output(out) as file:
         if as_json:
             write_json(file, (dict(zip(header, row, strict=True)) for row in rows))
@@ -56,19 +65,19 @@ def command(rules, data, ids, shares, out, as_json):
 def _header(ids, classes):
     """Columns copied, then ours; where one has our name, ours gets an underscore."""
     header = list(ids)
-    for name in ("prediction", "rule", *(f"share {label}" for label in classes)):
+    for name in ("prediction", "rule", *(f"probability {label}" for label in classes)):
         while name in header:
             name += "_"
         header.append(name)
     return header
 
 
-def _answers(rules, batches, ids, shares):
+def _answers(rules, batches, ids, probabilities):
     """The cells of each row of the file, in the order of the header."""
     for batch in batches:
         answers, numbers = batch.answers()
         table = [()] * len(batch)
-        if shares:
+        if probabilities:
             table = rules.predict_proba_encoded(batch.matrix).tolist()
         for i, cells in enumerate(zip(answers, numbers, table, strict=True)):
             answer, number, proba = cells

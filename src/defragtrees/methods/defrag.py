@@ -128,8 +128,8 @@ FOR_CLASSES = """\
         What a mistake in each class costs; "balanced" makes rare classes as important
         as frequent ones. The search and the answers follow it, probabilities do not.
     costs : dict from (true class, answered class) to float, or array, optional
-        What each mistake costs; an array has a row for each true class. The answer is
-        the class that is expected to cost least.
+        What each mistake costs, 1 if a dict does not name it; an array has a row for
+        each true class. The answer is the class that is expected to cost least.
     threshold : float, optional
         Of two classes, the second is answered from this probability on.
 """

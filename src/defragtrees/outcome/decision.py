@@ -53,7 +53,11 @@ class Decision:
         weighted = probabilities * self.importance
         total = weighted.sum(axis=1)
         scale = sample_weight.sum() / (sample_weight @ total)
-        return weighted / total[:, None], sample_weight * total * scale
+        # Where no mistake can cost anything a row counts for nothing.
+        free = total <= 0
+        shares = np.where(free[:, None], probabilities, weighted)
+        shares = shares / np.where(free, 1.0, total)[:, None]
+        return shares, sample_weight * total * scale
 
 
 def make_decision(labels, rates, *, class_weight=None, costs=None, threshold=None):
@@ -68,12 +72,13 @@ def make_decision(labels, rates, *, class_weight=None, costs=None, threshold=Non
     class_weight : None, "balanced" or dict from class to float
         What any mistake in a class costs.
     costs : dict from (true class, answered class) to float, or array, optional
-        What each mistake costs; a matrix has a row for each true class.
+        What each mistake costs, 1 if a dict does not name it; a matrix has a row for
+        each true class.
     threshold : float, optional
 
     Examples
     --------
-    >>> costs = {("bad", "good"): 5, ("good", "bad"): 1}
+    >>> costs = {("bad", "good"): 5}
     >>> decision = make_decision(("bad", "good"), [0.3, 0.7], costs=costs)
     >>> decision.choose([[0.2, 0.8], [0.1, 0.9]]).tolist()
     [0, 1]
@@ -108,9 +113,9 @@ def _class_weights(labels, rates, class_weight):
 
 def _cost_matrix(labels, costs):
     n_classes = len(labels)
+    matrix = 1.0 - np.eye(n_classes)
     if costs is None:
-        return 1.0 - np.eye(n_classes)
-    matrix = np.zeros((n_classes, n_classes))
+        return matrix
     if isinstance(costs, dict):
         for pair, cost in costs.items():
             if not isinstance(pair, tuple) or len(pair) != 2:

@@ -1,0 +1,161 @@
+"""Criterion, weights, costs and threshold on the command line."""
+
+import json
+
+import joblib
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+
+from defragtrees import RuleSet, compare, read_forest, simplify, simplify_path
+from defragtrees.cli._decisions import named_costs
+
+FEATURES = ["a", "b"]
+
+
+@pytest.fixture(scope="module")
+def credit(tmp_path_factory):
+    """A forest with named classes, of which one is rare, and its rows."""
+    folder = tmp_path_factory.mktemp("credit")
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.random((600, 2)), columns=FEATURES)
+    risk = 0.02 + 0.35 * (X.a > 0.6) * (X.b > 0.3)
+    y = np.where(rng.random(600) < risk, "bad", "good")
+    forest = RandomForestClassifier(20, min_samples_leaf=20, random_state=0)
+    joblib.dump(forest.fit(X, y), folder / "model.joblib")
+    X.assign(status=y).to_csv(folder / "data.csv", index=False)
+    return folder
+
+
+@pytest.fixture
+def inputs(credit):
+    files = [credit / "model.joblib", credit / "data.csv"]
+    return [*files, "--target", "status", "--trust-pickle"]
+
+
+def answers(done):
+    assert done.code == 0, done.err
+    return {row["then"] for row in json.loads(done.out)["rules"]}
+
+
+def test_costs_and_weights_bring_the_rare_class_back(call, inputs):
+    options = ["--test-size", 0, "--max-rules", 4, "--json"]
+    assert answers(call("simplify", *inputs, *options)) == {"good"}
+    for more in (
+        ["--class-weight", "balanced"],
+        ["--class-weight", "bad=9"],
+        ["--cost", "bad:good=9", "--cost", "good:bad=1"],
+        ["--threshold", "0.9"],
+    ):
+        found = answers(call("simplify", *inputs, *options, *more))
+        assert found == {"bad", "good"}, more
+
+
+@pytest.mark.parametrize(
+    ("options", "settings"),
+    [
+        (["--criterion", "probability"], {"criterion": "probability"}),
+        (["--class-weight", "bad=5, good=2"], {"class_weight": {"bad": 5, "good": 2}}),
+        (["--cost", "bad:good=5"], {"costs": {("bad", "good"): 5}}),
+        (["--threshold", ".8"], {"threshold": 0.8}),
+        (["--brevity", "0"], {"brevity": 0}),
+        (["--min-coverage", "0.3"], {"min_coverage": 0.3}),
+    ],
+)
+def test_each_option_is_the_setting_of_the_library(
+    call, credit, inputs, tmp_path, options, settings
+):
+    out = tmp_path / "rules.json"
+    table = pd.read_csv(credit / "data.csv")
+    model = read_forest(credit / "model.joblib", trust_pickle=True)
+    rows = table[FEATURES], table["status"]
+    settings = {"max_rules": 4, "random_state": 0, **settings}
+    done = call("path", *inputs, "--max-rules", 4, *options, "--out", out)
+    assert done.code == 0, done.err
+    assert RuleSet.load(out) == simplify_path(model, *rows, **settings).rules
+    more = ["--test-size", 0, "--out", out]
+    assert call("simplify", *inputs, "--max-rules", 4, *options, *more).code == 0
+    assert RuleSet.load(out) == simplify(model, *rows, **settings).rules_
+
+
+def test_compare_gives_them_to_the_default_method(call, credit, inputs):
+    options = ["--methods", "defrag,distilled", "--max-rules", 3, "--json"]
+    done = call("compare", *inputs, *options, "--class-weight", "balanced")
+    found = json.loads(done.out)["methods"]
+    plain = json.loads(call("compare", *inputs, *options).out)["methods"]
+    assert found[0]["error"] > plain[0]["error"]
+    assert found[1]["error"] == plain[1]["error"]
+    table = pd.read_csv(credit / "data.csv")
+    model = read_forest(credit / "model.joblib", trust_pickle=True)
+    expected = compare(
+        *(model, table[FEATURES], table["status"]),
+        methods=["defrag"],
+        budgets=3,
+        random_state=0,
+    )
+    assert plain[0]["error"] == expected.rows()[0]["error"]
+
+
+def test_report_takes_them(call, inputs, tmp_path):
+    out = tmp_path / "report.html"
+    done = call("report", *inputs, "--cost", "bad:good=9", "--out", out)
+    assert done.code == 0, done.err
+    assert "(&#x27;bad&#x27;, &#x27;good&#x27;): 9.0" in out.read_text()
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--cost", "bad:godo=5"], "--cost names the class 'godo', which the model "),
+        (["--cost", "bad:godo=5"], "did you mean 'good'?"),
+        (["--cost", "bad=5"], "'bad=5' must be true and answered class such as"),
+        (["--cost", "bad:good=much"], "'bad:good=much' must be true and answered"),
+        (["--cost", "bad:good=-1"], "'bad:good=-1' must have a finite number from 0"),
+        (["--cost", "bad:bad=1"], "costs must be 0 where the answer is right"),
+        (
+            ["--cost", "bad:good=0", "--cost", "good:bad=0"],
+            "costs must be above 0 for one mistake at least",
+        ),
+        (["--class-weight", "bda=2"], "--class-weight names the class 'bda'"),
+        (["--class-weight", "equal"], "'equal' must be balanced or labels such as"),
+        (["--class-weight", "bad=0,good=0"], "must be above 0 for one class"),
+        (["--threshold", "1"], "1.0 is not in the range 0<x<1"),
+        (["--threshold", "0"], "0.0 is not in the range 0<x<1"),
+        (["--threshold", ".5", "--cost", "bad:good=5"], "threshold or costs, not both"),
+        (["--criterion", "profit"], "'profit' is not one of"),
+        (["--brevity", "-1"], "-1.0 is not in the range x>=0"),
+        (["--min-coverage", "1.5"], "1.5 is not in the range 0<=x<=1"),
+        (["--method", "distilled", "--threshold", ".5"], "--threshold is not for"),
+        (["--method", "distilled", "--brevity", "0"], "--brevity is not for --method"),
+    ],
+)
+def test_what_is_refused(refused, inputs, options, message):
+    assert message in refused("simplify", *inputs, *options)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--criterion", "error"],
+        ["--class-weight", "balanced"],
+        ["--cost", "a:b=1"],
+        ["--threshold", ".5"],
+    ],
+)
+def test_they_are_for_classes(refused, files, options):
+    shop = [files / "shop.json", files / "shop.csv", "--target", "price"]
+    for name in ("simplify", "path", "compare"):
+        line = refused(name, *shop, *options)
+        assert f"{options[0]} is for models that answer with a class" in line
+
+
+def test_compare_without_the_method_that_they_are_for(refused, inputs):
+    line = refused("compare", *inputs, "--methods", "distilled", "--threshold", ".5")
+    assert "threshold can be set for defrag only, which is not among" in line
+
+
+def test_labels_may_be_numbers_or_have_colons():
+    assert named_costs((("1:0", 5.0),), (0, 1)) == {(1, 0): 5.0}
+    assert named_costs((("a:b:a", 1.0),), ("a", "b:a")) == {("a", "b:a"): 1.0}
+    assert named_costs((("b:a:a", 1.0),), ("a", "b:a")) == {("b:a", "a"): 1.0}

@@ -250,6 +250,22 @@ def test_saved_rules_that_say_what_they_cannot_do_are_refused(change, message):
         RuleSet.from_dict(data)
 
 
+@pytest.mark.parametrize(
+    ("task", "scores", "message"),
+    [
+        ("classification", [1.0], "for numbers; these rules answer classes"),
+        ("regression", [2.0, 1.0], "ascending order"),
+        ("regression", [-1.0], "finite numbers from 0"),
+        ("regression", [float("nan")], "finite numbers from 0"),
+        ("regression", "a", "not saved rules"),
+    ],
+)
+def test_scores_that_make_no_interval_are_refused(task, scores, message):
+    data = averaged(task).to_dict() | {"interval_scores": scores}
+    with pytest.raises(ModelFileError, match=message):
+        RuleSet.from_dict(data)
+
+
 def test_shares_of_zero_are_not_printed_and_odd_labels_are_quoted():
     rule = Rule((), "a: b", distribution=(0.0, 1.0), weight=1.0)
     rules = RuleSet(

@@ -162,7 +162,8 @@ class Rule(ByValue):
     distribution : tuple of float, optional
         Probability of each class, which `predict_proba` tells.
     spread : float, optional
-        Standard deviation of the target among those rows.
+        Of numbers: how far y, or without y the ensemble's answer, is from the
+        prediction in the rows that it answers, as a root mean square.
     coverage : float
         Share of the training rows in which it holds.
     answered : float
@@ -179,6 +180,9 @@ class Rule(ByValue):
     ensemble_mean : tuple of float or float, optional
         What the ensemble says of these rows on average: the probability of each class,
         or a number.
+    quantiles : tuple of two floats, optional
+        Of numbers: one in ten of these rows has less than the first, one in ten more
+        than the second; of y or, without y, of the ensemble's answers.
     """
 
     conditions: tuple[Condition, ...]
@@ -192,6 +196,7 @@ class Rule(ByValue):
     n_rows: float = math.nan
     rates: tuple[float, ...] | None = None
     ensemble_mean: tuple[float, ...] | float | None = None
+    quantiles: tuple[float, float] | None = None
 
     # Names and categories for its text; no part of its value.
     _vocabulary: ClassVar[tuple] = (_Numbered(), None)
@@ -247,6 +252,7 @@ class Rule(ByValue):
             "distribution": _listed(self.distribution),
             "rates": _listed(self.rates),
             "ensemble_mean": _listed(self.ensemble_mean),
+            "quantiles": _listed(self.quantiles),
             "spread": self.spread,
             "weight": self.weight,
             "n_rows": _finite(self.n_rows),
@@ -262,6 +268,7 @@ class Rule(ByValue):
             distribution=_tupled(data["distribution"]),
             rates=_tupled(data.get("rates")),
             ensemble_mean=_tupled(data.get("ensemble_mean")),
+            quantiles=_tupled(data.get("quantiles")),
             spread=data["spread"],
             weight=_bound(data.get("weight", 1.0)),
             n_rows=_measured(data.get("n_rows")),

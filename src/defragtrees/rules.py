@@ -51,6 +51,9 @@ class RuleSet(Answering, ByValue):
         Who answers: the first rule that holds; the same, and just one rule holds in
         each row, as in a tree; or all that hold, as a mean by weight of their class
         shares or numbers.
+    interval_scores : tuple of float, optional
+        Of numbers, for `predict_interval`: how far y was from the answers in rows that
+        these do not rest on, in spreads of the rules; in ascending order.
 
     Examples
     --------
@@ -71,6 +74,7 @@ class RuleSet(Answering, ByValue):
     classes: tuple[Any, ...] | None = None
     categories: tuple[tuple[Any, ...] | None, ...] | None = None
     decision: str = "first"
+    interval_scores: tuple[float, ...] | None = None
 
     def __post_init__(self):
         names = tuple(self.feature_names)
@@ -94,6 +98,8 @@ class RuleSet(Answering, ByValue):
             )
         if self.default.conditions:
             raise ValueError("The default rule must have no conditions.")
+        if self.interval_scores is not None:
+            self.outcome.check_scores(self.interval_scores)
         for rule in self:
             _check_conditions(rule, names, categories)
             self.outcome.check_rule(rule, self.decision == "average")
@@ -195,6 +201,7 @@ class RuleSet(Answering, ByValue):
 
     def to_dict(self):
         """Everything in plain numbers, texts and lists; `from_dict` reads it back."""
+        scores = self.interval_scores
         return {
             "format": FORMAT,
             "task": self.task,
@@ -204,6 +211,7 @@ class RuleSet(Answering, ByValue):
             "rules": [rule.to_dict() for rule in self.rules],
             "default": self.default.to_dict(),
             "decision": self.decision,
+            "interval_scores": None if scores is None else list(scores),
         }
 
     @classmethod
@@ -224,6 +232,7 @@ class RuleSet(Answering, ByValue):
                     None if c is None else tuple(c) for c in listed(data, "categories")
                 ),
                 decision=data.get("decision", "first"),
+                interval_scores=_scores(data.get("interval_scores")),
             )
         except ModelFileError:
             raise
@@ -256,6 +265,10 @@ def _check_conditions(rule, names, categories):
                 f"A rule asks {names[feature]!r} for categories that it does not "
                 f"have: {places!r}."
             )
+
+
+def _scores(values):
+    return None if values is None else tuple(map(float, values))
 
 
 def _is_finite(value):

@@ -47,6 +47,16 @@ def test_a_condition_for_missing_values_only_is_valid(tmp_path):
     assert RuleSet.load(tmp_path / "rules.json") == rules
 
 
+def test_what_numbers_tell_of_their_rows_is_valid_and_comes_back():
+    rule = Rule((), 2.0, spread=1.5, quantiles=(0.5, 3.5), n_rows=10.0)
+    rules = RuleSet((), rule, ("a",), "regression", interval_scores=(0.25, 1.0))
+    data = json.loads(export(rules, "json"))
+    validator().validate(data)
+    assert data["default"]["quantiles"] == [0.5, 3.5]
+    assert data["interval_scores"] == [0.25, 1.0]
+    assert RuleSet.from_dict(data) == rules
+
+
 def spoilt():
     def change(path, value):
         def act(data):

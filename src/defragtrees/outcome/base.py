@@ -66,6 +66,10 @@ class Outcome:
     def check_outputs(self, n_outputs):
         """Refuse a number of outputs of trees that cannot stand for the answer."""
 
+    def check_scores(self, scores):
+        """Refuse scores of a RuleSet by which no interval can be told."""
+        raise ValueError("interval_scores are for numbers; these rules answer classes.")
+
     def is_same_answer(self, one, other):
         """Whether two answers are of one kind: equal labels, or any two numbers."""
         return self.labels is None or one == other

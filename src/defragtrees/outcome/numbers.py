@@ -60,6 +60,13 @@ class Numbers(Outcome):
         if rule.distribution:
             raise ValueError("A rule must have one share for each class.")
 
+    def check_scores(self, scores):
+        """Refuse scores of a RuleSet by which no interval can be told."""
+        if not all(math.isfinite(score) and score >= 0 for score in scores):
+            raise ValueError("interval_scores must be finite numbers from 0.")
+        if list(scores) != sorted(scores):
+            raise ValueError("interval_scores must be in ascending order.")
+
     def losses(self, expected, predicted):
         """For each row the squared error."""
         return (np.ravel(expected) - np.ravel(predicted)) ** 2

@@ -7,7 +7,6 @@ numba. Both add in the order of rows, so they agree to the last bit.
 
 from functools import cache
 from importlib import import_module
-from importlib.util import find_spec
 
 import numpy as np
 
@@ -104,10 +103,11 @@ def plain_condition_values(sums, n_codes, prices, is_set):
 
 @cache
 def _kernels():
-    """The two loops, compiled if numba is installed; it is imported when needed."""
-    if find_spec("numba") is None:
+    """The two loops, compiled if numba can be imported; that waits until now."""
+    try:
+        compiled = import_module("defragtrees.refine.compiled_kernels")
+    except ImportError:
         return plain_gain_sums, plain_condition_values
-    compiled = import_module("defragtrees.refine.compiled_kernels")
     return compiled.gain_sums, compiled.condition_values
 
 

@@ -61,7 +61,7 @@ def test_rules_of_torch_on_the_cpu_are_those_of_the_numpy_engine(
 
     monkeypatch.setattr(on_torch, "TorchEngine", make)
     monkeypatch.setattr(on_torch, "check", lambda: None)
-    assert rules_of(case, "cuda", True) == rules_of(case, "numpy", True)
+    assert rules_of(case, "cuda", False) == rules_of(case, "numpy", False)
     assert made
 
 

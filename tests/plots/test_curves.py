@@ -121,10 +121,13 @@ def test_the_restart_that_an_estimator_kept_stands_out():
 def test_a_fitted_estimator_can_be_drawn():
     X, y = load_iris(return_X_y=True)
     ensemble = RandomForestClassifier(5, min_samples_leaf=5, random_state=0).fit(X, y)
-    simple = DefragClassifier(ensemble, n_restarts=3, max_rules=4, random_state=0)
+    settings = {"n_restarts": 3, "max_rules": 4, "random_state": 0}
+    simple = DefragClassifier(ensemble, refine=False, **settings)
     ax = plots.convergence(simple.fit(X, y))
     assert len(thick(ax).get_xdata()) == simple.n_iter_
     ax.figure.canvas.draw()
+    with pytest.raises(TypeError, match="fitted with refine=False"):
+        plots.convergence(DefragClassifier(ensemble, **settings).fit(X, y))
 
 
 @pytest.mark.parametrize(
@@ -132,7 +135,7 @@ def test_a_fitted_estimator_can_be_drawn():
     [
         ((), ValueError, "it is empty"),
         (3, TypeError, "got int"),
-        (DefragClassifier(), TypeError, "needs a fitted DefragClassifier"),
+        (DefragClassifier(), TypeError, "needs a DefragClassifier or"),
         (["a"], TypeError, "got list"),
     ],
 )

@@ -245,14 +245,16 @@ def test_answers_and_measures_are_those_of_the_whole_table(
     for ensemble, y in ((boosted, labels), (numbers, amounts + weight)):
         simple = simplified(ensemble, frame)
         lazy = lazily(frame)
-        verbs = ["predict", "apply", "predict_posterior"]
-        verbs += ["predict_proba"] * hasattr(simple, "predict_proba")
-        answers = [getattr(simple, verb)(lazy).compute() for verb in verbs]
+        mixture = simplified(ensemble, frame, refine=False, n_restarts=2)
+        calls = [(simple, verb) for verb in ("predict", "apply")]
+        calls += [(simple, "predict_proba")] * hasattr(simple, "predict_proba")
+        calls += [(mixture, "predict"), (mixture, "predict_posterior")]
+        answers = [getattr(fitted, verb)(lazy).compute() for fitted, verb in calls]
         measured = simple.evaluate(lazy, lazily(y), da.from_array(weight, chunks=1500))
         with monkeypatch.context() as patch:
             patch.setattr(sources, "MANY_ROWS", 10**6)
-            for verb, found in zip(verbs, answers, strict=True):
-                np.testing.assert_array_equal(found, getattr(simple, verb)(frame))
+            for (fitted, verb), found in zip(calls, answers, strict=True):
+                np.testing.assert_array_equal(found, getattr(fitted, verb)(frame))
             at_once = simple.evaluate(frame, y, weight)
         assert set(measured) == set(at_once)
         assert measured == pytest.approx(at_once, rel=1e-9)

@@ -144,7 +144,7 @@ def convergence(found, ax=None, *, kept=None):
     Parameters
     ----------
     found : DefragClassifier, DefragRegressor or sequence of Step
-        A fitted estimator or its `history_`.
+        An estimator fitted with `refine=False`, or its `history_`.
     ax : matplotlib Axes, optional
     kept : int, optional
         Number of the restart to emphasise, from 0. By default the one that the
@@ -226,8 +226,8 @@ def _restarts(fitted):
         steps = sorted(history, key=operator.attrgetter("restart", "iteration"))
     except (TypeError, AttributeError):
         raise TypeError(
-            "convergence needs a fitted DefragClassifier or DefragRegressor, or its "
-            f"history_; got {type(fitted).__name__}."
+            "convergence needs a DefragClassifier or DefragRegressor that was fitted "
+            f"with refine=False, or its history_; got {type(fitted).__name__}."
         ) from None
     if not steps:
         raise ValueError("The history must have at least one step; it is empty.")

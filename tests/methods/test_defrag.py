@@ -353,3 +353,14 @@ def test_the_posterior_is_fitted_only_where_it_is_asked_for(xor):
     assert len(simple.predict_posterior(X[:3])) == 3
     simple.set_params(refine=True).fit(X[:300])
     assert not hasattr(simple, "posterior_")
+
+
+def test_one_class_everywhere_may_still_be_more_or_less_likely(recwarn):
+    rng = np.random.default_rng(0)
+    X = rng.random((500, 2))
+    y = rng.random(500) < 0.02 + 0.2 * (X[:, 0] > 0.5)
+    forest = RandomForestClassifier(20, min_samples_leaf=25, random_state=0).fit(X, y)
+    assert not forest.predict(X).any()
+    simple = DefragClassifier(forest, max_rules=2, random_state=0).fit(X, y)
+    assert simple.rules_.n_rules == 2
+    assert not [w for w in recwarn if "one value only" in str(w.message)]

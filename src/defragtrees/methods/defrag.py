@@ -184,7 +184,9 @@ class _Defrag(Simplifier):
             settings = self._refinement(problem, features)
             lists, costs, self.n_iter_ = refine(problem, settings, rng)
             self.path_, self.path_costs_ = lists, costs
-            return lists[min(costs, key=lambda n: (costs[n], n))]
+            rules = lists[min(costs, key=lambda n: (costs[n], n))]
+            self._warn_of_one_value(problem, rules)
+            return rules
         fitted = fit_paper(self, problem, rng)
         self.posterior_, self.history_ = fitted.posterior, fitted.history
         self.kept_restart_, self.n_iter_ = fitted.restart, fitted.n_iter
@@ -195,6 +197,7 @@ class _Defrag(Simplifier):
             problem, self.posterior_, features, int(self.max_rules), tolerances
         )
         self.component_rules_ = component_rules(problem, self.posterior_, boxes)
+        self._warn_of_one_value(problem, rules)
         return rules
 
     def _check_forest(self, forest):
@@ -228,7 +231,10 @@ class _Defrag(Simplifier):
                 UserWarning,
                 stacklevel=6,
             )
-        if problem.store.has_one_value():
+
+    def _warn_of_one_value(self, problem, rules):
+        # Probabilities may differ where the likeliest class is the same everywhere.
+        if rules.n_rules == 1 and problem.store.has_one_value():
             warnings.warn(
                 "The target has one value only, so the answer is one rule.",
                 UserWarning,

@@ -86,3 +86,17 @@ def test_grids_compare_by_value_and_are_read_only():
     assert grid != ThresholdGrid(([1.0, 2.5],))
     with pytest.raises(ValueError, match="read-only"):
         grid.splits[0][0] = 5.0
+
+
+def test_cuts_between_whole_numbers_are_whole_numbers():
+    X = np.array([[2.0, 0.0, 37.0], [3.0, 1.0, 44.0], [7.0, 1.0, 1020.0]])
+    grid = ThresholdGrid(
+        (np.array([2.9, 4.1]), np.array([0.5]), np.array([40.2, 99.9]))
+    )
+    shorter = grid.shorten(X)
+    assert [split.tolist() for split in shorter.splits] == [
+        [2.0, 4.0],
+        [0.0],
+        [40.0, 100.0],
+    ]
+    assert (shorter.bin(X).codes == grid.bin(X).codes).all()

@@ -264,10 +264,15 @@ def _shortened(thresholds, values):
 def _shortest_between(low, high, target):
     """The number with fewest digits in [low, high) near `target`.
 
+    Between whole numbers it is a whole number: at most 2 and at most 2.5 say the same
+    of 2 and 3.
+
     Examples
     --------
     >>> _shortest_between(0.1234, 0.1301, 0.1267)
     0.127
+    >>> _shortest_between(2, 3, 2.5), _shortest_between(37, 44, 40.2)
+    (2.0, 40.0)
     """
     low, high, target = float(low), float(high), float(target)
     width = high - low
@@ -275,6 +280,8 @@ def _shortest_between(low, high, target):
         return target
     allowed = MOST_SHIFT * width
     smallest = max(math.floor(math.log10(math.ulp(abs(target) or width))), -300)
+    if low.is_integer() and high.is_integer() and smallest < 0:
+        allowed, smallest = max(allowed, 1.0), -1
     for exponent in range(math.ceil(math.log10(width)) + 1, smallest, -1):
         digits = math.floor(target / 10.0**exponent)
         # Through text, so that the number is the one a reader would type.

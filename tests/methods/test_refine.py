@@ -269,3 +269,12 @@ def test_path_needs_refine(spam):
     forest, data = spam
     with pytest.raises(ValueError, match="needs refine=True"):
         simplify_path(forest, data.X[:100], refine=False)
+
+
+def test_a_smaller_budget_is_a_place_on_the_same_path(spam):
+    forest, data = spam
+    rows = (data.X[:800], data.y[:800])
+    long = simplify(forest, *rows, max_rules=8, random_state=0)
+    short = simplify(forest, *rows, max_rules=4, random_state=0)
+    assert set(short.path_) == {n for n in long.path_ if n <= 4}
+    assert all(short.path_[n] == long.path_[n] for n in short.path_)

@@ -23,7 +23,8 @@ __all__ = ["CRITERIA", "Refinement", "refine"]
 MOST_ROWS = 100_000  # with more rows, refine looks at a sample of them
 SEARCH_ROWS = 3_000  # so many rows are enough to search; the result is polished on all
 SEARCH_CODES = 64  # and so many codes of a feature
-EMPHASIS = 1.5  # nats for classes count so many times those for probabilities
+SEARCH_RULES = 10  # a list of few rules is better cut from a longer one
+EMPHASIS = 1.0  # nats for classes count so many times those for probabilities
 CRITERIA = ("both", "probability", "error")
 
 
@@ -65,7 +66,9 @@ class Refinement:
     def limits(self, total_weight):
         """The limits for rows with so much weight."""
         least = self.min_coverage * total_weight
-        return Limits(self.max_rules, self.max_conditions, least)
+        # Past the budget, so that a smaller one is a place on the same path.
+        most = max(self.max_rules, SEARCH_RULES)
+        return Limits(most, self.max_conditions, least)
 
 
 def refine(problem, settings, rng):
@@ -104,7 +107,7 @@ def refine(problem, settings, rng):
     lists, costs = {}, {}
     for n in sorted(best):
         rules = _rule_set(problem, best[n])
-        if rules.n_rules not in lists:
+        if rules.n_rules not in lists and rules.n_rules <= settings.max_rules:
             lists[rules.n_rules], costs[rules.n_rules] = rules, best[n].cost
     return lists, costs, n_rounds
 
@@ -188,11 +191,11 @@ def _searched(settings, rng, table, loss):
         rows = np.sort(rng.choice(len(rows), SEARCH_ROWS, replace=False))
     few, groups = table.coarse(rows, SEARCH_CODES)
     few_loss = loss.take(rows)
+    limits = settings.limits(few_loss.total_weight)
     starts = [
         boxes_from_tree(few, few_loss.target, few_loss.weight, n)
-        for n in range(settings.max_rules, 1, -2)
+        for n in range(limits.max_rules, 1, -2)
     ]
-    limits = settings.limits(few_loss.total_weight)
     best, n_rounds = search(few, few_loss, starts, limits)
     lists = [
         [{j: mask[groups[j]] for j, mask in box.items()} for box in rules.boxes]

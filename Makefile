@@ -39,7 +39,7 @@ bench: $(VENV)/test.stamp
 	$(BIN)/python -m benchmarks.scaling
 	DEFRAGTREES_DATA=$(DATA) $(BIN)/python -m benchmarks.label_say
 	DEFRAGTREES_DATA=$(DATA) $(BIN)/python -m benchmarks.recovery
-	DEFRAGTREES_DATA=$(DATA) $(BIN)/python -m benchmarks.refine_speed
+	$(BIN)/python -m benchmarks.default_cost --data $(DATA)
 	DEFRAGTREES_DATA=$(DATA) $(BIN)/python -m benchmarks.harvest_solvers
 	$(BIN)/python -m benchmarks.rivals --data $(DATA)
 

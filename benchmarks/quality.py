@@ -1,10 +1,11 @@
-"""How well rules predict: ours, the paper's and small trees, on every data set.
+"""How well rules predict: ours, small trees and FIGS, on every data set.
 
 Run as `make quality`, or `python -m benchmarks.quality --data FOLDER --seeds 5`. Every
-set in the folder (`name.csv.gz`, the last column is `target`; columns of text are
-categories) is split at random, a forest and a boosted ensemble are trained, and all
-methods are scored on the rows left out: share of wrong classes, or squared error as a
-share of the variance. Results go to a CSV, tables and a summary to the screen.
+set in the folder (see `benchmarks.quality_data`) is split at random, a forest and a
+boosted ensemble are trained, and all methods are scored on the rows left out: share of
+wrong classes, or squared error as a share of the variance; with two classes also AUC,
+log loss, calibration by rule, recall and cost. Results go to a CSV, tables and what the
+rules have to reach (see `benchmarks.quality_bars`) to the screen.
 """
 
 import os
@@ -13,225 +14,111 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(variable, "1")
 
 import argparse
-import time
 import warnings
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 from joblib import Parallel, delayed
-from sklearn.ensemble import (
-    HistGradientBoostingClassifier,
-    HistGradientBoostingRegressor,
-    RandomForestClassifier,
-    RandomForestRegressor,
-)
-from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from defragtrees import simplify
+from benchmarks.quality_bars import print_bars
+from benchmarks.quality_data import RARE, REGRESSION, make_split
+from benchmarks.quality_methods import (
+    Scores,
+    add_bounds,
+    add_figs,
+    add_intervals,
+    add_paper,
+    add_rules,
+    add_trees,
+    has_figs,
+)
 from defragtrees.render import text_table
 
-BUDGETS = (4, 6, 8, 10)
-REGRESSION = {"energy", "energy_cooling", "abalone", "california_housing"}
+RESULTS = Path(__file__).parent / "results"
+MEASURES = ("auc", "log_loss", "calibration", "error", "n_rules", "n_conditions")
+N_INTERVAL_SPLITS = 10
 
 
-def read(folder, name):
-    """X with categories as such, and y."""
-    frame = pd.read_csv(Path(folder) / f"{name}.csv.gz")
-    y = frame.pop("target")
-    for column in frame.columns:
-        if frame[column].dtype.kind not in "fiub":
-            frame[column] = frame[column].astype("category")
-    if name == "miniboone":
-        kept = (frame > -900).all(axis=1)
-        frame, y = frame[kept], y[kept]
-    return frame.reset_index(drop=True), y.to_numpy()
-
-
-def as_numbers(frame):
-    """Categories as the positions that they have in alphabetical order."""
-    numbers = frame.copy()
-    for column in frame.columns:
-        if frame[column].dtype == "category":
-            codes = frame[column].cat.codes.astype(float)
-            numbers[column] = codes.where(codes >= 0)
-    return numbers
-
-
-def make_ensemble(kind, is_number, seed):
-    if kind == "forest":
-        forest = RandomForestRegressor if is_number else RandomForestClassifier
-        return forest(100, min_samples_leaf=5, random_state=seed, n_jobs=1)
-    boosted = (
-        HistGradientBoostingRegressor if is_number else HistGradientBoostingClassifier
-    )
-    return boosted(random_state=seed, categorical_features="from_dtype")
-
-
-def run_one(folder, name, kind, seed, n_train):
+def run_one(folder, name, kind, seed, n_train, with_paper):
     """All methods on one split; a list of rows for the CSV."""
     warnings.simplefilter("ignore")
-    X, y = read(folder, name)
-    is_number = name in REGRESSION
-    order = np.random.default_rng(seed).permutation(len(X))
-    n_train = min(n_train, len(X) // 2)
-    train, test = order[:n_train], order[n_train : n_train + 5000]
-    numbers = as_numbers(X)
-    table = numbers if kind == "forest" else X
-    ensemble = make_ensemble(kind, is_number, seed)
-    begin = time.perf_counter()
-    ensemble.fit(table.iloc[train], y[train])
-    found = Scores(name, kind, seed, y[test], is_number)
-    answers = ensemble.predict(table.iloc[test])
-    found.answers = answers
-    found.add("ensemble", None, answers, 0, 0, time.perf_counter() - begin)
-    own_rules(found, ensemble, table.iloc[train], y[train], table.iloc[test], seed)
-    said = ensemble.predict(table.iloc[train])
-    trees(found, numbers.iloc[train], y[train], said, numbers.iloc[test])
-    return found.rows
+    scores = Scores(make_split(folder, name, kind, seed, n_train))
+    add_bounds(scores)
+    add_rules(scores)
+    add_trees(scores)
+    add_figs(scores)
+    if with_paper:
+        add_paper(scores)
+    return scores.rows
 
 
-class Scores:
-    """Collects one row per method and budget."""
-
-    def __init__(self, name, kind, seed, y, is_number):
-        self.key = {"data": name, "ensemble": kind, "seed": seed}
-        self.y = y
-        self.is_number = is_number
-        self.rows = []
-
-    def add(self, method, budget, predicted, n_rules, n_conditions, seconds):
-        if self.is_number:
-            error = np.mean((predicted - self.y) ** 2) / np.var(self.y)
-            fidelity = 1 - np.mean((predicted - self.answers) ** 2) / np.var(
-                self.answers
-            )
-        else:
-            error = np.mean(predicted != self.y)
-            fidelity = np.mean(predicted == self.answers)
-        self.rows.append(
-            {
-                **self.key,
-                "method": method,
-                "budget": budget or 0,
-                "error": error,
-                "fidelity": fidelity,
-                "n_rules": n_rules,
-                "n_conditions": n_conditions,
-                "seconds": seconds,
-            }
-        )
-
-
-def own_rules(found, ensemble, X, y, X_test, seed):
-    begin = time.perf_counter()
-    simple = simplify(ensemble, X, y, random_state=seed)
-    seconds = time.perf_counter() - begin
-    rules = simple.rules_
-    found.add(
-        "ours",
-        None,
-        rules.predict(X_test),
-        rules.n_rules,
-        rules.n_conditions,
-        seconds,
-    )
-    for budget in BUDGETS:
-        sizes = [n for n in simple.path_ if n <= budget]
-        rules = simple.path_[min(sizes, key=simple.path_costs_.get)]
-        found.add(
-            "ours",
-            budget,
-            rules.predict(X_test),
-            rules.n_rules,
-            rules.n_conditions,
-            seconds,
-        )
-    begin = time.perf_counter()
-    paper = simplify(
-        ensemble,
-        X,
-        y,
-        refine=False,
-        statement_weight="paper",
-        target="labels",
-        init="random",
-        random_state=seed,
-    )
-    seconds = time.perf_counter() - begin
-    rules = paper.rules_
-    for method, predicted in (
-        ("paper, posterior", paper.predict_posterior(X_test)),
-        ("paper, printed", paper.predict(X_test)),
-    ):
-        found.add(method, None, predicted, rules.n_rules, rules.n_conditions, seconds)
-
-
-def trees(found, X, y, said, X_test):
-    kind = DecisionTreeRegressor if found.is_number else DecisionTreeClassifier
-    for budget in BUDGETS:
-        for method, target in (("tree on y", y), ("distilled tree", said)):
-            begin = time.perf_counter()
-            tree = kind(max_leaf_nodes=budget, random_state=0).fit(X, target)
-            found.add(
-                method,
-                budget,
-                tree.predict(X_test),
-                tree.get_n_leaves(),
-                tree.get_depth(),
-                time.perf_counter() - begin,
-            )
+def run_intervals(folder, name, seed, n_train):
+    """Intervals of one split of a regression."""
+    warnings.simplefilter("ignore")
+    scores = Scores(make_split(folder, name, "forest", seed, n_train))
+    add_intervals(scores)
+    return scores.rows
 
 
 def tables(results):
-    """One table per data set and ensemble: mean error by method and budget."""
+    """One table per data set and ensemble: means by method and budget."""
+    header = ["method", "error", "fidelity", "AUC", "log loss", "off", "rules"]
+    header += ["conditions", "seconds"]
+    columns = ["error", "fidelity", "auc", "log_loss", "calibration", "n_rules"]
+    columns += ["n_conditions", "seconds"]
     for (name, kind), part in results.groupby(["data", "ensemble"], sort=False):
-        mean = part.groupby(["method", "budget"], sort=False).mean(numeric_only=True)
+        mean = part.groupby(["method", "budget"], sort=False)[columns].mean()
         lines = [
             [
                 method if not budget else f"{method}, {budget} rules",
-                f"{row.error:.4f}",
-                f"{row.fidelity:.3f}",
-                f"{row.n_rules:.1f}",
-                f"{row.n_conditions:.1f}",
-                f"{row.seconds:.2f}",
+                *("" if pd.isna(value) else f"{value:.4g}" for value in row),
             ]
             for (method, budget), row in mean.iterrows()
         ]
         print(f"\n{name}, {kind}, {part.seed.nunique()} seeds")
-        header = ["method", "error", "fidelity", "rules", "conditions", "seconds"]
         print(text_table(header, lines))
 
 
-def summary(results):
-    """Wins, ties and losses against the distilled tree, and the claims of the issue."""
-    mean = results.groupby(["data", "ensemble", "method", "budget"]).error.mean()
-    for kind in results.ensemble.unique():
-        wins, total, worst = 0, 0, []
-        for name in results.data.unique():
-            for budget in BUDGETS:
-                ours = mean[name, kind, "ours", budget]
-                tree = mean[name, kind, "distilled tree", budget]
-                wins += ours <= tree + 1e-12
-                total += 1
-                worst.append((ours - tree, name, budget))
-        gap, name, budget = max(worst)
-        print(f"\n{kind}: at or below the distilled tree on {wins} of {total}")
-        print(f"  largest excess {gap:.4f} ({name}, {budget} rules)")
-        own = results[(results.method == "ours") & (results.ensemble == kind)]
-        print(f"  conditions per rule {own[own.budget == 0].n_conditions.mean():.2f}")
-        beaten = [
-            name
-            for name in results.data.unique()
-            if mean[name, kind, "ours", 0] < mean[name, kind, "paper, printed", 0]
-        ]
-        print(f"  below the paper's printed rules on {len(beaten)} data sets")
-    ranks = results[results.budget == 10].groupby(["data", "ensemble", "method"])
-    table = ranks.error.mean().unstack().rank(axis=1).mean()
-    print(
-        "\nMean rank at 10 rules: "
-        + ", ".join(f"{m} {r:.2f}" for m, r in table.items())
-    )
+def by_method(results):
+    """Means of the sets with two classes by method, over ensembles and budgets."""
+    part = results.dropna(subset=["log_loss"])
+    part = part[(part.budget > 0) & ~part.data.isin(RARE)]
+    table = part.groupby("method", sort=False)[list(MEASURES)].mean()
+    return table.sort_values("log_loss").round(4)
+
+
+def by_set(results, measure):
+    """Means of a measure by method and set with two classes."""
+    part = results.dropna(subset=["log_loss"])
+    bounds = part.method.isin(["ensemble", "base rate"])
+    part = part[(part.budget > 0) | bounds]
+    mean = part.groupby(["method", "data"], sort=False)[measure].mean()
+    return mean.unstack().round(4)
+
+
+def markdown(table):
+    """A data frame as a table in Markdown."""
+    head = ["" if table.index.name is None else table.index.name, *table.columns]
+    lines = [head, ["---"] * len(head)]
+    for name, row in table.iterrows():
+        values = ["" if pd.isna(value) else str(value) for value in row]
+        lines.append([str(name), *values])
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def write_markdown(results, bars, path):
+    """The bars and the means, for the documentation."""
+    header = ["bar", "needed", "all", "chosen on", "kept aside", "n", "verdict"]
+    frame = pd.DataFrame(bars, columns=header).set_index("bar")
+    parts = [
+        f"Written by `make quality`: {results.seed.nunique()} seeds.",
+        markdown(frame),
+        "Means over the sets with two classes, both ensembles, 4 to 10 rules:",
+        markdown(by_method(results)),
+    ]
+    for measure in ("auc", "log_loss", "error", "calibration"):
+        parts += [f"{measure}, by set:", markdown(by_set(results, measure))]
+    path.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
 
 
 def plot(results, path):
@@ -242,7 +129,7 @@ def plot(results, path):
     import matplotlib.pyplot as plt
 
     names = list(results.data.unique())
-    figure, axes = plt.subplots(3, -(-len(names) // 3), figsize=(14, 9), squeeze=False)
+    figure, axes = plt.subplots(4, -(-len(names) // 4), figsize=(16, 12), squeeze=False)
     forest = results[results.ensemble == "forest"]
     for ax, name in zip(axes.ravel(), names, strict=False):
         part = forest[forest.data == name]
@@ -261,7 +148,7 @@ def plot(results, path):
     figure.savefig(path, dpi=110)
 
 
-def main():
+def parse():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
         "--data", default=os.environ.get("DEFRAGTREES_DATA", "../shared/data")
@@ -270,27 +157,48 @@ def main():
     parser.add_argument("--rows", type=int, default=1500)
     parser.add_argument("--only", default="", help="data sets, separated by commas")
     parser.add_argument("--ensembles", default="forest,boosted")
+    parser.add_argument("--paper", action="store_true", help="the paper's method too")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--out", default="quality.csv")
-    options = parser.parse_args()
-    folder = Path(options.data)
-    if not folder.is_dir():
-        folder = Path(__file__).parent.parent / "src/defragtrees/data"
-    names = sorted(
-        path.name.removesuffix(".csv.gz") for path in folder.glob("*.csv.gz")
-    )
+    return parser.parse_args()
+
+
+def run_all(options, folder):
+    """The rows of all splits."""
+    names = sorted(p.name.removesuffix(".csv.gz") for p in folder.glob("*.csv.gz"))
+    names += [name for name in RARE if name.removesuffix("_rare") in names]
     names = options.only.split(",") if options.only else names
     jobs = [
-        delayed(run_one)(folder, name, kind, seed, options.rows)
+        delayed(run_one)(folder, name, kind, seed, options.rows, options.paper)
         for name in names
         for kind in options.ensembles.split(",")
         for seed in range(options.seeds)
     ]
+    jobs += [
+        delayed(run_intervals)(folder, name, seed, options.rows)
+        for name in names
+        if name in REGRESSION
+        for seed in range(N_INTERVAL_SPLITS)
+    ]
     done = Parallel(n_jobs=options.jobs, verbose=1)(jobs)
-    results = pd.DataFrame([row for rows in done for row in rows])
-    results.to_csv(options.out, index=False)
+    return pd.DataFrame([row for rows in done for row in rows])
+
+
+def main():
+    options = parse()
+    folder = Path(options.data)
+    if not folder.is_dir():
+        folder = Path(__file__).parent.parent / "src/defragtrees/data"
+    results = run_all(options, folder)
+    results.to_csv(options.out, index=False, float_format="%.6g")
     tables(results)
-    summary(results)
+    print("\nMeans over the sets with two classes, both ensembles, 4 to 10 rules")
+    print(by_method(results).to_string())
+    if not has_figs():
+        print("\nNo FIGS: imodels is not installed.")
+    earlier = pd.read_csv(RESULTS / "quality_0_1.csv")
+    bars = print_bars(results, earlier)
+    write_markdown(results, bars, Path(options.out).with_suffix(".md"))
     try:
         plot(results, Path(options.out).with_suffix(".png"))
     except ModuleNotFoundError:

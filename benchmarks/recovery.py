@@ -45,7 +45,7 @@ def main():
                     scores["n_rules"],
                     scores["n_conditions"],
                     scores["error"],
-                    scores["posterior_error"],
+                    scores.get("posterior_error", np.nan),
                     scores["ensemble_error"],
                 ]
             )
@@ -59,9 +59,9 @@ def main():
                 f"{name}, {label}",
                 few,
                 f"{mean[1]:.1f}",
-                *(f"{value:.4g}" for value in mean[2:]),
+                *("" if np.isnan(value) else f"{value:.4g}" for value in mean[2:]),
                 f"{printed}" if name != "energy" else "",
-                f"{posterior}" if name != "energy" else "",
+                f"{posterior}" if name != "energy" and settings else "",
                 f"{(time.perf_counter() - begin) / 10:.1f}",
             ]
         )

@@ -5,8 +5,8 @@
 For every set the same 20 restarts are fitted twice around one boosted ensemble: all of
 them to all rows, and by the ladder of `screening` (all to 12,500 rows, the best five to
 50,000, the best two to all rows). Both keep the restart with the smallest training
-error of the posterior. Given are that error, the error of the rules that the default
-(refine) makes of them, and the seconds. Sets that are not in the folder are left out.
+error of the posterior. Given are that error and the seconds. Sets that are not in the
+folder are left out.
 """
 
 import argparse
@@ -20,7 +20,7 @@ from sklearn.ensemble import (
     HistGradientBoostingRegressor,
 )
 
-from benchmarks.quality import REGRESSION, read
+from benchmarks.quality_data import REGRESSION, read
 from benchmarks.scale_data import labels, make_block
 from defragtrees import DefragClassifier, DefragRegressor
 from defragtrees.render import text_table
@@ -38,15 +38,14 @@ def tables(folder):
     yield "generated", X, labels(X)
 
 
-def fitted(kind, model, X, seed, is_refined, screening):
+def fitted(kind, model, X, seed, screening):
     """A fit, with its seconds and its share of the answers that it misses."""
     begin = time.perf_counter()
     simple = kind(
-        model, refine=is_refined, screening=screening, n_jobs=2, random_state=seed
+        model, refine=False, screening=screening, n_jobs=2, random_state=seed
     ).fit(X)
     spent = time.perf_counter() - begin
-    name = "fidelity" if is_refined else "posterior_fidelity"
-    return 1 - simple.training_[name], spent
+    return 1 - simple.training_["posterior_fidelity"], spent
 
 
 def main():
@@ -70,24 +69,22 @@ def main():
         model = boosted(random_state=0, **known).fit(X, y)
         kind = DefragRegressor if is_number else DefragClassifier
         for seed in range(arguments.seeds):
-            for is_refined, label in ((False, "posterior"), (True, "rules")):
-                full = fitted(kind, model, X, seed, is_refined, False)
-                short = fitted(kind, model, X, seed, is_refined, "auto")
-                lines.append(
-                    [
-                        f"{name} ({len(X):,})",
-                        seed,
-                        label,
-                        f"{full[0]:.4f}",
-                        f"{short[0]:.4f}",
-                        f"{short[0] - full[0]:+.4f}",
-                        f"{full[1]:.1f}",
-                        f"{short[1]:.1f}",
-                        f"{full[1] / short[1]:.1f}",
-                    ]
-                )
-                print(lines[-1], flush=True)
-    head = ["set", "seed", "what", "all", "ladder", "change", "all s", "ladder s", "x"]
+            full = fitted(kind, model, X, seed, False)
+            short = fitted(kind, model, X, seed, "auto")
+            lines.append(
+                [
+                    f"{name} ({len(X):,})",
+                    seed,
+                    f"{full[0]:.4f}",
+                    f"{short[0]:.4f}",
+                    f"{short[0] - full[0]:+.4f}",
+                    f"{full[1]:.1f}",
+                    f"{short[1]:.1f}",
+                    f"{full[1] / short[1]:.1f}",
+                ]
+            )
+            print(lines[-1], flush=True)
+    head = ["set", "seed", "all", "ladder", "change", "all s", "ladder s", "x"]
     print(text_table(head, lines))
 
 

@@ -1,0 +1,231 @@
+"""What the rules have to reach, counted in the results of `benchmarks.quality`.
+
+A pair is a data set with an ensemble and a number of rules; its numbers are means over
+seeds. Every bar is counted on all sets, on those on which defaults were chosen, and on
+those that were kept aside.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from benchmarks.quality_data import CHOSEN_ON, RARE, REGRESSION
+from benchmarks.quality_methods import BUDGETS
+from defragtrees.render import text_table
+
+TINY = 1e-12
+PAIR = ["data", "ensemble", "budget"]
+MOST_RARE_RECALL = 0.3
+
+
+@dataclass(frozen=True)
+class Bar:
+    """One number to reach.
+
+    Parameters
+    ----------
+    text : str
+        What is counted or measured.
+    reached : float
+        NaN where nothing could be measured.
+    needed : float
+    is_most : bool
+        Whether `needed` is the most, not the least.
+    n : int
+        How many pairs or fits it rests on.
+    """
+
+    text: str
+    reached: float
+    needed: float
+    is_most: bool = False
+    n: int = 0
+
+    @property
+    def verdict(self):
+        if np.isnan(self.reached):
+            return "nothing to measure"
+        if self.is_most:
+            return "pass" if self.reached <= self.needed + TINY else "FAIL"
+        return "pass" if self.reached >= self.needed - TINY else "FAIL"
+
+
+def share(text, is_good, needed):
+    """A bar on the share of pairs for which something holds."""
+    reached = float(np.mean(is_good)) if len(is_good) else np.nan
+    return Bar(text, reached, needed, n=len(is_good))
+
+
+def means(results, measure):
+    """Mean of a measure over seeds, by pair in rows and method in columns."""
+    part = results[results.budget.isin(BUDGETS)].dropna(subset=[measure])
+    table = part.groupby([*PAIR, "method"])[measure].mean()
+    return table.unstack("method")
+
+
+def all_bars(results, earlier):
+    """The bars for some of the sets.
+
+    Parameters
+    ----------
+    results, earlier : DataFrame
+        What this version and version 0.1 gave.
+    """
+    usual = results[~results.data.isin(RARE)]
+    return [
+        *probability_bars(usual),
+        *base_rate_bars(results),
+        *calibration_bars(usual),
+        *error_bars(usual, earlier),
+        *rare_bars(results[results.data.isin(RARE)]),
+        *cost_bars(results),
+        *interval_bars(usual),
+    ]
+
+
+def probability_bars(results):
+    auc, loss = means(results, "auc"), means(results, "log_loss")
+    if not len(auc):
+        return []
+    trees = ["tree on y", "tree on probabilities"]
+    best_auc, best_loss = auc[trees].max(axis=1), loss[trees].min(axis=1)
+    bars = []
+    for method in ("ours", "ours, probability"):
+        is_ahead, is_below = (
+            auc[method] >= best_auc - TINY,
+            loss[method] <= best_loss + TINY,
+        )
+        bars += [
+            share(f"{method}: AUC >= best tree", is_ahead, 0.9),
+            share(f"{method}: log loss <= best tree", is_below, 0.9),
+        ]
+        if "FIGS" in auc:
+            figs_auc, figs_loss = auc["FIGS"] - TINY, loss["FIGS"] + TINY
+            bars += [
+                share(f"{method}: AUC >= FIGS", auc[method] >= figs_auc, 0.75),
+                share(f"{method}: log loss <= FIGS", loss[method] <= figs_loss, 0.75),
+            ]
+    return bars
+
+
+def base_rate_bars(results):
+    fits = results.set_index(["data", "ensemble", "seed"])
+    bars = []
+    base = fits[fits.method == "base rate"].log_loss
+    for method in ("ours", "ours, probability"):
+        told = fits[fits.method == method].log_loss.dropna()
+        is_below = told <= base.reindex(told.index) + TINY
+        bars.append(share(f"{method}: log loss <= base rate, every fit", is_below, 1.0))
+    return bars
+
+
+def calibration_bars(results):
+    gap = means(results[results.n_test >= 1000], "calibration")
+    if not len(gap):
+        return []
+    text = "{}: |told - observed|, sets of 1,000 test rows or more"
+    bars = [
+        Bar(text.format(method), gap[method].mean(), 0.03, is_most=True, n=len(gap))
+        for method in ("ours", "ours, probability")
+    ]
+    more = (gap["ours"] - gap["tree on y"]).mean()
+    text = "ours: the same, less that of trees on y"
+    return [*bars, Bar(text, more, 0.0, is_most=True, n=len(gap))]
+
+
+def error_bars(results, earlier):
+    error = means(results, "error")
+    bars = []
+    for method in ("ours", "ours, error"):
+        both = error.dropna(subset=[method])
+        is_below = both[method] <= both["distilled tree"] + TINY
+        bars.append(share(f"{method}: error <= distilled tree", is_below, 0.95))
+    key = [*PAIR, "seed"]
+    old = earlier[earlier.method == "ours"].set_index(key).error
+    old = old[old.index.get_level_values("budget").isin(BUDGETS)]
+    new = results[results.method == "ours"].set_index(key).error
+    same = old.index.intersection(new.index)
+    for text, is_number in (("classes", False), ("numbers", True)):
+        kept = same[same.get_level_values("data").isin(REGRESSION) == is_number]
+        more = (new.loc[kept] - old.loc[kept]).mean()
+        name = f"ours: error less that of version 0.1, {text}"
+        bars.append(Bar(name, more, 0.0, is_most=True, n=len(kept)))
+    return bars
+
+
+def rare_bars(results):
+    if not len(results):
+        return []
+    auc = means(results, "auc")
+    trees = auc[["tree on y", "tree on probabilities"]].max(axis=1)
+    bars = [
+        share("rare: AUC >= tree on y", auc["ours"] >= auc["tree on y"] - TINY, 0.9),
+        share("rare: AUC >= best tree", auc["ours"] >= trees - TINY, 0.9),
+    ]
+    fits = results.set_index(["data", "ensemble", "seed"])
+    can_rank = fits[fits.method == "ensemble"].auc > 0.7
+    lists = fits[fits.method == "ours"].n_rules
+    lists = lists[can_rank.reindex(lists.index).to_numpy()]
+    text = "rare: more than one rule where the ensemble's AUC is above 0.7, every fit"
+    return [*bars, share(text, lists > 1, 1.0)]
+
+
+def cost_bars(results):
+    """Where the default finds less than 0.3 of the rare class: a pair is a fit."""
+    fits = results[results.budget == 0].set_index(["data", "ensemble", "seed"])
+    usual = fits[fits.method == "ours"]
+    recall = usual.recall.groupby(["data", "ensemble"]).mean()
+    chosen = recall.index[recall < MOST_RARE_RECALL]
+    usual = usual[usual.index.droplevel("seed").isin(chosen)]
+    bars = []
+    for method, measure in (
+        ("ours, costs", "cost"),
+        ("ours, balanced", "balanced_cost"),
+    ):
+        other = fits[fits.method == method].reindex(usual.index)
+        is_cheaper, is_found = (
+            other[measure] < usual[measure],
+            other.recall > usual.recall,
+        )
+        bars += [
+            share(f"{method}: expected cost lower than without", is_cheaper, 0.9),
+            share(f"{method}: recall higher than without", is_found, 0.9),
+        ]
+    return bars
+
+
+def interval_bars(results):
+    if "interval_coverage" not in results:
+        return []
+    bars = []
+    for method in ("ours, interval", "ours, calibrated interval"):
+        part = results[results.method == method]
+        covered = part.groupby("data").interval_coverage.mean()
+        is_right = covered.between(0.87, 0.93)
+        text = f"{method} of 90 % covers 87 to 93 %, every set"
+        bars.append(share(text, is_right, 1.0))
+    return bars
+
+
+def print_bars(results, earlier):
+    """Every bar: needed, reached on all sets and on each half, verdict."""
+    halves = results.data.isin(CHOSEN_ON)
+    parts = [all_bars(part, earlier) for part in (results, results[halves])]
+    parts.append(all_bars(results[~halves], earlier))
+    by_text = [{bar.text: bar for bar in bars} for bars in parts]
+    lines = []
+    for bar in parts[0]:
+        sign = "<=" if bar.is_most else ">="
+        reached = [part.get(bar.text) for part in by_text]
+        cells = [
+            "" if one is None or np.isnan(one.reached) else f"{one.reached:.4f}"
+            for one in reached
+        ]
+        needed = f"{sign} {bar.needed:.4g}"
+        lines.append([bar.text, needed, *cells, str(bar.n), bar.verdict])
+    header = ["bar", "needed", "all", "chosen on", "kept aside", "n", "verdict"]
+    print("\nBars; a pair is a set, an ensemble and a number of rules, mean of seeds")
+    print(text_table(header, lines))
+    n_failed = sum(bar.verdict == "FAIL" for bar in parts[0])
+    print(f"\n{n_failed} of {len(parts[0])} bars are not reached.")
+    return lines

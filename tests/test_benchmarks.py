@@ -1,0 +1,103 @@
+"""What `make quality` counts is counted rightly, and every method of it runs."""
+
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from benchmarks import quality_bars, quality_data, quality_methods
+from benchmarks.quality import run_one
+
+FOLDER = Path(__file__).parent.parent / "src" / "defragtrees" / "data"
+
+
+def pairs(**measures):
+    """Results of four budgets of one set, by method."""
+    rows = [
+        {
+            "data": "compas",
+            "ensemble": "forest",
+            "seed": 0,
+            "budget": budget,
+            "method": method,
+            "n_test": 2000,
+            **numbers,
+        }
+        for method, numbers in measures.items()
+        for budget in (4, 6, 8, 10)
+    ]
+    return pd.DataFrame(rows)
+
+
+def test_miscalibration_is_the_gap_by_rule_weighted_by_rows():
+    told = np.array([0.5, 0.5, 0.5, 0.5, 0.1, 0.1])
+    positive = np.array([True, True, True, False, False, False])
+    rule = np.array([0, 0, 0, 0, 3, 3])
+    # |0.5 - 0.75| for four rows, |0.1 - 0| for two.
+    found = quality_methods.miscalibration(told, positive, rule)
+    assert found == pytest.approx((4 * 0.25 + 2 * 0.1) / 6)
+
+
+def test_a_pair_counts_where_rules_are_at_or_ahead_of_the_better_tree():
+    ours = {"auc": 0.8, "log_loss": 0.5}
+    results = pairs(
+        **{
+            "ours": ours,
+            "ours, probability": {"auc": 0.75, "log_loss": 0.4},
+            "tree on y": {"auc": 0.8, "log_loss": 0.6},
+            "tree on probabilities": {"auc": 0.7, "log_loss": 0.45},
+        }
+    )
+    bars = {bar.text: bar for bar in quality_bars.probability_bars(results)}
+    assert bars["ours: AUC >= best tree"].reached == 1.0
+    assert bars["ours: AUC >= best tree"].verdict == "pass"
+    assert bars["ours: log loss <= best tree"].reached == 0.0
+    assert bars["ours: log loss <= best tree"].verdict == "FAIL"
+    assert bars["ours, probability: AUC >= best tree"].reached == 0.0
+    assert bars["ours, probability: log loss <= best tree"].reached == 1.0
+    assert bars["ours, probability: log loss <= best tree"].n == 4
+
+
+def test_costs_are_compared_where_the_default_finds_few_of_the_rare_class():
+    row = {"ensemble": "forest", "seed": 0, "budget": 0}
+    measured = {
+        "a": [(0.1, 1.0, 1.0), (0.6, 0.5, 0.5), (0.0, 1.5, 0.5)],
+        "b": [(0.9, 1.0, 1.0), (0.9, 9.0, 9.0), (0.9, 9.0, 9.0)],
+    }
+    results = pd.DataFrame(
+        [
+            {**row, "data": data, "method": method, "recall": recall}
+            | {"cost": cost, "balanced_cost": balanced}
+            for data, numbers in measured.items()
+            for method, (recall, cost, balanced) in zip(
+                ("ours", "ours, costs", "ours, balanced"), numbers, strict=True
+            )
+        ]
+    )
+    bars = quality_bars.cost_bars(results)
+    assert [(bar.reached, bar.n) for bar in bars] == [(1, 1), (1, 1), (1, 1), (0, 1)]
+
+
+def test_a_thinned_set_has_three_percent_of_its_second_class(tmp_path):
+    frame = pd.DataFrame({"x": range(2000), "target": [0, 1] * 1000})
+    frame.to_csv(tmp_path / "adult.csv.gz", index=False)
+    X, y = quality_data.read(tmp_path, "adult_rare")
+    assert len(X) == len(y) == 1031
+    assert y.sum() == 31
+
+
+def test_every_method_runs_and_gives_its_measures():
+    rows = pd.DataFrame(run_one(FOLDER, "spambase_sample", "boosted", 0, 300, False))
+    assert (rows.seed == 0).all()
+    table = rows.set_index(["method", "budget"])
+    assert table.loc[("ensemble", 0), "auc"].item() > 0.95
+    assert table.loc[("base rate", 0), "auc"].item() == 0.5
+    for method in ("ours", "ours, probability", "tree on y", "tree on probabilities"):
+        some = table.loc[method]
+        some = some[some.index > 0]
+        assert list(some.index) == [4, 6, 8, 10]
+        assert (some.auc > 0.8).all()
+        assert (some.log_loss < table.log_loss["base rate", 0]).all()
+        assert some.calibration.between(0, 0.2).all()
+        assert (some.n_rules <= some.index).all()
+    assert table.recall["ours, costs", 0] >= table.recall["ours", 0]

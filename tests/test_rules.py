@@ -76,7 +76,7 @@ def test_first_rule_that_holds_answers():
 def test_what_a_person_reads():
     assert str(make_rules()).splitlines() == [
         "1. if 1.5 < age <= 3 and city is not Rome then yes"
-        "  [50.0 % of rows, 75.0 % agree]",
+        "  [50.0 % of rows, 75.0 % as the ensemble]",
         "2. if age <= 0.5 or missing then no",
         "3. otherwise yes",
     ]

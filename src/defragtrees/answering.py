@@ -33,8 +33,23 @@ class Answering:
         return self.predict_encoded(self.encode(X))
 
     def predict_proba(self, X):
-        """Class shares: those of the answering rule, or their mean by weight."""
+        """Probabilities of classes: of the answering rule, or their mean by weight."""
         return self.predict_proba_encoded(self.encode(X))
+
+    def decision_function(self, X):
+        """How much speaks for a class, by which rows can be ranked.
+
+        Two classes: the log-odds of the second less those at which it is answered, so
+        that above 0 it is; shape (n_samples,). More: what each answer is expected to
+        cost, negated, so that the answer has the largest; shape (n_samples,
+        n_classes). Without costs that is its probability less one.
+        """
+        return self.decision_function_encoded(self.encode(X))
+
+    @property
+    def has_probabilities(self):
+        """Whether `predict_proba` has an answer."""
+        return all(rule.distribution is not None for rule in self)
 
     def covers_encoded(self, matrix):
         """`covers` for a matrix that `encode` made."""
@@ -63,10 +78,20 @@ class Answering:
         """`predict_proba` for a matrix that `encode` made."""
         if not self.outcome.n_classes:
             raise AttributeError("Rules for a number have no class probabilities.")
+        if not self.has_probabilities:
+            raise AttributeError(
+                "Class probabilities need a distribution in each rule; one has none. "
+                "Give each Rule its distribution."
+            )
         if self.decision == "average":
             return self._averaged(matrix)
         shares = np.array([rule.distribution for rule in self])
         return shares[self.apply_encoded(matrix)]
+
+    def decision_function_encoded(self, matrix):
+        """`decision_function` for a matrix that `encode` made."""
+        probabilities = self.predict_proba_encoded(matrix)
+        return self.outcome.decision(self.threshold, self.costs).scores(probabilities)
 
     def _averaged(self, matrix):
         """Mean by weight of the outputs of all rules that hold."""

@@ -11,9 +11,10 @@ import numpy as np
 from defragtrees import render
 from defragtrees._values import ByValue
 
-__all__ = ["Condition", "Rule", "listed"]
+__all__ = ["Condition", "Rule", "listed", "wilson_interval"]
 
 MEASURED = ("coverage", "answered", "error")  # NaN where nobody measured
+QUANTILE = 1.959963984540054  # of the normal distribution, for 95 %
 
 
 @dataclass(frozen=True)
@@ -206,6 +207,18 @@ class Rule(ByValue):
         """How many things it asks; an interval with two finite sides asks two."""
         return sum(condition.n_sides for condition in self.conditions)
 
+    @property
+    def interval(self):
+        """For each class Wilson's 95 % interval of its rate; of numbers, `quantiles`.
+
+        None where nobody counted.
+        """
+        if self.rates is None:
+            return self.quantiles
+        if not self.n_rows > 0:
+            return None
+        return tuple(wilson_interval(rate, self.n_rows) for rate in self.rates)
+
     def covers(self, matrix):
         """Whether it holds in each row of an encoded matrix."""
         held = np.ones(len(matrix), dtype=bool)
@@ -274,6 +287,23 @@ class Rule(ByValue):
             n_rows=_measured(data.get("n_rows")),
             **{name: _measured(data[name]) for name in MEASURED},
         )
+
+
+def wilson_interval(rate, n_rows):
+    """Wilson's 95 % interval of a rate that was seen in so many rows.
+
+    Examples
+    --------
+    >>> low, high = wilson_interval(212 / 2640, 2640)
+    >>> round(low, 3), round(high, 3)
+    (0.071, 0.091)
+    """
+    z = QUANTILE**2 / n_rows
+    middle = rate + z / 2
+    reach = math.sqrt(z * (rate * (1 - rate) + z / 4))
+    # Rounding must not leave the rate, or what is possible, outside.
+    low = min(max((middle - reach) / (1 + z), 0.0), rate)
+    return low, max(min((middle + reach) / (1 + z), 1.0), rate)
 
 
 def listed(data, name):

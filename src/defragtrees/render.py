@@ -5,6 +5,7 @@ from html import escape
 __all__ = [
     "Lines",
     "Tabular",
+    "count",
     "html_table",
     "label",
     "number",
@@ -12,6 +13,7 @@ __all__ = [
     "plural",
     "rounded",
     "share",
+    "share_range",
     "text_table",
 ]
 
@@ -109,6 +111,29 @@ def share(value):
     if 0 < value < 0.0005:
         return "<0.1 %"
     return f"{100 * value:.1f} %"
+
+
+def share_range(low, high):
+    """From one share to another, in per cent.
+
+    Examples
+    --------
+    >>> share_range(0.071, 0.0916), share_range(0.0, 1.0)
+    ('7.1 to 9.2 %', '0.0 to 100.0 %')
+    """
+    return f"{share(low).removesuffix(' %')} to {share(high)}"
+
+
+def count(value):
+    """A number of rows, or the sum of their weights.
+
+    Examples
+    --------
+    >>> count(2640.0000000001), count(12.25)
+    ('2,640', '12.2')
+    """
+    is_whole = abs(value - round(value)) < 1e-6 * max(value, 1)
+    return f"{round(value):,}" if is_whole else f"{value:,.1f}"
 
 
 def text_table(header, rows):

@@ -54,6 +54,12 @@ class RuleSet(Answering, ByValue):
     interval_scores : tuple of float, optional
         Of numbers, for `predict_interval`: how far y was from the answers in rows that
         these do not rest on, in spreads of the rules; in ascending order.
+    threshold : float, optional
+        Of two classes, the second is answered from this probability on.
+    costs : tuple of tuple of float, optional
+        What it costs to answer the class of the column where that of the row is true;
+        the answer is the class that is expected to cost least. With neither it is the
+        likeliest one.
 
     Examples
     --------
@@ -75,6 +81,8 @@ class RuleSet(Answering, ByValue):
     categories: tuple[tuple[Any, ...] | None, ...] | None = None
     decision: str = "first"
     interval_scores: tuple[float, ...] | None = None
+    threshold: float | None = None
+    costs: tuple[tuple[float, ...], ...] | None = None
 
     def __post_init__(self):
         names = tuple(self.feature_names)
@@ -84,6 +92,7 @@ class RuleSet(Answering, ByValue):
             ("categories", categories),
             ("rules", tuple(rule.named(names, categories) for rule in self.rules)),
             ("default", self.default.named(names, categories)),
+            ("costs", self.costs and tuple(map(tuple, self.costs))),
         ):
             object.__setattr__(self, field, value)
         if not all(isinstance(name, str) for name in names):
@@ -105,6 +114,7 @@ class RuleSet(Answering, ByValue):
             self.outcome.check_rule(rule, self.decision == "average")
             if not (_is_finite(rule.weight) and rule.weight >= 0):
                 raise ValueError(f"A weight must be from 0; got {rule.weight!r}.")
+        _check_decision(self)
 
     @property
     def outcome(self):
@@ -127,6 +137,14 @@ class RuleSet(Answering, ByValue):
         """Names of the features that the rules ask about, in the order of X."""
         used = {c.feature for rule in self.rules for c in rule.conditions}
         return tuple(self.feature_names[j] for j in sorted(used))
+
+    @property
+    def unanswered_classes(self):
+        """The classes that no rule answers; of averaged rules, gives any share."""
+        if self.decision == "average":
+            return self.outcome.without_share(self)
+        answers = {rule.prediction for rule in self}
+        return tuple(label for label in self.classes or () if label not in answers)
 
     def __iter__(self):
         return iter((*self.rules, self.default))
@@ -183,6 +201,9 @@ class RuleSet(Answering, ByValue):
                 "answered": rule.answered,
                 "error": rule.error,
                 "weight": rule.weight,
+                "n_rows": rule.n_rows,
+                **outcome.told(rule),
+                "told": "" if is_average else outcome.told_text(rule),
             }
             for k, rule in enumerate(self, start=1)
         ]
@@ -212,6 +233,8 @@ class RuleSet(Answering, ByValue):
             "default": self.default.to_dict(),
             "decision": self.decision,
             "interval_scores": None if scores is None else list(scores),
+            "threshold": self.threshold,
+            "costs": None if self.costs is None else [list(row) for row in self.costs],
         }
 
     @classmethod
@@ -233,6 +256,8 @@ class RuleSet(Answering, ByValue):
                 ),
                 decision=data.get("decision", "first"),
                 interval_scores=_scores(data.get("interval_scores")),
+                threshold=data.get("threshold"),
+                costs=data.get("costs"),
             )
         except ModelFileError:
             raise
@@ -269,6 +294,28 @@ def _check_conditions(rule, names, categories):
 
 def _scores(values):
     return None if values is None else tuple(map(float, values))
+
+
+def _check_decision(rules):
+    """Refuse a threshold or costs that are not what the rules answer by."""
+    if rules.threshold is None and rules.costs is None:
+        return
+    if not rules.outcome.n_classes or rules.decision == "average":
+        raise ValueError(
+            "threshold and costs need rules for classes of which one answers; got "
+            f"rules for a {rules.task} with decision={rules.decision!r}."
+        )
+    if not rules.has_probabilities:
+        raise ValueError("threshold and costs need the distribution of each rule.")
+    distributions = np.array([rule.distribution for rule in rules], dtype=np.float64)
+    chosen = rules.outcome.decision(rules.threshold, rules.costs).choose(distributions)
+    for rule, place in zip(rules, chosen.tolist(), strict=True):
+        if rule.prediction != rules.classes[place]:
+            raise ValueError(
+                "Each rule must answer what its distribution says by threshold or "
+                f"costs; one says {rules.classes[place]!r} and answers "
+                f"{rule.prediction!r}. Replace its prediction too."
+            )
 
 
 def _is_finite(value):

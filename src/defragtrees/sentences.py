@@ -21,23 +21,26 @@ __all__ = [
 def rule_lines(rules):
     """The rules as a person would say them, one line for each."""
     lines = []
+    is_error_of_y = rules.outcome.is_error_of_y(rules)
     for row in rules.rows():
         head = f"{row['rule']}. "
         if row["if"] == "otherwise":
             text = f"{head}{_condition_text(rules, row)} {row['then']}"
         else:
             text = f"{head}if {row['if']} then {row['then']}"
+        if row["told"]:
+            text += f": {row['told']}"
         if rules.decision == "average":
             text += f", weight {render.number(row['weight'])}"
         if not math.isnan(row["answered"]):
-            text += f"  [{_evidence_text(rules, row)}]"
+            text += f"  [{_evidence_text(rules, row, is_error_of_y)}]"
         lines.append(render.plain(text))
     return lines
 
 
-def _evidence_text(rules, row):
+def _evidence_text(rules, row, is_error_of_y):
     share = f"{render.share(row['answered'])} of rows"
-    if math.isnan(row["error"]):
+    if math.isnan(row["error"]) or is_error_of_y:
         return share
     return f"{share}, {rules.outcome.evidence_text(row['error'])}"
 
@@ -48,7 +51,7 @@ def _condition_text(rules, row):
 
 
 def rule_table(
-    rules, *, answer_texts=None, weight_text=render.number, error_name="error"
+    rules, *, answer_texts=None, weight_text=render.number, with_intervals=True
 ):
     """Header and cells; a column in which nobody measured anything is left out.
 
@@ -59,10 +62,10 @@ def rule_table(
         What each rule answers, where it is to be said in other words.
     weight_text : callable
         From a weight to its text.
-    error_name : str
-        Title of the column of errors.
+    with_intervals : bool
+        Whether to say where rates are likely to be.
     """
-    rows = rules.rows()
+    rows, outcome = rules.rows(), rules.outcome
     columns = {
         "": [str(row["rule"]) for row in rows],
         "if": [_condition_text(rules, row) for row in rows],
@@ -70,15 +73,23 @@ def rule_table(
     }
     if rules.decision == "average":
         columns["weight"] = [weight_text(row["weight"]) for row in rows]
-    for name, key, write in (
-        ("rows", "answered", render.share),
-        (error_name, "error", rules.outcome.error_text),
-    ):
-        texts = ["" if math.isnan(row[key]) else write(row[key]) for row in rows]
-        if any(texts):
-            columns[name] = texts
+    measured = {
+        **outcome.told_columns(rules),
+        "rows": _measured_texts(rows, "answered", render.share),
+    }
+    if not with_intervals:
+        measured.pop(outcome.interval_name, None)
+    if not outcome.is_error_of_y(rules):
+        texts = _measured_texts(rows, "error", outcome.closeness_text)
+        measured[outcome.closeness_name] = texts
+    columns |= {name: texts for name, texts in measured.items() if any(texts)}
     cells = zip(*columns.values(), strict=True)
-    return list(columns), [[render.plain(cell) for cell in row] for row in cells]
+    header = [render.plain(name) for name in columns]
+    return header, [[render.plain(cell) for cell in row] for row in cells]
+
+
+def _measured_texts(rows, key, write):
+    return ["" if math.isnan(row[key]) else write(row[key]) for row in rows]
 
 
 @dataclass(frozen=True)
@@ -95,12 +106,15 @@ class Explanation:
     failed : tuple of (int, Condition)
         Each rule before the one that answers, and the first condition of it that does
         not hold; empty where rules are averaged.
+    probabilities : tuple of float, optional
+        How likely each class is, where the rules tell it.
     """
 
     answer: Any
     rule: int
     averaged: tuple[int, ...]
     failed: tuple[tuple[int, Condition], ...]
+    probabilities: tuple[float, ...] | None = None
 
 
 def explain_rows(rules, matrix):
@@ -114,18 +128,21 @@ def explain_rows(rules, matrix):
     """
     answers = rules.predict_encoded(matrix).tolist()
     places = rules.apply_encoded(matrix).tolist()
+    likely = [None] * len(places)
+    if rules.has_probabilities:
+        likely = [tuple(row) for row in rules.predict_proba_encoded(matrix).tolist()]
     if rules.decision == "average":
         held = rules.covers_encoded(matrix)
         for i, (answer, place) in enumerate(zip(answers, places, strict=True)):
             averaged = tuple(np.flatnonzero(held[i]).tolist())
-            yield Explanation(answer, place, averaged, ())
+            yield Explanation(answer, place, averaged, (), likely[i])
         return
     failing = [_first_failing(rule, matrix) for rule in rules.rules]
     for i, (answer, place) in enumerate(zip(answers, places, strict=True)):
         failed = tuple(
             (k, rules.rules[k].conditions[failing[k][i]]) for k in range(place)
         )
-        yield Explanation(answer, place, (), failed)
+        yield Explanation(answer, place, (), failed, likely[i])
 
 
 def _first_failing(rule, matrix):
@@ -135,7 +152,7 @@ def _first_failing(rule, matrix):
 
 
 def explanation_text(rules, row, explanation):
-    """An explanation as a sentence.
+    """An explanation as a sentence or, where probabilities are told, as two.
 
     Parameters
     ----------
@@ -144,6 +161,12 @@ def explanation_text(rules, row, explanation):
         The row, encoded.
     explanation : Explanation
     """
+    rule = [*rules][explanation.rule]
+    basis = rules.outcome.basis_text(rule, explanation.probabilities)
+    return " ".join(filter(None, [_reason_text(rules, row, explanation), basis]))
+
+
+def _reason_text(rules, row, explanation):
     answer = rules.outcome.answer_text(explanation.answer)
     if explanation.averaged:
         shown = rules.rows()

@@ -62,13 +62,13 @@ def parsed(html):
 
 
 SHOWN = [
-    ["", "if", "then", "rows", "error"],
+    ["", "if", "then", "rows", "as the ensemble"],
     [
         "1",
         f"1.5 < {ODD[0]} <= 3 and ({ODD[1]} > 0.5 or missing)",
         "<b>yes</b>",
         "50.0 %",
-        "25.0 %",
+        "75.0 %",
     ],
     ["2", "otherwise", "no", "50.0 %", ""],
 ]
@@ -111,10 +111,10 @@ def test_no_name_breaks_out_of_a_table(name):
 def test_markdown_keeps_ordinary_conditions_readable():
     rules = measured_rules(("sepal_length", "R&D"), ("no", "yes"))
     assert export(rules, "markdown").splitlines() == [
-        "|  | if | then | rows | error |",
+        "|  | if | then | rows | as the ensemble |",
         "| ---: | :--- | :--- | ---: | ---: |",
         "| 1 | 1.5 < sepal_length <= 3 and (R&D > 0.5 or missing) | yes | 50.0 % "
-        "| 25.0 % |",
+        "| 75.0 % |",
         "| 2 | otherwise | no | 50.0 % |  |",
     ]
 
@@ -123,12 +123,12 @@ def test_latex_escapes_every_sign():
     assert export(measured_rules(), "latex").splitlines() == [
         r"\begin{tabular}{rp{0.6\linewidth}lrr}",
         r"\toprule",
-        r" & if & then & rows & error \\",
+        r" & if & then & rows & as the ensemble \\",
         r"\midrule",
         r"1 & 1.5 $<$ $<$script$>$alert(1)$<$/script$>$ $\leq$ 3 and (a\_b \& 50\% of "
         r"\$x\$ \#1 \{\textasciicircum{}\textasciitilde{}\textbackslash{}\} "
         r"\textbar{} \textasciigrave{}c\textasciigrave{} *d* -{}- \char34{}e\char34{} "
-        r"$>$ 0.5 or missing) & $<$b$>$yes$<$/b$>$ & 50.0 \% & 25.0 \% \\",
+        r"$>$ 0.5 or missing) & $<$b$>$yes$<$/b$>$ & 50.0 \% & 75.0 \% \\",
         r"2 & otherwise & no & 50.0 \% &  \\",
         r"\bottomrule",
         r"\end{tabular}",

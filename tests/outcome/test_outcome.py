@@ -60,7 +60,8 @@ def test_answers_and_evidence_in_words():
     assert CLASSES.answer_text("yes") == "yes"
     assert CLASSES.outputs_text(rule) == "no: 0.25, yes: 0.75"
     assert CLASSES.error_text(0.125) == "12.5 %"
-    assert CLASSES.evidence_text(0.125) == "87.5 % agree"
+    assert CLASSES.evidence_text(0.125) == "87.5 % as the ensemble"
+    assert CLASSES.closeness_text(0.125) == "87.5 %"
     assert NUMBERS.answer_text(2.0) == NUMBERS.outputs_text(Rule((), 2.0)) == "2"
     assert NUMBERS.evidence_text(0.1234) == "squared error 0.123"
 

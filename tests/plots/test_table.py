@@ -40,9 +40,9 @@ def test_table_says_what_the_rules_say(make):
 
 def test_shares_and_errors_are_those_of_the_rules():
     found = read_table(plots.rule_table(make_classes()))
-    assert list(found) == ["if", "then", "rows", "error"]
+    assert list(found) == ["if", "then", "rows", "as the ensemble"]
     assert found["rows"] == ["10.0 %", "30.0 %", "40.0 %", "20.0 %"]
-    assert found["error"] == ["0.0 %", "25.0 %", "", "50.0 %"]
+    assert found["as the ensemble"] == ["100.0 %", "75.0 %", "", "50.0 %"]
 
 
 def test_columns_that_nobody_measured_are_left_out():

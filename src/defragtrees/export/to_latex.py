@@ -59,7 +59,7 @@ def export(rules: RuleSet, *, longtable: bool = False) -> str:
     lines = [
         f"\\begin{{{name}}}{{{''.join(sides.get(title, 'r') for title in header)}}}",
         r"\toprule",
-        f"{' & '.join(header)} \\\\",
+        f"{' & '.join(map(_escape, header))} \\\\",
         r"\midrule",
         *([r"\endhead"] if longtable else []),
         *(f"{' & '.join(map(_escape, row))} \\\\" for row in cells),

@@ -37,6 +37,7 @@ def export(rules: RuleSet) -> str:
     """
     header, cells = rule_table(rules)
     marks = [":---" if name in ("if", "then") else "---:" for name in header]
+    header = [_escape(name) for name in header]
     lines = [header, marks, *([_escape(cell) for cell in row] for row in cells)]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
 

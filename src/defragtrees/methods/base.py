@@ -294,10 +294,12 @@ class RuleClassifier(ClassifierMixin):
     _task = "classification"
 
     def predict_proba(self, X):
-        """Class shares: those of the answering rule, or their mean by weight.
+        """Probabilities of classes: of the answering rule, or their mean by weight.
 
-        They are shares of the rows that a rule's answer rests on: training rows and,
-        with refine, rows drawn near them.
+        `DefragClassifier` tells the class rates of y among the training rows that a
+        rule answers, as if 3.84 more had the rates of all rows; without y, the
+        ensemble's mean probabilities. Other methods, and `refine=False`, tell the
+        shares of the classes that they imitate.
 
         Parameters
         ----------
@@ -311,6 +313,29 @@ class RuleClassifier(ClassifierMixin):
         rules = self.rules_
         return self._answers(
             X, rules.predict_proba_encoded, np.float64, len(rules.classes)
+        )
+
+    def decision_function(self, X):
+        """How much speaks for a class, by which rows can be ranked.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,) or (n_samples, n_classes)
+            Two classes: the log-odds of the second less those at which it is answered,
+            so that above 0 it is. More: for each class what it is expected to cost to
+            answer it, negated; the answer has the largest.
+        """
+        check_is_fitted(self, "rules_")
+        rules, n_classes = self.rules_, len(self.rules_.classes)
+        return self._answers(
+            X,
+            rules.decision_function_encoded,
+            np.float64,
+            n_classes if n_classes != 2 else None,
         )
 
 

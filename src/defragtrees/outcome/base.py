@@ -10,16 +10,19 @@ __all__ = ["Outcome"]
 class Outcome:
     """Base of all outcomes.
 
-    An outcome names itself (`task`, `error_name`, `estimator_suffix`) and has its
-    `labels`, None where there are none. It writes `check` for y; `check_rule` for a
-    rule; `losses`, `fidelity`, `constant_loss` and `best_constants`; `indicators`,
-    `outputs` and `decide`, from targets and rules to numbers that can be averaged and
-    back; and the texts of an answer and of an error.
+    An outcome names itself (`task`, `error_name`, `closeness_name`,
+    `estimator_suffix`) and has its `labels`, None where there are none. It writes
+    `check` for y; `check_rule` for a rule; `losses`, `fidelity`, `constant_loss` and
+    `best_constants`; `indicators`, `outputs` and `decide`, from targets and rules to
+    numbers that can be averaged and back; and the texts of an answer, of an error and
+    of what a rule tells besides.
     """
 
     task: ClassVar[str]
     error_name: ClassVar[str]
     estimator_suffix: ClassVar[str]
+    closeness_name: ClassVar[str]
+    interval_name: ClassVar[str] = "interval"
     labels: Any
 
     @classmethod
@@ -81,5 +84,29 @@ class Outcome:
         )
 
     def evidence_text(self, error):
-        """How well a rule does, as text."""
+        """How close a rule is to what it imitates, as text."""
         return f"{self.error_name} {self.error_text(error)}"
+
+    def closeness_text(self, error):
+        """The same under the title `closeness_name`."""
+        return self.error_text(error)
+
+    def is_error_of_y(self, rules):
+        """Whether the errors of rules say nothing that their rates do not."""
+        return False
+
+    def told(self, rule):
+        """What a rule tells besides its answer, as entries of `RuleSet.rows`."""
+        return {}
+
+    def told_text(self, rule, with_class=True):
+        """The same as text; empty where nobody measured."""
+        return ""
+
+    def told_columns(self, rules):
+        """The same as columns of a table: from title to texts, one for each rule."""
+        return {}
+
+    def basis_text(self, rule, probabilities):
+        """How likely an answer is, and how one knows; empty where nobody measured."""
+        return ""

@@ -5,15 +5,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from defragtrees import render
-from defragtrees.outcome.base import Outcome
+from defragtrees.outcome.decision import make_decision
 from defragtrees.outcome.sums import ClassSums
+from defragtrees.outcome.wording import ClassWording
 
 __all__ = ["Classes"]
 
 
 @dataclass(frozen=True)
-class Classes(Outcome):
+class Classes(ClassWording):
     """One of several labels.
 
     Parameters
@@ -87,8 +87,9 @@ class Classes(Outcome):
             )
         if rule.distribution is None and is_averaged:
             raise ValueError("Rules that are averaged need their class shares.")
-        if rule.distribution is not None and len(rule.distribution) != self.n_classes:
-            raise ValueError("A rule must have one share for each class.")
+        for shares in (rule.distribution, rule.rates, rule.ensemble_mean):
+            if shares is not None and np.shape(shares) != (self.n_classes,):
+                raise ValueError("A rule must have one share for each class.")
 
     def losses(self, expected, predicted):
         """For each row 1 if the class is wrong, else 0."""
@@ -141,30 +142,15 @@ class Classes(Outcome):
             return np.arcsin(np.sqrt(probabilities[:, 1:]))
         return np.sqrt(probabilities)
 
-    def answer_text(self, answer):
-        """An answer as text."""
-        return str(answer)
+    def decision(self, threshold=None, costs=None):
+        """From probabilities to a class, by what a RuleSet has stored of it."""
+        return make_decision(self.labels, None, threshold=threshold, costs=costs)
 
-    def outputs_text(self, rule):
-        """What a rule brings into a mean, as text."""
-        return ", ".join(
-            f"{render.label(label)}: {render.number(share)}"
-            for label, share in zip(self.labels, rule.distribution, strict=True)
-            if share
+    def without_share(self, rules):
+        """The classes to which no rule gives any share."""
+        shares = np.array([rule.distribution for rule in rules])
+        return tuple(
+            label
+            for label, share in zip(self.labels, shares.max(axis=0), strict=True)
+            if share <= 0
         )
-
-    def short_text(self, answer):
-        """An answer as text where room is scarce."""
-        return str(answer)
-
-    def error_text(self, error):
-        """An error as text."""
-        return render.share(error)
-
-    def error_phrase(self, error):
-        """An error as text that says what it is."""
-        return f"{render.share(error)} wrong"
-
-    def evidence_text(self, error):
-        """How well a rule does, as text."""
-        return f"{render.share(1 - error)} agree"

@@ -7,6 +7,8 @@ import numpy as np
 
 __all__ = ["Decision", "make_decision"]
 
+EDGE = 1e-12  # log-odds are those of a probability that is so far from 0 and from 1
+
 
 @dataclass(frozen=True, eq=False)
 class Decision:
@@ -33,7 +35,43 @@ class Decision:
         probabilities = np.asarray(probabilities, dtype=np.float64)
         if self.threshold is not None:
             return (probabilities[:, 1] >= self.threshold).astype(np.intp)
-        return (probabilities @ self.costs).argmin(axis=1)
+        return self._expected_costs(probabilities).argmin(axis=1)
+
+    def _expected_costs(self, probabilities):
+        """What each answer is expected to cost, (n_samples, n_classes)."""
+        # Not a matrix product: its last digits hang on the number of rows.
+        return (probabilities[:, :, None] * self.costs).sum(axis=1)
+
+    def scores(self, probabilities):
+        """How much speaks for a class, by which rows can be ranked.
+
+        Two classes: the log-odds of the second less those at which it is answered, so
+        that it is answered where the score is above 0; shape (n_samples,). More: what
+        each answer is expected to cost, negated; shape (n_samples, n_classes).
+        """
+        probabilities = np.asarray(probabilities, dtype=np.float64)
+        if len(self.costs) != 2:
+            return -self._expected_costs(probabilities)
+        apart = _log_odds(probabilities[:, 1]) - _log_odds(self._cut)
+        # Rounding, or a tie, must not say other than the answer.
+        is_second = self.choose(probabilities) == 1
+        smallest = np.finfo(np.float64).tiny
+        return np.where(is_second, np.maximum(apart, smallest), np.minimum(apart, 0.0))
+
+    @property
+    def _cut(self):
+        """Of two classes, the probability of the second at which it is answered."""
+        if self.threshold is not None:
+            return self.threshold
+        return self.costs[0, 1] / (self.costs[0, 1] + self.costs[1, 0])
+
+    @property
+    def stated_costs(self):
+        """The costs as tuples; None where a threshold decides or all are the same."""
+        is_plain = np.array_equal(self.costs, 1.0 - np.eye(len(self.costs)))
+        if is_plain or self.threshold is not None:
+            return None
+        return tuple(map(tuple, self.costs.tolist()))
 
     @property
     def importance(self):
@@ -84,24 +122,49 @@ def make_decision(labels, rates, *, class_weight=None, costs=None, threshold=Non
     [0, 1]
     """
     matrix = _cost_matrix(labels, costs) * _class_weights(labels, rates, class_weight)
-    if threshold is not None:
-        if len(labels) != 2:
+    if threshold is None:
+        return Decision(matrix)
+    for name, other in (("costs", costs), ("class_weight", class_weight)):
+        if other is not None:
             raise ValueError(
-                f"threshold needs two classes; there are {len(labels)}. Use costs."
+                f"Give threshold or {name}, not both: each decides alone; got "
+                f"threshold={threshold!r} and {name}={other!r}."
             )
-        if costs is not None:
-            raise ValueError("Give threshold or costs, not both: each decides alone.")
-        threshold = float(threshold)
-    return Decision(matrix, threshold)
+    return Decision(matrix, _checked_threshold(threshold, len(labels)))
+
+
+def _checked_threshold(threshold, n_classes):
+    if n_classes != 2:
+        raise ValueError(
+            f"threshold needs two classes; there are {n_classes}. Use costs."
+        )
+    is_number = isinstance(threshold, (int, float, np.integer, np.floating))
+    if not is_number or isinstance(threshold, bool) or not 0 < threshold < 1:
+        raise ValueError(
+            f"threshold must be a number above 0 and below 1; got {threshold!r}."
+        )
+    return float(threshold)
+
+
+def _log_odds(probabilities):
+    inside = np.clip(probabilities, EDGE, 1 - EDGE)
+    return np.log(inside) - np.log1p(-inside)
 
 
 def _class_weights(labels, rates, class_weight):
     """A column with the weight of each class."""
     weights = np.ones(len(labels))
-    if class_weight == "balanced":
+    if class_weight is None:
+        return weights[:, None]
+    if isinstance(class_weight, str) and class_weight == "balanced":
         present = np.asarray(rates, dtype=np.float64) > 0
         weights[present] = 1.0 / (len(labels) * np.asarray(rates)[present])
-    elif class_weight is not None:
+    elif not isinstance(class_weight, dict):
+        raise ValueError(
+            "class_weight must be None, 'balanced' or a dict from class to weight; got "
+            f"{class_weight!r}."
+        )
+    else:
         for label, weight in class_weight.items():
             weights[_place(labels, label, "class_weight")] = _amount(
                 weight, f"class_weight of {label!r}"
@@ -126,13 +189,13 @@ def _cost_matrix(labels, costs):
             true, answered = (_place(labels, label, "costs") for label in pair)
             matrix[true, answered] = _amount(cost, f"costs of {pair!r}")
     else:
-        given = np.asarray(costs, dtype=np.float64)
+        given = _numbers(costs)
         if given.shape != matrix.shape:
             raise ValueError(
                 f"costs must have a row and a column for each of the {n_classes} "
                 f"classes; got the shape {given.shape}."
             )
-        for cost in given.ravel():
+        for cost in given.ravel().tolist():
             _amount(cost, "costs")
         matrix = given
     if np.diagonal(matrix).any():
@@ -140,6 +203,16 @@ def _cost_matrix(labels, costs):
     if not matrix.any():
         raise ValueError("costs must be above 0 for one mistake at least.")
     return matrix
+
+
+def _numbers(costs):
+    try:
+        return np.asarray(costs, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            "costs must be a dict from (true class, answered class) to a number, or a "
+            f"matrix of numbers; got {costs!r}."
+        ) from None
 
 
 def _place(labels, label, name):

@@ -21,6 +21,7 @@ class Numbers(Outcome):
 
     task: ClassVar[str] = "regression"
     error_name: ClassVar[str] = "squared error"
+    closeness_name: ClassVar[str] = "squared error"
     error_meaning: ClassVar[str] = "the mean squared distance to y"
     fidelity_meaning: ClassVar[str] = (
         "R², how much of the variance of the ensemble’s answers the rules repeat"

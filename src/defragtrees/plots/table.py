@@ -67,7 +67,7 @@ def _cells(rules):
         rules,
         answer_texts=shares,
         weight_text=lambda weight: render.rounded(weight, 3),
-        error_name=rules.outcome.error_name,
+        with_intervals=False,
     )
 
 

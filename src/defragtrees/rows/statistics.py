@@ -135,7 +135,10 @@ def recounted(rules, sums, answers="kept", decision=None):
         counted.append(
             dataclasses.replace(rule, coverage=coverage, answered=answered, **errors)
         )
-    return dataclasses.replace(rules, rules=tuple(counted[:-1]), default=counted[-1])
+    changed = {"rules": tuple(counted[:-1]), "default": counted[-1]}
+    if answers == "told" and decision is not None:
+        changed |= {"threshold": decision.threshold, "costs": decision.stated_costs}
+    return dataclasses.replace(rules, **changed)
 
 
 def _told(outcome, sums, k, decision):
@@ -153,6 +156,8 @@ def _told(outcome, sums, k, decision):
     else:
         told = sums.ensemble[k] if target.weight[k] else sums.ensemble.sum(axis=0)
         told = told / told.sum()
+    # Without their last digits first: a saved rule must choose as it was told.
+    told = np.array([round_significant(value) for value in told])
     best = int(decision.choose(told[None])[0])
     return {"prediction": outcome.labels[best], "distribution": told}
 

@@ -1,0 +1,136 @@
+"""What is said of rules for classes: answers, rates with their rows, agreement."""
+
+import math
+from typing import ClassVar
+
+from defragtrees import render
+from defragtrees.outcome.base import Outcome
+
+__all__ = ["ClassWording"]
+
+
+class ClassWording(Outcome):
+    """The texts of classes.
+
+    A rate is the share of a class in y among the rows that a rule answers; a
+    probability is what `predict_proba` tells of it. Of two classes the rate of the
+    second is told, whatever the answer; of more that of the answer.
+    """
+
+    closeness_name: ClassVar[str] = "as the ensemble"
+    interval_name: ClassVar[str] = "95 % interval"
+
+    def answer_text(self, answer):
+        """An answer as text."""
+        return str(answer)
+
+    def outputs_text(self, rule):
+        """What a rule brings into a mean, as text."""
+        return ", ".join(
+            f"{render.label(label)}: {render.number(share)}"
+            for label, share in zip(self.labels, rule.distribution, strict=True)
+            if share
+        )
+
+    def short_text(self, answer):
+        """An answer as text where room is scarce."""
+        return str(answer)
+
+    def error_text(self, error):
+        """An error as text."""
+        return render.share(error)
+
+    def error_phrase(self, error):
+        """An error as text that says what it is."""
+        return f"{render.share(error)} wrong"
+
+    def closeness_text(self, error):
+        """How often a rule answers as the ensemble does."""
+        return render.share(1 - error)
+
+    def evidence_text(self, error):
+        """How often a rule answers as the ensemble does, and that it is this."""
+        return f"{render.share(1 - error)} {self.closeness_name}"
+
+    def is_error_of_y(self, rules):
+        """Whether the errors of rules say nothing that their rates do not."""
+        # So it is where y was imitated; then there is no agreement to tell.
+        measured = [rule for rule in rules if rule.rates and rule.error == rule.error]
+        return bool(measured) and all(
+            abs(1 - rule.error - rule.rates[self.labels.index(rule.prediction)]) < 1e-9
+            for rule in measured
+        )
+
+    def told_place(self, rule):
+        """The class whose rate is told: of two the second, else the answered one."""
+        return 1 if self.n_classes == 2 else self.labels.index(rule.prediction)
+
+    def told(self, rule):
+        """The rate of a class and its interval, and the probability of it."""
+        k = self.told_place(rule)
+
+        def entry(values):
+            return math.nan if values is None else values[k]
+
+        return {
+            "class": self.labels[k],
+            "probability": entry(rule.distribution),
+            "rate": entry(rule.rates),
+            "interval": None if rule.interval is None else rule.interval[k],
+            "ensemble_mean": entry(rule.ensemble_mean),
+        }
+
+    def told_text(self, rule, with_class=True):
+        """The rate of a class, how many rows it is of, and its interval."""
+        told = self.told(rule)
+        is_other = with_class and told["class"] != rule.prediction
+        whose = f" are {render.label(told['class'])}" if is_other else ""
+        if told["interval"] is not None:
+            rate, bounds = told["rate"], render.share_range(*told["interval"])
+            return f"{render.share(rate)}{whose} ({_counts(rule, rate)}, {bounds})"
+        if rule.ensemble_mean is not None:
+            n_rows = f"{render.count(rule.n_rows)} rows"
+            mean = render.share(told["ensemble_mean"])
+            return f"{mean}{whose} by the ensemble ({n_rows})"
+        if rule.n_rows == 0 and rule.distribution is not None:
+            return f"{render.share(told['probability'])}{whose} (no rows)"
+        return ""
+
+    def told_columns(self, rules):
+        """Rates with the rows that they are of, and their intervals."""
+        texts, bounds = [], []
+        for rule in rules:
+            told = self.told(rule)
+            if told["interval"] is None:
+                texts.append(self.told_text(rule, with_class=False))
+                bounds.append("")
+                continue
+            rate = told["rate"]
+            texts.append(f"{render.share(rate)} ({_counts(rule, rate)})")
+            bounds.append(render.share_range(*told["interval"]))
+        has_rates = any(bounds)
+        title = "rate" if has_rates else "probability"
+        if self.n_classes == 2:
+            title = f"{title} of {render.label(self.labels[1])}"
+        return {title: texts, self.interval_name: bounds}
+
+    def basis_text(self, rule, probabilities):
+        """How likely a class is, and how one knows."""
+        if probabilities is None:
+            return ""
+        k = self.told_place(rule)
+        told, text = self.told(rule), render.share(probabilities[k])
+        head = f"Probability of {render.label(self.labels[k])}: {text}"
+        if told["interval"] is not None:
+            rate, bounds = told["rate"], render.share_range(*told["interval"])
+            rows = f"{_counts(rule, rate)} training rows, {render.share(rate)}"
+            return f"{head} ({rows}; 95 % interval {bounds})."
+        if rule.ensemble_mean is not None:
+            mean = render.share(told["ensemble_mean"])
+            n_rows = f"{render.count(rule.n_rows)} training rows"
+            return f"{head} (the ensemble says {mean} on average of {n_rows})."
+        return f"{head}."
+
+
+def _counts(rule, rate):
+    return f"{render.count(rate * rule.n_rows)} of {render.count(rule.n_rows)}"

@@ -172,9 +172,8 @@ def test_unnamed_features_are_the_columns_that_are_left(call, files, tmp_path, i
     iris[["class", *FEATURES]].to_csv(tmp_path / "plain.csv")  # with an index
     options = ["--target", "class", "--test-size", 0, "--json"]
     done = call("simplify", files / "unnamed.ubj", tmp_path / "plain.csv", *options)
-    expected = simplify(
-        read_forest(files / "unnamed.ubj"), iris[FEATURES], random_state=0
-    )
+    forest = read_forest(files / "unnamed.ubj")
+    expected = simplify(forest, iris[FEATURES], iris["class"], random_state=0)
     assert rows_of(done) == as_shown(expected.rules_)
 
 

@@ -76,7 +76,7 @@ class ClassWording(Outcome):
             "class": self.labels[k],
             "probability": entry(rule.distribution),
             "rate": entry(rule.rates),
-            "interval": None if rule.interval is None else rule.interval[k],
+            "interval": None if rule.interval is None else list(rule.interval[k]),
             "ensemble_mean": entry(rule.ensemble_mean),
         }
 

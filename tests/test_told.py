@@ -260,6 +260,9 @@ def test_classes_that_no_rule_answers_are_known():
         (), default, NAMES, "classification", ("a", "b", "c"), decision="average"
     )
     assert averaged.unanswered_classes == ("c",)
+    rest = Rule((), 1.0)
+    numbers = RuleSet((), rest, ("x",), "regression", decision="average")
+    assert numbers.unanswered_classes == ()
 
 
 @pytest.mark.parametrize("stored", [{"threshold": 0.6}, {"costs": ((0, 2), (1, 0))}])

@@ -141,7 +141,7 @@ class RuleSet(Answering, ByValue):
     @property
     def unanswered_classes(self):
         """The classes that no rule answers; of averaged rules, gives any share."""
-        if self.decision == "average":
+        if self.classes and self.decision == "average":
             return self.outcome.without_share(self)
         answers = {rule.prediction for rule in self}
         return tuple(label for label in self.classes or () if label not in answers)

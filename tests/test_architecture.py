@@ -177,6 +177,36 @@ def test_public_names_are_the_promised_ones_and_documented():
         assert getattr(defragtrees, name).__doc__, name
 
 
+def test_public_measures_are_the_promised_ones_with_examples():
+    assert sorted(defragtrees.metrics.__all__) == [
+        "auc",
+        "average_precision",
+        "brier",
+        "calibration",
+        "confusion",
+        "coverage",
+        "error",
+        "expected_cost",
+        "fidelity",
+        "log_loss",
+        "mae",
+        "overlap",
+        "precision",
+        "r2",
+        "recall",
+        "rmse",
+        "similarity",
+        "stability",
+    ]
+    without = {
+        name
+        for name in defragtrees.metrics.__all__
+        if ">>> " not in getattr(defragtrees.metrics, name).__doc__
+    }
+    # These need an estimator or what `covers` gives; their parameters say it.
+    assert without == {"coverage", "overlap", "stability"}
+
+
 def test_no_module_is_longer_than_400_lines():
     long = {
         str(path): n

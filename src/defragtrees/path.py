@@ -6,8 +6,9 @@ import numpy as np
 from sklearn.model_selection import train_test_split
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from defragtrees import metrics, plots, render
+from defragtrees import plots, render
 from defragtrees.methods.validation import one_seed
+from defragtrees.metrics.rulesets import trade_off_scores
 from defragtrees.rules import RuleSet
 from defragtrees.simplification import simplify
 from defragtrees.tables import check_finite, take_rows
@@ -191,9 +192,7 @@ def measure_path(lists, matrix, expected, answers, sample_weight=None):
     ----------
     lists : iterable of RuleSet
     matrix, expected, answers, sample_weight
-        As in `metrics.trade_off_scores`.
+        As in `trade_off_scores`.
     """
     rows = matrix, expected, answers, sample_weight
-    return tuple(
-        PathPoint(rules, **metrics.trade_off_scores(rules, *rows)) for rules in lists
-    )
+    return tuple(PathPoint(rules, **trade_off_scores(rules, *rows)) for rules in lists)

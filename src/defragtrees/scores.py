@@ -1,12 +1,16 @@
-"""How good rules are, as a sentence and a table."""
+"""How good rules are, as a sentence and tables."""
+
+import math
 
 from defragtrees import render
 
-__all__ = ["scores_text"]
+__all__ = ["calibration_text", "scores_text", "unanswered_classes"]
+
+SOURCES = (("rules", ""), ("posterior", "posterior_"), ("ensemble", "ensemble_"))
 
 
 def scores_text(rules, scores, where, is_short=False):
-    """The size of the rules, and their errors beside the ensemble's.
+    """The size of the rules, and what they are worth beside the ensemble.
 
     Parameters
     ----------
@@ -18,17 +22,116 @@ def scores_text(rules, scores, where, is_short=False):
     is_short : bool, default=False
         Leave out the posterior and how many rules hold in a row.
     """
-    sources = [("rules as printed", ""), ("posterior behind them", "posterior_")]
-    if is_short:
-        sources = [("rules", "")]
+    sources = [
+        (label, prefix)
+        for label, prefix in SOURCES
+        if f"{prefix}fidelity" in scores or f"{prefix}error" in scores
+        if not (is_short and prefix == "posterior_")
+    ]
     lines = []
-    for label, prefix in (*sources, ("ensemble", "ensemble_")):
-        cells = [scores.get(f"{prefix}{name}") for name in ("error", "fidelity")]
-        if any(cell is not None for cell in cells):
-            texts = ["" if cell is None else render.rounded(cell) for cell in cells]
-            lines.append([label, *texts])
-    header = [f"on {where}", rules.outcome.error_name, "fidelity"]
-    return f"{_size(rules, scores, is_short)}\n\n{render.text_table(header, lines)}"
+    for name, label in _shown(rules, scores):
+        values = [scores.get(f"{prefix}{name}") for _, prefix in sources]
+        cells = [_cell(value, rules.outcome.n_classes) for value in values]
+        if any(cells):
+            lines.append([label, *cells])
+    header = [f"on {where}", *(label for label, _ in sources)]
+    parts = [_size(rules, scores, is_short), render.text_table(header, lines)]
+    notes = [*_class_notes(rules, scores), *_unanswered(rules)]
+    return "\n\n".join(parts + ([" ".join(notes)] if notes else []))
+
+
+def _shown(rules, scores):
+    """Names of what is shown, and their labels."""
+    outcome = rules.outcome
+    # Numbers have their errors in the units of y, if there is y.
+    shown = [("error", outcome.error_name)] if outcome.n_classes else []
+    has_costs = any(
+        getattr(rules, name, None) is not None for name in ("costs", "threshold")
+    )
+    shown += [
+        (measure.name, measure.label)
+        for measure in outcome.measures()
+        # Without costs it is the error.
+        if measure.name != "expected_cost" or has_costs
+    ]
+    return [*shown, ("fidelity", "agreement with the ensemble")]
+
+
+def _cell(value, n_classes):
+    if value is None:
+        return ""
+    if math.isnan(value):
+        return "–"
+    # Points stand below each other where all is near one.
+    return f"{value:.4f}" if n_classes and value < 10 else render.rounded(value)
+
+
+def _class_notes(rules, scores):
+    """Which class the measures of one class are of."""
+    names = [m.label for m in rules.outcome.measures() if m.is_of_class]
+    if not names or "precision" not in scores:
+        return []
+    text = f"{', '.join(names[:-1])} and {names[-1]} are ".capitalize()
+    if len(rules.classes) == 2:
+        return [f"{text}those of {render.plain(rules.classes[1])}."]
+    return [f"{text}means over the classes, as is AUC."]
+
+
+def unanswered_classes(rules):
+    """Classes that no rule answers; means of rules may answer any."""
+    if rules.decision == "average":
+        return []
+    answered = [rule.prediction for rule in rules]
+    return [label for label in rules.classes or () if label not in answered]
+
+
+def _unanswered(rules):
+    missing = unanswered_classes(rules)
+    if not missing:
+        return []
+    names = ", ".join(render.plain(label) for label in missing[:5])
+    return [f"No rule answers {names}{', ...' if missing[5:] else ''}."]
+
+
+def calibration_text(rules, rows, where):
+    """What each rule tells and what is observed, as a table.
+
+    Parameters
+    ----------
+    rules : RuleSet
+    rows : list of dict
+        What `metrics.calibration` gave.
+    where : str
+        Which rows it was observed on.
+    """
+    outcome = rules.outcome
+    text = render.share if outcome.n_classes else outcome.short_text
+    is_many = outcome.n_classes > 2
+    lines = []
+    for row in rows:
+        line = [str(row["rule"])]
+        if is_many:
+            line.append(render.plain(row["class"]))
+        if row["n_rows"]:
+            line += [text(row[name]) for name in ("told", "observed")]
+            line.append(f"{text(row['low'])} to {text(row['high'])}")
+        else:
+            line += [""] * 3
+        lines.append([*line, f"{row['n_rows']:,.6g}"])
+    header = ["rule", *(["class"] if is_many else []), "told", "observed"]
+    header += ["95 % interval", "rows"]
+    title = f"Told and observed on {where}"
+    if outcome.n_classes == 2:
+        title += f", for {render.plain(rules.classes[1])}"
+    return f"{title}:\n{render.text_table(header, lines)}\n{_mean_gap(rules, rows)}"
+
+
+def _mean_gap(rules, rows):
+    seen = [row for row in rows if row["n_rows"]]
+    gaps = [row["n_rows"] * abs(row["told"] - row["observed"]) for row in seen]
+    gap = sum(gaps) / sum(row["n_rows"] for row in seen)
+    text = f"{100 * gap:.1f} points" if rules.classes else render.rounded(gap)
+    return f"On average over rows they differ by {text}."
 
 
 def _size(rules, scores, is_short):

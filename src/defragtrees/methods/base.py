@@ -10,7 +10,6 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
-from defragtrees import render
 from defragtrees.methods.compiled import for_many_rows
 from defragtrees.methods.ensemble import (
     check_task,
@@ -18,6 +17,7 @@ from defragtrees.methods.ensemble import (
     fitted_forest,
     named_forest,
 )
+from defragtrees.methods.measuring import Measuring, warn_of_unanswered
 from defragtrees.methods.settings import FLAG, Conflict, check_settings, setting
 from defragtrees.methods.validation import check_columns, make_generator
 from defragtrees.outcome import make_outcome
@@ -25,17 +25,15 @@ from defragtrees.problem import Problem
 from defragtrees.progress import Progress
 from defragtrees.readers import read_forest
 from defragtrees.rows import sources
-from defragtrees.rows.evaluation import PartEvaluator, evaluate_encoded
 from defragtrees.rows.sources import open_source
 from defragtrees.rows.store import read_store
-from defragtrees.scores import scores_text
 from defragtrees.tables import check_finite
 
 __all__ = ["RuleClassifier", "RuleRegressor", "Simplifier"]
 
 
 @dataclass(repr=False, eq=False)
-class Simplifier(BaseEstimator, ABC):
+class Simplifier(Measuring, BaseEstimator, ABC):
     """Base of all methods: `fit` makes `rules_`, everything else reads it.
 
     A method sets `_task`, declares its settings beside those that all have (see
@@ -104,6 +102,7 @@ class Simplifier(BaseEstimator, ABC):
         self.rules_ = self._simplify(problem, rng)
         self._count_rows(store, problem.is_sample)
         self.training_ = store.evaluate(self.rules_, self._posterior)
+        warn_of_unanswered(self.rules_, store)
         return self
 
     @abstractmethod
@@ -176,7 +175,7 @@ class Simplifier(BaseEstimator, ABC):
         check_columns(self, X, reset=False)
         return _encoded(self.rules_, X)
 
-    def _reopen(self, X, y=None, sample_weight=None):
+    def reopen(self, X, y=None, sample_weight=None):
         """The source of rows of a later call, with the columns that `fit` saw."""
         check_is_fitted(self, "rules_")
         source = open_source(X, y, sample_weight)
@@ -187,7 +186,7 @@ class Simplifier(BaseEstimator, ABC):
     def _answers(self, X, predict, dtype, n_outputs=None):
         """What `predict` says of encoded rows, wherever they are."""
         answer = partial(_answered, self.rules_, predict)
-        return self._reopen(X).each(answer, dtype=dtype, n_outputs=n_outputs)
+        return self.reopen(X).each(answer, dtype=dtype, n_outputs=n_outputs)
 
     def predict(self, X):
         """Answers of the rules as they are printed.
@@ -208,63 +207,6 @@ class Simplifier(BaseEstimator, ABC):
         """Index of the rule that answers each row; the last is the "otherwise"."""
         check_is_fitted(self, "rules_")
         return self._answers(X, self.rules_.apply_encoded, np.intp)
-
-    def evaluate(self, X, y=None, sample_weight=None):
-        """Error, fidelity, coverage, overlap and size on these rows, as a dict.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,), optional
-            Without it there are no errors, only fidelity.
-        sample_weight : array-like of shape (n_samples,), optional
-        """
-        source = self._reopen(X, y, sample_weight)
-        rules, forest = self.rules_, self.forest_
-        if not source.is_in_memory or source.n_rows() > sources.MANY_ROWS:
-            forest = for_many_rows(forest, getattr(self, "engine", "auto"))
-        evaluator = PartEvaluator(rules, forest, self._posterior)
-        evaluation = source.total(evaluator, self.n_jobs)
-        if evaluation is None or not evaluation.weight:
-            raise ValueError("At least one row with a positive weight is needed.")
-        if not evaluation.has_known:
-            raise ValueError(
-                f"y must have labels such as {list(rules.classes)[:5]!r}; no row has "
-                "one of them. Are they of another type?"
-            )
-        return evaluation.scores(rules)
-
-    def evaluate_encoded(self, matrix, answers, y=None, sample_weight=None):
-        """`evaluate` for a caller who has encoded the rows and asked the ensemble.
-
-        Parameters
-        ----------
-        matrix : what `validate_rows` gave
-        answers : array of shape (n_samples,)
-            What `forest_` says of these rows.
-        y, sample_weight : arrays of shape (n_samples,), optional
-        """
-        rows = matrix, answers, y, sample_weight
-        return evaluate_encoded(self.rules_, *rows, self._posterior).scores(self.rules_)
-
-    @property
-    def _posterior(self):
-        """What stands behind the rules, if anything does."""
-        return getattr(self, "posterior_", None)
-
-    def summary(self, X=None, y=None):
-        """The rules and how good they are, as text.
-
-        Parameters
-        ----------
-        X, y : rows to measure on, optional
-            The training rows by default.
-        """
-        check_is_fitted(self, "rules_")
-        scores = self.training_ if X is None else self.evaluate(X, y)
-        where = "training rows" if X is None else "these rows"
-        text = f"{self.rules_}\n\n{scores_text(self.rules_, scores, where)}"
-        return render.Lines(text)
 
     def explain(self, X):
         """Why the rules answer what they answer, in a sentence; see RuleSet.explain."""

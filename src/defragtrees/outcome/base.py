@@ -4,6 +4,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from defragtrees.outcome.measures import MEASURES
+
 __all__ = ["Outcome"]
 
 
@@ -46,6 +48,15 @@ class Outcome:
         """Checked y as the search sees it: class numbers, or numbers as they are."""
         return y
 
+    def encode_any(self, y):
+        """`encode` that refuses no label: -1 for one that is no class."""
+        if self.labels is None:
+            return y
+        labels, inverse = np.unique(y, return_inverse=True)
+        position = {label: i for i, label in enumerate(self.labels)}
+        places = [position.get(label, -1) for label in labels.tolist()]
+        return np.array(places, dtype=np.intp)[inverse]
+
     def decode(self, encoded):
         """Answers from what `encode` gives."""
         return encoded if self.labels is None else np.asarray(self.labels)[encoded]
@@ -82,6 +93,21 @@ class Outcome:
         return float(
             np.average(self.losses(expected, predicted), weights=sample_weight)
         )
+
+    def measures(self, scores=None):
+        """Entries of `MEASURES` for this outcome; those that `scores` are enough for.
+
+        Parameters
+        ----------
+        scores : ClassScores or NumberScores, optional
+        """
+        has_probabilities = scores is None or scores.has_probabilities
+        return [
+            measure
+            for measure in MEASURES.values()
+            if measure.task == self.task
+            and (has_probabilities or not measure.needs_probabilities)
+        ]
 
     def evidence_text(self, error):
         """How close a rule is to what it imitates, as text."""

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from defragtrees.outcome.decision import make_decision
+from defragtrees.outcome.scoring import ClassScores
 from defragtrees.outcome.sums import ClassSums
 from defragtrees.outcome.wording import ClassWording
 
@@ -32,6 +33,7 @@ class Classes(ClassWording):
     )
     estimator_suffix: ClassVar[str] = "Classifier"
     sums: ClassVar[type] = ClassSums  # what rows say of rules
+    scores: ClassVar[type] = ClassScores  # what answers are worth
     error_digits: ClassVar[int] = 12  # of an error that is added up from parts
 
     @classmethod
@@ -59,16 +61,15 @@ class Classes(ClassWording):
 
     def encode(self, y):
         """Class numbers of checked labels, all of which the ensemble must know."""
-        labels, inverse = np.unique(y, return_inverse=True)
-        position = {label: i for i, label in enumerate(self.labels)}
-        unknown = [label for label in labels.tolist() if label not in position]
-        if unknown:
+        numbers = self.encode_any(y)
+        if (numbers < 0).any():
+            unknown = np.unique(np.asarray(y)[numbers < 0]).tolist()
             raise ValueError(
                 f"y has labels that the ensemble does not know: {unknown[:5]!r}; it "
                 f"knows {list(self.labels)[:5]!r}. Give y as the ensemble was trained "
                 "on."
             )
-        return np.array([position[label] for label in labels.tolist()])[inverse]
+        return numbers
 
     def check_outputs(self, n_outputs):
         """Refuse a number of outputs of trees that cannot stand for the classes."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from defragtrees import render
 from defragtrees.outcome.base import Outcome
+from defragtrees.outcome.scoring import NumberScores, explained_share
 from defragtrees.outcome.sums import NumberSums
 
 __all__ = ["Numbers"]
@@ -28,6 +29,7 @@ class Numbers(Outcome):
     )
     estimator_suffix: ClassVar[str] = "Regressor"
     sums: ClassVar[type] = NumberSums  # what rows say of rules
+    scores: ClassVar[type] = NumberScores  # what answers are worth
     error_digits: ClassVar[int] = 9  # of an error that is added up from parts
     labels = None
 
@@ -82,11 +84,7 @@ class Numbers(Outcome):
 
     def fidelity_of_loss(self, loss, variance, largest):
         """R² from a mean loss, and the variance of answers up to `largest`."""
-        # What rounding leaves of a constant is none of the ensemble's doing.
-        noise = (1e-12 * largest) ** 2
-        if variance <= noise:
-            return 1.0 if loss <= noise else 0.0
-        return float(1.0 - loss / variance)
+        return explained_share(loss, variance, largest)
 
     def constant_loss(self, target, weight):
         """A function of rows: the sum of squares if all get one answer."""

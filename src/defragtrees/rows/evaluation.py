@@ -1,17 +1,41 @@
 """How well rules do, over any number of rows: sums over some rows, which add up."""
 
 import dataclasses
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from defragtrees.forest import Forest
+from defragtrees.outcome.calibration import CalibrationSums, calibrate
+from defragtrees.outcome.scoring import Moments, cost_matrix, grouped
 from defragtrees.rows.encoding import checked_columns
 from defragtrees.rules import RuleSet
 from defragtrees.tables import check_finite
 
-__all__ = ["Evaluation", "PartEvaluator", "evaluate_encoded", "evaluate_shard"]
+__all__ = [
+    "Evaluation",
+    "PartEvaluator",
+    "Told",
+    "evaluate_encoded",
+    "evaluate_shard",
+    "rule_scores",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class Told:
+    """What someone says of some rows.
+
+    Parameters
+    ----------
+    answers : array of shape (n_samples,)
+        Class numbers, or numbers.
+    probabilities : array of shape (n_samples, n_classes), optional
+    """
+
+    answers: np.ndarray
+    probabilities: np.ndarray | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -24,71 +48,74 @@ class Evaluation:
         Of the rows.
     sums : dict from str to float
         Of weight times what is measured.
-    mean, spread : float
-        Mean of the ensemble's answers, and the sum of squares around it; for numbers.
-    largest : float
-        The largest answer without its sign.
+    answers : Moments
+        Of the ensemble's numbers.
+    scores_by : dict from str to ClassScores or NumberScores
+        What answers are worth against y, by what stands before the names of measures:
+        nothing for the rules, "ensemble_" and "posterior_".
+    calibration : CalibrationSums, optional
     has_known : bool
         Whether any label is one that the rules can answer.
     """
 
     weight: float
     sums: dict[str, float]
-    mean: float = 0.0
-    spread: float = 0.0
-    largest: float = 0.0
+    answers: Moments = field(default_factory=Moments)
+    scores_by: dict[str, Any] = field(default_factory=dict)
+    calibration: CalibrationSums | None = None
     has_known: bool = True
 
     @classmethod
-    def of(cls, outcome, held, predicted, answers, y=None, weight=None, posterior=None):
-        """The evaluation on some rows.
+    def of(cls, outcome, held, by_whom, labels, weight):
+        """The evaluation on some rows, but for `scores_by`.
 
         Parameters
         ----------
         outcome : Classes or Numbers
         held : bool array of shape (n_samples, n_rules)
             Which rules hold; the last one always does.
-        predicted, answers, y, posterior : arrays of shape (n_samples,)
-            What the rules, the ensemble, the labels and the posterior say.
-        weight : array of shape (n_samples,), optional
+        by_whom : dict from str to Told
+            What the rules, the ensemble and the posterior say; see `scores_by`.
+        labels : array of shape (n_samples,) or None
+            Class numbers, -1 where there is none, or numbers.
+        weight : array of shape (n_samples,)
         """
-        weight = np.ones(len(held)) if weight is None else weight
         sums = {
             "coverage": float(weight @ held[:, :-1].any(axis=1)),
             "overlap": float(weight @ held[:, :-1].sum(axis=1)),
         }
-        for name, expected, given in (
-            ("loss", answers, predicted),
-            ("error", y, predicted),
-            ("ensemble_error", y, answers),
-            ("posterior_loss", answers, posterior),
-            ("posterior_error", y, posterior),
-        ):
-            if expected is not None and given is not None:
-                sums[name] = float(weight @ outcome.losses(expected, given))
+        answers = by_whom["ensemble_"].answers
+        for whose, told in by_whom.items():
+            if whose != "ensemble_":
+                losses = outcome.losses(answers, told.answers)
+                sums[f"{whose}loss"] = float(weight @ losses)
+            if labels is not None:
+                losses = outcome.losses(labels, told.answers)
+                sums[f"{whose}error"] = float(weight @ losses)
         total = float(weight.sum())
-        if outcome.n_classes or not total:
+        if outcome.n_classes:
             return cls(total, sums)
-        mean = float(weight @ answers) / total
-        spread = float(weight @ (answers - mean) ** 2)
-        return cls(total, sums, mean, spread, float(np.abs(answers).max()))
+        return cls(total, sums, Moments.of(answers, weight))
 
     def __add__(self, other):
         if not self.weight or not other.weight:
             return self if self.weight else other
-        weight = self.weight + other.weight
-        apart = other.mean - self.mean
+        calibration = self.calibration
         return Evaluation(
-            weight,
+            self.weight + other.weight,
             {name: value + other.sums[name] for name, value in self.sums.items()},
-            self.mean + apart * other.weight / weight,
-            self.spread + other.spread + apart**2 * self.weight * other.weight / weight,
-            max(self.largest, other.largest),
+            self.answers + other.answers,
+            {
+                whose: scores + other.scores_by[whose]
+                for whose, scores in self.scores_by.items()
+            },
+            None if calibration is None else calibration + other.calibration,
             self.has_known or other.has_known,
         )
 
     def scores(self, rules):
         """What `Simplifier.evaluate` gives."""
+        outcome = rules.outcome
         means = {name: value / self.weight for name, value in self.sums.items()}
         if rules.decision == "partition":
             means["coverage"] = means["overlap"] = 1.0
@@ -96,23 +123,36 @@ class Evaluation:
         for name, value in means.items():
             if name.endswith("loss"):
                 name = name.replace("loss", "fidelity")
-                value = rules.outcome.fidelity_of_loss(
-                    value, self.spread / self.weight, self.largest
-                )
+                variance = self.answers.variance
+                largest = self.answers.largest
+                value = outcome.fidelity_of_loss(value, variance, largest)
             scores[name] = value
+        for whose, parts in self.scores_by.items():
+            for measure in outcome.measures(parts):
+                scores[f"{whose}{measure.name}"] = measure.of(parts)
         return scores
 
 
 @dataclass(frozen=True, eq=False)
 class PartEvaluator:
-    """From a part of any rows to its Evaluation; safe to send to another process."""
+    """From a part of any rows to its Evaluation; safe to send to another process.
+
+    Parameters
+    ----------
+    rules : RuleSet
+    forest : Forest
+    posterior : Posterior, optional
+    is_by_rule : bool, default=False
+        Whether to count what was told and what came true for each rule.
+    """
 
     rules: RuleSet
     forest: Forest
     posterior: Any = None
+    is_by_rule: bool = False
 
     def __call__(self, part):
-        rules, outcome = self.rules, self.rules.outcome
+        rules, outcome, forest = self.rules, self.rules.outcome, self.forest
         matrix = rules.encode(part.X)
         check_finite(matrix, rules.feature_names)
         y, weight = checked_columns(part, len(matrix))
@@ -121,12 +161,25 @@ class PartEvaluator:
             # Labels of one part may all be new.
             y = outcome.check(y)
             has_known = outcome.has_known(y)
-        answers = self.forest.predict_encoded(matrix)
-        evaluation = evaluate_encoded(rules, matrix, answers, y, weight, self.posterior)
-        return dataclasses.replace(evaluation, has_known=has_known)
+        raw = forest.predict_raw_encoded(matrix)
+        answers = forest.predict_from_raw(raw)
+        probabilities = None
+        if y is not None and outcome.n_classes:
+            probabilities = forest.proba_from_raw(raw)
+        evaluation = evaluate_encoded(
+            rules, matrix, answers, y, weight, self.posterior, probabilities
+        )
+        calibration = None
+        if self.is_by_rule and y is not None:
+            calibration = calibrate(rules, matrix, y, weight)
+        return dataclasses.replace(
+            evaluation, has_known=has_known, calibration=calibration
+        )
 
 
-def evaluate_encoded(rules, matrix, answers, y=None, weight=None, posterior=None):
+def evaluate_encoded(
+    rules, matrix, answers, y=None, weight=None, posterior=None, probabilities=None
+):
     """The Evaluation of rules on encoded rows.
 
     Parameters
@@ -137,11 +190,26 @@ def evaluate_encoded(rules, matrix, answers, y=None, weight=None, posterior=None
         What the ensemble says.
     y, weight : arrays of shape (n_samples,), optional
     posterior : Posterior, optional
+    probabilities : array of shape (n_samples, n_classes), optional
+        How likely the ensemble finds each class.
     """
+    outcome = rules.outcome
+    held = rules.covers_encoded(matrix)
+    weight = np.ones(len(matrix)) if weight is None else weight
+    by_whom = {
+        "": Told(outcome.encode_any(rules.predict_encoded(matrix))),
+        "ensemble_": Told(outcome.encode_any(answers), probabilities),
+    }
     if posterior is not None:
-        posterior = posterior.predict_encoded(matrix, rules.classes)
-    held, predicted = rules.covers_encoded(matrix), rules.predict_encoded(matrix)
-    return Evaluation.of(rules.outcome, held, predicted, answers, y, weight, posterior)
+        told = posterior.predict_encoded(matrix, rules.classes)
+        by_whom["posterior_"] = Told(outcome.encode_any(told))
+    labels = None if y is None else outcome.encode_any(y)
+    evaluation = Evaluation.of(outcome, held, by_whom, labels, weight)
+    if y is None:
+        return evaluation
+    if rules.decision == "average" and outcome.n_classes:
+        by_whom[""] = Told(by_whom[""].answers, rules.predict_proba_encoded(matrix))
+    return _with_scores(evaluation, rules, held, by_whom, labels, weight)
 
 
 def evaluate_shard(shard, rules, posterior, values):
@@ -155,19 +223,56 @@ def evaluate_shard(shard, rules, posterior, values):
     values : list of array
         For each feature a value of each bin.
     """
-    outcome = rules.outcome
+    outcome, targets = rules.outcome, shard.targets
     held = shard.covered(rules, values)
-    if rules.decision == "average":
-        predicted = outcome.encode(rules.predict_encoded(shard.X))
+    is_average = rules.decision == "average"
+    if is_average:
+        told = Told(outcome.encode(rules.predict_encoded(shard.X)))
     else:
         predictions = outcome.encode(np.array([rule.prediction for rule in rules]))
-        predicted = predictions[held.argmax(axis=1)]
-    return Evaluation.of(
-        outcome,
-        held,
-        predicted,
-        shard.targets["answers"],
-        shard.targets.get("labels"),
-        shard.weight,
-        None if posterior is None else posterior.predict_codes(shard.codes),
-    )
+        told = Told(predictions[held.argmax(axis=1)])
+    ensemble = Told(targets["answers"], targets.get("probabilities"))
+    by_whom = {"": told, "ensemble_": ensemble}
+    if posterior is not None:
+        by_whom["posterior_"] = Told(posterior.predict_codes(shard.codes))
+    labels, weight = targets.get("labels"), shard.sample_weight
+    evaluation = Evaluation.of(outcome, held, by_whom, labels, weight)
+    if labels is None:
+        return evaluation
+    if is_average and outcome.n_classes:
+        by_whom[""] = Told(told.answers, rules.predict_proba_encoded(shard.X))
+    return _with_scores(evaluation, rules, held, by_whom, labels, weight)
+
+
+def _with_scores(evaluation, rules, held, by_whom, labels, weight):
+    costs, outcome = cost_matrix(rules), rules.outcome
+    scores_by = {"": rule_scores(rules, held, by_whom[""], labels, weight)}
+    for whose, told in by_whom.items():
+        if whose:
+            rows = labels, weight, told.answers, told.probabilities
+            scores_by[whose] = outcome.scores.of(outcome, *rows, costs)
+    return dataclasses.replace(evaluation, scores_by=scores_by)
+
+
+def rule_scores(rules, held, told, labels, weight):
+    """What the answers of rules are worth on some rows.
+
+    Parameters
+    ----------
+    rules : RuleSet
+    held : bool array of shape (n_samples, n_rules)
+    told : Told
+        Without probabilities those of the answering rules are taken.
+    labels, weight : arrays of shape (n_samples,)
+        Class numbers, -1 where there is none, or numbers.
+    """
+    outcome = rules.outcome
+    rows = labels, weight, told.answers, told.probabilities
+    shares = [rule.distribution for rule in rules]
+    is_list = rules.decision != "average" and None not in shares
+    if outcome.n_classes and is_list:
+        answers = outcome.encode(np.array([rule.prediction for rule in rules]))
+        group = held.argmax(axis=1)
+        labels = np.asarray(labels).astype(np.intp)
+        rows = grouped(labels, weight, group, answers, np.array(shares))
+    return outcome.scores.of(outcome, *rows, cost_matrix(rules))

@@ -157,6 +157,12 @@ class RowStore:
         sums = self.shards.total(_class_sums, self.n_classes)
         return sums / sums.sum()
 
+    def class_shares(self):
+        """Share of each class in y, or in the ensemble's answers without y."""
+        names = "labels", "answers"
+        sums = self.shards.total(_class_counts, names, self.n_classes)
+        return sums / sums.sum()
+
     def evaluate(self, rules, posterior=None):
         """What `Simplifier.evaluate` gives for these rows."""
         evaluation = self.shards.total(evaluate_shard, rules, posterior, self.values)
@@ -173,6 +179,12 @@ def _class_sums(shard, n_classes):
     if labels is None:
         return shard.sample_weight @ shard.targets["probabilities"].astype(np.float64)
     return np.bincount(labels, shard.sample_weight, n_classes)
+
+
+def _class_counts(shard, names, n_classes):
+    """Weight of each class in the first of the columns that there is."""
+    column = next(shard.targets[name] for name in names if name in shard.targets)
+    return np.bincount(column, shard.sample_weight, n_classes)
 
 
 def read_store(

@@ -1,4 +1,4 @@
-"""How good a rule set is: error, fidelity, coverage, overlap, size, stability."""
+"""What rule sets are like: error, fidelity, coverage, overlap, likeness, stability."""
 
 import itertools
 import math
@@ -6,17 +6,23 @@ import warnings
 
 import numpy as np
 from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from defragtrees.outcome import make_outcome
+from defragtrees.outcome.calibration import calibrate
 from defragtrees.tables import take_rows
 
 __all__ = [
+    "calibration",
     "coverage",
+    "covered_share",
+    "covering_count",
     "error",
     "fidelity",
     "overlap",
     "similarity",
     "stability",
+    "trade_off_scores",
 ]
 
 
@@ -76,6 +82,53 @@ def overlap(rules, X, sample_weight=None):
     sample_weight : array-like of shape (n_samples,), optional
     """
     return covering_count(rules, rules.covers(X), sample_weight)
+
+
+def calibration(rules, X, y, sample_weight=None):
+    """What each rule tells, and what is observed in the rows that it answers.
+
+    Parameters
+    ----------
+    rules : RuleSet
+    X : array-like or data frame of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,)
+        Rows of a class that the rules do not know are left out.
+    sample_weight : array-like of shape (n_samples,), optional
+
+    Returns
+    -------
+    list of dict
+        One for each rule: `rule`, its number from 1; `class`, the second of two
+        classes, or the answer of the rule if there are more; `told`, its probability;
+        `observed`, its share in y; `low` and `high`, the 95 % interval of that by
+        Wilson; and `n_rows`, or their weight. For numbers they are means, and the
+        interval is that of a mean.
+
+    Examples
+    --------
+    >>> from defragtrees.rules import Condition, Rule, RuleSet
+    >>> warm = Rule((Condition(0, lower=20.0),), "yes", (0.25, 0.75))
+    >>> rest = Rule((), "no", (0.9, 0.1))
+    >>> rules = RuleSet((warm,), rest, ("degrees",), "classification", ("no", "yes"))
+    >>> X, y = [[21.0], [25.0], [19.0]], ["yes", "no", "no"]
+    >>> names = "rule", "class", "told", "observed", "n_rows"
+    >>> for row in calibration(rules, X, y):
+    ...     print(*(row[name] for name in names))
+    1 yes 0.75 0.5 2.0
+    2 yes 0.1 0.0 1.0
+    """
+    outcome, matrix = rules.outcome, rules.encode(X)
+    if outcome.n_classes and any(rule.distribution is None for rule in rules):
+        raise ValueError(
+            "calibration needs rules that tell probabilities; one has none. Fit them, "
+            "or give each Rule its distribution."
+        )
+    y = column_or_1d(y)
+    check_consistent_length(matrix, y, sample_weight)
+    y = outcome.check(y)
+    outcome.check_known(y)
+    weight = None if sample_weight is None else np.asarray(sample_weight, np.float64)
+    return calibrate(rules, matrix, y, weight).rows(rules)
 
 
 def covered_share(rules, held, sample_weight=None):

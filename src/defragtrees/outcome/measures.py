@@ -37,6 +37,8 @@ class Measure:
     needs_probabilities : bool
     is_of_class : bool
         Whether it is of the second of two classes, and a mean over more.
+    head : str
+        Above a column of a table that compares many; without it there is none.
     """
 
     name: str
@@ -47,6 +49,7 @@ class Measure:
     formula: Callable[[Any], float]
     needs_probabilities: bool = False
     is_of_class: bool = False
+    head: str = ""
 
     def of(self, scores):
         """The measure of some rows; NaN without rows."""
@@ -90,6 +93,7 @@ MEASURES = {
             True,
             lambda scores: _ranking_mean(scores, "auc"),
             needs_probabilities=True,
+            head="AUC",
         ),
         Measure(
             "average_precision",
@@ -109,6 +113,7 @@ MEASURES = {
             False,
             lambda scores: scores.log_loss / scores.weight,
             needs_probabilities=True,
+            head="log loss",
         ),
         Measure(
             "brier",
@@ -152,6 +157,7 @@ MEASURES = {
             NUMBERS,
             False,
             lambda scores: math.sqrt(scores.squares / scores.weight),
+            head="RMSE",
         ),
         Measure(
             "mae",
@@ -160,6 +166,7 @@ MEASURES = {
             NUMBERS,
             False,
             lambda scores: scores.distances / scores.weight,
+            head="MAE",
         ),
         Measure(
             "r2",

@@ -1,4 +1,4 @@
-"""compare: many methods on one ensemble and the same rows, in one table."""
+"""compare: many methods fitted to one ensemble and measured on the same rows."""
 
 import math
 import numbers
@@ -17,113 +17,18 @@ from sklearn.utils.validation import (
     column_or_1d,
 )
 
-from defragtrees import metrics, plots, render
-from defragtrees._optional import require
+from defragtrees.comparison.table import Comparison
 from defragtrees.methods import METHODS, estimator_for
 from defragtrees.methods.base import Simplifier
 from defragtrees.methods.validation import one_seed
-from defragtrees.outcome import make_outcome
+from defragtrees.metrics import stability
 from defragtrees.progress import Progress
 from defragtrees.readers import read_forest
 from defragtrees.tables import take_rows
 
-__all__ = ["Comparison", "compare"]
+__all__ = ["compare"]
 
-MEASURES = (
-    "n_rules",
-    "n_conditions",
-    "error",
-    "fidelity",
-    "coverage",
-    "overlap",
-    "seconds",
-)
-
-
-@dataclass(frozen=True, eq=False)
-class Comparison(render.Tabular):
-    """Methods and how good their rules are, as `compare` gives them.
-
-    Parameters
-    ----------
-    entries : tuple of dict
-        One for each method and budget: its name, budget, the mean of every measure
-        over the splits, the standard deviation of the error, and `failure`, the reason
-        why there are none, or None.
-    estimators : dict
-        From (method, budget) to the estimator fitted on the last split.
-    ensemble_error : float
-        Of the ensemble itself on the same rows.
-    n_splits : int
-        Over how many splits into training and test rows the means are.
-    task : {"classification", "regression"}
-    """
-
-    entries: tuple[dict[str, Any], ...]
-    estimators: dict[tuple[str, int | None], Simplifier]
-    ensemble_error: float
-    n_splits: int
-    task: str
-
-    def rows(self):
-        """One dict per method and budget, ready to show."""
-        return [dict(entry) for entry in self.entries]
-
-    def to_frame(self):
-        """The table as a pandas data frame."""
-        return require("pandas", "A data frame").DataFrame(self.rows())
-
-    def best(self):
-        """The methods that no other one beats in both error and number of rules."""
-        done = [row for row in self.rows() if row["failure"] is None]
-        return [
-            row
-            for row in done
-            if not any(
-                other["n_rules"] <= row["n_rules"]
-                and other["error"] <= row["error"]
-                and (other["n_rules"], other["error"]) != (row["n_rules"], row["error"])
-                for other in done
-            )
-        ]
-
-    def _cells(self):
-        error_name = make_outcome(self.task).error_name
-        header = ["method", "rules", "conditions", error_name, "fidelity"]
-        header += ["coverage", "overlap", "seconds"]
-        has_stability = any("stability" in row for row in self.entries)
-        header += ["stability"] if has_stability else []
-        lines = []
-        for row in self.entries:
-            name = _label(row)
-            if row["failure"] is not None:
-                lines.append([name, *[""] * (len(header) - 2), "failed"])
-                continue
-            error = render.rounded(row["error"])
-            if self.n_splits > 1:
-                error += f" ± {render.rounded(row['error_std'], 2)}"
-            line = [name, f"{row['n_rules']:.4g}", f"{row['n_conditions']:.1f}", error]
-            line += [f"{row['fidelity']:.3f}", render.share(row["coverage"])]
-            line += [f"{row['overlap']:.2f}", f"{row['seconds']:.2f}"]
-            stability = row.get("stability", math.nan)
-            lines.append(line + ([f"{stability:.2f}"] if has_stability else []))
-        return header, lines
-
-    def _notes(self):
-        error_name = make_outcome(self.task).error_name
-        failed = [row for row in self.entries if row["failure"] is not None]
-        return [
-            f"ensemble: {error_name} {render.rounded(self.ensemble_error)}",
-            *(f"{_label(row)} failed: {row['failure']}" for row in failed),
-        ]
-
-    def __repr__(self):
-        n_failed = sum(row["failure"] is not None for row in self.entries)
-        return f"<Comparison: {len(self.entries)} fits, {n_failed} failed>"
-
-    def plot(self, ax=None):
-        """Error against number of rules, with the ensemble's line; returns the Axes."""
-        return plots.comparison(self, ax=ax)
+SIZES = ("n_rules", "n_conditions", "error", "fidelity", "coverage", "overlap")
 
 
 def compare(
@@ -194,7 +99,7 @@ def compare(
     # One seed for all, so that no method depends on those before it.
     seed = one_seed(random_state)
     splits = _splits(rows.y, forest.outcome, test_size, cv, seed)
-    ensemble_error = rows.ensemble_error(splits)
+    ensemble_scores = rows.ensemble_scores(splits)
     shared = {"random_state": seed, "n_jobs": n_jobs}
     entries, estimators = [], {}
     with Progress("methods", len(chosen) * len(budgets)) as progress:
@@ -207,8 +112,9 @@ def compare(
                     estimators[name, budget] = fitted
                 if verbose:
                     progress.advance()
+    error = ensemble_scores.pop("error")
     return Comparison(
-        tuple(entries), estimators, ensemble_error, len(splits), forest.task
+        tuple(entries), estimators, error, len(splits), forest.task, ensemble_scores
     )
 
 
@@ -259,20 +165,31 @@ class _Rows:
     def take(self, rows):
         return tuple(take_rows(v, rows) for v in (self.X, self.y, self.sample_weight))
 
-    def ensemble_error(self, splits):
-        errors = []
-        for train, test in splits:
-            X, y, weight = self.take(test)
-            if self.sample_weight is not None and not (
-                weight.sum() > 0 and self.sample_weight[train].sum() > 0
-            ):
-                raise ValueError(
-                    "Training and test rows of every split need some weight; some of "
-                    "them have none. Use fewer folds, or leave out rows without weight."
-                )
-            answers = self.forest.predict(X)
-            errors.append(self.forest.outcome.error(y, answers, weight))
-        return float(np.mean(errors))
+    def ensemble_scores(self, splits):
+        """Error and all measures of the ensemble itself, as means over the splits."""
+        each = [self._ensemble_scores(train, test) for train, test in splits]
+        return {
+            name: float(np.mean([scores[name] for scores in each])) for name in each[0]
+        }
+
+    def _ensemble_scores(self, train, test):
+        X, y, weight = self.take(test)
+        if self.sample_weight is not None and not (
+            weight.sum() > 0 and self.sample_weight[train].sum() > 0
+        ):
+            raise ValueError(
+                "Training and test rows of every split need some weight; some of "
+                "them have none. Use fewer folds, or leave out rows without weight."
+            )
+        forest, outcome = self.forest, self.forest.outcome
+        raw = forest.predict_raw(X)
+        answers = forest.predict_from_raw(raw)
+        scores = {"error": outcome.error(y, answers, weight)}
+        probabilities = forest.proba_from_raw(raw) if outcome.n_classes else None
+        weight = np.ones(len(y)) if weight is None else weight
+        told = outcome.encode(y), weight, outcome.encode(answers), probabilities
+        sums = outcome.scores.of(outcome, *told)
+        return scores | {m.name: m.of(sums) for m in outcome.measures(sums)}
 
 
 def _chosen(methods, outcome):
@@ -359,12 +276,16 @@ def _measured(estimator, settings, budget, rows, splits):
             scores.append(_scores(fitted, rows, train, test))
     # Whatever goes wrong in one method, a package or a solver, the others go on.
     except Exception as error:
-        nothing = dict.fromkeys((*MEASURES, "error_std"), math.nan)
+        outcome = rows.forest.outcome
+        names = [*SIZES, "seconds", "error_std", *(m.name for m in outcome.measures())]
+        nothing = dict.fromkeys(names, math.nan)
         return {**nothing, "failure": f"{type(error).__name__}: {error}"}, None
     entry = {
         name: float(np.mean([each[name] for each in scores])) for name in scores[0]
     }
-    entry["error_std"] = float(np.std([each["error"] for each in scores]))
+    for name in ("error", "rmse"):
+        if name in entry:
+            entry[f"{name}_std"] = float(np.std([each[name] for each in scores]))
     return {**entry, "failure": None}, fitted
 
 
@@ -377,18 +298,14 @@ def _scores(estimator, rows, train, test):
     seconds = time.perf_counter() - begin
     X, y, weight = rows.take(test)
     measured = estimator.evaluate(X, y, weight)
-    scores = {name: measured[name] for name in MEASURES if name in measured}
+    names = [*SIZES, *(m.name for m in rows.forest.outcome.measures())]
+    scores = {name: measured[name] for name in names if name in measured}
     scores["seconds"] = seconds
     if rows.n_resamples:
-        scores["stability"] = metrics.stability(
+        scores["stability"] = stability(
             estimator,
             *rows.take(train),
             n_resamples=rows.n_resamples,
             random_state=estimator.random_state,
         )
     return scores
-
-
-def _label(row):
-    budget = row["budget"]
-    return row["method"] if budget is None else f"{row['method']}, at most {budget}"

@@ -9,6 +9,7 @@ from sklearn.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
+from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.model_selection import train_test_split
 
 from defragtrees import (
@@ -56,6 +57,29 @@ def test_a_score_is_that_of_the_fitted_estimator_on_the_rows_held_out(iris):
     error = np.mean(model.predict(X.iloc[test]) != y.iloc[test])
     assert found.rows()[0]["error"] == error
     assert found.ensemble_error == np.mean(ensemble.predict(X.iloc[test]) != y[test])
+
+
+def test_probabilities_are_measured_beside_the_ensemble(iris):
+    ensemble, X, y = iris
+    found = compare(ensemble, X, y, methods=["distilled"], test_size=50, random_state=3)
+    model = found.estimators["distilled", None]
+    _, test = train_test_split(
+        np.arange(len(X)), test_size=50, random_state=3, stratify=y
+    )
+    told, by_ensemble = (m.predict_proba(X.iloc[test]) for m in (model, ensemble))
+    row = found.rows()[0]
+    assert row["log_loss"] == pytest.approx(log_loss(y[test], told))
+    assert found.ensemble_scores["log_loss"] == pytest.approx(
+        log_loss(y[test], by_ensemble)
+    )
+    assert row["auc"] == pytest.approx(
+        roc_auc_score(y[test], told, multi_class="ovr", average="macro")
+    )
+    header, line, last = str(found).splitlines()
+    assert header.split()[3:7] == ["error", "AUC", "log", "loss"]
+    assert f"{row['auc']:.4g}" in line
+    assert last.startswith("ensemble: error ")
+    assert ", AUC " in last
 
 
 def test_budgets_make_a_row_each(iris):
@@ -115,7 +139,14 @@ def test_numbers_and_weights():
     weighted = compare(ensemble, X, y, weight, methods=methods, random_state=0)
     assert plain.rows()[0]["error"] == weighted.rows()[0]["error"]
     assert plain.rows()[0]["method"] == "DistilledTreeRegressor"
-    assert "squared error" in str(plain)
+    header, line, last = str(plain).splitlines()
+    assert header.split()[3:5] == ["RMSE", "MAE"]
+    row = plain.rows()[0]
+    assert f"{row['rmse']:.4g}" in line
+    assert row["rmse"] == pytest.approx(row["error"] ** 0.5)
+    assert row["mae"] < row["rmse"]
+    assert last.startswith("ensemble: RMSE ")
+    assert plain.ensemble_scores["rmse"] == pytest.approx(plain.ensemble_error**0.5)
 
 
 def test_categories_and_missing_values():

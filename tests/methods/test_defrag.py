@@ -2,11 +2,14 @@
 
 import dataclasses
 import io
+import re
+import warnings
 from importlib import import_module
 
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.datasets import load_iris
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     RandomForestClassifier,
@@ -16,6 +19,7 @@ from sklearn.ensemble import (
 from defragtrees import DefragClassifier, DefragRegressor, read_forest, simplify
 from defragtrees.datasets import load_sample
 from defragtrees.forest import Forest
+from defragtrees.metrics import calibration
 from defragtrees.progress import Progress
 
 
@@ -234,9 +238,58 @@ def test_summary_shows_the_error_of_rules_posterior_and_ensemble(xor):
     forest, X, y = xor
     simple = simplify(forest, X[:1000], y[:1000], refine=False, random_state=0)
     text = simple.summary(X[1000:], y[1000:])
-    assert "on these rows" in text
-    for label in ("rules as printed", "posterior behind them", "ensemble"):
-        assert sum(line.startswith(label) for line in text.splitlines()) == 1
+    scores = simple.evaluate(X[1000:], y[1000:])
+    lines = {line[:27].strip(): line[27:].split() for line in text.splitlines()}
+    assert lines["on these rows"] == ["rules", "posterior", "ensemble"]
+    names = "error", "posterior_error", "ensemble_error"
+    assert lines["error"] == [f"{scores[name]:.4f}" for name in names]
+    names = "fidelity", "posterior_fidelity"
+    assert lines["agreement with the ensemble"] == [
+        f"{scores[name]:.4f}" for name in names
+    ]
+    names = "recall", "posterior_recall", "ensemble_recall"
+    assert lines["recall"] == [f"{scores[name]:.4f}" for name in names]
+
+
+def test_summary_shows_measures_and_calibration_by_rule(xor):
+    forest, X, y = xor
+    simple = simplify(forest, X[:1000], y[:1000], max_rules=4, random_state=0)
+    rows = X[1000:], y[1000:]
+    text, scores = simple.summary(*rows), simple.evaluate(*rows)
+    for label, name in (("AUC", "auc"), ("log loss", "log_loss")):
+        values = f"{scores[name]:.4f}", f"{scores[f'ensemble_{name}']:.4f}"
+        [line] = [line for line in text.splitlines() if line.startswith(label)]
+        assert line.split()[-2:] == list(values)
+    # Without costs it is the error once more.
+    assert "expected cost" not in text
+    assert "Told and observed on these rows, for 1:" in text
+    table = text.split("for 1:\n")[1].splitlines()
+    for line, row in zip(table[1:], calibration(simple.rules_, *rows), strict=False):
+        told, observed = (f"{100 * row[k]:.1f} %" for k in ("told", "observed"))
+        assert line.startswith(str(row["rule"]))
+        assert told in line
+        assert observed in line
+        assert line.endswith(f" {row['n_rows']:.0f}")
+    assert "Told and observed" not in simple.summary()
+
+
+def test_a_class_that_no_rule_answers_is_said():
+    data = load_iris()
+    forest = RandomForestClassifier(20, random_state=0).fit(data.data, data.target)
+    rows = data.data, data.target
+    message = "No rule answers [012], which 33.3 % of the rows have; more rules, or"
+    with pytest.warns(UserWarning, match=message):
+        simple = simplify(forest, *rows, max_rules=2, random_state=0)
+    assert re.search(r"No rule answers [012]\.", simple.summary(*rows))
+    # Without y it is what the ensemble answers that counts.
+    with pytest.warns(UserWarning, match="No rule answers [012], which 33.3 %"):
+        simplify(forest, data.data, max_rules=2, random_state=0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        every = simplify(forest, *rows, max_rules=4, random_state=0)
+        one = simplify(forest, *rows, max_rules=1, random_state=0)
+    assert "No rule answers" not in every.summary(*rows)
+    assert "No rule answers" in one.summary(*rows)
 
 
 def test_summary_of_one_rule_says_that_it_has_no_conditions(xor):

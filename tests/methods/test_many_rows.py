@@ -11,6 +11,7 @@ from sklearn.ensemble import (
     RandomForestClassifier,
 )
 from sklearn.exceptions import NotFittedError
+from sklearn.metrics import roc_auc_score
 
 from defragtrees import (
     DefragClassifier,
@@ -21,6 +22,7 @@ from defragtrees import (
 from defragtrees.bins import ThresholdGrid
 from defragtrees.methods.compiled import for_many_rows
 from defragtrees.mixture import fit
+from defragtrees.outcome import Classes, ranking
 from defragtrees.rows import sources
 from defragtrees.rows.encoding import Encoder, edge_values
 
@@ -189,8 +191,33 @@ def test_measures_by_parts_are_those_of_the_whole_table(
             at_once = simple.evaluate(frame, y, weight)
         assert list(by_parts) != []
         assert set(by_parts) == set(at_once)
-        for found in (by_parts, from_pieces, simple.training_):
+        for found in (by_parts, from_pieces):
             assert found == pytest.approx(at_once, rel=1e-9, abs=1e-12)
+        assert set(simple.training_) == set(at_once)
+        # The ensemble's probabilities of rows that are fitted are kept in float32.
+        short = {f"ensemble_{m.name}" for m in Classes().measures()}
+        for name, value in at_once.items():
+            rel = 1e-6 if name in short else 1e-9
+            expected = pytest.approx(value, rel=rel, abs=1e-12)
+            assert simple.training_[name] == expected, name
+
+
+def test_the_ensembles_ranking_by_parts_is_near_that_of_all_scores(
+    frame, labels, boosted, monkeypatch
+):
+    simple = simplified(boosted, frame, labels)
+    exact = simple.evaluate(frame, labels)
+    told = boosted.predict_proba(frame)
+    assert exact["ensemble_auc"] == pytest.approx(
+        roc_auc_score(labels, told[:, 1]), abs=1e-9
+    )
+    monkeypatch.setattr(ranking, "MOST_SCORES", 50)
+    binned = simple.evaluate(pieces(frame, labels))
+    for name in ("ensemble_auc", "ensemble_average_precision"):
+        assert binned[name] == pytest.approx(exact[name], abs=1e-3)
+        assert binned[name] != exact[name]
+    for name in ("auc", "log_loss", "ensemble_log_loss", "ensemble_brier", "recall"):
+        assert binned[name] == pytest.approx(exact[name], rel=1e-9)
 
 
 def test_answers_by_parts_are_those_of_the_table(frame, labels, boosted, tmp_path):

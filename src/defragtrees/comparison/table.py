@@ -89,7 +89,7 @@ class Comparison(render.Tabular):
         shown = {m.name: m.head for m in outcome.measures() if m.head}
         shown = {name: head for name, head in shown.items() if name in there}
         # Numbers have their errors in the units of y.
-        is_error_shown = outcome.n_classes or not shown
+        is_error_shown = outcome.labels is not None or not shown
         return {"error": outcome.error_name, **shown} if is_error_shown else shown
 
     def _measured(self, row, name):

@@ -45,9 +45,7 @@ def _shown(rules, scores):
     outcome = rules.outcome
     # Numbers have their errors in the units of y, if there is y.
     shown = [("error", outcome.error_name)] if outcome.n_classes else []
-    has_costs = any(
-        getattr(rules, name, None) is not None for name in ("costs", "threshold")
-    )
+    has_costs = rules.costs is not None or rules.threshold is not None
     shown += [
         (measure.name, measure.label)
         for measure in outcome.measures()

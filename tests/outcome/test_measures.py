@@ -227,10 +227,8 @@ def test_how_rows_are_cut_does_not_change_what_bins_say(monkeypatch):
 
 def test_a_threshold_stands_for_costs_that_are_one_on_average():
     def ruled(**fields):
-        rules = RuleSet((), Rule((), "no"), ("x",), "classification", ("no", "yes"))
-        for name, value in fields.items():
-            object.__setattr__(rules, name, value)
-        return rules
+        default, labels = Rule((), "no", (0.99, 0.01)), ("no", "yes")
+        return RuleSet((), default, ("x",), "classification", labels, **fields)
 
     assert cost_matrix(ruled()).tolist() == [[0.0, 1.0], [1.0, 0.0]]
     assert cost_matrix(ruled(threshold=0.25)).tolist() == [[0.0, 0.5], [1.5, 0.0]]

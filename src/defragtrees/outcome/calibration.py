@@ -5,31 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["CalibrationSums", "calibrate", "wilson_interval"]
+from defragtrees.conditions import QUANTILE, wilson_interval
 
-NORMAL_95 = 1.959963984540054  # how far 95 % of a normal distribution reach
-
-
-def wilson_interval(rate, n_rows):
-    """The 95 % interval of a rate that was observed in so many rows (Wilson 1927).
-
-    Examples
-    --------
-    >>> low, high = wilson_interval(0.0803, 2640)
-    >>> round(low, 3), round(high, 3)
-    (0.071, 0.091)
-    >>> wilson_interval(0.5, 0)
-    (0.0, 1.0)
-    """
-    if not n_rows > 0:
-        return 0.0, 1.0
-    square = NORMAL_95**2 / n_rows
-    center = (rate + square / 2) / (1 + square)
-    variance = rate * (1 - rate) / n_rows + square / (4 * n_rows)
-    half = NORMAL_95 * math.sqrt(max(variance, 0.0)) / (1 + square)
-    low, high = center - half, center + half
-    # Rounding must not leave the rate outside.
-    return max(0.0, min(low, rate)), min(1.0, max(high, rate))
+__all__ = ["CalibrationSums", "calibrate"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,7 +85,7 @@ class CalibrationSums:
             low, high = wilson_interval(observed, weight)
         else:
             variance = max(float(self.squares[k, place]) / weight - apart**2, 0.0)
-            half = NORMAL_95 * math.sqrt(variance / weight)
+            half = QUANTILE * math.sqrt(variance / weight)
             low, high = observed - half, observed + half
         measured = {"told": told, "observed": observed, "low": low, "high": high}
         return {**row, **measured, "n_rows": weight}

@@ -203,9 +203,9 @@ def cost_matrix(rules):
     A threshold t is right where answering the second class wrongly costs 2 t, and the
     first wrongly 2 (1 - t): one on average, as without a threshold.
     """
-    costs, threshold = getattr(rules, "costs", None), getattr(rules, "threshold", None)
-    if costs is not None:
-        return np.asarray(costs, dtype=np.float64)
+    threshold = rules.threshold
+    if rules.costs is not None:
+        return np.asarray(rules.costs, dtype=np.float64)
     if threshold is not None:
         return np.array([[0.0, 2 * threshold], [2 * (1 - threshold), 0.0]])
     return 1.0 - np.eye(len(rules.classes or ()))

@@ -19,6 +19,7 @@ from defragtrees.errors import ModelFileError
 from defragtrees.files import read_json, to_json, write_atomic
 from defragtrees.outcome import make_outcome
 from defragtrees.sentences import (
+    decision_text,
     explain_rows,
     explanation_text,
     rule_lines,
@@ -218,7 +219,7 @@ class RuleSet(Answering, ByValue):
         return "\n".join(rule_lines(self))
 
     def _repr_html_(self):
-        return render.html_table(*rule_table(self))
+        return render.html_table(*rule_table(self), decision_text(self))
 
     def to_dict(self):
         """Everything in plain numbers, texts and lists; `from_dict` reads it back."""

@@ -11,6 +11,7 @@ from defragtrees.conditions import Condition
 
 __all__ = [
     "Explanation",
+    "decision_text",
     "explain_rows",
     "explanation_text",
     "rule_lines",
@@ -36,6 +37,34 @@ def rule_lines(rules):
             text += f"  [{_evidence_text(rules, row, is_error_of_y)}]"
         lines.append(render.plain(text))
     return lines
+
+
+def decision_text(rules):
+    """By what the class follows from the probabilities; empty if it is the likeliest.
+
+    Examples
+    --------
+    >>> from defragtrees import Rule, RuleSet
+    >>> rule = Rule((), "bad", (0.8, 0.2))
+    >>> print(decision_text(RuleSet((), rule, ("a",), "classification",
+    ...                             ("good", "bad"), threshold=0.15)))
+    bad is answered from a probability of 0.15 on.
+    """
+    if rules.threshold is not None:
+        label, least = rules.classes[1], render.number(rules.threshold)
+        return render.plain(f"{label} is answered from a probability of {least} on.")
+    if rules.costs is None:
+        return ""
+    pairs = [
+        f"{render.label(answer)} for {render.label(true)}: {render.rounded(cost)}"
+        for true, row in zip(rules.classes, rules.costs, strict=True)
+        for answer, cost in zip(rules.classes, row, strict=True)
+        if answer != true
+    ]
+    return render.plain(
+        "The class that is expected to cost least is answered; it costs to answer "
+        f"{', '.join(pairs)}."
+    )
 
 
 def _evidence_text(rules, row, is_error_of_y):

@@ -21,7 +21,7 @@ def column_types(rules):
     return [float if known is None else type(known[0]) for known in rules.categories]
 
 
-def run_in_sqlite(rules, rows, dialect="sqlite"):
+def run_in_sqlite(rules, rows, dialect="sqlite", **options):
     connection = sqlite3.connect(":memory:")
     quoted = ['"' + name.replace('"', '""') + '"' for name in rules.feature_names]
     kinds = [TYPES[kind] for kind in column_types(rules)]
@@ -34,13 +34,19 @@ def run_in_sqlite(rules, rows, dialect="sqlite"):
         f"INSERT INTO customers VALUES ({marks})",
         [(number, *row) for number, row in enumerate(rows)],
     )
-    query = export(rules, "sql", dialect=dialect, table="customers")
+    query = export(rules, "sql", dialect=dialect, table="customers", **options)
     found = connection.execute(f"{query} ORDER BY number").fetchall()
     connection.close()
-    return [row[-1] for row in found]
+    return added_columns(rules, found)
 
 
-def run_in_duckdb(rules, rows, missing=None):
+def added_columns(rules, found):
+    """What the query adds to the number and the features: one column, or a table."""
+    rows = [row[1 + len(rules.feature_names) :] for row in found]
+    return rows if len(rows[0]) > 1 else [value for (value,) in rows]
+
+
+def run_in_duckdb(rules, rows, missing=None, **options):
     """Answers where a missing number is NULL, or NaN."""
     types = {
         float: pyarrow.float64(),
@@ -56,10 +62,10 @@ def run_in_duckdb(rules, rows, missing=None):
         columns[rules.feature_names[j]] = pyarrow.array(values, types[kind])
     connection = duckdb.connect()
     connection.register("customers", pyarrow.table(columns))
-    query = export(rules, "sql", table="customers")
+    query = export(rules, "sql", table="customers", **options)
     found = connection.execute(f"{query} ORDER BY number").fetchall()
     connection.close()
-    return [row[-1] for row in found]
+    return added_columns(rules, found)
 
 
 @pytest.mark.parametrize("decision", ["first", "partition", "average"])
@@ -73,6 +79,21 @@ def test_both_engines_agree_on_a_thousand_rows(decision, task, kind):
     assert run_in_sqlite(rules, rows) == expected
     assert run_in_duckdb(rules, rows) == expected
     assert run_in_duckdb(rules, rows, missing=math.nan) == expected
+
+
+@pytest.mark.parametrize("decision", ["first", "partition", "average"])
+@pytest.mark.parametrize("kind", cases.LABELS)
+def test_both_engines_tell_the_same_probabilities(decision, kind):
+    rng = np.random.default_rng(0)
+    rules = cases.make_rules(rng, decision, cases.LABELS[kind])
+    rows = cases.make_rows(rng)
+    X = cases.array(rows)
+    answers, told = rules.predict(X).tolist(), rules.predict_proba(X).tolist()
+    expected = [(answer, *row) for answer, row in zip(answers, told, strict=True)]
+    assert run_in_sqlite(rules, rows, probabilities=True) == expected
+    assert run_in_duckdb(rules, rows, probabilities=True) == expected
+    only = {"probability_of": cases.LABELS[kind][1]}
+    assert run_in_sqlite(rules, rows, **only) == [row[1] for row in told]
 
 
 @given(cases.rules_and_rows())
@@ -192,6 +213,23 @@ def test_features_called_like_inner_columns_are_told_apart():
     rows = cases.make_rows(rng, 200, n_features=2)
     expected = odd.predict(cases.array(rows)).tolist()
     assert run_in_duckdb(odd, rows) == run_in_sqlite(odd, rows) == expected
+
+
+def test_probabilities_are_columns_of_a_table_or_one_expression():
+    rule = Rule((), "b", (0.25, 0.75))
+    rules = RuleSet((), rule, ("t",), "classification", ("a", "b"))
+    assert export(rules, "sql", table="T", probabilities=True) == (
+        'SELECT *, \'b\' AS "prediction", 0.25e0 AS "probability a", '
+        '0.75e0 AS "probability b"\nFROM "T"\n'
+    )
+    assert export(rules, "sql", probability_of="b") == "0.75e0\n"
+    with pytest.raises(ValueError, match="probabilities=True needs a table"):
+        export(rules, "sql", probabilities=True)
+    with pytest.raises(ValueError, match=r"one of the classes \['a', 'b'\]; got 'c'"):
+        export(rules, "sql", probability_of="c")
+    number = RuleSet((), Rule((), 2.0), ("t",), "regression")
+    with pytest.raises(ValueError, match="Probabilities need rules for classes"):
+        export(number, "sql", table="T", probabilities=True)
 
 
 def test_what_sql_cannot_say_is_refused():

@@ -5,7 +5,7 @@ import math
 import numpy as np
 
 from defragtrees._optional import require
-from defragtrees.export import portable
+from defragtrees.export import portable, to_text
 from defragtrees.rules import RuleSet
 from defragtrees.tables import listed
 
@@ -23,7 +23,7 @@ def export(rules: RuleSet, *, single_input: bool = False):
     Its inputs are the columns that the rules ask about, each of shape (n, 1) and named
     as the feature: doubles, in which NaN is missing, or texts, in which the empty text
     is missing. Categories that are numbers or truth values come as doubles. Its
-    outputs are `label` and, where the rules know class shares, `probabilities`; or
+    outputs are `label` and, where the rules have them, `probabilities`, in doubles; or
     `prediction`. Where a feature has such a name, the output gets an underscore.
 
     Parameters
@@ -126,7 +126,7 @@ class _Graph:
             ],
             ir_version=IR_VERSION,
             producer_name="defragtrees",
-            doc_string=str(self.rules),
+            doc_string=to_text.export(self.rules).rstrip("\n"),
         )
 
 

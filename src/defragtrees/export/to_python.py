@@ -5,6 +5,7 @@ import math
 from defragtrees import render
 from defragtrees.export import portable
 from defragtrees.rules import RuleSet
+from defragtrees.sentences import decision_text
 
 __all__ = ["export"]
 
@@ -39,10 +40,10 @@ def predict(row):
     return ANSWERS[rule(row)]
 '''
 
-SHARES = '''
+PREDICT_PROBA = '''
 def predict_proba(row):
-    """The share of each class for one row."""
-    return dict(zip(CLASSES, SHARES[rule(row)]))
+    """The probability of each class for one row."""
+    return dict(zip(CLASSES, PROBABILITIES[rule(row)]))
 '''
 
 MEAN = '''
@@ -73,13 +74,13 @@ def predict(row):
 
 
 def predict_proba(row):
-    """The share of each class for one row."""
+    """The probability of each class for one row."""
     return dict(zip(CLASSES, _mean(row)))
 '''
 
 
 def export(rules: RuleSet) -> str:
-    """Source of `predict(row)` and, where classes have shares, `predict_proba(row)`.
+    """Source of `predict(row)` and, where rules have them, `predict_proba(row)`.
 
     Parameters
     ----------
@@ -106,11 +107,15 @@ def export(rules: RuleSet) -> str:
 def _ordered(rules):
     """Constants and functions of rules that are asked in order."""
     constants = [f"ANSWERS = {_tuple(portable.answers(rules))}"]
+    if decision_text(rules):
+        constants.insert(0, f"# {decision_text(rules)}")
     functions = [_chain(rules), PREDICT]
     if portable.has_shares(rules):
         constants.append(f"CLASSES = {_tuple(portable.class_labels(rules))}")
-        constants.append(f"SHARES = {_lines(map(_tuple, portable.outputs(rules)))}")
-        functions.append(SHARES)
+        constants.append(
+            f"PROBABILITIES = {_lines(map(_tuple, portable.outputs(rules)))}"
+        )
+        functions.append(PREDICT_PROBA)
     return ["\n".join(constants), *functions]
 
 
@@ -181,7 +186,10 @@ def _comments(rules):
     *others, last = rules.rows()
     if rules.decision == "average":
         last = {**last, "if": "always"}
-    texts = [f"{row['rule']}. {row['if']}: {row['then']}" for row in (*others, last)]
+    texts = []
+    for row in (*others, last):
+        answer = f"{row['then']}, {row['told']}" if row["told"] else row["then"]
+        texts.append(f"{row['rule']}. {row['if']}: {answer}")
     # A line break in a name would end the comment and begin a statement.
     return [render.plain(text) for text in texts]
 

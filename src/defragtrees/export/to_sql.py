@@ -6,6 +6,7 @@ asked as well.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 from defragtrees.export import portable
 from defragtrees.export._sql import DIALECTS
@@ -24,6 +25,8 @@ def export(
     dialect: str = "ansi",
     table: str | Sequence[str] | None = None,
     column: str = "prediction",
+    probabilities: bool = False,
+    probability_of: Any = None,
 ) -> str:
     """An SQL expression with the answer for a row, or a SELECT over a table.
 
@@ -38,6 +41,11 @@ def export(
         `SELECT *, … AS "prediction" FROM "shop"."sales"`.
     column : str, default="prediction"
         With `table`, the name of the column that holds the answers.
+    probabilities : bool, default=False
+        With `table`, one more column for each class, such as "probability yes".
+    probability_of : class label, optional
+        The expression, or the column, is the probability of this class instead of the
+        answer.
 
     Examples
     --------
@@ -56,12 +64,52 @@ def export(
             f"dialect must be one of {', '.join(sorted(DIALECTS))}; got {dialect!r}."
         )
     chosen = DIALECTS[dialect]
-    text = _expression(rules, chosen)
+    if probability_of is None:
+        text = _expression(rules, chosen)
+    else:
+        text = _probability(rules, chosen, _class_place(rules, probability_of))
+    if table is None and probabilities:
+        raise ValueError(
+            "probabilities=True needs a table, as each class gets a column of its own; "
+            "got none. Pass table, or probability_of for one expression."
+        )
     if table is None:
         return f"{text}\n"
+    columns = [f"{text} AS {chosen.name(column)}"]
+    for k, label in enumerate(_told_classes(rules) if probabilities else ()):
+        name = chosen.name(f"probability {label}")
+        columns.append(f"{_probability(rules, chosen, k)} AS {name}")
     parts = [table] if isinstance(table, str) else list(table)
     source = ".".join(chosen.name(part) for part in parts)
-    return f"SELECT *, {text} AS {chosen.name(column)}\nFROM {source}\n"
+    return f"SELECT *, {', '.join(columns)}\nFROM {source}\n"
+
+
+def _told_classes(rules):
+    """The classes, all of which have a probability in each rule."""
+    if not rules.outcome.n_classes or not portable.has_shares(rules):
+        raise ValueError(
+            "Probabilities need rules for classes, each with its distribution; these "
+            "have none. Leave probabilities and probability_of out."
+        )
+    return portable.class_labels(rules)
+
+
+def _class_place(rules, label):
+    labels = _told_classes(rules)
+    if label not in labels:
+        raise ValueError(
+            f"probability_of must be one of the classes {labels[:5]!r}; got {label!r}."
+        )
+    return labels.index(label)
+
+
+def _probability(rules, dialect, k):
+    """The probability of the k-th class."""
+    held = _held(rules, dialect)
+    if rules.decision == "average":
+        return _mean(rules, held, dialect, k)
+    shares = [dialect.literal(shares[k]) for shares in portable.outputs(rules)]
+    return _chain(held, shares)
 
 
 def _expression(rules, dialect):
@@ -94,16 +142,16 @@ def _chain(held, answers):
     return "\n".join(["CASE", *lines, f"  ELSE {answers[-1]}", "END"])
 
 
-def _mean(rules, held, dialect):
-    """Total over weight, each added up in the order in which `predict` adds up."""
-    (products,), weights = _summands(rules)
-    total = _sum(held, products, dialect)
+def _mean(rules, held, dialect, k=0):
+    """Total of an output over weight, each added up in the order of `predict`."""
+    products, weights = _summands(rules)
+    total = _sum(held, products[k], dialect)
     weight = _sum(held, weights, dialect)
     if not portable.needs_default(rules):
         return f"({total} / {weight})"
     return (
         f"CASE WHEN {weight} > {dialect.literal(0.0)} THEN {total} / {weight} "
-        f"ELSE {dialect.literal(portable.answers(rules)[-1])} END"
+        f"ELSE {dialect.literal(portable.outputs(rules)[-1][k])} END"
     )
 
 

@@ -1,6 +1,7 @@
 """Rules as plain text."""
 
 from defragtrees.rules import RuleSet
+from defragtrees.sentences import decision_text
 
 __all__ = ["export"]
 
@@ -9,6 +10,8 @@ SUFFIX = ".txt"
 
 def export(rules: RuleSet, *, header: str = "") -> str:
     """The rules as a person would say them, one on each line.
+
+    Where a threshold or costs decide, a last line says so.
 
     Parameters
     ----------
@@ -24,5 +27,5 @@ def export(rules: RuleSet, *, header: str = "") -> str:
     Sales
     1. otherwise 2
     """
-    lines = [header, str(rules)] if header else [str(rules)]
+    lines = filter(None, [header, str(rules), decision_text(rules)])
     return "\n".join(lines) + "\n"

@@ -5,6 +5,7 @@ which rule answers or, where rules are averaged, which of all rules hold.
 """
 
 import math
+import warnings
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +14,7 @@ from sklearn.tree._tree import Tree
 
 from defragtrees.export import portable
 from defragtrees.rules import RuleSet
+from defragtrees.tables import listed
 
 __all__ = ["export"]
 
@@ -22,11 +24,14 @@ NO_FILE = (
     "tree with joblib."
 )
 
+LEAVES = ("probabilities", "answers")
 NO_CHILD, NO_FEATURE = -1, -2  # as scikit-learn marks a leaf
 
 
-def export(rules: RuleSet, *, max_leaves: int = 1000) -> tree.BaseDecisionTree:
-    """A fitted decision tree that predicts as the rules do.
+def export(
+    rules: RuleSet, *, max_leaves: int = 1000, leaves: str = "probabilities"
+) -> tree.BaseDecisionTree:
+    """A fitted decision tree that says what the rules say.
 
     scikit-learn rounds X to float32 before it compares. The tree agrees with the rules
     on every row of float32 numbers; on another row it may differ where a threshold
@@ -39,6 +44,11 @@ def export(rules: RuleSet, *, max_leaves: int = 1000) -> tree.BaseDecisionTree:
         On numeric features.
     max_leaves : int, default=1000
         Most leaves; rules that need more are refused.
+    leaves : {"probabilities", "answers"}, default="probabilities"
+        What its leaves hold of rules for classes. A tree of scikit-learn answers with
+        the first of the likeliest classes. Rules that answer otherwise, by threshold
+        or costs, need "answers": such a rule's leaf then gives its answer the
+        probability 1.
 
     Examples
     --------
@@ -55,6 +65,8 @@ def export(rules: RuleSet, *, max_leaves: int = 1000) -> tree.BaseDecisionTree:
     |--- degrees >  20.00
     |   |--- value: [5.00]
     """
+    if leaves not in LEAVES:
+        raise ValueError(f"leaves must be one of {LEAVES}; got {leaves!r}.")
     for tests in portable.column_tests(rules):
         for test in tests:
             if test.labels is not None:
@@ -63,7 +75,8 @@ def export(rules: RuleSet, *, max_leaves: int = 1000) -> tree.BaseDecisionTree:
                     f"categories of {test.name!r}. Encode them before the ensemble is "
                     "fitted, or choose another format."
                 )
-    return _estimator(rules, _in_order(_merged(_grow(rules, max_leaves))))
+    values = _values(rules, leaves)
+    return _estimator(rules, _in_order(_merged(_grow(rules, values, max_leaves))))
 
 
 @dataclass
@@ -99,10 +112,9 @@ class _Place:
     rules: tuple[int, ...]
 
 
-def _grow(rules, max_leaves):
+def _grow(rules, values, max_leaves):
     """Nodes from the root on; children come after their parent."""
     tests = portable.column_tests(rules)
-    values = _values(rules)
     nodes = [_Node()]
     open_places = [_Place(0, {}, tuple(range(len(tests))))]
     n_leaves = 1
@@ -183,20 +195,28 @@ def _parted(spans, split):
     return {**spans, feature: left}, {**spans, feature: right}
 
 
-def _values(rules):
-    """For each rule what a leaf holds: a number, or class shares.
-
-    A tree answers with the first of the classes that have the largest share. Where
-    that is not what the rule says, its leaf gives its answer the whole share.
-    """
+def _values(rules, leaves):
+    """For each rule what a leaf holds: a number, or class shares."""
     if rules.decision == "average" or not rules.outcome.n_classes:
         return portable.outputs(rules)
-    labels, values = portable.class_labels(rules), []
-    for rule, answer in zip(rules, portable.answers(rules), strict=True):
+    labels, values, others = portable.class_labels(rules), [], []
+    answers = portable.answers(rules)
+    for k, (rule, answer) in enumerate(zip(rules, answers, strict=True), start=1):
         shares, position = rule.distribution, labels.index(answer)
-        if shares is None or int(np.argmax(shares)) != position:
-            shares = [float(k == position) for k in range(len(labels))]
+        is_other = shares is not None and int(np.argmax(shares)) != position
+        if is_other and leaves == "probabilities":
+            others.append(k)
+        if shares is None or (is_other and leaves == "answers"):
+            shares = [float(place == position) for place in range(len(labels))]
         values.append(tuple(float(share) for share in shares))
+    if others:
+        warnings.warn(
+            "The tree tells the probabilities of the rules and answers with the "
+            f"likeliest class; rule {listed(others)} answers another one. Decide from "
+            "predict_proba, or pass leaves='answers'.",
+            UserWarning,
+            stacklevel=4,
+        )
     return values
 
 

@@ -137,6 +137,7 @@ def test_importing_the_pictures_does_not_import_matplotlib():
 
 def test_names_are_the_promised_ones_and_documented():
     assert plots.__all__ == [
+        "calibration",
         "comparison",
         "convergence",
         "count_regions",

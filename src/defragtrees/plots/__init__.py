@@ -9,6 +9,7 @@ from defragtrees.plots.style import COLOURS as COLOURS
 from defragtrees.plots.style import MARKERS as MARKERS
 
 PICTURES = {
+    "calibration": "defragtrees.plots.promises",
     "comparison": "defragtrees.plots.curves",
     "convergence": "defragtrees.plots.curves",
     "count_regions": "defragtrees.plots.ensembles",

@@ -71,7 +71,18 @@ def _curve(ax, mark, palette, rows):
         look = {"ms": 13, "mfc": "none", "mec": colour, "mew": 2, "label": mark.label}
         return [(ax.plot(mark.x, mark.y, "o", **look)[0], mark.label)]
     look = {"fmt": f"{mark.marker}{mark.line}", "color": colour, "label": mark.label}
-    return [(ax.errorbar(mark.x, mark.y, mark.spread, **look), mark.label)]
+    spread = mark.spread
+    if mark.reach is not None:
+        ends = list(zip(mark.y, mark.reach, strict=True))
+        spread = [
+            [y - low for y, (low, _) in ends],
+            [high - y for y, (_, high) in ends],
+        ]
+        look |= {"elinewidth": 1.2, "capsize": 2.5}
+    beside = {"textcoords": "offset points", "va": "center", "fontsize": 8}
+    for x, y, number in zip(mark.x, mark.y, mark.numbers or (), strict=False):
+        ax.annotate(str(number), (x, y), (5, 5), color=palette["quiet"], **beside)
+    return [(ax.errorbar(mark.x, mark.y, spread, **look), mark.label)]
 
 
 def _level(ax, mark, palette, rows):

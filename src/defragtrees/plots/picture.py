@@ -55,11 +55,13 @@ class Curve:
     x: list[float]
     y: list[float]
     colour: str
-    marker: str = "o"  # in the words of matplotlib, as is `line`
+    marker: str = "o"  # in the words of matplotlib, as is `line`; "" is none
     line: str = "-"
     spread: list[float] | None = None  # half the length of error bars
+    reach: list[tuple[float, float]] | None = None  # their two ends, where they differ
     title: str = ""  # what is told of all points
     texts: list[str] | None = None  # of each; it holds no names
+    numbers: list[int] | None = None  # that stand beside the points
 
 
 @dataclass(frozen=True)

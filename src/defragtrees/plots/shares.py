@@ -4,7 +4,8 @@ import math
 
 import numpy as np
 
-from defragtrees import metrics, render
+from defragtrees import render
+from defragtrees.metrics.rulesets import covering_count
 from defragtrees.plots import style
 from defragtrees.plots.rows import encoded
 
@@ -158,7 +159,7 @@ def overlap(rules, X, ax=None):
     """
     matrix = encoded(rules, X)
     held = rules.covers_encoded(matrix)
-    counts, mean = held[:, :-1].sum(axis=1), metrics.covering_count(rules, held)
+    counts, mean = held[:, :-1].sum(axis=1), covering_count(rules, held)
     if rules.decision == "partition":
         # Its last rule is a leaf like the others, written as the otherwise.
         counts = np.ones(len(matrix), int)

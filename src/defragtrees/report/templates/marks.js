@@ -11,22 +11,40 @@ const legendTrace = (name, color) => ({
   line: { color, width: 3 }, hoverinfo: "skip", meta: { role: "legend" },
 });
 
+function errorBars(mark) {
+  const look = { thickness: 1.2, width: 3 };
+  if (mark.spread) return { error_y: { array: mark.spread, ...look } };
+  if (!mark.reach) return {};
+  return { error_y: {
+    type: "data", symmetric: false, ...look,
+    array: mark.reach.map(([, high], i) => high - mark.y[i]),
+    arrayminus: mark.reach.map(([low], i) => mark.y[i] - low),
+  } };
+}
+
 const drawers = {
   curve(mark, { look, place }) {
     const isRing = mark.marker === "ring";
+    const parts = [
+      mark.line && !isRing && "lines", mark.marker && "markers", mark.numbers && "text",
+    ];
     const title = mark.title ? `<b>${plain(mark.title)}</b><br>` : "";
     return { traces: [{
-      type: "scatter", mode: isRing ? "markers" : "lines+markers",
+      type: "scatter", mode: parts.filter(Boolean).join("+"),
       name: legendName(mark.label, place), x: mark.x, y: mark.y,
       line: { color: look.read(mark.colour), width: 2, dash: dashes[mark.line] },
       marker: {
         size: isRing ? 17 : 8, symbol: symbols[mark.marker], color: look.read(mark.colour),
         ...(isRing ? { line: { width: 2.5 } } : {}),
       },
-      ...(mark.spread ? { error_y: { array: mark.spread, thickness: 1.2, width: 3 } } : {}),
+      ...errorBars(mark),
       ...(mark.texts
-        ? { text: mark.texts.map((text) => title + text), hoverinfo: "text" }
+        ? { hovertext: mark.texts.map((text) => title + text), hoverinfo: "text" }
         : { hoverinfo: "skip" }),
+      ...(mark.numbers
+        ? { text: mark.numbers.map(String), textposition: "top right", cliponaxis: false,
+            textfont: { color: look.read("quiet"), size: 11 } }
+        : {}),
     }] };
   },
 

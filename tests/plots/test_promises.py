@@ -1,0 +1,77 @@
+"""calibration: what rules tell against what is observed."""
+
+import numpy as np
+import pytest
+from matplotlib import cbook
+
+from defragtrees import Condition, Rule, RuleSet, plots
+from defragtrees.plots.picture import Curve
+from defragtrees.plots.promises import calibration_picture
+
+from .conftest import make_classes, make_numbers, make_rows, make_single
+
+
+def make_risks():
+    """Two rules for a rare class with a dollar in its name."""
+    risky = Rule((Condition(0, lower=0.5),), "no", (0.75, 0.25))
+    classes = ("no", "yes $5 or $9")
+    return RuleSet(
+        (risky,), Rule((), "no", (1.0, 0.0)), ("x",), "classification", classes
+    )
+
+
+X = np.array([[0.6]] * 8 + [[0.1]] * 4)
+Y = np.array(["yes $5 or $9"] * 4 + ["no"] * 8)
+
+
+def test_a_point_for_each_rule_with_its_interval():
+    ax = plots.calibration(make_risks(), X, Y)
+    points = ax.containers[-1]
+    assert points[0].get_xydata().tolist() == [[0.25, 0.5], [0.0, 0.0]]
+    # Wilson's interval of 4 of 8, and of 0 of 4.
+    bars = [segment[:, 1] for segment in points[2][0].get_segments()]
+    assert bars[0] == pytest.approx([0.2152, 0.7848], abs=1e-4)
+    assert bars[1] == pytest.approx([0.0, 0.4899], abs=1e-4)
+    assert [text.get_text() for text in ax.texts] == ["1", "2"]
+    assert ax.get_xlim() == ax.get_ylim()
+    assert not cbook.is_math_text(ax.get_xlabel())
+
+
+def test_weights_count_as_rows():
+    weight = np.r_[np.zeros(4), np.ones(8)]
+    ax = plots.calibration(make_risks(), X, Y, weight)
+    assert ax.containers[-1][0].get_xydata().tolist() == [[0.25, 0.0], [0.0, 0.0]]
+
+
+def test_each_class_of_more_than_two_has_its_colour():
+    rules = make_classes()
+    rows, answers = make_rows(rules)
+    ax = plots.calibration(rules, rows, answers)
+    labels = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert labels == ["observed as told", r"_ask \$", "buy", "keep"]
+    assert ax.get_xlabel() == "told probability"
+
+
+def test_numbers_are_means_and_a_rule_without_rows_has_no_point():
+    rules = make_numbers()
+    low = np.array([[0.1, 0.1], [0.2, 0.9]])
+    ax = plots.calibration(rules, low, [1.0, 2.0])
+    assert ax.containers[-1][0].get_xydata().tolist() == [[1.25, 1.5]]
+    assert ax.get_ylabel() == "observed mean"
+    ax.figure.canvas.draw()
+
+
+def test_rules_that_tell_no_probabilities_are_refused():
+    with pytest.raises(ValueError, match="needs rules that tell probabilities"):
+        plots.calibration(make_single(), [[0.0, 1.0]], ["no"])
+
+
+def test_what_is_told_of_a_point_names_its_rule():
+    row = {"rule": 2, "class": "yes", "told": 0.1, "observed": 0.2, "n_rows": 10.0}
+    row |= {"low": 0.05, "high": 0.5}
+    picture = calibration_picture([row], make_risks().outcome, "{:.0%}".format)
+    diagonal, points = picture.marks
+    assert isinstance(points, Curve)
+    assert points.texts == ["rule 2<br>told 10%<br>observed 20% (5% to 50%)"]
+    assert (points.numbers, points.reach) == ([2], [(0.05, 0.5)])
+    assert diagonal.x == diagonal.y

@@ -1,6 +1,7 @@
 """Rules, rows and the browser that the tests of the report share."""
 
 import os
+import re
 import shutil
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import numpy as np
 from defragtrees.conditions import Condition, Rule
 from defragtrees.forest import Forest, Tree
 from defragtrees.methods.base import RuleClassifier, RuleRegressor, Simplifier
+from defragtrees.report.page import Page
 from defragtrees.rules import RuleSet
 
 SCREENSHOTS = Path(
@@ -100,3 +102,15 @@ def numbers(decision):
     forest = Forest((stump(0, 1.0, 0.0, 4.0),), names, "regression")
     X = np.array([[2.0, 2.0], [2.0, 0.0], [0.0, 2.0], [0.0, 0.0]])
     return GivenRegressor(forest, rules=rules).fit(X), X, np.array([3.0, 4.0, 0.0, 0.0])
+
+
+def cells(html):
+    """The cells of the body of a table, as text."""
+    body = html[html.index("<tbody>") :]
+    lines = [re.split("</t[hd]>", line)[:-1] for line in body.split("</tr>")[:-1]]
+    return [[re.sub("<(?!/?b>)[^>]*>", "", cell) for cell in line] for line in lines]
+
+
+def written(section, summary):
+    """The pieces of a section on a page without pictures."""
+    return section.write(Page(summary, is_live=False, is_drawn=False))

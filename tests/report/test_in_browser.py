@@ -8,7 +8,7 @@ from sklearn.model_selection import train_test_split
 
 from defragtrees import datasets, simplify
 from defragtrees.report import write_report
-from tests.report.cases import ARGUMENTS, CHROMIUM, SCREENSHOTS, named
+from tests.report.cases import ARGUMENTS, CHROMIUM, SCREENSHOTS, named, weather
 
 playwright = pytest.importorskip("playwright.sync_api")
 pytest.importorskip("plotly")
@@ -228,6 +228,8 @@ def test_the_page_reads_in_order_without_scripts(browser, spam):
         assert headings == [
             "The question",
             "The rules",
+            "How good against y",
+            "Told and observed",
             "More rules or fewer",
             "How close to the ensemble",
             "Where they disagree",
@@ -241,7 +243,7 @@ def test_the_page_reads_in_order_without_scripts(browser, spam):
             for each in page.locator(kind).all():
                 assert each.is_visible(), kind
         assert page.locator(".card").count() == simple.rules_.n_rules
-        assert page.locator(".static svg").count() == 3
+        assert page.locator(".static svg").count() == 4
         assert page.locator("input:visible").count() == 0
         assert page.locator("figure .live:visible").count() == 0
         visit.keep("no-scripts")
@@ -287,9 +289,31 @@ def test_it_prints_on_white_with_still_pictures(browser, spam, tmp_path):
         visit.page.emulate_media(media="print")
         background = "getComputedStyle(document.body).backgroundColor"
         assert visit.page.evaluate(background) == "rgb(255, 255, 255)"
-        assert visit.page.locator(".static svg:visible").count() == 3
+        assert visit.page.locator(".static svg:visible").count() == 4
         for hidden in ("nav", "figure .live", "fieldset", "#status"):
             assert visit.page.locator(f"{hidden}:visible").count() == 0, hidden
+
+
+def test_told_and_observed_are_points_with_their_intervals(browser, tmp_path):
+    path = write_report(tmp_path / "weather.html", *weather())
+    with Visit(browser, path) as visit:
+        diagonal, points = visit.page.evaluate(
+            """document.getElementById("plot-calibration").data.map((trace) => ({
+              mode: trace.mode, x: trace.x, y: trace.y, text: trace.text,
+              hover: trace.hovertext,
+              up: trace.error_y && trace.error_y.array,
+              down: trace.error_y && trace.error_y.arrayminus,
+            }))"""
+        )
+    assert diagonal["mode"] == "lines"
+    assert diagonal["x"] == diagonal["y"]
+    assert points["mode"] == "markers+text"
+    assert points["text"] == ["1", "2", "3"]
+    assert points["x"] == points["y"] == [1.0, 0.5, 0.0]
+    # Wilson's intervals of 2 of 2, 1 of 2 and 0 of 2.
+    assert points["down"] == pytest.approx([0.6576, 0.4055, 0.0], abs=1e-4)
+    assert points["up"] == pytest.approx([0.0, 0.4055, 0.6576], abs=1e-4)
+    assert points["hover"][0].startswith("rule 1<br>told 100")
 
 
 @pytest.fixture(scope="module")

@@ -124,7 +124,7 @@ def test_without_plotly_the_page_has_still_pictures_and_says_so(tmp_path, monkey
     page = page_of(tmp_path, *weather())
     assert "<script" not in page
     assert "script-src 'none'" in page
-    assert page.count("<svg") == 2
+    assert page.count("<svg") == 3
     assert "pip install &#x27;defragtrees[report]&#x27;" in page
     assert "<input" not in page
 

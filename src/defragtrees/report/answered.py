@@ -66,11 +66,18 @@ class AnsweredRows:
         return self.forest.predict_from_raw(self._raw)
 
     @cached_property
-    def sureness(self):
-        """The ensemble's probability of the class that it says; None for numbers."""
+    def probabilities(self):
+        """How likely the ensemble finds each class; None for numbers."""
         if not self.forest.outcome.n_classes:
             return None
-        return self.forest.proba_from_raw(self._raw).max(axis=1)
+        return self.forest.proba_from_raw(self._raw)
+
+    @property
+    def sureness(self):
+        """The ensemble's probability of the class that it says; None for numbers."""
+        if self.probabilities is None:
+            return None
+        return self.probabilities.max(axis=1)
 
     @property
     def expected(self):

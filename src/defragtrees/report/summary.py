@@ -3,6 +3,7 @@
 Nothing here knows HTML. What only one section needs stands in the section's module.
 """
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,6 +34,8 @@ class Card:
     # Of each condition, what is said before the feature's name, the name, the rest.
     parts: tuple[tuple[str, str, str], ...]
     then: str
+    told: str  # of its training rows: rate, rows and interval; empty if nobody measured
+    ensemble_told: float | None  # what the ensemble says of these on average
     weight: str | None  # of a rule that is averaged
     n_rows: int  # that it answers or, where rules are averaged, in which it holds
     share: float  # of all rows, by weight
@@ -75,6 +78,11 @@ class Summary:
         """What they predict."""
         return self.rules.outcome
 
+    @property
+    def has_costs(self):
+        """Whether mistakes differ in what they cost."""
+        return self.rules.costs is not None or self.rules.threshold is not None
+
 
 def summarize(
     simplifier,
@@ -114,7 +122,7 @@ def summarize(
         rows=rows,
         is_weighted=sample_weight is not None,
         scores=simplifier.evaluate_encoded(
-            rows.matrix, rows.answers, rows.y, rows.weight
+            rows.matrix, rows.answers, rows.y, rows.weight, rows.probabilities
         ),
         cards=tuple(_card(rows, k) for k in range(rows.rules.n_rules)),
         features=use,
@@ -157,12 +165,23 @@ def _card(rows, k):
         number=k + 1,
         parts=tuple(condition_parts(c, rules) for c in rule.conditions),
         then=answer_of(rules, k),
+        **_told(rules, k),
         weight=render.number(rule.weight) if rules.decision == "average" else None,
         n_rows=int(members.sum()),
         share=rows.share(members),
         holds=rows.share(rows.held[:, k]),
         **_quality(rows, members),
     )
+
+
+def _told(rules, k):
+    """What a rule tells of its training rows, and the ensemble's mean over them."""
+    row, mean = rules.rows()[k], list(rules)[k].ensemble_mean
+    if rules.outcome.n_classes:
+        mean = row["ensemble_mean"]
+    is_measured = mean is not None and not math.isnan(mean)
+    told = row["told"] if rules.outcome.n_classes else true_minus(row["told"])
+    return {"told": told, "ensemble_told": mean if is_measured else None}
 
 
 def condition_parts(condition, rules):

@@ -11,6 +11,7 @@ __all__ = [
     "error_text",
     "fidelity_text",
     "percent",
+    "rate_text",
     "sentence",
     "setting_text",
     "true_minus",
@@ -45,6 +46,19 @@ def percent(share):
     if 0.995 <= share < 1 - 1e-12:
         return ">99\N{NO-BREAK SPACE}%"
     return f"{100 * share:.0f}\N{NO-BREAK SPACE}%"
+
+
+def rate_text(rate):
+    """A rate in per cent, as precisely as rare classes need it.
+
+    Examples
+    --------
+    >>> [rate_text(r).split()[0] for r in (0.0004, 0.0803, 0.6, 0.9996, 1.0)]
+    ['0.04', '8.0', '60.0', '99.96', '100']
+    """
+    apart = min(rate, 1 - rate)
+    digits = 0 if apart <= 0 else 1 if apart >= 0.001 else 2
+    return f"{100 * rate:.{digits}f}\N{NO-BREAK SPACE}%"
 
 
 def count(number):

@@ -74,7 +74,7 @@ def write_report(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     written = write_report(f"{folder}/iris.html", simple, X, y)
     ...     written.read_text(encoding="utf-8").count("</section>")
-    10
+    12
     """
     place = _checked(path)
     is_whole = isinstance(max_rows, int | np.integer) and not isinstance(max_rows, bool)

@@ -56,6 +56,8 @@ class Section:
 SECTIONS = (
     Section("question", "Question", "The question", ".question"),
     Section("rules", "Rules", "The rules", ".rules"),
+    Section("measures", "Measures", "How good against y", ".measures"),
+    Section("calibration", "Calibration", "Told and observed", ".calibration"),
     Section("path", "Trade-off", "More rules or fewer", ".path"),
     Section("comparison", "Methods", "Other methods", ".comparison"),
     Section("closeness", "Closeness", "How close to the ensemble", ".closeness"),

@@ -11,13 +11,13 @@ from defragtrees.report.wording import (
     sentence,
 )
 
-__all__ = ["class_pairs", "number_levels", "write"]
+__all__ = ["class_pairs", "number_levels", "pairs_table", "write"]
 
 MOST_CLASSES = 12
 QUANTILES = (0.1, 0.5, 0.9)
 ANSWERING = (
-    ("Rules as printed", ""),
-    ("Posterior behind them", "posterior_"),
+    ("Rules", ""),
+    ("Posterior of the mixture", "posterior_"),
     ("Ensemble", "ensemble_"),
 )
 
@@ -33,7 +33,7 @@ def write(page):
         f"<p>Fidelity is {outcome.fidelity_meaning}; error is {outcome.error_meaning}. "
         "“Training” are the rows that the rules were found on.</p>",
         table(header, _scores(summary), "Error and fidelity", numeric=(1, 2, 3, 4)),
-        _pairs_table(summary) if outcome.n_classes else _levels_table(summary),
+        _answers_table(summary) if outcome.n_classes else _levels_table(summary),
     ]
 
 
@@ -52,26 +52,37 @@ def _scores(summary):
     return lines
 
 
-def class_pairs(rows):
-    """Classes that anybody answers with, and counts of rows.
+def class_pairs(classes, down, across):
+    """Classes that anybody says, and counts of rows by both.
 
-    The rules' answers are down and the ensemble's across.
+    Parameters
+    ----------
+    classes : tuple
+    down, across : arrays of shape (n_samples,)
+        Classes by two of rules, ensemble and y.
     """
     seen = [
-        label
-        for label in rows.rules.classes
-        if (rows.predicted == label).any() or (rows.answers == label).any()
+        label for label in classes if (down == label).any() or (across == label).any()
     ]
     counts = [
-        [int(((rows.predicted == one) & (rows.answers == two)).sum()) for two in seen]
-        for one in seen
+        [int(((down == one) & (across == two)).sum()) for two in seen] for one in seen
     ]
     return seen, counts
 
 
-def _pairs_table(summary):
-    """How often the rules say one class and the ensemble another."""
-    labels, counts = class_pairs(summary.rows)
+def pairs_table(rows, down, across, first, second, caption):
+    """How often one says a class and the other another.
+
+    Parameters
+    ----------
+    rows : AnsweredRows
+    down, across : arrays of shape (n_samples,)
+        As in `class_pairs`.
+    first, second : str
+        Who says them.
+    caption : str
+    """
+    labels, counts = class_pairs(rows.rules.classes, down, across)
     if len(labels) > MOST_CLASSES:
         return f"<p>There are {len(labels)} classes, too many for a table.</p>"
     lines = [
@@ -85,12 +96,20 @@ def _pairs_table(summary):
         for i, (label, line) in enumerate(zip(labels, counts, strict=True))
     ]
     return table(
-        ["Rules say", *(Cell(f"ensemble: {name(label)}") for label in labels)],
+        [first, *(Cell(f"{second}: {name(label)}") for label in labels)],
         lines,
-        "Rows by what the rules say and what the ensemble says",
+        caption,
         numeric=range(1, len(labels) + 1),
         kind="pairs",
     )
+
+
+def _answers_table(summary):
+    """How often the rules say one class and the ensemble another."""
+    rows = summary.rows
+    title = "Rows by what the rules say and what the ensemble says"
+    both = rows.predicted, rows.answers
+    return pairs_table(rows, *both, "Rules say", "ensemble", title)
 
 
 def number_levels(rows):

@@ -1,5 +1,7 @@
 """What was asked: the ensemble, the rows, and the first few numbers."""
 
+import math
+
 import numpy as np
 
 from defragtrees.render import plural
@@ -63,6 +65,25 @@ def _wish(simplifier):
     return wish
 
 
+def _error_tiles(scores, outcome):
+    """Errors of rules and ensemble, and how well they tell classes apart."""
+    whose = (("", "rules"), ("ensemble_", "ensemble"))
+    if not outcome.n_classes:
+        return [
+            (amount(scores[f"{prefix}rmse"], 3), f"root mean squared error, {who}")
+            for prefix, who in whose
+        ]
+    shown = [
+        (error_text(scores[f"{prefix}error"], outcome), f"wrong, by the {who}")
+        for prefix, who in whose
+    ]
+    auc = scores.get("auc", math.nan)
+    if not math.isnan(auc):
+        other = f"{scores['ensemble_auc']:.3f}"
+        shown.append((f"AUC {auc:.3f}", f"of the rules; {other} of the ensemble"))
+    return shown
+
+
 def tiles(summary):
     """The few numbers that one would say first."""
     scores, outcome = summary.scores, summary.outcome
@@ -77,11 +98,7 @@ def tiles(summary):
         else (f"R² {amount(fidelity, 3)}", "of the ensemble’s answers (fidelity)"),
     ]
     if "error" in scores:
-        kind = "wrong" if outcome.n_classes else outcome.error_name
-        shown += [
-            (error_text(scores[name], outcome), f"{kind}, by the {whose}")
-            for name, whose in (("error", "rules"), ("ensemble_error", "ensemble"))
-        ]
+        shown += _error_tiles(scores, outcome)
     else:
         covered = percent(scores["coverage"])
         shown.append((covered, "of rows have a rule before the last one"))

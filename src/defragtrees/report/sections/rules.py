@@ -1,7 +1,8 @@
 """The rules as cards that show their order."""
 
 from defragtrees.report.markup import answer_badge, breakable, isolated, text
-from defragtrees.report.wording import amount, count, percent
+from defragtrees.report.sections.measures import unanswered_words
+from defragtrees.report.wording import amount, count, percent, rate_text, sentence
 
 __all__ = ["write"]
 
@@ -13,6 +14,10 @@ HOW_TO_READ = {
     "average": "Every rule that holds has a say. The answer is the mean of what they "
     "say, each counted by its weight.",
 }
+WHERE_FROM = (
+    " Under an answer stands what was observed in the rule’s training rows; beside it "
+    "what the rows of this report say."
+)
 HINT = (
     '<p class="hint live-only">Choose a rule, with a click or with Tab and the '
     'arrow keys, to see its rows in <a href="#rows">the plot of all rows</a> and '
@@ -29,9 +34,11 @@ def write(page):
     items = "\n".join(_card(card, summary, page.is_live) for card in summary.cards)
     order = " in-order" if summary.rules.decision == "first" else ""
     return [
-        f"<p>{HOW_TO_READ[summary.rules.decision]} Numbers are exact as printed.</p>",
+        f"<p>{HOW_TO_READ[summary.rules.decision]} Numbers are exact as printed."
+        f"{WHERE_FROM if any(card.told for card in summary.cards) else ''}</p>",
         HINT if page.is_live else "",
         f'<ol class="cards{order}" role="list">{items}</ol>',
+        unanswered_words(summary),
         STATUS if page.is_live else "",
     ]
 
@@ -65,10 +72,28 @@ def _card(card, summary, is_live):
         f'<span class="lead">{_lead(card, summary.rules)}</span></h3>{choose}</div>'
         f'<div class="body">{conditions}'
         f'<p class="then"><span class="word">{then}</span> '
-        f"{answer_badge(card.then, colour)}{weight}</p></div>"
+        f"{answer_badge(card.then, colour)}{weight}</p>"
+        f"{_told(card, summary.outcome)}</div>"
         f'<div class="proof"><span class="meter {colour}" aria-hidden="true">'
         f'<span style="width:{100 * card.share:.1f}%"></span></span>'
         f'<p class="evidence">{_evidence(card, summary.rules)}</p></div></li>'
+    )
+
+
+def _told(card, outcome):
+    """What was observed in the training rows, and what the ensemble says of them."""
+    if not card.told:
+        return ""
+    # A number and its sign stay together.
+    told = card.told.replace(" %", "\N{NO-BREAK SPACE}%")
+    first, bracket, rest = sentence(told).partition(" (")
+    second = ""
+    if card.ensemble_told is not None and "ensemble" not in card.told:
+        tell = rate_text if outcome.n_classes else amount
+        second = f" The ensemble says {tell(card.ensemble_told)} on average."
+    return (
+        f'<p class="told"><b>{isolated(first)}</b>{isolated(bracket + rest)}.{second}'
+        "</p>"
     )
 
 

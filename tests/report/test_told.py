@@ -1,0 +1,121 @@
+"""What a report says of probabilities and measures, worked by hand on a few rows."""
+
+import dataclasses
+import re
+
+from defragtrees.conditions import Rule
+from defragtrees.report.sections import calibration, measures
+from defragtrees.report.sections import rules as rules_section
+from defragtrees.report.summary import summarize
+from tests.report.cases import cells, numbers, weather, written
+
+
+def told_weather():
+    """The weather with what its rules tell of ten training rows each."""
+    simple, X, y = weather()
+    counted = [
+        dataclasses.replace(
+            rule, n_rows=10.0, rates=(0.2, 0.8), ensemble_mean=(0.25, 0.75)
+        )
+        for rule in simple.rules_
+    ]
+    simple.rules_ = dataclasses.replace(
+        simple.rules_, rules=tuple(counted[:-1]), default=counted[-1]
+    )
+    return simple, X, y
+
+
+def test_a_card_tells_the_rate_its_rows_its_interval_and_the_ensemble_second():
+    page = "".join(written(rules_section, summarize(*told_weather())))
+    found = re.findall(r'<p class="told">(.*?)</p>', page)
+    plain = [
+        re.sub("<[^>]*>", "", words).replace("\N{NO-BREAK SPACE}", " ")
+        for words in found
+    ]
+    # Wilson's interval of 8 of 10.
+    assert (
+        plain[0]
+        == "80.0 % (8 of 10, 49.0 to 94.3 %). The ensemble says 75.0 % on average."
+    )
+    assert plain[2].startswith("80.0 % are out (8 of 10, ")
+
+
+def test_measures_stand_beside_those_of_the_ensemble():
+    summary = summarize(*weather())
+    words, measured, confusion = written(measures, summary)
+    assert "those of <bdi>out</bdi>" in words
+    lines = {line[0]: line[1:3] for line in cells(measured)}
+    # Rules are wrong on row 3; the ensemble on rows 4 and 6.
+    assert [cell.split()[0] for cell in lines["Error"]] == ["16.7", "33.3"]
+    assert lines["Precision"] == ["0.750", "0.667"]
+    assert lines["Recall"] == ["1.000", "0.667"]
+    # Told are 1, 1, .5, .5, 0, 0; true are 1, 1, 0, 1, 0, 0: of nine pairs one is tied.
+    assert lines["AUC"][0] == f"{8.5 / 9:.3f}"
+    assert "Expected cost" not in lines
+    assert cells(confusion) == [["in", "2", "1"], ["out", "0", "3"]]
+
+
+def test_costs_have_a_line_of_their_own():
+    simple, X, y = weather()
+    simple.rules_ = dataclasses.replace(simple.rules_, threshold=0.5)
+    words, measured, _ = written(measures, summarize(simple, X, y))
+    assert "answered from a probability of 0.5 on" in words
+    assert "Expected cost" in {line[0] for line in cells(measured)}
+
+
+def test_numbers_are_measured_in_the_units_of_y():
+    simple, X, y = numbers("first")
+    lines = cells(written(measures, summarize(simple, X, y))[1])
+    # Answers are 4, 4, 1 and 0; y is 3, 4, 0 and 0.
+    assert [line[:2] for line in lines][:2] == [
+        ["Root mean squared error", "0.7071"],
+        ["Mean absolute error", "0.5"],
+    ]
+
+
+def test_without_y_nothing_is_measured_against_it():
+    simple, X, _ = weather()
+    found = summarize(simple, X)
+    assert written(measures, found) == written(calibration, found) == []
+
+
+def test_told_and_observed_of_each_rule():
+    summary = summarize(*weather())
+    words, _, lines = written(calibration, summary)
+    assert "how likely <bdi>out</bdi> is" in words
+    # Only the rows of rule 2, told 50 % and observed 1 of 2, have both classes.
+    assert "0.0 percentage points" in words
+    plain = [
+        [cell.replace("\N{NO-BREAK SPACE}", " ") for cell in line]
+        for line in cells(lines)
+    ]
+    assert plain == [
+        ["Rule 1", "out", "2", "100 %", "100 %", "34.2 to 100 %"],
+        ["Rule 2", "out", "2", "50.0 %", "50.0 %", "9.5 to 90.5 %"],
+        ["Rule 3", "in", "2", "0 %", "0 %", "0 to 65.8 %"],
+    ]
+
+
+def test_rules_without_probabilities_have_no_calibration():
+    simple, X, y = weather()
+    bare = [dataclasses.replace(rule, distribution=None) for rule in simple.rules_]
+    simple.rules_ = dataclasses.replace(
+        simple.rules_, rules=tuple(bare[:-1]), default=bare[-1]
+    )
+    found = summarize(simple, X, y)
+    assert written(calibration, found) == []
+    assert "AUC" not in {line[0] for line in cells(written(measures, found)[1])}
+
+
+def test_classes_that_no_rule_answers_are_named():
+    simple, X, y = weather()
+    always = dataclasses.replace(
+        simple.rules_, rules=(), default=Rule((), "in", (0.5, 0.5))
+    )
+    simple.rules_ = always
+    page = "".join(written(rules_section, summarize(simple, X, y)))
+    assert "No rule answers <b><bdi>out</bdi></b> (3 rows here, 50" in page
+    simple, X, y = weather()
+    assert "No rule answers" not in "".join(
+        written(rules_section, summarize(simple, X, y))
+    )

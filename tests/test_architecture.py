@@ -19,6 +19,7 @@ FLOORS = {
     "_values": 0,
     "answering": 0,
     "columns": 0,
+    "intervals": 0,
     "_version": 0,
     "render": 0,
     "scores": 0,

@@ -17,6 +17,7 @@ from defragtrees.answering import Answering
 from defragtrees.conditions import Condition, Rule, listed
 from defragtrees.errors import ModelFileError
 from defragtrees.files import read_json, to_json, write_atomic
+from defragtrees.intervals import Intervals
 from defragtrees.outcome import make_outcome
 from defragtrees.sentences import (
     decision_text,
@@ -33,7 +34,7 @@ DECISIONS = ("first", "partition", "average")
 
 
 @dataclass(frozen=True, eq=False)
-class RuleSet(Answering, ByValue):
+class RuleSet(Answering, Intervals, ByValue):
     """Rules that answer every row.
 
     Parameters

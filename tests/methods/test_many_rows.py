@@ -166,10 +166,14 @@ def test_numbers_are_counted_over_all_rows_with_their_weights(
     simple = simplified(boosted_amounts, frame, amounts, weight, refine=refine)
     answers, by = boosted_amounts.predict(frame), simple.apply(frame)
     for k, rule in enumerate(simple.rules_):
-        own, w = answers[by == k], weight[by == k]
-        mean = np.average(own, weights=w)
+        own, w = amounts[by == k], weight[by == k]
+        mean = np.average(own if refine else answers[by == k], weights=w)
         assert rule.answered == pytest.approx(w.sum() / weight.sum(), abs=1e-12)
         assert rule.prediction == pytest.approx(mean, rel=1e-4)
+        low, high = rule.quantiles
+        assert w[own < low - 0.01].sum() <= 0.1 * w.sum() <= w[own <= low + 0.01].sum()
+        assert w[own > high + 0.01].sum() <= 0.1 * w.sum()
+        assert w[own >= high - 0.01].sum() >= 0.1 * w.sum()
         square = np.average((own - rule.prediction) ** 2, weights=w)
         assert rule.error == pytest.approx(square, rel=1e-6)
         assert rule.spread == pytest.approx(square**0.5, rel=1e-6)

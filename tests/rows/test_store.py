@@ -1,5 +1,6 @@
 """The row store: one shard or many, the same sums; all columns stay with their rows."""
 
+import dataclasses
 import math
 
 import numpy as np
@@ -41,6 +42,12 @@ def store_of(ensemble, y, keeps_numbers, target="answers", weight=WEIGHT):
     )
 
 
+def without_quantiles(rules):
+    """Quantiles are counted in narrow cells where rows are in shards."""
+    bare = [dataclasses.replace(rule, quantiles=None) for rule in rules]
+    return dataclasses.replace(rules, rules=tuple(bare[:-1]), default=bare[-1])
+
+
 @pytest.mark.parametrize("target", ["answers", "labels"])
 def test_a_table_and_many_shards_say_the_same_of_rules(case, target, monkeypatch):
     ensemble, y = case
@@ -54,7 +61,13 @@ def test_a_table_and_many_shards_say_the_same_of_rules(case, target, monkeypatch
     assert len(shards.shards.lengths) > 2
     assert table.grid == shards.grid
     assert table.n_rows == shards.n_rows == (WEIGHT > 0).sum()
-    assert table.recount([rules]) == shards.recount([rules])
+    [one], [many] = table.recount([rules]), shards.recount([rules])
+    assert without_quantiles(one) == without_quantiles(many)
+    for exact, counted in zip(one, many, strict=True):
+        assert (exact.quantiles is None) == (one.classes is not None)
+        if exact.quantiles is not None:
+            near = max(0.0025 * np.ptp([exact.prediction, *exact.quantiles]), 1e-4)
+            assert counted.quantiles == pytest.approx(exact.quantiles, abs=near)
     assert shards.evaluate(rules) == pytest.approx(table.evaluate(rules), rel=1e-12)
     assert table.evaluate(rules)["error"] > 0
 
@@ -70,6 +83,38 @@ def test_recounted_rules_have_the_evidence_of_all_rows():
         right = weight @ (rule.prediction == LABELS)
         assert rule.answered == pytest.approx(weight.sum() / WEIGHT.sum(), abs=1e-12)
         assert rule.error == pytest.approx(1 - right / weight.sum(), abs=1e-12)
+
+
+def test_rules_for_numbers_tell_what_y_is_in_their_rows():
+    kind, y = ENSEMBLES["numbers"]
+    ensemble = kind.fit(X, y)
+    rules = simplify(ensemble, X, max_rules=3, random_state=0).rules_
+    [told] = store_of(ensemble, y, True).recount([rules], "told")
+    [kept] = store_of(ensemble, y, True).recount([rules])
+    [silent] = store_of(ensemble, None, True).recount([rules], "told")
+    by, answers = rules.apply(X), ensemble.predict(X)
+    means = [np.average(y[by == k], weights=WEIGHT[by == k]) for k in range(3)]
+    every = np.average(y, weights=WEIGHT)
+    within = np.average((y - np.take(means, by)) ** 2, weights=WEIGHT)
+    between = np.average((np.take(means, by) - every) ** 2, weights=WEIGHT)
+    for k, rule in enumerate(told):
+        rows, weight = y[by == k], WEIGHT[by == k]
+        n, prior = weight.sum(), within / between
+        mean = (n * means[k] + prior * every) / (n + prior)
+        assert rule.prediction == pytest.approx(mean, abs=6e-4)
+        square = np.average((rows - rule.prediction) ** 2, weights=weight)
+        assert rule.error == pytest.approx(square, rel=1e-8)
+        assert rule.spread == pytest.approx(np.sqrt(square), rel=1e-8)
+        twice = np.sort(np.repeat(rows, weight.astype(int)))
+        low, high = (twice[int(np.ceil(share * n)) - 1] for share in (0.1, 0.9))
+        assert rule.quantiles == (low, high)
+        assert [*kept][k].prediction == [*rules][k].prediction
+        mean = np.average(answers[by == k], weights=weight)
+        assert [*silent][k].prediction == pytest.approx(mean, abs=6e-4)
+        assert [*silent][k].quantiles != rule.quantiles
+    assert len(told.interval_scores) == WEIGHT.sum()
+    assert kept.interval_scores is None
+    assert silent.interval_scores is None
 
 
 def test_any_target_stays_with_its_rows():

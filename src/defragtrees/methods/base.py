@@ -11,6 +11,7 @@ from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from defragtrees.methods.compiled import for_many_rows
+from defragtrees.methods.conformal import Conformal
 from defragtrees.methods.ensemble import (
     check_task,
     fit_ensemble,
@@ -281,7 +282,7 @@ class RuleClassifier(ClassifierMixin):
         )
 
 
-class RuleRegressor(RegressorMixin):
+class RuleRegressor(Conformal, RegressorMixin):
     """What a method's regressor has besides; stands before the method's class."""
 
     _task = "regression"

@@ -9,11 +9,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from defragtrees.intervals import kept_scores
+from defragtrees.outcome.values import CountedValues, KeptValues
+
 __all__ = ["ClassSums", "NumberSums"]
 
 # Rows that each rule is given at the rate of all rows: z² of a 95 % interval, by which
 # the middle of Wilson's interval is drawn in too.
 SHRINKAGE = 3.84
+# How many rows a threshold that was searched for uses up; Friedman's price of a knot
+# (Multivariate adaptive regression splines, 1991, section 3.6).
+CONDITION_ROWS = 3
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,6 +85,16 @@ class ClassSums:
         every = self.classes.sum(axis=0)
         told = self.classes[k] + SHRINKAGE * every / every.sum()
         return told / told.sum()
+
+    @staticmethod
+    def values(target, sample_weight, group, answers, scale):
+        """Numbers in each group; classes have none."""
+        return None
+
+    @staticmethod
+    def measured(target, labels):
+        """The sums that the error of rules is told of: those they imitate."""
+        return target
 
     def evidence(self, k):
         """What y says of a group, as entries of a Rule."""
@@ -167,6 +183,73 @@ class NumberSums:
     def answer(outcome, basis, spread):
         """What a rule answers whose answer rests on a mean, as entries of it."""
         return {"prediction": round(float(basis), _answer_digits(basis, spread))}
+
+    @staticmethod
+    def values(target, sample_weight, group, answers, scale):
+        """Numbers in each group.
+
+        Parameters
+        ----------
+        target, sample_weight, group, answers : see `of`
+        scale : float or None
+            Of all numbers, where they are to be counted in cells; None keeps them.
+        """
+        if scale is None:
+            return KeptValues(target, sample_weight, group)
+        around = np.asarray(answers, dtype=np.float64)
+        return CountedValues.of(target, sample_weight, group, around, scale)
+
+    @staticmethod
+    def measured(target, labels):
+        """The sums that the error of rules is told of: of y where there is y."""
+        return target if labels is None else labels
+
+    @property
+    def prior_rows(self):
+        """How many rows with the mean of all rows each group is given.
+
+        As many as make the means err least if those of groups differ as they do: the
+        variance within groups, in units of that between them.
+        """
+        weight, first, second = self.moments.T
+        filled = weight > 0
+        squares = second[filled] - first[filled] ** 2 / weight[filled]
+        within = max(squares.sum() / weight.sum(), 0.0)
+        between = self._pooled()[1] - within
+        return within / between if between > 1e-12 * within else math.inf
+
+    def shrunk_mean(self, k):
+        """Mean of a group, as if `prior_rows` more rows had that of all."""
+        every, prior = self._pooled()[0], self.prior_rows
+        if not self.moments[k, 0] or prior == math.inf:
+            return every
+        share = self.moments[k, 0] / (self.moments[k, 0] + prior)
+        return every + share * (self.basis(k) - every)
+
+    def left_out_scores(self, values, answers, scales, n_conditions):
+        """Scores of intervals from the rows that the answers rest on.
+
+        What an answer would have been without a row is known exactly. That rules too
+        were chosen by these rows is not: for this all scores grow a little.
+
+        Parameters
+        ----------
+        values : KeptValues or CountedValues
+        answers, scales : arrays of shape (n_groups,)
+            What rules answer, and in what their scores count.
+        n_conditions : int
+            Of all rules.
+        """
+        weight, prior = self.weight, self.prior_rows
+        growth = 1 + CONDITION_ROWS * n_conditions / weight.sum()
+        scores, counts = [], []
+        for k in np.flatnonzero(weight):
+            numbers, count = values.of_group(k)
+            left = weight[k] - 1 + prior
+            without = (weight[k] + prior) / left if 0 < left < math.inf else 1.0
+            scores.append(np.abs(numbers - answers[k]) * without * growth / scales[k])
+            counts.append(count)
+        return kept_scores(np.concatenate(scores), np.concatenate(counts))
 
     def evidence(self, k):
         """What y says of a group, as entries of a Rule."""

@@ -6,6 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from defragtrees.intervals import rule_scales
+from defragtrees.outcome.values import INTERVAL, quantiles
+
 __all__ = ["RowStatistics", "RuleSums", "recounted", "round_significant"]
 
 
@@ -23,15 +26,18 @@ class RuleSums:
         The same for y.
     ensemble : array of shape (n_rules, n_outputs)
         Sums of the ensemble's probabilities, or answers.
+    values : KeptValues, CountedValues or None
+        Of numbers, y or without y the ensemble's answers.
     """
 
     covered: np.ndarray
     target: Any
     labels: Any
     ensemble: np.ndarray
+    values: Any = None
 
     @classmethod
-    def of(cls, rules, shard, values, target):
+    def of(cls, rules, shard, values, target, scale):
         """The sums of the rows of a shard; see `RowStatistics.of`."""
         outcome, weight = rules.outcome, shard.sample_weight
         held = shard.covered(rules, values)
@@ -45,11 +51,14 @@ class RuleSums:
         outputs = shard.targets.get("probabilities", shard.targets["answers"])
         outputs = outputs.reshape(len(shard), -1).T
         ensemble = [np.bincount(group, weight * one, len(answers)) for one in outputs]
+        has_labels = "labels" in shard.targets
+        numbers = shard.targets["labels" if has_labels else "answers"]
         return cls(
             weight @ held,
             sums(target),
-            sums("labels") if "labels" in shard.targets else None,
+            sums("labels") if has_labels else None,
             np.column_stack(ensemble),
+            outcome.sums.values(numbers, weight, group, answers, scale),
         )
 
     def __add__(self, other):
@@ -58,6 +67,7 @@ class RuleSums:
             self.target + other.target,
             None if self.labels is None else self.labels + other.labels,
             self.ensemble + other.ensemble,
+            None if self.values is None else self.values + other.values,
         )
 
 
@@ -74,7 +84,7 @@ class RowStatistics:
     sums: list[RuleSums]
 
     @classmethod
-    def of(cls, shard, rule_sets, values, target):
+    def of(cls, shard, rule_sets, values, target, scale):
         """The statistics of one shard.
 
         Parameters
@@ -85,8 +95,11 @@ class RowStatistics:
             For each feature a value of each bin.
         target : str
             A key of `Shard.targets`.
+        scale : float or None
+            Of numbers; None where there is one shard only, which may be kept.
         """
-        return cls([RuleSums.of(rules, shard, values, target) for rules in rule_sets])
+        rest = shard, values, target, scale
+        return cls([RuleSums.of(rules, *rest) for rules in rule_sets])
 
     def __add__(self, other):
         pairs = zip(self.sums, other.sums, strict=True)
@@ -108,27 +121,19 @@ def recounted(rules, sums, answers="kept", decision=None):
     """
     outcome, weight = rules.outcome, sums.target.weight
     total, rounded = weight.sum(), round_significant
-    spread = sums.target.spread
+    measured = sums.target.measured(sums.target, sums.labels)
     counted = []
     for k, rule in enumerate(rules):
+        entries = _evidence(outcome, sums, k)
         if answers == "target":
             basis = sums.target.basis(k if weight[k] else None)
-            rule = dataclasses.replace(
-                rule, **_rounded(sums.target.answer(outcome, basis, spread))
-            )
-        evidence = {"n_rows": rounded(weight[k])}
-        if weight[k]:
-            mean = tuple(rounded(value / weight[k]) for value in sums.ensemble[k])
-            evidence["ensemble_mean"] = mean if outcome.n_classes else mean[0]
-        if sums.labels is not None:
-            evidence |= _rounded(sums.labels.evidence(k))
-        rule = dataclasses.replace(rule, **evidence)
-        if answers == "told":
-            told = _told(outcome, sums, k, decision)
-            rule = dataclasses.replace(rule, **_rounded(told))
+            entries |= sums.target.answer(outcome, basis, sums.target.spread)
+        elif answers == "told":
+            entries |= _told(outcome, sums, k, decision)
+        rule = dataclasses.replace(rule, **_rounded(entries))
         errors = {
             name: value if value is None else rounded(value, outcome.error_digits)
-            for name, value in sums.target.error(k, outcome, rule.prediction).items()
+            for name, value in measured.error(k, outcome, rule.prediction).items()
         }
         coverage = rounded(sums.covered[k] / total)
         answered = rounded(weight[k] / total)
@@ -138,7 +143,25 @@ def recounted(rules, sums, answers="kept", decision=None):
     changed = {"rules": tuple(counted[:-1]), "default": counted[-1]}
     if answers == "told" and decision is not None:
         changed |= {"threshold": decision.threshold, "costs": decision.stated_costs}
-    return dataclasses.replace(rules, **changed)
+    rules = dataclasses.replace(rules, **changed)
+    if answers == "told" and not outcome.n_classes and sums.labels is not None:
+        return _with_scores(rules, sums)
+    return rules
+
+
+def _evidence(outcome, sums, k):
+    """What rows say of a rule whatever it answers, as entries of it."""
+    weight = sums.target.weight[k]
+    evidence = {"n_rows": round_significant(weight)}
+    if weight:
+        mean = sums.ensemble[k] / weight
+        value = mean if outcome.n_classes else round_significant(mean[0])
+        evidence["ensemble_mean"] = value
+        if sums.values is not None:
+            evidence["quantiles"] = quantiles(*sums.values.of_group(k), INTERVAL)
+    if sums.labels is not None:
+        evidence |= sums.labels.evidence(k)
+    return evidence
 
 
 def _told(outcome, sums, k, decision):
@@ -146,9 +169,13 @@ def _told(outcome, sums, k, decision):
 
     Classes: the rates of y among its rows, drawn a little to those of all rows, or the
     ensemble's mean probabilities without y; and the class that follows from them.
+    Numbers: the mean of y among its rows, drawn likewise, or that of the ensemble.
     """
     target = sums.target
     if not outcome.n_classes:
+        if sums.labels is not None:
+            mean = sums.labels.shrunk_mean(k)
+            return target.answer(outcome, mean, sums.labels.spread)
         basis = target.basis(k if target.weight[k] else None)
         return target.answer(outcome, basis, target.spread)
     if sums.labels is not None:
@@ -160,6 +187,16 @@ def _told(outcome, sums, k, decision):
     told = np.array([round_significant(value) for value in told])
     best = int(decision.choose(told[None])[0])
     return {"prediction": outcome.labels[best], "distribution": told}
+
+
+def _with_scores(rules, sums):
+    """Rules with intervals from the rows that their answers rest on."""
+    answers = np.array([rule.prediction for rule in rules])
+    n_conditions = sum(rule.n_conditions for rule in rules)
+    scores = sums.labels.left_out_scores(
+        sums.values, answers, rule_scales(rules), n_conditions
+    )
+    return dataclasses.replace(rules, interval_scores=scores)
 
 
 def _rounded(entries):

@@ -146,7 +146,10 @@ class RowStore:
     def recount(self, rule_sets, answers="kept", decision=None):
         """Rule sets with the answers and the evidence of all rows; see `recounted`."""
         name = self.target.name
-        statistics = self.shards.total(RowStatistics.of, rule_sets, self.values, name)
+        scale = self.target.scale if self.table is None else None
+        statistics = self.shards.total(
+            RowStatistics.of, rule_sets, self.values, name, scale
+        )
         return [
             recounted(rules, sums, answers, decision)
             for rules, sums in zip(rule_sets, statistics.sums, strict=True)

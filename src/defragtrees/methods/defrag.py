@@ -20,6 +20,7 @@ from defragtrees.methods.refining import CRITERIA, Refinement, refine
 from defragtrees.methods.settings import (
     FLAG,
     Conflict,
+    Given,
     Integer,
     Key,
     Real,
@@ -127,11 +128,13 @@ FOR_CLASSES = """\
     class_weight : None, "balanced" or dict from class to float, default=None
         What a mistake in each class costs; "balanced" makes rare classes as important
         as frequent ones. The search and the answers follow it, probabilities do not.
+        With `costs`, both are multiplied.
     costs : dict from (true class, answered class) to float, or array, optional
         What each mistake costs, 1 if a dict does not name it; an array has a row for
         each true class. The answer is the class that is expected to cost least.
     threshold : float, optional
-        Of two classes, the second is answered from this probability on.
+        Of two classes, the second is answered from this probability on; without
+        `class_weight` and `costs`.
 """
 
 
@@ -281,6 +284,11 @@ class _Defrag(Simplifier):
 @dataclass(repr=False, eq=False)
 class DefragClassifier(RuleClassifier, _Defrag):
     __doc__ = f"""A few rules that say nearly what a classification ensemble says.
+
+    `predict_proba` tells the class rates of y among the training rows that a rule
+    answers, as if 3.84 more rows had the rates of all; without y, the ensemble's mean
+    probabilities. The class follows from them: it is the likeliest one, or decided by
+    `class_weight`, `costs` or `threshold`, which `rules_` keeps.
 {with_shared(PARAMETERS, for_classes=FOR_CLASSES)}
     Examples
     --------
@@ -299,6 +307,24 @@ class DefragClassifier(RuleClassifier, _Defrag):
     class_weight: Any = None
     costs: Any = None
     threshold: float | None = setting(None, None, Real(above=0, below=1))
+
+    conflicts = (
+        *_Defrag.conflicts,
+        *(
+            Conflict(
+                f"{name} needs refine=True, as the paper's mixture knows none; got "
+                "refine=False.",
+                refine=False,
+                **{name: given},
+            )
+            for name, given in (
+                *(("criterion", value) for value in CRITERIA[1:]),
+                ("class_weight", Given()),
+                ("costs", Given()),
+                ("threshold", Given()),
+            )
+        ),
+    )
 
     def _check_forest(self, forest):
         super()._check_forest(forest)

@@ -16,6 +16,7 @@ __all__ = [
     "FLAG",
     "Conflict",
     "Each",
+    "Given",
     "Integer",
     "Key",
     "Real",
@@ -80,6 +81,13 @@ class Each:
 
     def __str__(self):
         return f"{self.constraint} or a sequence of these"
+
+
+class Given:
+    """Anything but None."""
+
+    def accepts(self, value):
+        return value is not None
 
 
 class Key:

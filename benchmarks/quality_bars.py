@@ -78,7 +78,8 @@ def all_bars(results, earlier):
         *calibration_bars(usual),
         *error_bars(usual, earlier),
         *rare_bars(results[results.data.isin(RARE)]),
-        *cost_bars(results),
+        *cost_bars(usual, ""),
+        *cost_bars(results[results.data.isin(RARE)], "rare, "),
         *interval_bars(usual),
     ]
 
@@ -170,7 +171,7 @@ def rare_bars(results):
     return [*bars, share(text, lists > 1, 1.0)]
 
 
-def cost_bars(results):
+def cost_bars(results, prefix):
     """Where the default finds less than 0.3 of the rare class: a pair is a fit."""
     fits = results[results.budget == 0].set_index(["data", "ensemble", "seed"])
     usual = fits[fits.method == "ours"]
@@ -188,8 +189,10 @@ def cost_bars(results):
             other.recall > usual.recall,
         )
         bars += [
-            share(f"{method}: expected cost lower than without", is_cheaper, 0.9),
-            share(f"{method}: recall higher than without", is_found, 0.9),
+            share(
+                f"{prefix}{method}: expected cost lower than without", is_cheaper, 0.9
+            ),
+            share(f"{prefix}{method}: recall higher than without", is_found, 0.9),
         ]
     return bars
 

@@ -74,7 +74,7 @@ def test_costs_are_compared_where_the_default_finds_few_of_the_rare_class():
             )
         ]
     )
-    bars = quality_bars.cost_bars(results)
+    bars = quality_bars.cost_bars(results, "")
     assert [(bar.reached, bar.n) for bar in bars] == [(1, 1), (1, 1), (1, 1), (0, 1)]
 
 

@@ -94,13 +94,21 @@ def test_explain_by_hand(call, rules, data):
     assert call("explain", rules, data, "--rows", "1-3").out == (
         "row 1: go, by rule 1, if degrees > 20 and city is Kiel\n"
         "    degrees = 21, city = Kiel\n"
+        "    Probability of stay: 10.0 %.\n"
         "row 2: go, by rule 3, as no other holds\n"
+        "    Probability of stay: 40.0 %.\n"
         "    not rule 1: city = Ulm, it asks for city is Kiel\n"
         "    not rule 2: degrees = 21, it asks for degrees <= 5 or missing\n"
         "row 3: stay, by rule 2, if degrees <= 5 or missing\n"
         "    degrees = missing\n"
+        "    Probability of stay: 80.0 %.\n"
         "    not rule 1: degrees = missing, it asks for degrees > 20\n"
     )
+
+
+VALUES = "degrees = 21; city = Kiel"
+LIKELY = "Probability of stay: {}.0 %."
+REFUSED = "1: degrees = 7.5; 2: degrees = 7.5"
 
 
 def test_explain_as_csv(call, rules, data, tmp_path):
@@ -108,9 +116,17 @@ def test_explain_as_csv(call, rules, data, tmp_path):
     call("explain", rules, data, "--format", "csv", "--rows", "1,5", "--out", out)
     with open(out, newline="") as file:
         assert list(csv.reader(file)) == [
-            ["row", "answer", "rule", "if", "values", "refused"],
-            ["1", "go", "1", RULE_1, "degrees = 21; city = Kiel", ""],
-            ["5", "go", "3", "otherwise", "", "1: degrees = 7.5; 2: degrees = 7.5"],
+            ["row", "answer", "rule", "if", "values", "refused", "basis"],
+            [
+                "1",
+                "go",
+                "1",
+                RULE_1,
+                "degrees = 21; city = Kiel",
+                "",
+                LIKELY.format(10),
+            ],
+            ["5", "go", "3", "otherwise", "", REFUSED, LIKELY.format(40)],
         ]
 
 
@@ -131,6 +147,8 @@ def test_explain_as_json(call, rules, data):
                     "value": 5.0,
                 }
             ],
+            "probabilities": {"go": 0.2, "stay": 0.8},
+            "basis": "Probability of stay: 80.0 %.",
         }
     ]
 

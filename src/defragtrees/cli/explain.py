@@ -17,7 +17,7 @@ from defragtrees.sentences import explain_rows
 __all__ = ["command"]
 
 EXAMPLE = "defragtrees explain rules.json data.csv --rows 1-3,10"
-HEADER = ["row", "answer", "rule", "if", "values", "refused"]
+HEADER = ["row", "answer", "rule", "if", "values", "refused", "basis"]
 
 
 class _RowRanges(click.ParamType):
@@ -64,7 +64,8 @@ def command(rules, data, ranges, form, out, as_json):
 
     RULES is a file that simplify --out wrote; DATA is CSV, Parquet or Feather. For each
     row there is the answer, the rule that gives it with the values that it asks about,
-    and for each rule before it a condition that does not hold.
+    how likely a class is and how one knows, and for each rule before it a condition
+    that does not hold.
     """
     check_outputs({"--out": out}, (rules, data))
     rule_set = read_rules(rules)
@@ -131,6 +132,12 @@ def _reason(batch, i, explanation):
             for k, condition in explanation.failed
         ],
     }
+    if explanation.probabilities is not None:
+        pairs = zip(rules.classes, explanation.probabilities, strict=True)
+        reason["probabilities"] = {str(label): value for label, value in pairs}
+    basis = rules.outcome.basis_text(every[explanation.rule], explanation.probabilities)
+    if basis:
+        reason["basis"] = basis
     if explanation.averaged:
         reason["averaged"] = [
             {"rule": k + 1, "weight": every[k].weight} for k in explanation.averaged
@@ -153,6 +160,7 @@ def _csv_line(reason):
         *(reason[name] for name in ("row", "answer", "rule", "if")),
         "; ".join(_pairs(reason["values"])),
         "; ".join(refused),
+        reason.get("basis", ""),
     ]
 
 
@@ -174,6 +182,8 @@ def _text(reason):
         lines = [f"row {reason['row']}: {answer}, {by}"]
     if reason["values"]:
         lines.append(f"    {', '.join(_pairs(reason['values']))}")
+    if "basis" in reason:
+        lines.append(f"    {render.plain(reason['basis'])}")
     for entry in reason["refused"]:
         lines.append(
             f"    not rule {entry['rule']}: {render.plain(entry['feature'])} = "

@@ -139,6 +139,18 @@ def test_options_of_an_export(call, refused, rules):
     assert "is no text" in refused("export", rules, "--format", "onnx")
 
 
+def test_sql_with_probabilities(call, refused, rules):
+    options = ["--format", "sql", "--probabilities"]
+    done = call("export", rules, *options, "--table", "t")
+    labels = RuleSet.load(rules).classes
+    assert [f'AS "probability {label}"' in done.out for label in labels] == [True] * 3
+    line = refused("export", rules, *options)
+    assert "--probabilities needs --table; name the table" in line
+    options = ["--format", "python", "--probabilities"]
+    line = refused("export", rules, *options)
+    assert "--probabilities is for --format sql only" in line
+
+
 def test_a_file_keeps_its_mode_and_is_replaced_at_once(call, rules, tmp_path):
     out = tmp_path / "rules.sql"
     out.write_text("old")

@@ -33,19 +33,31 @@ ANSI = ("duckdb", "postgres", "postgresql")
     "sqlserver.",
 )
 @click.option("--table", help="Of --format sql: a whole SELECT from this table.")
+@click.option(
+    "--probabilities",
+    is_flag=True,
+    default=None,
+    help="With --table: a column with the probability of each class too.",
+)
 @output_option("The file to write. [default: the screen]")
-def command(rules, form, dialect, table, out):
+def command(rules, form, dialect, table, probabilities, out):
     """Write saved rules as SQL, Python, ONNX and others.
 
     RULES is a file that simplify --out wrote.
     """
     check_outputs({"--out": out}, (rules,))
-    given = {"dialect": "ansi" if dialect in ANSI else dialect, "table": table}
+    given = {
+        "dialect": "ansi" if dialect in ANSI else dialect,
+        "table": table,
+        "probabilities": probabilities,
+    }
     options = {name: value for name, value in given.items() if value is not None}
     if options and form != "sql":
         raise click.UsageError(f"--{next(iter(options))} is for --format sql only.")
     if out is None and hasattr(find_format(form), "to_bytes"):
         raise click.UsageError(f"--format {form} is no text; name a file with --out.")
+    if probabilities and table is None:
+        raise click.UsageError("--probabilities needs --table; name the table.")
     exported = export(read_rules(rules), form, out, **options)
     if out is None:
         say(exported.rstrip("\n"))

@@ -1,6 +1,7 @@
 """simplify_path: the rule lists from one rule up, measured on rows held out."""
 
-from dataclasses import dataclass
+import math
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 from sklearn.model_selection import train_test_split
@@ -9,11 +10,17 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 from defragtrees import plots, render
 from defragtrees.methods.validation import one_seed
 from defragtrees.metrics.rulesets import trade_off_scores
+from defragtrees.outcome.measures import MEASURES
+from defragtrees.outcome.scoring import cost_matrix
+from defragtrees.readers import read_forest
+from defragtrees.rows.evaluation import Told, rule_scores
 from defragtrees.rules import RuleSet
 from defragtrees.simplification import simplify
 from defragtrees.tables import check_finite, take_rows
 
 __all__ = ["PathPoint", "RulePath", "measure_path", "simplify_path"]
+
+N_GROUPS = 50  # of rows, for the jackknife
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +35,10 @@ class PathPoint:
     standard_error : float
         Of `error`.
     fidelity, coverage, overlap : float
+    measures : dict from str to float
+        The other measures against y, as `evaluate` has them; none without y.
+    measure_errors : dict from str to float
+        Standard error of the one that the path is chosen by.
     """
 
     rules: RuleSet
@@ -36,6 +47,8 @@ class PathPoint:
     fidelity: float
     coverage: float
     overlap: float
+    measures: dict[str, float] = field(default_factory=dict)
+    measure_errors: dict[str, float] = field(default_factory=dict)
 
     @property
     def n_rules(self):
@@ -52,18 +65,24 @@ class RulePath(render.Tabular):
     points : tuple of PathPoint
         By number of rules.
     chosen : int
-        Place of the default choice: the shortest list whose error is within one
-        standard error of the smallest.
+        Place of the chosen list: the shortest whose error, or what it is chosen by, is
+        within one standard error of the best.
     ensemble_error : float
         Of the ensemble on the same rows; 0 where errors are against the ensemble.
     is_against_y : bool, default=True
         Whether errors are against y; else they are against the ensemble.
+    chosen_by : str, default="error"
+        The measure that the list is chosen by.
+    ensemble_measures : dict from str to float
+        The other measures of the ensemble on the same rows.
     """
 
     points: tuple[PathPoint, ...]
     chosen: int
     ensemble_error: float
     is_against_y: bool = True
+    chosen_by: str = "error"
+    ensemble_measures: dict[str, float] = field(default_factory=dict)
 
     @property
     def rules(self):
@@ -81,26 +100,49 @@ class RulePath(render.Tabular):
                 "fidelity": point.fidelity,
                 "coverage": point.coverage,
                 "overlap": point.overlap,
+                **point.measures,
+                **{f"{k}_standard_error": v for k, v in point.measure_errors.items()},
                 "chosen": i == self.chosen,
             }
             for i, point in enumerate(self.points)
         ]
 
+    def _shown(self):
+        """Names of the measures in the table, and how they are headed."""
+        shown = {"error": "error"}
+        for name in self.points[0].measures if self.points else ():
+            measure = MEASURES[name]
+            if measure.head or name == self.chosen_by:
+                shown[name] = measure.head or measure.label
+        if "rmse" in shown and self.chosen_by != "error":
+            # Errors in the units of y say the same.
+            del shown["error"]
+        return shown
+
     def _cells(self):
-        lines = [
-            [
-                f"{row['n_rules']}{' *' if row['chosen'] else ''}",
-                f"{row['n_conditions']:.1f}",
-                f"{row['error']:.4g} ± {row['standard_error']:.2g}",
-                f"{row['fidelity']:.3f}",
-                render.share(row["coverage"]),
-            ]
-            for row in self.rows()
-        ]
-        return ["rules", "conditions", "error", "fidelity", "coverage"], lines
+        shown = self._shown()
+        spreads = {"error": "standard_error"}
+        lines = []
+        for row in self.rows():
+            line = [f"{row['n_rules']}{' *' if row['chosen'] else ''}"]
+            line.append(f"{row['n_conditions']:.1f}")
+            for name in shown:
+                spread = row.get(spreads.get(name, f"{name}_standard_error"))
+                error = "" if spread is None else f" ± {spread:.2g}"
+                line.append(f"{row[name]:.4g}{error}")
+            line += [f"{row['fidelity']:.3f}", render.share(row["coverage"])]
+            lines.append(line)
+        header = ["rules", "conditions", *shown.values(), "fidelity", "coverage"]
+        return header, lines
 
     def _notes(self):
-        return [f"ensemble: error {self.ensemble_error:.4g}"]
+        scores = {"error": self.ensemble_error, **self.ensemble_measures}
+        texts = [
+            f"{head} {scores[name]:.4g}"
+            for name, head in self._shown().items()
+            if name in scores
+        ]
+        return [f"ensemble: {', '.join(texts)}"]
 
     def __repr__(self):
         return (
@@ -119,6 +161,7 @@ def simplify_path(
     sample_weight=None,
     *,
     test_size=0.25,
+    choose_by="error",
     random_state=None,
     **settings,
 ):
@@ -135,6 +178,11 @@ def simplify_path(
     sample_weight : array-like of shape (n_samples,), optional
     test_size : float or int, default=0.25
         Rows to hold out, as a share or a number.
+    choose_by : str, default="error"
+        The shortest list whose measure is within one standard error of the best is
+        chosen. Other than the error they need y: "auc", "average_precision",
+        "log_loss", "brier", "precision", "recall" or "expected_cost" for classes,
+        "rmse", "mae" or "r2" for numbers.
     random_state : int, Generator or None, default=None
     **settings
         Parameters of the estimator, such as `max_rules` and `max_conditions`.
@@ -154,6 +202,10 @@ def simplify_path(
     [1, 2, 3, 4, 5]
     >>> path.rules.n_rules
     3
+    >>> by_log_loss = simplify_path(ensemble, X, y, max_rules=5, random_state=0,
+    ...                             choose_by="log_loss")
+    >>> by_log_loss.chosen_by
+    'log_loss'
     """
     if not settings.pop("refine", True):
         raise ValueError("simplify_path needs refine=True; got refine=False.")
@@ -163,36 +215,138 @@ def simplify_path(
     train, test = train_test_split(
         np.arange(len(X)), test_size=test_size, random_state=seed
     )
+    forest = read_forest(ensemble)
+    _check_choice(choose_by, forest.outcome, y is not None)
     simple = simplify(
-        ensemble,
+        forest,
         take_rows(X, train),
         take_rows(y, train),
         take_rows(sample_weight, train),
         random_state=seed,
         **settings,
     )
-    matrix = simple.rules_.encode(take_rows(X, test))
-    check_finite(matrix, simple.rules_.feature_names)
-    answers = simple.forest_.predict_encoded(matrix)
     weight = take_rows(sample_weight, test)
-    outcome = simple.rules_.outcome
-    expected = answers if y is None else outcome.check(take_rows(y, test))
-    points = measure_path(simple.path_.values(), matrix, expected, answers, weight)
-    best = min(points, key=lambda point: point.error)
-    limit = best.error + best.standard_error
-    chosen = next(i for i, point in enumerate(points) if point.error <= limit)
+    y = None if y is None else simple.rules_.outcome.check(take_rows(y, test))
+    return _path(simple, take_rows(X, test), y, weight, choose_by)
+
+
+def _check_choice(choose_by, outcome, has_labels):
+    """Refuse a measure that there is not for the outcome, or not without y."""
+    names = ["error", *(measure.name for measure in outcome.measures())]
+    if choose_by not in names:
+        raise ValueError(
+            f"choose_by must be one of {names!r} for this ensemble; got {choose_by!r}."
+        )
+    if choose_by != "error" and not has_labels:
+        raise ValueError(
+            f"choose_by={choose_by!r} needs y to measure it; got None. Pass y, or "
+            "choose by the error, which then is against the ensemble."
+        )
+
+
+def _path(simple, X, y, weight, choose_by):
+    """The RulePath of a fitted estimator, measured on these rows."""
+    rules, forest = simple.rules_, simple.forest_
+    outcome, matrix = rules.outcome, rules.encode(X)
+    check_finite(matrix, rules.feature_names)
+    raw = forest.predict_raw_encoded(matrix)
+    answers = forest.predict_from_raw(raw)
+    expected = answers if y is None else y
+    points = measure_path(
+        simple.path_.values(), matrix, expected, answers, weight, y is not None
+    )
+    if choose_by != "error":
+        points = _with_errors(points, matrix, y, weight, choose_by)
+    chosen = _chosen(points, choose_by)
     error = outcome.error(expected, answers, weight)
-    return RulePath(points, chosen, error, is_against_y=y is not None)
+    measures = {}
+    if y is not None:
+        told = forest.proba_from_raw(raw) if outcome.n_classes else None
+        labels, numbers = outcome.encode_any(y), outcome.encode_any(answers)
+        weight = np.ones(len(y)) if weight is None else weight
+        costs = cost_matrix(rules)
+        scores = outcome.scores.of(outcome, labels, weight, numbers, told, costs)
+        measures = _measures(outcome, scores)
+    return RulePath(points, chosen, error, y is not None, choose_by, measures)
 
 
-def measure_path(lists, matrix, expected, answers, sample_weight=None):
+def _chosen(points, choose_by):
+    """Place of the shortest list that is nearly as good as the best."""
+    if choose_by == "error":
+        best = min(points, key=lambda point: point.error)
+        limit = best.error + best.standard_error
+        return next(i for i, point in enumerate(points) if point.error <= limit)
+    measure = MEASURES[choose_by]
+    sign = -1.0 if measure.is_larger_better else 1.0
+    losses = [sign * point.measures[choose_by] for point in points]
+    if any(math.isnan(loss) for loss in losses):
+        raise ValueError(
+            f"choose_by={choose_by!r} needs held-out rows of more than one class; got "
+            "rows of one. Pass more rows, or a larger test_size."
+        )
+    best = int(np.argmin(losses))
+    limit = losses[best] + points[best].measure_errors[choose_by]
+    return next(i for i, loss in enumerate(losses) if loss <= limit)
+
+
+def measure_path(
+    lists, matrix, expected, answers, sample_weight=None, is_against_y=False
+):
     """A PathPoint for each RuleSet, measured on encoded rows.
 
     Parameters
     ----------
     lists : iterable of RuleSet
     matrix, expected, answers, sample_weight
-        As in `trade_off_scores`.
+        As in `metrics.rulesets.trade_off_scores`.
+    is_against_y : bool, default=False
+        Whether `expected` is y, and all that is measured against it is wanted.
     """
     rows = matrix, expected, answers, sample_weight
-    return tuple(PathPoint(rules, **trade_off_scores(rules, *rows)) for rules in lists)
+    points = []
+    for rules in lists:
+        point = PathPoint(rules, **trade_off_scores(rules, *rows))
+        if is_against_y:
+            scores = _scorer(rules, matrix, expected)(sample_weight)
+            point = replace(point, measures=_measures(rules.outcome, scores))
+        points.append(point)
+    return tuple(points)
+
+
+def _measures(outcome, scores):
+    return {measure.name: measure.of(scores) for measure in outcome.measures(scores)}
+
+
+def _scorer(rules, matrix, y):
+    """A function of weights: what the rules are worth on these rows."""
+    outcome = rules.outcome
+    told = Told(outcome.encode_any(rules.predict_encoded(matrix)))
+    held, labels = rules.covers_encoded(matrix), outcome.encode_any(y)
+
+    def scores(weight):
+        weight = np.ones(len(matrix)) if weight is None else np.asarray(weight, float)
+        return rule_scores(rules, held, told, labels, weight)
+
+    return scores
+
+
+def _with_errors(points, matrix, y, weight, name):
+    """The points with the standard error of a measure, by the jackknife.
+
+    Each of some groups of rows is left out once. So it needs no more of a measure than
+    its formula; the rows were drawn at random, and their places make the groups.
+    """
+    weight = np.ones(len(matrix)) if weight is None else weight
+    n_groups = min(N_GROUPS, len(matrix))
+    group = np.arange(len(matrix)) % n_groups
+    again = []
+    for point in points:
+        scores = _scorer(point.rules, matrix, y)
+        parts = (scores(weight * (group != g)) for g in range(n_groups))
+        values = [MEASURES[name].of(part) for part in parts]
+        # Without some rows a class may be missing.
+        values = [value for value in values if not math.isnan(value)]
+        variance = np.var(values) * (n_groups - 1) if values else 0.0
+        error = {name: math.sqrt(variance)}
+        again.append(replace(point, measure_errors=error))
+    return tuple(again)

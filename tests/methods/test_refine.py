@@ -198,6 +198,79 @@ def test_path_goes_from_one_rule_up_and_chooses_by_one_standard_error(spam):
     assert path.rules.n_rules == sizes[path.chosen]
 
 
+def test_path_can_be_chosen_by_any_measure(spam):
+    forest, data = spam
+    rows = data.X[:800], data.y[:800]
+    options = {"max_rules": 5, "random_state": 0}
+    for name, is_larger_better in (("auc", True), ("log_loss", False)):
+        path = simplify_path(forest, *rows, choose_by=name, **options)
+        assert path.chosen_by == name
+        values = np.array([row[name] for row in path.rows()])
+        spreads = [row[f"{name}_standard_error"] for row in path.rows()]
+        losses = -values if is_larger_better else values
+        best = int(losses.argmin())
+        assert spreads[best] > 0
+        limit = losses[best] + spreads[best]
+        assert losses[path.chosen] <= limit
+        assert (losses[: path.chosen] > limit).all()
+        assert values[0] == (0.5 if name == "auc" else pytest.approx(0.67, abs=0.02))
+        better = path.ensemble_measures[name] - values
+        assert (better > 0 if is_larger_better else better < 0).all()
+        assert f"{spreads[best]:.2g}" in str(path)
+
+
+def test_the_jackknife_is_the_standard_error_of_a_mean(spam):
+    forest, data = spam
+    path = simplify_path(
+        forest,
+        data.X[:800],
+        data.y[:800],
+        choose_by="expected_cost",
+        max_rules=4,
+        random_state=0,
+    )
+    # Without costs it is the error, whose standard error is known.
+    for point in path.points:
+        assert point.measures["expected_cost"] == pytest.approx(point.error)
+        spread = point.measure_errors["expected_cost"]
+        assert spread == pytest.approx(point.standard_error, rel=0.35)
+
+
+def test_path_of_numbers_has_errors_in_the_units_of_y():
+    energy = load_sample("energy")
+    forest = RandomForestRegressor(20, random_state=0).fit(energy.X, energy.y)
+    path = simplify_path(
+        forest, energy.X, energy.y, choose_by="mae", max_rules=4, random_state=0
+    )
+    header = str(path).splitlines()[0].split()
+    assert header == ["rules", "conditions", "RMSE", "MAE", "fidelity", "coverage"]
+    for point in path.points:
+        assert point.measures["rmse"] == pytest.approx(point.error**0.5)
+        assert point.measure_errors["mae"] > 0
+
+
+@pytest.mark.parametrize(
+    ("choose_by", "has_labels", "message"),
+    [
+        ("rmse", True, "choose_by must be one of .*'auc'.* got 'rmse'"),
+        ("best", True, "got 'best'"),
+        ("auc", False, "choose_by='auc' needs y to measure it; got None. Pass y"),
+    ],
+)
+def test_a_measure_that_cannot_choose_is_refused(spam, choose_by, has_labels, message):
+    forest, data = spam
+    y = data.y[:200] if has_labels else None
+    with pytest.raises(ValueError, match=message):
+        simplify_path(forest, data.X[:200], y, choose_by=choose_by)
+
+
+def test_rows_of_one_class_cannot_choose_by_ranking(spam):
+    forest, data = spam
+    rows = data.X[data.y == data.y[0]][:60], data.y[data.y == data.y[0]][:60]
+    with pytest.raises(ValueError, match="needs held-out rows of more than one class"):
+        simplify_path(forest, *rows, choose_by="auc", max_rules=2, random_state=0)
+
+
 def test_path_without_y_measures_against_the_ensemble():
     energy = load_sample("energy")
     forest = RandomForestRegressor(20, random_state=0).fit(energy.X, energy.y)

@@ -4,6 +4,7 @@ import time
 
 import click
 
+from defragtrees import metrics
 from defragtrees.cli._command import (
     Command,
     held_out_option,
@@ -64,7 +65,8 @@ def command(inputs, choices, test_size, out, report, as_json):
 
         report_on(report, simple, train if test is None else test, inputs)
     if as_json:
-        say(json_text(_facts(simple, choices, scores, where, seconds)))
+        facts = _facts(simple, choices, scores, where, seconds)
+        say(json_text(facts | _tables(simple, train if test is None else test)))
         return
     size_and_errors = scores_text(simple.rules_, scores, where, is_short=True)
     say(f"{rules_text(simple.rules_)}\n\n{size_and_errors}")
@@ -91,3 +93,18 @@ def _facts(simple, choices, scores, where, seconds):
         "scored_on": where,
         "seconds": round(seconds, 3),
     }
+
+
+def _tables(simple, loaded):
+    """Rule by rule and class by class, what is told and what is true."""
+    rules, (X, y, weight) = simple.rules_, loaded.rows
+    if y is None:
+        return {}
+    tables = {"calibration": metrics.calibration(rules, X, y, weight)}
+    if rules.classes is not None:
+        answers = {"rules": rules.predict(X), "ensemble": simple.forest_.predict(X)}
+        tables["confusion"] = {"classes": rules.classes} | {
+            name: metrics.confusion(y, told, rules.classes, weight)
+            for name, told in answers.items()
+        }
+    return tables

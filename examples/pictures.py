@@ -6,6 +6,7 @@ from pathlib import Path
 import matplotlib as mpl
 import numpy as np
 import pandas as pd
+from credit_risk import draw_loans
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     RandomForestClassifier,
@@ -99,8 +100,8 @@ def averaged():
 def draw():
     """Yield the name and the Axes of each picture."""
     forest, X, y = xor()
-    simple = simplify(forest, X, y, random_state=0)
-    yield "convergence", plots.convergence(simple)
+    mixture = simplify(forest, X, y, refine=False, random_state=0)
+    yield "convergence", plots.convergence(mixture)
     simple = simplify(forest, X, y, max_rules=4, random_state=0)
     yield "regions", plots.regions(simple.rules_, X, y)
     yield "forest_regions", plots.forest_regions(forest, X, y)
@@ -117,7 +118,7 @@ def draw():
     at = {"relative_compactness": 0.9}
     yield "regions_numbers", plots.regions(simple.rules_, X, y, at=at)
     yield "feature_heat_map", plots.feature_heat_map(simple.rules_, X)
-    methods = {"refined": "defrag", "components": DefragRegressor(refine=False)}
+    methods = {"search": "defrag", "components": DefragRegressor(refine=False)}
     budgets = [3, 5, 8]
     found = compare(forest, X, y, methods=methods, budgets=budgets, random_state=0)
     yield "comparison", plots.comparison(found)
@@ -127,6 +128,12 @@ def draw():
     yield "trade_off", plots.trade_off(path)
     yield "coverage", plots.coverage(path.rules, X, y)
     yield "overlap", plots.overlap(path.rules, X)
+
+    X, y, _ = draw_loans(4000, seed=0)
+    X_test, y_test, _ = draw_loans(4000, seed=1)
+    forest = RandomForestClassifier(min_samples_leaf=20, random_state=0).fit(X, y)
+    simple = simplify(forest, X, y, max_rules=4, random_state=0)
+    yield "calibration", plots.calibration(simple.rules_, X_test, y_test)
 
 
 def main(folder=DOCS):

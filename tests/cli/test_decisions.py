@@ -52,6 +52,17 @@ def test_costs_and_weights_bring_the_rare_class_back(call, inputs):
         assert found == {"bad", "good"}, more
 
 
+def test_a_class_that_no_rule_answers_is_said(call, inputs):
+    options = ["--test-size", 0, "--max-rules", 4]
+    done = call("simplify", *inputs, *options)
+    assert done.code == 0
+    assert done.lines[0].startswith("warning: No rule answers 'bad', which 1")
+    assert "No rule answers bad." in done.out
+    done = call("simplify", *inputs, *options, "--class-weight", "balanced")
+    assert "No rule answers" not in done.err + done.out
+
+
+@pytest.mark.filterwarnings("ignore:No rule answers 'bad'")
 @pytest.mark.parametrize(
     ("options", "settings"),
     [

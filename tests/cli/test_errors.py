@@ -287,7 +287,7 @@ def test_two_outputs_in_one_file(refused, model, iris, tmp_path, name, other):
 
 @needs_proc
 def test_a_folder_that_cannot_be_written_to(refused, model, iris):
-    line = refused("simplify", model, iris, "--max-rules", 2, "--out", "/proc/a.json")
+    line = refused("simplify", model, iris, "--max-rules", 3, "--out", "/proc/a.json")
     assert "/proc" in line
     assert ".defragtrees" not in line
 
@@ -311,7 +311,7 @@ def test_a_disk_that_is_full_leaves_the_old_file(command, model, iris, tmp_path)
         resource.setrlimit(resource.RLIMIT_FSIZE, (200, 200))
 
     done = command(
-        *("simplify", model, iris, "--max-rules", 2, "--out", out),
+        *("simplify", model, iris, "--max-rules", 3, "--out", out),
         preexec_fn=few_bytes,
     )
     assert done.returncode == 2
@@ -343,7 +343,7 @@ def test_nothing_is_left_of_a_file_that_was_not_finished(
     monkeypatch.setattr(Path, "write_bytes", write_half)
     monkeypatch.setattr(_interrupts, "ignore", lambda: None)
     out = tmp_path / "rules.json"
-    done = call("simplify", model, iris, "--max-rules", 2, "--out", out)
+    done = call("simplify", model, iris, "--max-rules", 3, "--out", out)
     assert done.code == code
     assert done.lines == [line.format(out=str(out))]
     assert list(tmp_path.iterdir()) == []

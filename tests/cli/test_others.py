@@ -48,6 +48,24 @@ def test_path_as_text(call, inputs):
     assert "\nThe chosen rules:\n1. if " in done.out
 
 
+def test_path_is_chosen_by_what_is_named(call, files, inputs):
+    options = ["--max-rules", 4, "--choose-by", "log_loss", "--json"]
+    facts = json.loads(call("path", *inputs, *options).out)
+    iris = pd.read_csv(files / "iris.csv")
+    expected = simplify_path(
+        read_forest(files / "xgboost.json"),
+        iris[FEATURES],
+        iris["class"],
+        choose_by="log_loss",
+        max_rules=4,
+        random_state=0,
+    )
+    assert facts["chosen_by"] == "log_loss"
+    assert facts["path"] == expected.rows()
+    assert facts["ensemble_measures"] == expected.ensemble_measures
+    assert facts["path"][0]["log_loss_standard_error"] > 0
+
+
 def test_compare(call, inputs, tmp_path):
     plot = tmp_path / "methods.png"
     options = ["--methods", "defrag", "--max-rules", "2,3", "--plot", plot]
@@ -56,6 +74,7 @@ def test_compare(call, inputs, tmp_path):
     assert [row["budget"] for row in found["methods"]] == [2, 3]
     assert [row["n_rules"] for row in found["methods"]] == [2, 3]
     assert found["n_splits"] == 1
+    assert 0 < found["ensemble_scores"]["log_loss"] < found["methods"][0]["log_loss"]
     assert plot.read_bytes().startswith(b"\x89PNG")
 
 
@@ -71,6 +90,9 @@ def test_what_compare_and_path_refuse(refused, files, inputs):
         assert "whole numbers from 1" in refused(
             "compare", *inputs, "--max-rules", budgets
         )
+    assert "choose_by must be one of" in refused("path", *inputs, "--choose-by", "mae")
+    line = refused("path", *inputs[:2], "--choose-by", "auc")
+    assert "choose_by='auc' needs y" in line
     assert "methods must be among" in refused("compare", *inputs, "--methods", "magic")
     for name in ("compare", "path"):
         assert "must be above 0" in refused(name, *inputs, "--test-size", "0")

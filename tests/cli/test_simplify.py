@@ -128,6 +128,39 @@ def test_scores_are_those_of_the_rows_held_out(call, files, tmp_path):
     assert 0 <= wrong <= 4
 
 
+def test_json_has_all_measures_confusion_and_calibration(call, files):
+    options = ["--target", "species", "--test-size", "30", "--json"]
+    model, data = files / "catboost.cbm", files / "iris.csv"
+    facts = json.loads(call("simplify", model, data, *options).out)
+    scores = facts["scores"]
+    for measure in ("auc", "average_precision", "log_loss", "brier", "recall"):
+        assert 0 <= scores[measure] <= 2
+        assert 0 <= scores[f"ensemble_{measure}"] <= 2
+    assert facts["confusion"]["classes"] == CLASSES.split(",")
+    for name, error in (("rules", "error"), ("ensemble", "ensemble_error")):
+        counts = np.array(facts["confusion"][name])
+        assert counts.sum() == 30
+        assert 1 - np.trace(counts) / 30 == pytest.approx(scores[error])
+    rows = facts["calibration"]
+    assert [row["rule"] for row in rows] == [row["rule"] for row in facts["rules"]]
+    assert sum(row["n_rows"] for row in rows) == 30
+    # What is told is what the saved rules tell.
+    rules = RuleSet.from_dict(facts["rules_document"])
+    for row, rule in zip(rows, rules, strict=True):
+        told = rule.distribution[rules.classes.index(row["class"])]
+        assert not row["n_rows"] or row["told"] == pytest.approx(told)
+
+
+def test_text_has_the_measures_beside_the_ensemble(call, files):
+    options = ["--target", "species", "--test-size", "30"]
+    done = call("simplify", files / "catboost.cbm", files / "iris.csv", *options)
+    lines = done.out.splitlines()
+    [header] = [line for line in lines if line.startswith("on 30 rows held out")]
+    assert header.split()[-2:] == ["rules", "ensemble"]
+    for label in ("error ", "AUC ", "log loss ", "Brier score ", "recall "):
+        assert sum(line.startswith(label) for line in lines) == 1, label
+
+
 def test_weights_count_as_in_the_library(call, files, iris):
     options = ["--target", "class", "--weights", "weight", "--test-size", 0, "--json"]
     done = call("simplify", files / "xgboost.json", files / "iris.csv", *options)

@@ -77,5 +77,9 @@ def fit_path(choices, loaded, test_size, choose_by="error"):
     _, settings = settings_of(choices, loaded.forest, loaded.y is not None)
     with ticking("simplifying", 1):
         return simplify_path(
-            loaded.forest, *loaded.rows, test_size=test_size, **settings
+            loaded.forest,
+            *loaded.rows,
+            test_size=test_size,
+            choose_by=choose_by,
+            **settings,
         )

@@ -4,7 +4,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -159,7 +159,7 @@ class _Defrag(Simplifier):
     callback: Callable | None = None
     verbose: int = 0
 
-    conflicts = (
+    conflicts: ClassVar[tuple[Conflict, ...]] = (
         Conflict(
             "max_conditions needs refine=True; got refine=False.",
             max_conditions=Integer(1),

@@ -111,6 +111,10 @@ def test_a_default_without_weight_answers_alone(labels):
     rules, rows = cases.waiting_default(labels), cases.WAITING_ROWS
     expected = ["a", "b", "b"] if labels else [1.5, 7.0, 7.0]
     assert run_in_sqlite(rules, rows) == run_in_duckdb(rules, rows) == expected
+    if labels:
+        found = run_in_duckdb(rules, rows, probability_of="b")
+        assert found == run_in_sqlite(rules, rows, probability_of="b")
+        assert found == [0.25, 0.625, 0.625]
 
 
 def small_rules(**options):

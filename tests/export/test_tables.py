@@ -140,8 +140,8 @@ def test_latex_breaks_over_pages_if_asked():
     assert lines[0] == r"\begin{longtable}{rp{0.6\linewidth}lrrr}"
     assert lines[3:5] == [r"\midrule", r"\endhead"]
     assert lines[5:7] == [
-        r"1 & t $>$ 20 & 4 & 0.5 & 50.0 \% & 0.333 \\",
-        r"2 & always & 2 & 0.25 & 50.0 \% & 0.5 \\",
+        r"1 & t $>$ 20 & 4 & 0.5 & 50.0 \% & 0.577 \\",
+        r"2 & always & 2 & 0.25 & 50.0 \% & 0.707 \\",
     ]
     assert lines[-1] == r"\end{longtable}"
 

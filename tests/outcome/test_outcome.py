@@ -63,7 +63,18 @@ def test_answers_and_evidence_in_words():
     assert CLASSES.evidence_text(0.125) == "87.5 % as the ensemble"
     assert CLASSES.closeness_text(0.125) == "87.5 %"
     assert NUMBERS.answer_text(2.0) == NUMBERS.outputs_text(Rule((), 2.0)) == "2"
-    assert NUMBERS.evidence_text(0.1234) == "squared error 0.123"
+    assert NUMBERS.evidence_text(0.0144) == "root mean squared error 0.12"
+    assert NUMBERS.error_text(4e10) == "200000"
+    told = Rule((), 24.5, quantiles=(20.125, 123456.0), n_rows=1212.0)
+    assert NUMBERS.told_text(told) == "20.12 to 123500 for 80 % of 1,212 rows"
+    assert NUMBERS.told_columns([told]) == {"10 to 90 %": ["20.12 to 123500"]}
+    assert NUMBERS.told(told)["interval"] == [20.125, 123456.0]
+    assert NUMBERS.basis_text(told, None) == (
+        "80 % of its 1,212 training rows have 20.12 to 123500."
+    )
+    assert NUMBERS.told_text(Rule((), 24.5)) == ""
+    assert NUMBERS.shown_deviation(4.0, 1.0) == 0.25
+    assert CLASSES.shown_deviation(4.0, 1.0) == 1.0
 
 
 def test_means_of_outputs_decide():

@@ -31,15 +31,13 @@ HISTORY = tuple(
 def test_trade_off_marks_the_chosen_list_and_the_ensemble():
     rules = make_numbers()
     points = []
-    for n, error in ((1, 0.5), (2, 0.3), (3, 0.25)):
+    for n, error in ((1, 0.49), (2, 0.36), (3, 0.25)):
         fewer = dataclasses.replace(rules, rules=rules.rules[: n - 1])
         points.append(PathPoint(fewer, error, 0.05, 0.9, 0.8, 1.0))
-    ax = plots.trade_off(RulePath(tuple(points), 1, 0.2))
-    np.testing.assert_allclose(
-        ax.lines[0].get_xydata(), [(1, 0.5), (2, 0.3), (3, 0.25)]
-    )
+    ax = plots.trade_off(RulePath(tuple(points), 1, 0.04))
+    np.testing.assert_allclose(ax.lines[0].get_xydata(), [(1, 0.7), (2, 0.6), (3, 0.5)])
     marked = next(line for line in ax.lines if line.get_label() == "chosen")
-    np.testing.assert_allclose(marked.get_xydata(), [(2, 0.3)])
+    np.testing.assert_allclose(marked.get_xydata(), [(2, 0.6)])
     ensemble = next(line for line in ax.lines if line.get_label() == "ensemble")
     assert ensemble.get_ydata()[0] == 0.2
 

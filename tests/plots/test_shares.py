@@ -43,14 +43,14 @@ def test_wrong_answers_have_a_bar_of_their_own():
     assert names == ["holds", "answers", "wrong"]
 
 
-def test_numbers_show_the_squared_error_of_each_rule():
+def test_numbers_show_the_error_in_units_of_y_of_each_rule():
     rules = make_numbers()
     rows = np.array([[0.1, 0.1], [0.5, 0.5], [0.9, 0.9]])
     ax = plots.coverage(rules, rows, [1.25, 4.5, 9.0])
     assert [text.get_text() for text in ax.texts] == [
-        "33.3 %, squared error 0",
-        "33.3 %, squared error 1",
-        "33.3 %, squared error 4",
+        "33.3 %, root mean squared error 0",
+        "33.3 %, root mean squared error 1",
+        "33.3 %, root mean squared error 2",
     ]
     assert len(ax.containers) == 2
 

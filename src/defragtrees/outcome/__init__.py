@@ -27,7 +27,7 @@ def make_outcome(task, classes=None):
     >>> make_outcome("classification", ["no", "yes"])
     Classes(labels=('no', 'yes'))
     >>> make_outcome("regression").error_name
-    'squared error'
+    'root mean squared error'
     """
     if task not in OUTCOMES:
         raise ValueError(f"Unknown task {task!r}.")

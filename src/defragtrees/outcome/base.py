@@ -9,7 +9,51 @@ from defragtrees.outcome.measures import MEASURES
 __all__ = ["Outcome"]
 
 
-class Outcome:
+class Wording:
+    """What is said of rules; an outcome says it in its own words."""
+
+    error_name: ClassVar[str]
+    closeness_name: ClassVar[str]
+    interval_name: ClassVar[str] = "interval"
+
+    def shown_error(self, error):
+        """An error as it is shown."""
+        return error
+
+    def shown_deviation(self, error, deviation):
+        """How far a shown error may be off, from how far the error may be."""
+        return deviation
+
+    def evidence_text(self, error):
+        """How close a rule is to what it imitates, as text."""
+        return f"{self.error_name} {self.error_text(error)}"
+
+    def closeness_text(self, error):
+        """The same under the title `closeness_name`."""
+        return self.error_text(error)
+
+    def is_error_of_y(self, rules):
+        """Whether the errors of rules say nothing that their rates do not."""
+        return False
+
+    def told(self, rule):
+        """What a rule tells besides its answer, as entries of `RuleSet.rows`."""
+        return {}
+
+    def told_text(self, rule, with_class=True):
+        """The same as text; empty where nobody measured."""
+        return ""
+
+    def told_columns(self, rules):
+        """The same as columns of a table: from title to texts, one for each rule."""
+        return {}
+
+    def basis_text(self, rule, probabilities):
+        """How likely an answer is, and how one knows; empty where nobody measured."""
+        return ""
+
+
+class Outcome(Wording):
     """Base of all outcomes.
 
     An outcome names itself (`task`, `error_name`, `closeness_name`,
@@ -21,10 +65,7 @@ class Outcome:
     """
 
     task: ClassVar[str]
-    error_name: ClassVar[str]
     estimator_suffix: ClassVar[str]
-    closeness_name: ClassVar[str]
-    interval_name: ClassVar[str] = "interval"
     labels: Any
 
     @classmethod
@@ -108,31 +149,3 @@ class Outcome:
             if measure.task == self.task
             and (has_probabilities or not measure.needs_probabilities)
         ]
-
-    def evidence_text(self, error):
-        """How close a rule is to what it imitates, as text."""
-        return f"{self.error_name} {self.error_text(error)}"
-
-    def closeness_text(self, error):
-        """The same under the title `closeness_name`."""
-        return self.error_text(error)
-
-    def is_error_of_y(self, rules):
-        """Whether the errors of rules say nothing that their rates do not."""
-        return False
-
-    def told(self, rule):
-        """What a rule tells besides its answer, as entries of `RuleSet.rows`."""
-        return {}
-
-    def told_text(self, rule, with_class=True):
-        """The same as text; empty where nobody measured."""
-        return ""
-
-    def told_columns(self, rules):
-        """The same as columns of a table: from title to texts, one for each rule."""
-        return {}
-
-    def basis_text(self, rule, probabilities):
-        """How likely an answer is, and how one knows; empty where nobody measured."""
-        return ""

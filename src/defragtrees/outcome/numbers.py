@@ -6,10 +6,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from defragtrees import render
-from defragtrees.outcome.base import Outcome
 from defragtrees.outcome.scoring import NumberScores, explained_share
 from defragtrees.outcome.sums import NumberSums
+from defragtrees.outcome.wording import NumberWording
 
 __all__ = ["Numbers"]
 
@@ -17,13 +16,10 @@ LARGEST = 1e100
 
 
 @dataclass(frozen=True)
-class Numbers(Outcome):
+class Numbers(NumberWording):
     """A number."""
 
     task: ClassVar[str] = "regression"
-    error_name: ClassVar[str] = "squared error"
-    closeness_name: ClassVar[str] = "squared error"
-    error_meaning: ClassVar[str] = "the mean squared distance to y"
     fidelity_meaning: ClassVar[str] = (
         "R², how much of the variance of the ensemble’s answers the rules repeat"
     )
@@ -118,23 +114,3 @@ class Numbers(Outcome):
     def search_target(self, target):
         """Numbers as they are, (n_samples, 1)."""
         return self.indicators(target)
-
-    def answer_text(self, answer):
-        """An answer as text."""
-        return render.number(answer)
-
-    def outputs_text(self, rule):
-        """What a rule brings into a mean, as text."""
-        return self.answer_text(rule.prediction)
-
-    def short_text(self, answer):
-        """An answer as text where room is scarce."""
-        return render.rounded(answer)
-
-    def error_text(self, error):
-        """An error as text."""
-        return render.rounded(error, 3)
-
-    def error_phrase(self, error):
-        """An error as text that says what it is."""
-        return f"{self.error_name} {self.error_text(error)}"

@@ -1,4 +1,4 @@
-"""What is said of rules for classes: answers, rates with their rows, agreement."""
+"""What is said of rules: answers, rates or quantiles with their rows, errors."""
 
 import math
 from typing import ClassVar
@@ -6,7 +6,7 @@ from typing import ClassVar
 from defragtrees import render
 from defragtrees.outcome.base import Outcome
 
-__all__ = ["ClassWording"]
+__all__ = ["ClassWording", "NumberWording"]
 
 
 class ClassWording(Outcome):
@@ -134,3 +134,76 @@ class ClassWording(Outcome):
 
 def _counts(rule, rate):
     return f"{render.count(rate * rule.n_rows)} of {render.count(rule.n_rows)}"
+
+
+class NumberWording(Outcome):
+    """The texts of numbers: errors and quantiles in the units of y."""
+
+    error_name: ClassVar[str] = "root mean squared error"
+    closeness_name: ClassVar[str] = "root mean squared error"
+    interval_name: ClassVar[str] = "10 to 90 %"
+    error_meaning: ClassVar[str] = (
+        "the root of the mean squared distance to y, in the units of y"
+    )
+
+    def answer_text(self, answer):
+        """An answer as text."""
+        return render.number(answer)
+
+    def outputs_text(self, rule):
+        """What a rule brings into a mean, as text."""
+        return self.answer_text(rule.prediction)
+
+    def short_text(self, answer):
+        """An answer as text where room is scarce."""
+        return render.rounded(answer)
+
+    def shown_error(self, error):
+        """A mean squared error in the units of y."""
+        return math.sqrt(error)
+
+    def shown_deviation(self, error, deviation):
+        """How far a shown error may be off, from how far the error may be."""
+        return deviation / (2 * math.sqrt(error)) if error else 0.0
+
+    def error_text(self, error):
+        """A mean squared error as text, in the units of y."""
+        return _short(self.shown_error(error), 3)
+
+    def error_phrase(self, error):
+        """An error as text that says what it is."""
+        return f"{self.error_name} {self.error_text(error)}"
+
+    def told(self, rule):
+        """The quantiles of the rows that a rule answers, and the ensemble's mean."""
+        mean = math.nan if rule.ensemble_mean is None else rule.ensemble_mean
+        quantiles = None if rule.quantiles is None else list(rule.quantiles)
+        return {"interval": quantiles, "ensemble_mean": mean}
+
+    def told_text(self, rule, with_class=True):
+        """Between which numbers four rows of five are, and of how many rows."""
+        if rule.quantiles is None:
+            return ""
+        bounds, n_rows = self._bounds_text(rule), render.count(rule.n_rows)
+        return f"{bounds} for 80 % of {n_rows} rows"
+
+    def told_columns(self, rules):
+        """Between which numbers four rows of five are."""
+        return {self.interval_name: [self._bounds_text(rule) for rule in rules]}
+
+    def basis_text(self, rule, probabilities):
+        """How far rows with an answer are apart, as a sentence."""
+        if rule.quantiles is None or math.isnan(rule.n_rows):
+            return ""
+        bounds, n_rows = self._bounds_text(rule), render.count(rule.n_rows)
+        return f"80 % of its {n_rows} training rows have {bounds}."
+
+    def _bounds_text(self, rule):
+        if rule.quantiles is None:
+            return ""
+        return " to ".join(map(_short, rule.quantiles))
+
+
+def _short(value, digits=4):
+    """A measured number to a few significant digits, large ones written out."""
+    return render.number(float(render.rounded(value, digits)))

@@ -48,22 +48,26 @@ def trade_off_picture(path, y, error_text=None):
     path : RulePath, or what has its `points`, `chosen` and `ensemble_error`
     y : Axis
     error_text : callable, optional
-        From an error to its text, if anything is to be told of the points.
+        From an error as it is shown to its text, if anything is to be told of the
+        points.
     """
-    points = path.points
+    points, outcome = path.points, path.points[0].rules.outcome
     n_rules = [point.n_rules for point in points]
-    errors = [point.error for point in points]
-    spread = [point.standard_error for point in points]
+    errors = [outcome.shown_error(point.error) for point in points]
+    spread = [
+        outcome.shown_deviation(point.error, point.standard_error) for point in points
+    ]
     texts = error_text and [
-        f"{point.n_rules} rules<br>error {error_text(point.error)} ± "
-        f"{error_text(point.standard_error)}<br>{_fidelity(point.fidelity)}"
-        for point in points
+        f"{point.n_rules} rules<br>error {error_text(error)} ± "
+        f"{error_text(apart)}<br>{_fidelity(point.fidelity)}"
+        for point, error, apart in zip(points, errors, spread, strict=True)
     ]
     marks = [Curve("rules", n_rules, errors, "g0", spread=spread, texts=texts)]
     if path.chosen is not None:
         at = [n_rules[path.chosen]], [errors[path.chosen]]
         marks.append(Curve("chosen", *at, "accent", marker="ring"))
-    return _against_size(marks, path.ensemble_error, y, error_text)
+    ensemble_error = outcome.shown_error(path.ensemble_error)
+    return _against_size(marks, ensemble_error, y, error_text)
 
 
 def comparison(found, ax=None):
@@ -93,9 +97,19 @@ def comparison_picture(compared, y, error_text=None):
     compared : Comparison
     y : Axis
     error_text : callable, optional
-        From an error to its text, if anything is to be told of the points.
+        From an error as it is shown to its text, if anything is to be told of the
+        points.
     """
-    rows = [row for row in compared.rows() if row["failure"] is None]
+    outcome = make_outcome(compared.task)
+    rows = [
+        row
+        | {
+            "error": outcome.shown_error(row["error"]),
+            "error_std": outcome.shown_deviation(row["error"], row["error_std"]),
+        }
+        for row in compared.rows()
+        if row["failure"] is None
+    ]
     marks = []
     for i, name in enumerate(dict.fromkeys(row["method"] for row in rows)):
         of_method = [row for row in rows if row["method"] == name]
@@ -120,7 +134,8 @@ def comparison_picture(compared, y, error_text=None):
             texts=texts,
         )
         marks.append(curve)
-    return _against_size(marks, compared.ensemble_error, y, error_text)
+    ensemble_error = outcome.shown_error(compared.ensemble_error)
+    return _against_size(marks, ensemble_error, y, error_text)
 
 
 def _against_size(marks, ensemble_error, y, error_text):

@@ -9,6 +9,7 @@ __all__ = [
     "answer_text",
     "count",
     "error_text",
+    "shown_error_text",
     "fidelity_text",
     "percent",
     "rate_text",
@@ -102,8 +103,17 @@ def answer_text(answer, outcome):
     return outcome.answer_text(answer) if outcome.n_classes else amount(answer)
 
 
-def error_text(error, outcome):
-    """An error as a share of rows, or as a squared distance."""
+def error_text(error, outcome, deviation=None):
+    """An error as a share of rows, or in the units of y; and how far it may be off."""
+    text = shown_error_text(outcome.shown_error(error), outcome)
+    if deviation is None:
+        return text
+    apart = outcome.shown_deviation(error, deviation)
+    return f"{text} ± {shown_error_text(apart, outcome)}"
+
+
+def shown_error_text(error, outcome):
+    """An error that is a share of rows, or in the units of y already."""
     if outcome.n_classes:
         return f"{100 * error:.1f}\N{NO-BREAK SPACE}%"
     return amount(error, 3)

@@ -5,7 +5,13 @@ import functools
 from defragtrees.plots.curves import comparison_picture
 from defragtrees.report.markup import Cell, name, table
 from defragtrees.report.sections.path import error_axis
-from defragtrees.report.wording import error_text, fidelity_text, percent, sentence
+from defragtrees.report.wording import (
+    error_text,
+    fidelity_text,
+    percent,
+    sentence,
+    shown_error_text,
+)
 
 __all__ = ["write"]
 
@@ -22,11 +28,11 @@ def write(page):
         if compared.n_splits == 1
         else f"means over {compared.n_splits} splits into training and test rows"
     )
-    tell = functools.partial(error_text, outcome=outcome)
+    tell = functools.partial(shown_error_text, outcome=outcome)
     picture = comparison_picture(compared, error_axis(outcome), tell)
     return [
         f"<p>The same ensemble simplified by other methods, {over}. The ensemble’s own "
-        f"error there: {tell(compared.ensemble_error)}.</p>",
+        f"error there: {error_text(compared.ensemble_error, outcome)}.</p>",
         page.figure(
             "comparison",
             picture,
@@ -57,9 +63,8 @@ def _method(row):
 def _cells(row, n_splits, outcome):
     if row["failure"] is not None:
         return [_method(row), *["–"] * 5, "failed"]
-    error = error_text(row["error"], outcome)
-    if n_splits > 1:
-        error += f" ± {error_text(row['error_std'], outcome)}"
+    deviation = row["error_std"] if n_splits > 1 else None
+    error = error_text(row["error"], outcome, deviation)
     return [
         _method(row),
         f"{row['n_rules']:.4g}",

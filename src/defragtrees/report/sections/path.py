@@ -8,7 +8,13 @@ from defragtrees.plots.curves import trade_off_picture
 from defragtrees.plots.picture import Axis
 from defragtrees.render import plural
 from defragtrees.report.markup import table
-from defragtrees.report.wording import error_text, fidelity_text, percent, sentence
+from defragtrees.report.wording import (
+    error_text,
+    fidelity_text,
+    percent,
+    sentence,
+    shown_error_text,
+)
 
 __all__ = ["TradeOff", "error_axis", "measure", "write"]
 
@@ -63,7 +69,7 @@ def write(page):
         if trade_off.is_given
         else "on the rows of this report"
     )
-    tell = functools.partial(error_text, outcome=outcome)
+    tell = functools.partial(shown_error_text, outcome=outcome)
     picture = trade_off_picture(trade_off, error_axis(outcome), tell)
     return [
         "<p>Each further rule must earn its place. These are the best lists found of "
@@ -98,8 +104,7 @@ def _cells(i, trade_off, outcome):
     return [
         plural(point.n_rules, "rule"),
         f"{point.rules.n_conditions:.1f}",
-        f"{error_text(point.error, outcome)} ± "
-        f"{error_text(point.standard_error, outcome)}",
+        error_text(point.error, outcome, point.standard_error),
         fidelity_text(point.fidelity),
         percent(point.coverage),
         ", ".join(words for words, place in marks if place == i),

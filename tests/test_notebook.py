@@ -84,7 +84,8 @@ def test_a_path_is_a_table():
 def test_a_comparison_is_a_table():
     failed = {"method": "<a>", "budget": 3, "failure": "no <b>"}
     html = shown(Comparison((failed,), {}, 0.25, 1, "regression"))["text/html"]
-    assert "<caption>ensemble: squared error 0.25; &lt;a&gt;, at most 3 failed" in html
+    caption = "ensemble: root mean squared error 0.5; &lt;a&gt;, at most 3 failed"
+    assert f"<caption>{caption}" in html
     assert "<td>&lt;a&gt;, at most 3</td>" in html
 
 

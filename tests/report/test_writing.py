@@ -202,7 +202,7 @@ def test_a_given_path_and_comparison_are_shown(tmp_path):
     )
 
     class Compared:
-        ensemble_error, n_splits = 0.25, 1
+        ensemble_error, n_splits, task = 0.25, 1, "classification"
 
         def rows(self):
             done = dict.fromkeys(

@@ -93,13 +93,19 @@ class Comparison(render.Tabular):
         return {"error": outcome.error_name, **shown} if is_error_shown else shown
 
     def _measured(self, row, name):
-        text = render.rounded(row.get(name, math.nan))
-        if self.n_splits > 1 and f"{name}_std" in row:
-            text += f" ± {render.rounded(row[f'{name}_std'], 2)}"
+        value, apart = row.get(name, math.nan), row.get(f"{name}_std")
+        if name == "error":
+            outcome, error = make_outcome(self.task), value
+            value = outcome.shown_error(error)
+            apart = None if apart is None else outcome.shown_deviation(error, apart)
+        text = render.rounded(value)
+        if self.n_splits > 1 and apart is not None:
+            text += f" ± {render.rounded(apart, 2)}"
         return text
 
     def _notes(self):
-        scores = {"error": self.ensemble_error, **self.ensemble_scores}
+        error = make_outcome(self.task).shown_error(self.ensemble_error)
+        scores = {"error": error, **self.ensemble_scores}
         measured = [
             f"{head} {render.rounded(scores[name])}"
             for name, head in self._shown().items()

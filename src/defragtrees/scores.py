@@ -3,8 +3,9 @@
 import math
 
 from defragtrees import render
+from defragtrees.sentences import decision_text
 
-__all__ = ["calibration_text", "scores_text", "unanswered_classes"]
+__all__ = ["calibration_text", "scores_text"]
 
 SOURCES = (("rules", ""), ("posterior", "posterior_"), ("ensemble", "ensemble_"))
 
@@ -36,7 +37,8 @@ def scores_text(rules, scores, where, is_short=False):
             lines.append([label, *cells])
     header = [f"on {where}", *(label for label, _ in sources)]
     parts = [_size(rules, scores, is_short), render.text_table(header, lines)]
-    notes = [*_class_notes(rules, scores), *_unanswered(rules)]
+    notes = [*_class_notes(rules, scores), decision_text(rules), *_unanswered(rules)]
+    notes = list(filter(None, notes))
     return "\n\n".join(parts + ([" ".join(notes)] if notes else []))
 
 
@@ -75,16 +77,8 @@ def _class_notes(rules, scores):
     return [f"{text}means over the classes, as is AUC."]
 
 
-def unanswered_classes(rules):
-    """Classes that no rule answers; means of rules may answer any."""
-    if rules.decision == "average":
-        return []
-    answered = [rule.prediction for rule in rules]
-    return [label for label in rules.classes or () if label not in answered]
-
-
 def _unanswered(rules):
-    missing = unanswered_classes(rules)
+    missing = rules.unanswered_classes
     if not missing:
         return []
     names = ", ".join(render.plain(label) for label in missing[:5])

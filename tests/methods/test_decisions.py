@@ -76,6 +76,7 @@ def test_a_threshold_decides_from_the_probability_and_is_kept(binary):
     assert simple.rules_ == RuleSet.from_dict(simple.rules_.to_dict())
     for rules in simple.path_.values():
         assert rules.threshold == 0.2
+    assert "fair is answered from a probability of 0.2 on." in simple.summary()
 
 
 def test_costs_and_balanced_weights_find_more_of_the_rare_class(binary):

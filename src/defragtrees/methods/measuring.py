@@ -8,7 +8,7 @@ from defragtrees import render
 from defragtrees.methods.compiled import for_many_rows
 from defragtrees.rows import sources
 from defragtrees.rows.evaluation import PartEvaluator, evaluate_encoded
-from defragtrees.scores import calibration_text, scores_text, unanswered_classes
+from defragtrees.scores import calibration_text, scores_text
 
 __all__ = ["Measuring", "warn_of_unanswered"]
 
@@ -110,10 +110,10 @@ def warn_of_unanswered(rules, store):
     rules : RuleSet
     store : RowStore
     """
-    if rules.n_rules == 1 or not unanswered_classes(rules):
+    if rules.n_rules == 1 or not rules.unanswered_classes:
         return
     rates = dict(zip(rules.classes, store.class_shares(), strict=True))
-    missing = [label for label in unanswered_classes(rules) if rates[label] > 0]
+    missing = [label for label in rules.unanswered_classes if rates[label] > 0]
     if missing:
         names = ", ".join(map(repr, missing[:5])) + (", ..." if missing[5:] else "")
         share = render.share(sum(rates[label] for label in missing))

@@ -110,8 +110,9 @@ def write_markdown(results, bars, path):
     """The bars and the means, for the documentation."""
     header = ["bar", "needed", "all", "chosen on", "kept aside", "n", "verdict"]
     frame = pd.DataFrame(bars, columns=header).set_index("bar")
+    n_seeds = results[results.method == "ensemble"].seed.nunique()
     parts = [
-        f"Written by `make quality`: {results.seed.nunique()} seeds.",
+        f"Written by `make quality`: {n_seeds} seeds.",
         markdown(frame),
         "Means over the sets with two classes, both ensembles, 4 to 10 rules:",
         markdown(by_method(results)),

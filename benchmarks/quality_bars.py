@@ -124,7 +124,7 @@ def calibration_bars(results):
     gap = means(results[results.n_test >= 1000], "calibration")
     if not len(gap):
         return []
-    text = "{}: |told - observed|, sets of 1,000 test rows or more"
+    text = "{}: gap of told and observed, sets of 1,000 test rows or more"
     bars = [
         Bar(text.format(method), gap[method].mean(), 0.03, is_most=True, n=len(gap))
         for method in ("ours", "ours, probability")

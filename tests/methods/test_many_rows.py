@@ -206,6 +206,17 @@ def test_measures_by_parts_are_those_of_the_whole_table(
             assert simple.training_[name] == expected, name
 
 
+def test_a_summary_of_parts_is_that_of_the_table(
+    frame, labels, amounts, boosted, boosted_amounts, monkeypatch
+):
+    for ensemble, y in ((boosted, labels), (boosted_amounts, amounts)):
+        simple = simplified(ensemble, frame, y)
+        by_parts = simple.summary(frame, y)
+        monkeypatch.setattr(sources, "MANY_ROWS", 10**6)
+        assert "Told and observed on these rows" in by_parts
+        assert by_parts == simple.summary(frame, y)
+
+
 def test_the_ensembles_ranking_by_parts_is_near_that_of_all_scores(
     frame, labels, boosted, monkeypatch
 ):

@@ -166,6 +166,21 @@ def test_scores_of_parts_add_up(n_classes):
         assert measure.of(added) == pytest.approx(measure.of(together), rel=1e-12)
 
 
+def test_short_probabilities_near_one_are_ranked_by_the_rest():
+    # In float32 all of these are 1, but the rest to 1 is not the same.
+    rest = np.array([1e-9, 3e-9, 2e-9, 4e-9])
+    told = np.column_stack([rest, 1 - rest])
+    y = np.array(["yes", "no", "yes", "no"])
+    weight = np.ones(4)
+    exact, short = (
+        scores_of(y, told.astype(kind), weight, LABELS[2])
+        for kind in (np.float64, np.float32)
+    )
+    assert len(set(told.astype(np.float32)[:, 1])) == 1
+    assert MEASURES["auc"].of(exact) == MEASURES["auc"].of(short) == 1.0
+    assert short.log_loss == pytest.approx(exact.log_loss, rel=1e-6)
+
+
 def test_scores_of_numbers_add_up():
     rng = np.random.default_rng(0)
     y, weight = rng.normal(1e6, 1.0, 300), rng.random(300)

@@ -65,8 +65,8 @@ PARAMETERS = """
         left out. 0 leaves only what it takes to write it down.
     augment : "auto" or int, default="auto"
         How many rows to draw near the data and to label with the ensemble, beside the
-        training rows. "auto" draws none: where probabilities are imitated they brought
-        nothing.
+        training rows. "auto" draws none. Around a boosted ensemble that fits its
+        training rows very closely, three times as many as there are rows can help.
     target : {"ensemble", "labels"}, default="ensemble"
         What the rules imitate: the ensemble's probabilities or numbers, or y.
     refine : bool, default=True

@@ -13,6 +13,9 @@ import defragtrees
 ROOT = Path(defragtrees.__file__).parent
 FLOORS = {
     "conditions": 0,
+    "sides": 0,
+    "labels": 0,
+    "round_numbers": 0,
     "errors": 0,
     "files": 0,
     "_optional": 0,

@@ -12,10 +12,11 @@ import numpy as np
 
 from defragtrees._values import ByValue, freeze
 from defragtrees.conditions import Condition
+from defragtrees.round_numbers import round_between
 
-__all__ = ["Binned", "ThresholdGrid", "rows_covered"]
+__all__ = ["Binned", "ThresholdGrid", "integer_range", "rows_covered"]
 
-MOST_SHIFT = 0.25  # a shortened threshold stays within this share of its gap
+LARGEST_INTEGER = 2.0**52  # up to which the next whole number is a double
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,6 +30,8 @@ class ThresholdGrid(ByValue):
         shape (n_sets, n_categories + 1), each row a set of category positions.
     counts : tuple of int array, optional
         How many statements of the ensemble each split stands for; all 1 by default.
+    ranges : tuple of ((float, float) or None), optional
+        Of features that have whole numbers only, the smallest and the largest of them.
 
     Examples
     --------
@@ -39,6 +42,7 @@ class ThresholdGrid(ByValue):
 
     splits: tuple[np.ndarray, ...]
     counts: tuple[np.ndarray, ...] | None = None
+    ranges: tuple[tuple[float, float] | None, ...] | None = None
 
     def __post_init__(self):
         splits = tuple(_as_split(values) for values in self.splits)
@@ -123,12 +127,13 @@ class ThresholdGrid(ByValue):
             return Condition(feature, lower=math.inf, missing=missing)
         thresholds = self.splits[feature]
         first, final = inside[0], inside[-1]
-        return Condition(
-            feature,
-            lower=float(thresholds[first - 1]) if first > 0 else -math.inf,
-            upper=float(thresholds[final]) if final < len(thresholds) else math.inf,
-            missing=missing,
-        )
+        lower = float(thresholds[first - 1]) if first > 0 else -math.inf
+        upper = float(thresholds[final]) if final < len(thresholds) else math.inf
+        integers = None if self.ranges is None else self.ranges[feature]
+        if integers is not None:
+            lower, upper = _single_value(lower, upper, *integers)
+        is_integer = integers is not None
+        return Condition(feature, lower, upper, missing=missing, is_integer=is_integer)
 
     def conditions(self, sides, has_missing=None):
         """The conditions that some sides make together, one for each feature.
@@ -156,19 +161,24 @@ class ThresholdGrid(ByValue):
                 accepts[-1] &= has_missing[feature]
         return tuple(self.condition(j, accepted[j]) for j in sorted(accepted))
 
-    def shorten(self, X):
-        """A grid with few-digit thresholds on which no row of X changes its side.
+    def shorten(self, X, kinds=None):
+        """A grid with round thresholds on which no row of X changes its side.
 
         Thresholds that separate the same two neighbouring values become one, whose
         count is the sum of theirs. Thresholds outside the range of X stay as they are.
+
+        Parameters
+        ----------
+        X : array of shape (n_samples, n_features)
+        kinds : sequence of (str or None), optional
+            Of features with numbers of days, what they are.
         """
         X = np.asarray(X, dtype=np.float64)
         columns = (X[:, j] for j in range(self.n_features))
-        return self.shorten_between(
-            [np.unique(column[~np.isnan(column)]) for column in columns]
-        )
+        values = [np.unique(column[~np.isnan(column)]) for column in columns]
+        return self.shorten_between(values, [integer_range(v) for v in values], kinds)
 
-    def shorten_between(self, values):
+    def shorten_between(self, values, ranges=None, kinds=None):
         """`shorten` for rows of which some values are known.
 
         Parameters
@@ -176,15 +186,30 @@ class ThresholdGrid(ByValue):
         values : sequence of array
             For each feature sorted distinct values, with at least the smallest and the
             largest value of every bin.
+        ranges : sequence of ((float, float) or None), optional
+            Of features that have whole numbers only, the smallest and the largest.
+        kinds : sequence of (str or None), optional
         """
-        splits, counts = [], []
-        for own, count, known in zip(self.splits, self.counts, values, strict=True):
+        none = (None,) * self.n_features
+        splits, counts, integers = [], [], []
+        for own, count, known, ends, kind in zip(
+            self.splits,
+            self.counts,
+            values,
+            ranges or none,
+            kinds or none,
+            strict=True,
+        ):
+            if own.ndim == 2 or kind is not None:
+                ends = None
             if own.ndim == 1 and len(own):
-                own, group = np.unique(_shortened(own, known), return_inverse=True)
+                shorter = _shortened(own, known, ends is not None, kind)
+                own, group = np.unique(shorter, return_inverse=True)
                 count = np.bincount(group, weights=count, minlength=len(own))
             splits.append(own)
             counts.append(count.astype(np.int64))
-        return ThresholdGrid(tuple(splits), tuple(counts))
+            integers.append(ends)
+        return ThresholdGrid(tuple(splits), tuple(counts), tuple(integers))
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,8 +269,34 @@ def _as_split(values):
     return freeze(array, bool if array.ndim == 2 else np.float64)
 
 
-def _shortened(thresholds, values):
-    """Each threshold replaced by a short number in the same gap between `values`."""
+def integer_range(values):
+    """Smallest and largest of sorted values; None if some are no whole numbers.
+
+    Examples
+    --------
+    >>> integer_range(np.array([1.0, 2.0, 7.0])), integer_range(np.array([1.5, 2.0]))
+    ((1.0, 7.0), None)
+    """
+    if not len(values) or (values != np.floor(values)).any():
+        return None
+    low, high = float(values[0]), float(values[-1])
+    return (low, high) if max(abs(low), abs(high)) < LARGEST_INTEGER else None
+
+
+def _single_value(lower, upper, low, high):
+    """Bounds with both ends where only one value is left: 0 or 1 of two, or none."""
+    is_pair = high - low == 1 or (low, high) == (-1.0, 1.0)
+    if lower == -math.inf and upper < math.inf and (is_pair or low == 0):
+        # Of two values the smaller; of numbers from 0 on, 0.
+        if math.floor(upper) == low or (is_pair and low <= upper < high):
+            return low - 1, low
+    if is_pair and upper == math.inf and low <= lower < high:
+        return high - 1, high
+    return lower, upper
+
+
+def _shortened(thresholds, values, is_integer, kind):
+    """Each threshold replaced by a round number in the same gap between `values`."""
     if len(values) == 0:
         return thresholds
     above = np.searchsorted(values, thresholds, side="right")
@@ -257,36 +308,9 @@ def _shortened(thresholds, values):
             else:
                 last = np.searchsorted(above, k, side="right") - 1
                 middle = (t + thresholds[last]) / 2
-                short[i] = _shortest_between(values[k - 1], values[k], middle)
+                short[i] = round_between(
+                    values[k - 1], values[k], middle, is_integer, kind
+                )
+        elif is_integer:
+            short[i] = math.floor(t)
     return short
-
-
-def _shortest_between(low, high, target):
-    """The number with fewest digits in [low, high) near `target`.
-
-    Between whole numbers it is a whole number: at most 2 and at most 2.5 say the same
-    of 2 and 3.
-
-    Examples
-    --------
-    >>> _shortest_between(0.1234, 0.1301, 0.1267)
-    0.127
-    >>> _shortest_between(2, 3, 2.5), _shortest_between(37, 44, 40.2)
-    (2.0, 40.0)
-    """
-    low, high, target = float(low), float(high), float(target)
-    width = high - low
-    if not (math.isfinite(width) and width > 0):
-        return target
-    allowed = MOST_SHIFT * width
-    smallest = max(math.floor(math.log10(math.ulp(abs(target) or width))), -300)
-    if low.is_integer() and high.is_integer() and smallest < 0:
-        allowed, smallest = max(allowed, 1.0), -1
-    for exponent in range(math.ceil(math.log10(width)) + 1, smallest, -1):
-        digits = math.floor(target / 10.0**exponent)
-        # Through text, so that the number is the one a reader would type.
-        near = [float(f"{d}e{exponent}") for d in (digits, digits + 1)]
-        near = [c for c in near if low <= c < high and abs(c - target) <= allowed]
-        if near:
-            return min(near, key=lambda c: abs(c - target))
-    return target

@@ -10,6 +10,8 @@ import numpy as np
 
 from defragtrees import render
 from defragtrees._values import ByValue
+from defragtrees.labels import PLAIN, Vocabulary
+from defragtrees.sides import exact_bounds, sides_of, sides_text
 
 __all__ = ["Condition", "Rule", "listed", "wilson_interval"]
 
@@ -31,6 +33,9 @@ class Condition:
         last category stands for any other one.
     missing : bool, default=False
         Whether a missing value holds.
+    is_integer : bool, default=False
+        Whether the feature has whole numbers only. Then `x > 2` is said, and asked, as
+        `x >= 3`; see `sides`.
 
     Examples
     --------
@@ -38,6 +43,8 @@ class Condition:
     '1.5 < age <= 3'
     >>> Condition(0, upper=3.0, missing=True).text(["age"])
     'age <= 3 or missing'
+    >>> Condition(0, lower=18.0, upper=19.0, is_integer=True).text(["day"])
+    'day is 19'
     """
 
     feature: int
@@ -45,13 +52,24 @@ class Condition:
     upper: float = math.inf
     categories: tuple[int, ...] | None = None
     missing: bool = False
+    is_integer: bool = False
 
     @property
     def n_sides(self):
-        """How many things it asks: one for each finite side, or for the set."""
+        """How many things it asks: one for each finite side, a set, or one number."""
         if self.categories is not None:
             return 1
-        return max(1, math.isfinite(self.lower) + math.isfinite(self.upper))
+        return max(1, len(self.sides))
+
+    @property
+    def sides(self):
+        """What it asks of numbers: pairs such as `(">=", 3.0)`, at most two."""
+        return sides_of(self.lower, self.upper, self.is_integer)
+
+    @property
+    def bounds(self):
+        """The doubles for which `lower < x <= upper` is what `sides` ask."""
+        return exact_bounds(self.lower, self.upper, self.is_integer)
 
     def covers(self, column):
         """Whether each value of an encoded column holds."""
@@ -59,12 +77,13 @@ class Condition:
         if self.categories is not None:
             inside = np.isin(column, self.categories)
         else:
+            lower, upper = self.bounds
             # Without a lower bound even minus infinity holds, as the text says.
-            above = column > self.lower if self.lower > -math.inf else True
-            inside = above & (column <= self.upper)
+            above = column > lower if lower > -math.inf else True
+            inside = above & (column <= upper)
         return np.where(np.isnan(column), self.missing, inside)
 
-    def text(self, names, categories=None):
+    def text(self, names, categories=None, scales=None):
         """The condition as a person would say it.
 
         Parameters
@@ -72,29 +91,24 @@ class Condition:
         names : sequence of str
         categories : sequence of (tuple or None), optional
             For each feature its categories.
+        scales : sequence of Scale, optional
+            For each feature how its numbers are written.
         """
         name = names[self.feature]
         if self.categories is not None:
             labels = categories[self.feature] if categories else None
             body = self._set_text(name, labels)
         else:
-            body = self._interval_text(name)
+            body = self._interval_text(name, scales[self.feature] if scales else PLAIN)
         if body is None:
             return f"{name} is missing" if self.missing else f"{name} is impossible"
         return f"{body} or missing" if self.missing else body
 
-    def _interval_text(self, name):
-        low, high = math.isfinite(self.lower), math.isfinite(self.upper)
+    def _interval_text(self, name, scale):
         if self.lower >= self.upper:
             return None
-        if low and high:
-            return (
-                f"{render.number(self.lower)} < {name} <= {render.number(self.upper)}"
-            )
-        if low:
-            return f"{name} > {render.number(self.lower)}"
-        if high:
-            return f"{name} <= {render.number(self.upper)}"
+        if self.sides:
+            return sides_text(name, self.sides, scale.number, scale.ending)
         return f"{name} is not missing" if not self.missing else f"{name} is anything"
 
     def _set_text(self, name, labels):
@@ -127,20 +141,24 @@ class Condition:
             "upper": None if self.upper == math.inf else _json_number(self.upper),
             "categories": None if self.categories is None else list(self.categories),
             "missing": self.missing,
+            "integer": self.is_integer,
         }
 
     @classmethod
     def from_dict(cls, data):
         """The condition that `to_dict` wrote down."""
         places = data["categories"]
-        if not isinstance(data["missing"], bool):
-            raise ValueError(f"missing must be true or false; got {data['missing']!r}.")
+        is_integer = data.get("integer", False)
+        for name, value in (("missing", data["missing"]), ("integer", is_integer)):
+            if not isinstance(value, bool):
+                raise ValueError(f"{name} must be true or false; got {value!r}.")
         return cls(
             feature=operator.index(data["feature"]),
             lower=-math.inf if data["lower"] is None else _bound(data["lower"]),
             upper=math.inf if data["upper"] is None else _bound(data["upper"]),
             categories=None if places is None else tuple(map(operator.index, places)),
             missing=data["missing"],
+            is_integer=is_integer,
         )
 
 
@@ -200,7 +218,7 @@ class Rule(ByValue):
     quantiles: tuple[float, float] | None = None
 
     # Names and categories for its text; no part of its value.
-    _vocabulary: ClassVar[tuple] = (_Numbered(), None)
+    _vocabulary: ClassVar[Vocabulary] = Vocabulary(_Numbered())
 
     @property
     def n_conditions(self):
@@ -226,13 +244,13 @@ class Rule(ByValue):
             held &= condition.covers(matrix[:, condition.feature])
         return held
 
-    def named(self, names, categories=None):
-        """The same rule, which knows by these names what its conditions ask about."""
+    def named(self, vocabulary):
+        """The same rule, which knows in these words what its conditions ask about."""
         rule = copy.copy(self)
-        object.__setattr__(rule, "_vocabulary", (names, categories))
+        object.__setattr__(rule, "_vocabulary", vocabulary)
         return rule
 
-    def text(self, names=None, categories=None):
+    def text(self, names=None, categories=None, scales=None):
         """Its conditions as a person would say them.
 
         Parameters
@@ -242,10 +260,12 @@ class Rule(ByValue):
             "x[0]" for the first feature.
         categories : sequence of (tuple or None), optional
             For each feature its categories.
+        scales : sequence of Scale, optional
+            For each feature how its numbers are written.
         """
-        if names is None:
-            names, categories = self._vocabulary
-        parts = [c.text(names, categories) for c in self.conditions]
+        words = Vocabulary(names, categories, scales)
+        words = self._vocabulary if names is None else words
+        parts = [c.text(*words) for c in self.conditions]
         parts = [
             f"({part})" if " or " in part and len(parts) > 1 else part for part in parts
         ]

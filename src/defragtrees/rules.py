@@ -18,6 +18,7 @@ from defragtrees.conditions import Condition, Rule, listed
 from defragtrees.errors import ModelFileError
 from defragtrees.files import read_json, to_json, write_atomic
 from defragtrees.intervals import Intervals
+from defragtrees.labels import WORDS, Worded
 from defragtrees.outcome import make_outcome
 from defragtrees.sentences import (
     decision_text,
@@ -34,7 +35,7 @@ DECISIONS = ("first", "partition", "average")
 
 
 @dataclass(frozen=True, eq=False)
-class RuleSet(Answering, Intervals, ByValue):
+class RuleSet(Answering, Intervals, Worded, ByValue):
     """Rules that answer every row.
 
     Parameters
@@ -62,6 +63,11 @@ class RuleSet(Answering, Intervals, ByValue):
         What it costs to answer the class of the column where that of the row is true;
         the answer is the class that is expected to cost least. With neither it is the
         likeliest one.
+    feature_labels, class_labels : tuple of (str or None), optional
+        What features and classes are called where people read; a label of a feature
+        may end with a unit, as in "Duration [months]". `relabel` takes dicts too.
+    feature_kinds : tuple of (str or None), optional
+        Of features with numbers of days: "date", "datetime", "time" or "duration".
 
     Examples
     --------
@@ -85,20 +91,23 @@ class RuleSet(Answering, Intervals, ByValue):
     interval_scores: tuple[float, ...] | None = None
     threshold: float | None = None
     costs: tuple[tuple[float, ...], ...] | None = None
+    feature_labels: tuple[str | None, ...] | None = None
+    class_labels: tuple[str | None, ...] | None = None
+    feature_kinds: tuple[str | None, ...] | None = None
 
     def __post_init__(self):
         names = tuple(self.feature_names)
         categories = tuple(self.categories or (None,) * len(names))
-        for field, value in (
-            ("feature_names", names),
-            ("categories", categories),
-            ("rules", tuple(rule.named(names, categories) for rule in self.rules)),
-            ("default", self.default.named(names, categories)),
-            ("costs", self.costs and tuple(map(tuple, self.costs))),
-        ):
-            object.__setattr__(self, field, value)
         if not all(isinstance(name, str) for name in names):
             raise ValueError("Feature names must be texts.")
+        self._set("feature_names", names)
+        self._set("categories", categories)
+        self._set("costs", self.costs and tuple(map(tuple, self.costs)))
+        for name, words in self.checked_words().items():
+            self._set(name, words)
+        vocabulary = self.vocabulary
+        self._set("rules", tuple(rule.named(vocabulary) for rule in self.rules))
+        self._set("default", self.default.named(vocabulary))
         if len(categories) != len(names):
             raise ValueError("categories must have one entry for each feature.")
         if self.outcome.labels == ():
@@ -118,10 +127,13 @@ class RuleSet(Answering, Intervals, ByValue):
                 raise ValueError(f"A weight must be from 0; got {rule.weight!r}.")
         _check_decision(self)
 
+    def _set(self, name, value):
+        object.__setattr__(self, name, value)
+
     @property
     def outcome(self):
         """What is predicted: its measures, texts and checks."""
-        return make_outcome(self.task, self.classes)
+        return make_outcome(self.task, self.classes, self.class_labels)
 
     @property
     def n_rules(self):
@@ -194,7 +206,7 @@ class RuleSet(Answering, Intervals, ByValue):
         return [
             {
                 "rule": k,
-                "if": rule.text(self.feature_names, self.categories),
+                "if": rule.text(),
                 "then": outcome.outputs_text(rule)
                 if is_average
                 else outcome.answer_text(rule.prediction),
@@ -237,6 +249,7 @@ class RuleSet(Answering, Intervals, ByValue):
             "interval_scores": None if scores is None else list(scores),
             "threshold": self.threshold,
             "costs": None if self.costs is None else [list(row) for row in self.costs],
+            **self.words_dict(),
         }
 
     @classmethod
@@ -260,6 +273,7 @@ class RuleSet(Answering, Intervals, ByValue):
                 interval_scores=_scores(data.get("interval_scores")),
                 threshold=data.get("threshold"),
                 costs=data.get("costs"),
+                **{name: data.get(name) for name in WORDS},
             )
         except ModelFileError:
             raise

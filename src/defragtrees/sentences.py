@@ -51,12 +51,14 @@ def decision_text(rules):
     bad is answered from a probability of 0.15 on.
     """
     if rules.threshold is not None:
-        label, least = rules.classes[1], render.number(rules.threshold)
+        label = rules.outcome.answer_text(rules.classes[1])
+        least = render.number(rules.threshold)
         return render.plain(f"{label} is answered from a probability of {least} on.")
     if rules.costs is None:
         return ""
+    name = rules.outcome.label_text
     pairs = [
-        f"{render.label(answer)} for {render.label(true)}: {render.rounded(cost)}"
+        f"{name(answer)} for {name(true)}: {render.rounded(cost)}"
         for true, row in zip(rules.classes, rules.costs, strict=True)
         for answer, cost in zip(rules.classes, row, strict=True)
         if answer != true
@@ -209,7 +211,7 @@ def _reason_text(rules, row, explanation):
     if number == rules.n_rules:
         return f"{answer}, by rule {number}, as no other rule holds."
     reasons = [
-        f"{condition.text(rules.feature_names, rules.categories)} "
+        f"{condition.text(*rules.vocabulary)} "
         f"({_value_text(rules, condition.feature, row)})"
         for condition in rules.rules[explanation.rule].conditions
     ]
@@ -222,6 +224,6 @@ def _value_text(rules, feature, row):
         return "it is missing"
     labels = rules.categories[feature]
     if labels is None:
-        return f"it is {render.number(value)}"
+        return f"it is {rules.vocabulary.scales[feature].text(value)}"
     place = int(value)
     return f"it is {labels[place]}" if place < len(labels) else "it is another one"

@@ -1,6 +1,7 @@
 """What every method must hold, run on each estimator of `ESTIMATORS`."""
 
 import functools
+import operator
 import pickle
 import re
 
@@ -103,6 +104,15 @@ def said_by_hand(line, names, row):
     return answer if all(holds_by_hand(part, names, row) for part in parts) else None
 
 
+SIGNS = {
+    "<": operator.lt,
+    "<=": operator.le,
+    ">": operator.gt,
+    ">=": operator.ge,
+    "is": operator.eq,
+}
+
+
 def holds_by_hand(part, names, row):
     """Whether one printed condition holds for a row of numbers."""
     part = part.strip("()")
@@ -113,13 +123,13 @@ def holds_by_hand(part, names, row):
     if words[1:] == ["is", "not", "missing"]:
         return not np.isnan(row[names.index(words[0])])
     if len(words) == 5:
-        low, _, name, _, high = words
+        low, low_sign, name, sign, bound = words
         x = row[names.index(name)]
-        inside = float(low) < x <= float(high)
+        inside = SIGNS[low_sign](float(low), x) and SIGNS[sign](x, float(bound))
     else:
         name, sign, bound = words
         x = row[names.index(name)]
-        inside = x > float(bound) if sign == ">" else x <= float(bound)
+        inside = SIGNS[sign](x, float(bound))
     return accepts_missing if np.isnan(x) else inside
 
 

@@ -24,7 +24,7 @@ from defragtrees.methods.compiled import for_many_rows
 from defragtrees.mixture import fit
 from defragtrees.outcome import Classes, ranking
 from defragtrees.rows import sources
-from defragtrees.rows.encoding import Encoder, edge_values
+from defragtrees.rows.encoding import Encoder, edge_values, integer_ranges
 
 NAMES = ["age", "income", "city", "height"]
 CITIES = ["Bern", "Kyoto", "Lima"]
@@ -259,7 +259,7 @@ def test_shortened_thresholds_are_those_of_the_table_in_memory(frame, boosted):
     for part in parts:
         own = encode(part)[1]
         digest = own if digest is None else digest + own
-    by_parts = grid.shorten_between(edge_values(digest))
+    by_parts = grid.shorten_between(edge_values(digest), integer_ranges(digest))
     assert by_parts == grid.shorten(forest.encode(frame))
     assert by_parts != grid
 

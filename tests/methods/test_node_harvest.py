@@ -462,8 +462,8 @@ def test_own_trees_send_missing_values_where_they_belong():
     noise = 0.01 * rng.normal(size=200)
     for y, text in (
         (np.isnan(X[:, 0]) + noise, "x1 is missing"),
-        (~(X[:, 0] > 0) + noise, "x1 <= 0.02 or missing"),
-        (~(X[:, 0] <= 0) + noise, "x1 > 0.02 or missing"),
+        (~(X[:, 0] > 0) + noise, "x1 <= 0 or missing"),
+        (~(X[:, 0] <= 0) + noise, "x1 > 0 or missing"),
     ):
         model = NodeHarvestRegressor(source="own", max_depth=1, n_nodes=50)
         model.set_params(random_state=0).fit(X, y)

@@ -1,5 +1,6 @@
 """Refined rules: budgets, the text as the model, the path."""
 
+import operator
 import re
 
 import numpy as np
@@ -109,6 +110,9 @@ def test_new_rows_have_no_label(spam):
         simplify(forest, data.X[:100], data.y[:100], target="labels", augment=10)
 
 
+SIGNS = {"<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+
+
 def holds(text, row):
     """Whether one printed condition holds in a row, in plain Python."""
     text = text.removeprefix("(").removesuffix(")")
@@ -131,11 +135,15 @@ def holds(text, row):
         if found := re.fullmatch(rf"{name} is not (.*)", text):
             return value != found[1]
         if found := re.fullmatch(rf"{name} is (.*)", text):
-            return value == found[1]
-        if found := re.fullmatch(rf"(\S+) < {name} <= (\S+)", text):
-            return float(found[1]) < value <= float(found[2])
-        sign, bound = re.fullmatch(rf"{name} (>|<=) (\S+)", text).groups()
-        return value > float(bound) if sign == ">" else value <= float(bound)
+            is_text = isinstance(value, str)
+            return value == (found[1] if is_text else float(found[1]))
+        if found := re.fullmatch(rf"(\S+) (<=?) {name} (<=?) (\S+)", text):
+            low, low_sign, sign, high = found.groups()
+            return SIGNS[low_sign](float(low), value) and SIGNS[sign](
+                value, float(high)
+            )
+        sign, bound = re.fullmatch(rf"{name} ([<>]=?) (\S+)", text).groups()
+        return SIGNS[sign](value, float(bound))
     raise AssertionError(text)
 
 

@@ -136,12 +136,9 @@ class Dialect:
         return f"{name} {'IN' if test.is_listed else 'NOT IN'} ({labels})"
 
     def _interval(self, test, name):
-        sides = []
-        if test.lower != -math.inf:
-            sides.append(f"{name} > {self.literal(test.lower)}")
-        if test.upper != math.inf:
-            sides.append(f"{name} <= {self.literal(test.upper)}")
-        return " AND ".join(sides)
+        return " AND ".join(
+            f"{name} {sign} {self.literal(value)}" for sign, value in test.sides
+        )
 
 
 # SQLite takes a name in double quotes that it does not know for a text, and answers;

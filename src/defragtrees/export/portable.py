@@ -37,6 +37,8 @@ class ColumnTest:
     name : str
     lower, upper : float
         A number x holds if `lower < x <= upper`.
+    sides : tuple of (str, float)
+        The same as it is said: pairs such as `(">=", 3.0)`.
     labels : tuple, optional
         Of a categorical column: the categories that hold, or that do not.
     is_listed : bool
@@ -52,6 +54,7 @@ class ColumnTest:
     labels: tuple[Any, ...] | None = None
     is_listed: bool = True
     missing: bool = False
+    sides: tuple[tuple[str, float], ...] = ()
 
     @property
     def holds_never(self):
@@ -145,13 +148,9 @@ def _column_test(rules, condition):
     name = rules.feature_names[feature]
     categories = rules.categories[feature]
     if categories is None and condition.categories is None:
-        return ColumnTest(
-            feature,
-            name,
-            float(condition.lower),
-            float(condition.upper),
-            missing=condition.missing,
-        )
+        lower, upper = map(float, condition.bounds)
+        missing, sides = condition.missing, condition.sides
+        return ColumnTest(feature, name, lower, upper, missing=missing, sides=sides)
     if categories is None:
         # A column without a list of categories holds the positions themselves.
         labels = tuple(float(position) for position in condition.categories)

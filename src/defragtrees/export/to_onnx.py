@@ -16,6 +16,14 @@ SUFFIX = ".onnx"
 # Old enough for the runtimes in use; each operator has doubles by then.
 OPSET, OPSET_ML, IR_VERSION = 17, 3, 8
 
+OPERATORS = {
+    ">": "Greater",
+    ">=": "GreaterOrEqual",
+    "<": "Less",
+    "<=": "LessOrEqual",
+    "=": "Equal",
+}
+
 
 def export(rules: RuleSet, *, single_input: bool = False):
     """An ONNX model that answers as the rules do.
@@ -208,11 +216,10 @@ def _condition(graph, column, test):
 
 
 def _interval(graph, column, test):
-    sides = []
-    if test.lower != -math.inf:
-        sides.append(graph.add("Greater", column, graph.constant(test.lower)))
-    if test.upper != math.inf or not sides:
-        sides.append(graph.add("LessOrEqual", column, graph.constant(test.upper)))
+    asked = test.sides
+    if test.holds_never or not asked:
+        asked = (("<=", -math.inf if test.holds_never else math.inf),)
+    sides = [graph.add(OPERATORS[sign], column, graph.constant(v)) for sign, v in asked]
     return sides[0] if len(sides) == 1 else graph.add("And", *sides)
 
 

@@ -218,11 +218,12 @@ def _holds(rules, tests):
 def _test(test, column):
     if test.labels is not None:
         return f"{column} in {_tuple(test.labels)}"
-    if test.lower == -math.inf:
-        return f"{column} <= {test.upper!r}"
-    if test.upper == math.inf:
-        return f"{column} > {test.lower!r}"
-    return f"{test.lower!r} < {column} <= {test.upper!r}"
+    if len(test.sides) == 1:
+        [(sign, value)] = test.sides
+        return f"{column} {'==' if sign == '=' else sign} {value!r}"
+    (lower_sign, lower), (upper_sign, upper) = test.sides
+    flipped = lower_sign.replace(">", "<")
+    return f"{lower!r} {flipped} {column} {upper_sign} {upper!r}"
 
 
 def _tuple(values):

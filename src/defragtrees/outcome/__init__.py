@@ -12,7 +12,7 @@ __all__ = ["OUTCOMES", "Classes", "Numbers", "make_outcome"]
 OUTCOMES = {kind.task: kind for kind in (Classes, Numbers)}
 
 
-def make_outcome(task, classes=None):
+def make_outcome(task, classes=None, class_labels=None):
     """The outcome of a task.
 
     Parameters
@@ -21,6 +21,8 @@ def make_outcome(task, classes=None):
         A key of `OUTCOMES`.
     classes : sequence, optional
         The labels, where there are any.
+    class_labels : sequence of (str or None), optional
+        What these are called where people read.
 
     Examples
     --------
@@ -31,4 +33,4 @@ def make_outcome(task, classes=None):
     """
     if task not in OUTCOMES:
         raise ValueError(f"Unknown task {task!r}.")
-    return OUTCOMES[task].of(classes)
+    return OUTCOMES[task].of(classes, class_labels)

@@ -69,8 +69,8 @@ class Outcome(Wording):
     labels: Any
 
     @classmethod
-    def of(cls, classes=None):
-        """The outcome with these labels, if it has any."""
+    def of(cls, classes=None, shown=None):
+        """The outcome with these labels, if it has any, called so where people read."""
         return cls()
 
     @property

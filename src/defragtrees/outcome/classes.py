@@ -1,6 +1,6 @@
 """Classes as the outcome."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -21,9 +21,12 @@ class Classes(ClassWording):
     ----------
     labels : tuple
         The classes, in the order of class numbers. Checks of y and losses do without.
+    shown : tuple of (str or None), optional
+        What they are called where people read.
     """
 
     labels: tuple[Any, ...] = ()
+    shown: tuple[str | None, ...] | None = field(default=None, repr=False)
 
     task: ClassVar[str] = "classification"
     error_name: ClassVar[str] = "error"
@@ -37,9 +40,9 @@ class Classes(ClassWording):
     error_digits: ClassVar[int] = 12  # of an error that is added up from parts
 
     @classmethod
-    def of(cls, classes=None):
+    def of(cls, classes=None, shown=None):
         """The outcome with these labels."""
-        return cls(tuple(classes or ()))
+        return cls(tuple(classes or ()), shown)
 
     def check(self, y):
         """The labels; refused where some are missing or look like measurements."""

@@ -22,19 +22,25 @@ class ClassWording(Outcome):
 
     def answer_text(self, answer):
         """An answer as text."""
+        if self.shown and answer in self.labels:
+            return self.shown[self.labels.index(answer)] or str(answer)
         return str(answer)
+
+    def label_text(self, answer):
+        """A class within a sentence, in quotes where it needs them."""
+        return render.label(self.answer_text(answer))
 
     def outputs_text(self, rule):
         """What a rule brings into a mean, as text."""
         return ", ".join(
-            f"{render.label(label)}: {render.number(share)}"
+            f"{self.label_text(label)}: {render.number(share)}"
             for label, share in zip(self.labels, rule.distribution, strict=True)
             if share
         )
 
     def short_text(self, answer):
         """An answer as text where room is scarce."""
-        return str(answer)
+        return self.answer_text(answer)
 
     def error_text(self, error):
         """An error as text."""
@@ -84,7 +90,7 @@ class ClassWording(Outcome):
         """The rate of a class, how many rows it is of, and its interval."""
         told = self.told(rule)
         is_other = with_class and told["class"] != rule.prediction
-        whose = f" are {render.label(told['class'])}" if is_other else ""
+        whose = f" are {self.label_text(told['class'])}" if is_other else ""
         if told["interval"] is not None:
             rate, bounds = told["rate"], render.share_range(*told["interval"])
             return f"{render.share(rate)}{whose} ({_counts(rule, rate)}, {bounds})"
@@ -111,7 +117,7 @@ class ClassWording(Outcome):
         has_rates = any(bounds)
         title = "rate" if has_rates else "probability"
         if self.n_classes == 2:
-            title = f"{title} of {render.label(self.labels[1])}"
+            title = f"{title} of {self.label_text(self.labels[1])}"
         return {title: texts, self.interval_name: bounds}
 
     def basis_text(self, rule, probabilities):
@@ -120,7 +126,7 @@ class ClassWording(Outcome):
             return ""
         k = self.told_place(rule)
         told, text = self.told(rule), render.share(probabilities[k])
-        head = f"Probability of {render.label(self.labels[k])}: {text}"
+        head = f"Probability of {self.label_text(self.labels[k])}: {text}"
         if told["interval"] is not None:
             rate, bounds = told["rate"], render.share_range(*told["interval"])
             rows = f"{_counts(rule, rate)} training rows, {render.share(rate)}"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.utils.validation import column_or_1d
 
-from defragtrees.bins import ThresholdGrid
+from defragtrees.bins import ThresholdGrid, integer_range
 from defragtrees.forest import Forest
 from defragtrees.rows.shards import Shard
 from defragtrees.tables import check_finite
@@ -21,6 +21,7 @@ __all__ = [
     "bin_values",
     "checked_columns",
     "edge_values",
+    "integer_ranges",
     "recode",
     "recoding",
 ]
@@ -43,6 +44,8 @@ class Digest:
         The smallest and the largest value in each bin.
     ranges : dict from {"answers", "labels"} to (float, float)
         The smallest and the largest of numbers; empty for classes.
+    is_integer : bool array of shape (n_features,)
+        Features in which no row has a fraction.
     """
 
     n_rows: int
@@ -51,6 +54,7 @@ class Digest:
     low: list[np.ndarray]
     high: list[np.ndarray]
     ranges: dict[str, tuple[float, float]]
+    is_integer: np.ndarray
 
     def __add__(self, other):
         def pairs(name):
@@ -69,6 +73,7 @@ class Digest:
                 )
                 for name, (low, high) in self.ranges.items()
             },
+            self.is_integer & other.is_integer,
         )
 
 
@@ -154,7 +159,13 @@ class Encoder:
             if self.forest.classes is None
         }
         weight = float(shard.sample_weight.sum())
-        return Digest(len(shard), weight, counts, low, high, ranges)
+        columns = (matrix[:, j] for j in range(matrix.shape[1]))
+        is_integer = np.array([_has_no_fraction(column) for column in columns], bool)
+        return Digest(len(shard), weight, counts, low, high, ranges, is_integer)
+
+
+def _has_no_fraction(column):
+    return bool(((column == np.floor(column)) | np.isnan(column)).all())
 
 
 def checked_columns(part, n_rows):
@@ -195,6 +206,18 @@ def edge_values(digest):
         for low, high in zip(digest.low, digest.high, strict=True)
     )
     return [np.unique(own[np.isfinite(own)]) for own in both]
+
+
+def integer_ranges(digest):
+    """For each feature the smallest and largest of its whole numbers; None if others.
+
+    A feature without any value has no range.
+    """
+    values = edge_values(digest)
+    return [
+        integer_range(own) if is_integer else None
+        for own, is_integer in zip(values, digest.is_integer, strict=True)
+    ]
 
 
 def recoding(grid, shorter, digest):

@@ -14,6 +14,7 @@ from defragtrees.rows.encoding import (
     Encoder,
     bin_values,
     edge_values,
+    integer_ranges,
     recode,
     recoding,
 )
@@ -191,7 +192,15 @@ def _class_counts(shard, names, n_classes):
 
 
 def read_store(
-    source, forest, *, target, shorten, keeps_numbers, n_jobs=None, watch=None
+    source,
+    forest,
+    *,
+    target,
+    shorten,
+    keeps_numbers,
+    kinds=None,
+    n_jobs=None,
+    watch=None,
 ):
     """The store of all rows of a source.
 
@@ -205,6 +214,8 @@ def read_store(
         Whether thresholds may be shortened.
     keeps_numbers : bool
         Whether the numbers are kept too, as one table in memory.
+    kinds : sequence of (str or None), optional
+        Of features with numbers of days, what they are.
     n_jobs : int or None
     watch : callable, optional
         Called with the number of rows of every part that is done.
@@ -220,7 +231,8 @@ def read_store(
         shards = OneShard(*joined(shards.shards, math.inf))
     counts, values = digest.counts, bin_values(digest)
     if shorten:
-        shorter = grid.shorten_between(edge_values(digest))
+        ranges = integer_ranges(digest)
+        shorter = grid.shorten_between(edge_values(digest), ranges, kinds)
         tables = recoding(grid, shorter, digest)
         if tables is not None:
             shards = shards.map(recode, tables, shorter.dtype)

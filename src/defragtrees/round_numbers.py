@@ -1,0 +1,113 @@
+"""The roundest number between two neighbouring values, which a person would write.
+
+A threshold may stand anywhere from the smaller value on and below the larger one: no
+row changes its side. Steps of ten and of five are tried from large to small, dates by
+years, months, days, hours and so on.
+"""
+
+import math
+
+import numpy as np
+
+__all__ = ["round_between"]
+
+# How far a threshold may move, as a share of its gap, to a multiple of ten or of five.
+MOST_SHIFT = {"1": 0.4, "5": 0.15}
+CALENDAR = ("Y", "M", "D", "h", "m", "s")
+STEPS_OF_DAYS = (1, 1 / 2, 1 / 4, 1 / 24, 1 / 48, 1 / 96, 1 / 288, 1 / 1440, 1 / 86400)
+MICROSECONDS = 86_400_000_000  # of a day
+
+
+def round_between(low, high, target, is_integer=False, kind=None):
+    """The threshold in [low, high) that reads best, near `target` among equals.
+
+    Parameters
+    ----------
+    low, high : float
+        Neighbouring values of a feature.
+    target : float
+        Where the ensemble has its threshold.
+    is_integer : bool
+        Whether the feature has whole numbers only.
+    kind : str, optional
+        Of numbers of days; a key of `defragtrees.labels.KINDS`.
+
+    Examples
+    --------
+    >>> round_between(0.1234, 0.1301, 0.1267), round_between(1.9, 3.0, 2.45)
+    (0.127, 2.5)
+    >>> round_between(2, 3, 2.5, True), round_between(37, 44, 40.2, True)
+    (2.0, 40.0)
+    >>> round_between(9.99, 10, 9.995)  # below 10
+    9.999999999999998
+    """
+    low, high, target = float(low), float(high), float(target)
+    width = high - low
+    if not (math.isfinite(width) and width > 0):
+        return target
+    if kind in ("date", "datetime"):
+        return _before(_round_date(low, high, target), low, target)
+    steps = STEPS_OF_DAYS if kind else _decimal_steps(width, target, is_integer)
+    for step in steps:
+        best = _nearest_multiple(low, high, target, step)
+        if best is not None:
+            if best < high:
+                return best
+            return high - 1.0 if is_integer else _before(high, low, target)
+    return math.floor(target) * 1.0 if is_integer else target
+
+
+def _decimal_steps(width, target, is_integer):
+    """Steps as texts, so that a multiple is the number that a reader would type."""
+    smallest = max(math.floor(math.log10(math.ulp(abs(target) or width))), -300)
+    if is_integer:
+        smallest = -1
+    for exponent in range(math.ceil(math.log10(width)) + 1, smallest, -1):
+        yield f"1e{exponent}"
+        if exponent > 0 or not is_integer:
+            yield f"5e{exponent - 1}"
+
+
+def _nearest_multiple(low, high, target, step):
+    """The multiple of a step nearest to the target; None if it is too far."""
+    size, width = float(step), high - low
+    allowed = width * (MOST_SHIFT[step[0]] if isinstance(step, str) else 0.4)
+    if size == 1.0 and low.is_integer() and high.is_integer():
+        allowed = width  # between whole numbers it is a whole number
+    first = math.floor(target / size)
+    candidates = [_multiple(k, step) for k in (first, first + 1)]
+    if width <= size / 10:
+        allowed = width  # a small gap, one of whose ends is a very round number
+    near = [c for c in candidates if low <= c <= high and abs(c - target) <= allowed]
+    # An end is what a row has; a number between is better, if there is one.
+    return min(near, key=lambda c: (c == high, abs(c - target)), default=None)
+
+
+def _multiple(k, step):
+    if isinstance(step, str):
+        digit, _, exponent = step.partition("e")
+        return float(f"{k * int(digit)}e{exponent}")
+    return k * step
+
+
+def _before(value, low, target):
+    """The threshold of `x < value`."""
+    before = math.nextafter(value, -math.inf)
+    return before if before >= low else target
+
+
+def _round_date(low, high, target):
+    """The first moment of a year, month, day, … in (low, high], in days."""
+    if max(abs(low), abs(high)) > 3e6:  # beyond the years of a calendar
+        return high
+    time = np.datetime64(round(target * MICROSECONDS), "us")
+    for unit in CALENDAR:
+        begin = time.astype(f"datetime64[{unit}]")
+        starts = [
+            (begin + k).astype("datetime64[us]").astype(np.int64) / MICROSECONDS
+            for k in (-1, 0, 1, 2)
+        ]
+        starts = [float(s) for s in starts if low < s <= high]
+        if starts:
+            return min(starts, key=lambda s: abs(s - target))
+    return high

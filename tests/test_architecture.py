@@ -15,6 +15,7 @@ FLOORS = {
     "conditions": 0,
     "sides": 0,
     "labels": 0,
+    "dates": 0,
     "round_numbers": 0,
     "errors": 0,
     "files": 0,

@@ -15,7 +15,8 @@ class Answering:
 
     def encode(self, X):
         """X as numbers; checks the names and the number of its columns."""
-        return read_matrix(X, self.feature_names, self.categories, "the rules")
+        kinds = [scale.kind for scale in self.vocabulary.scales]
+        return read_matrix(X, self.feature_names, self.categories, "the rules", kinds)
 
     def covers(self, X):
         """Which rules hold in which rows, (n_samples, n_rules); the last one always."""

@@ -26,7 +26,8 @@ class Predicting:
 
     def encode(self, X):
         """X as float64 numbers, categories as positions; checks names and number."""
-        return read_matrix(X, self.feature_names, self.categories)
+        kinds = self.feature_kinds
+        return read_matrix(X, self.feature_names, self.categories, kinds=kinds)
 
     def predict(self, X):
         """Class labels, or numbers, of shape (n_samples,)."""
@@ -106,6 +107,8 @@ class Forest(Predicting, ByValue):
         The class that a row on the border between two classes gets.
     categories : tuple of (tuple or None), optional
         For each feature its categories, or None where it is numeric.
+    feature_kinds : tuple of (str or None), optional
+        Of features that are days: "date", "datetime", "time" or "duration".
 
     Examples
     --------
@@ -125,6 +128,7 @@ class Forest(Predicting, ByValue):
     link: str = "identity"
     ties: str = "first"
     categories: tuple[tuple[Any, ...] | None, ...] | None = None
+    feature_kinds: tuple[str | None, ...] | None = None
 
     def __post_init__(self):
         n_outputs = self.trees[0].n_outputs if self.trees else np.size(self.base)

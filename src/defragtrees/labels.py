@@ -2,7 +2,7 @@
 
 A label may end with a unit in brackets: "Duration [months]". Numbers of a feature of
 some kind are days: since 1970-01-01 ("date", "datetime"), since midnight ("time"), or
-between two times ("duration").
+between two times ("duration"). A kind may be given as a unit too: "Opened [date]".
 """
 
 import math
@@ -103,8 +103,9 @@ def make_vocabulary(names, categories, labels=None, kinds=None):
         # A name may have brackets of its own; only a label is known to mean a unit.
         match = None if label == name else WITH_UNIT.fullmatch(label)
         shown.append(match[1] if match else label)
-        kind = None if kinds is None else kinds[j]
-        scales.append(Scale(match[2] if match else "", kind))
+        kind, unit = kinds[j] if kinds else None, match[2] if match else ""
+        is_kind = kind is None and unit in KINDS
+        scales.append(Scale(kind=unit) if is_kind else Scale(unit, kind))
     return Vocabulary(tuple(shown), categories, tuple(scales))
 
 
@@ -207,6 +208,8 @@ def checked_labels(labels, keys, what):
         entries = [labels.get(key) for key in keys]
     else:
         entries = [labels] if isinstance(labels, str) else list(labels)
+    if not keys:
+        raise ValueError(f"{what} is for rules that answer classes; leave it out.")
     if len(entries) != len(keys):
         raise ValueError(
             f"{what} must have one entry for each of {_cut(keys)}; got "
@@ -232,7 +235,9 @@ def _cut(keys):
 
 
 def _date_text(days):
-    return _as_time(days).strftime("%Y-%m-%d") if _is_date(days) else _days_text(days)
+    if days != math.floor(days) or not _is_date(days):
+        return _datetime_text(days)
+    return f"{_as_time(days):%Y-%m-%d}"
 
 
 def _datetime_text(days):

@@ -3,7 +3,7 @@
 import dataclasses
 import math
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -43,6 +43,8 @@ class Problem:
         How likely the ensemble finds each class.
     labels : array of shape (n_samples,), optional
         y, as class numbers or numbers.
+    words : dict
+        What features and classes are called, as fields of a RuleSet.
     """
 
     X: np.ndarray | None
@@ -58,9 +60,10 @@ class Problem:
     store: Any = None
     probabilities: np.ndarray | None = None
     labels: np.ndarray | None = None
+    words: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of_store(cls, store, forest, n_rows, rng, shorten=True):
+    def of_store(cls, store, forest, n_rows, rng, shorten=True, words=None):
         """The problem of the rows in a store, or of a sample if there are only codes.
 
         Parameters
@@ -72,6 +75,8 @@ class Problem:
         rng : numpy.random.Generator
         shorten : bool, default=True
             Whether the thresholds of the store are shortened.
+        words : dict, optional
+            What features and classes are called, as fields of a RuleSet.
         """
         shard = store.table if store.table is not None else store.draw(n_rows, rng)
         targets = shard.targets
@@ -90,6 +95,7 @@ class Problem:
             store=store,
             probabilities=targets.get("probabilities"),
             labels=targets.get("labels"),
+            words=words or {},
         ).in_canonical_order()
 
     def with_forest(self, forest, shorten):
@@ -109,7 +115,9 @@ class Problem:
         if self.given_binned is not None:
             return self.given_binned.grid
         grid = ThresholdGrid(tuple(self.forest.splits()))
-        return grid.shorten(self.X) if self.shorten else grid
+        if not self.shorten:
+            return grid
+        return grid.shorten(self.X, self.words.get("feature_kinds"))
 
     @cached_property
     def binned(self):
@@ -180,6 +188,7 @@ class Problem:
             classes=self.classes,
             categories=self.categories,
             decision=decision,
+            **self.words,
         )
 
     def in_canonical_order(self):

@@ -18,6 +18,7 @@ from defragtrees.columns import (
     categories_of,
     frame_column,
 )
+from defragtrees.dates import dates_as_days
 
 __all__ = [
     "category_lists",
@@ -81,7 +82,7 @@ def category_lists(X):
     )
 
 
-def read_matrix(X, names=None, categories=None, what="the ensemble"):
+def read_matrix(X, names=None, categories=None, what="the ensemble", kinds=None):
     """X as a float64 array of shape (n_samples, n_features), categories as positions.
 
     The array is a new one, whatever X is.
@@ -98,6 +99,9 @@ def read_matrix(X, names=None, categories=None, what="the ensemble"):
         compared by value: 2.0 is 2, and True is 1.
     what : str
         Who saw these columns first, for the messages.
+    kinds : sequence of (str or None), optional
+        For each column whether it has dates or times, which become days; those of
+        other columns are refused.
 
     Examples
     --------
@@ -120,6 +124,8 @@ def read_matrix(X, names=None, categories=None, what="the ensemble"):
             raise ValueError(
                 f"X has {n_columns} features, but {what} saw {len(given)}."
             )
+    if kinds is not None:
+        X = dates_as_days(X, kinds)
     if frame_names is None and X.dtype.kind in NUMBER_KINDS and not _any(categories):
         return X.astype(np.float64, order="C")
     matrix = np.empty((n_rows, n_columns), dtype=np.float64)

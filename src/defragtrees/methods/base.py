@@ -21,6 +21,7 @@ from defragtrees.methods.ensemble import (
 from defragtrees.methods.measuring import Measuring, warn_of_unanswered
 from defragtrees.methods.settings import FLAG, Conflict, check_settings, setting
 from defragtrees.methods.validation import check_columns, make_generator
+from defragtrees.methods.words import check_days, with_kinds, words_of
 from defragtrees.outcome import make_outcome
 from defragtrees.problem import Problem
 from defragtrees.progress import Progress
@@ -46,6 +47,8 @@ class Simplifier(Measuring, BaseEstimator, ABC):
     _: KW_ONLY
     target: str = setting("ensemble", "ensemble", "labels")
     shorten_thresholds: bool = setting(True, *FLAG)
+    feature_labels: Any = None
+    class_labels: Any = None
     random_state: Any = None
     n_jobs: int | None = None
 
@@ -92,11 +95,13 @@ class Simplifier(Measuring, BaseEstimator, ABC):
         if forest is None:
             self.ensemble_ = fit_ensemble(self, source, rng)
             forest = read_forest(self.ensemble_)
-        self.forest_ = named_forest(forest, source.first().X)
+        X = source.first().X
+        self.forest_ = with_kinds(named_forest(forest, X), X, self.feature_labels)
         self._check_forest(self.forest_)
+        words = words_of(self, self.forest_)
         store = _read_rows(self, source, self.forest_)
         problem = Problem.of_store(
-            store, self.forest_, sources.MANY_ROWS, rng, self.shorten_thresholds
+            store, self.forest_, sources.MANY_ROWS, rng, self.shorten_thresholds, words
         )
         if problem.classes is not None:
             self.classes_ = np.asarray(problem.classes)
@@ -299,9 +304,11 @@ def _read_rows(simplifier, source, forest):
             target="labels" if simplifier.target == "labels" else "answers",
             shorten=simplifier.shorten_thresholds,
             keeps_numbers=keeps_numbers,
+            kinds=forest.feature_kinds,
             n_jobs=simplifier.n_jobs,
             watch=progress.advance if is_shown else None,
         )
+    check_days(forest, store)
     empty = [j for j, count in enumerate(store.counts) if not count[:-1].any()]
     for j in empty[:5]:
         warnings.warn(

@@ -11,7 +11,12 @@ ensemble : fitted or unfitted ensemble, path, Forest or None, default=None
         unfits it: wrap it in `sklearn.frozen.FrozenEstimator` to keep it.""",
     "{shorten_thresholds}": """\
 shorten_thresholds : bool, default=True
-        Round thresholds to few digits where no training row changes its side.""",
+        Round thresholds to few digits where no training row changes its side.
+    feature_labels : dict from name to str, or sequence of str, optional
+        What features are called where people read; a unit may follow in brackets, as
+        in "Duration [months]", and "[date]" prints days since 1970-01-01 as dates.
+    class_labels : dict from class to str, or sequence of str, optional
+        What classes are called where people read.""",
     "{fitted}": """\
 ensemble_ : the ensemble that was simplified
     forest_ : Forest

@@ -11,6 +11,7 @@ from sklearn.ensemble import (
 )
 from sklearn.exceptions import NotFittedError
 
+from defragtrees.dates import column_kinds, dates_as_days
 from defragtrees.methods.validation import is_renamed, text_as_categories
 from defragtrees.outcome import make_outcome
 from defragtrees.readers import read_forest
@@ -46,6 +47,9 @@ def fit_ensemble(simplifier, source, rng):
             "None: there is no fitted ensemble to imitate."
         )
     X, weight = source.X, source.sample_weight
+    kinds = column_kinds(X)
+    if kinds and any(kinds):
+        X = dates_as_days(X, kinds)
     if simplifier.ensemble is None:
         ensemble = _default_ensemble(simplifier, X, int(rng.integers(2**31)))
         X = text_as_categories(X)

@@ -1,0 +1,56 @@
+"""What the features and classes of a fit are called, and which of them are dates."""
+
+import dataclasses
+
+import numpy as np
+
+from defragtrees.dates import column_kinds
+from defragtrees.labels import checked_labels, make_vocabulary
+
+__all__ = ["check_days", "with_kinds", "words_of"]
+
+
+def with_kinds(forest, X, feature_labels=None):
+    """The forest, which knows which of its features are dates and times in X.
+
+    Parameters
+    ----------
+    forest : Forest
+    X : array-like or data frame
+    feature_labels : dict or sequence of str, optional
+        A label may say it too, as in "Opened [date]".
+    """
+    kinds = column_kinds(X)
+    if kinds is not None and len(kinds) != forest.n_features:
+        kinds = None
+    labels = checked_labels(feature_labels, forest.feature_names, "feature_labels")
+    words = make_vocabulary(forest.feature_names, None, labels, kinds)
+    kinds = tuple(scale.kind for scale in words.scales)
+    return dataclasses.replace(forest, feature_kinds=kinds if any(kinds) else None)
+
+
+def words_of(estimator, forest):
+    """Labels and kinds, as fields of a RuleSet; those that fit nothing are refused."""
+    names, classes = forest.feature_names, forest.classes or ()
+    return {
+        "feature_labels": checked_labels(
+            estimator.feature_labels, names, "feature_labels"
+        ),
+        "class_labels": checked_labels(estimator.class_labels, classes, "class_labels"),
+        "feature_kinds": forest.feature_kinds,
+    }
+
+
+def check_days(forest, store):
+    """Refuse dates that all lie on one side of the ensemble's thresholds."""
+    kinds = forest.feature_kinds or ()
+    for j, kind in enumerate(kinds):
+        thresholds = store.grid.splits[j]
+        n_sides = np.count_nonzero(store.counts[j][:-1])
+        if kind is not None and len(thresholds) and n_sides < 2:
+            raise ValueError(
+                f"{forest.feature_names[j]!r} is read as a number of days (since "
+                "1970-01-01, if it is a date), and must then lie around the "
+                f"thresholds of the ensemble; it has {thresholds[0]:g} among these. "
+                "Train the ensemble on days, or give X the numbers that it saw."
+            )

@@ -100,3 +100,9 @@ def test_cuts_between_whole_numbers_are_whole_numbers():
         [40.0, 100.0],
     ]
     assert (shorter.bin(X).codes == grid.bin(X).codes).all()
+
+
+def test_whole_numbers_with_a_split_at_infinity_are_shortened():
+    grid = ThresholdGrid(([1.5, np.inf],))
+    shorter = grid.shorten(np.array([[1.0], [2.0], [np.nan]]))
+    assert shorter.splits[0].tolist() == [1.0, np.inf]

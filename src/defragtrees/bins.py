@@ -311,6 +311,7 @@ def _shortened(thresholds, values, is_integer, kind):
                 short[i] = round_between(
                     values[k - 1], values[k], middle, is_integer, kind
                 )
-        elif is_integer:
+        elif is_integer and math.isfinite(t):
+            # A split at infinity parts missing values from all numbers.
             short[i] = math.floor(t)
     return short

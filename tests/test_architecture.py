@@ -12,6 +12,7 @@ import defragtrees
 
 ROOT = Path(defragtrees.__file__).parent
 FLOORS = {
+    "additive": 0,
     "conditions": 0,
     "sides": 0,
     "labels": 0,
@@ -23,6 +24,7 @@ FLOORS = {
     "_values": 0,
     "answering": 0,
     "columns": 0,
+    "combining": 0,
     "intervals": 0,
     "_version": 0,
     "render": 0,

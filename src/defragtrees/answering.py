@@ -2,12 +2,13 @@
 
 import numpy as np
 
+from defragtrees.combining import Combining
 from defragtrees.tables import read_matrix
 
 __all__ = ["Answering"]
 
 
-class Answering:
+class Answering(Combining):
     """The part of a RuleSet that answers rows.
 
     Each method for a table X has a twin for the matrix that `encode` makes of it.
@@ -25,7 +26,8 @@ class Answering:
     def apply(self, X):
         """Index of the rule that answers each row; the last is the default.
 
-        Where rules are averaged, it is the one with the most weight that holds.
+        Where several rules have a say, it is the one that holds with the most weight,
+        rows or points.
         """
         return self.apply_encoded(self.encode(X))
 
@@ -34,7 +36,7 @@ class Answering:
         return self.predict_encoded(self.encode(X))
 
     def predict_proba(self, X):
-        """Probabilities of classes: of the answering rule, or their mean by weight."""
+        """Probabilities of classes, of the rule that answers or of all that hold."""
         return self.predict_proba_encoded(self.encode(X))
 
     def decision_function(self, X):
@@ -52,6 +54,11 @@ class Answering:
         """Whether `predict_proba` has an answer."""
         return all(rule.distribution is not None for rule in self)
 
+    @property
+    def is_list(self):
+        """Whether one rule answers each row, the first that holds."""
+        return self.decision in ("first", "partition")
+
     def covers_encoded(self, matrix):
         """`covers` for a matrix that `encode` made."""
         held = np.ones((len(matrix), self.n_rules), dtype=bool)
@@ -61,19 +68,27 @@ class Answering:
 
     def apply_encoded(self, matrix):
         """`apply` for a matrix that `encode` made."""
-        held = self.covers_encoded(matrix)
-        if self.decision == "average":
+        return self.apply_held(self.covers_encoded(matrix))
+
+    def apply_held(self, held):
+        """`apply` where it is known which rules hold, (n_samples, n_rules)."""
+        if self.is_list:
+            return held.argmax(axis=1)
+        if self.decision == "points":
+            # The base holds everywhere, so it is the strongest only if it is alone.
+            says = [np.abs(rule.points).max() for rule in self.rules]
+            weights = np.array([*says, 0.0])
+        else:
             weights = np.array([rule.weight for rule in self])
-            return np.where(held, weights, -1.0).argmax(axis=1)
-        return held.argmax(axis=1)
+        return np.where(held, weights, -1.0).argmax(axis=1)
 
     def predict_encoded(self, matrix):
         """`predict` for a matrix that `encode` made."""
-        if self.decision == "average":
-            return self.outcome.decide(self._averaged(matrix))
-        answers = [rule.prediction for rule in self]
-        answers = np.asarray(answers, dtype=self.outcome.dtype)
-        return answers[self.apply_encoded(matrix)]
+        if self.is_list:
+            answers = [rule.prediction for rule in self]
+            answers = np.asarray(answers, dtype=self.outcome.dtype)
+            return answers[self.apply_encoded(matrix)]
+        return self.answers_held(self.covers_encoded(matrix))
 
     def predict_proba_encoded(self, matrix):
         """`predict_proba` for a matrix that `encode` made."""
@@ -84,26 +99,17 @@ class Answering:
                 "Class probabilities need a distribution in each rule; one has none. "
                 "Give each Rule its distribution."
             )
-        if self.decision == "average":
-            return self._averaged(matrix)
-        shares = np.array([rule.distribution for rule in self])
-        return shares[self.apply_encoded(matrix)]
+        held = self.covers_encoded(matrix)
+        if self.is_list:
+            shares = np.array([rule.distribution for rule in self])
+            return shares[held.argmax(axis=1)]
+        return self.shares_held(held)
 
     def decision_function_encoded(self, matrix):
         """`decision_function` for a matrix that `encode` made."""
         probabilities = self.predict_proba_encoded(matrix)
-        return self.outcome.decision(self.threshold, self.costs).scores(probabilities)
-
-    def _averaged(self, matrix):
-        """Mean by weight of the outputs of all rules that hold."""
-        held = self.covers_encoded(matrix)
-        outputs = np.array([self.outcome.outputs(rule) for rule in self])
-        total = np.zeros((len(matrix), outputs.shape[1]))
-        weight = np.zeros(len(matrix))
-        # Rule by rule: the last digits must not depend on the number of rows.
-        for k, rule in enumerate(self):
-            total += np.outer(held[:, k] * rule.weight, outputs[k])
-            weight += held[:, k] * rule.weight
-        without = weight <= 0
-        total[without], weight[without] = outputs[-1], 1.0
-        return total / weight[:, None]
+        decision = self.outcome.decision(self.threshold, self.costs)
+        if self.decision == "points" and len(self.classes) == 2:
+            values = self.values_of(self.totals_encoded(matrix))
+            return decision.scores_of_log_odds(values[:, 0])
+        return decision.scores(probabilities)

@@ -202,6 +202,9 @@ class Rule(ByValue):
     quantiles : tuple of two floats, optional
         Of numbers: one in ten of these rows has less than the first, one in ten more
         than the second; of y or, without y, of the ensemble's answers.
+    points : tuple of float, optional
+        What it adds where points add up: to a number, to the log-odds of the second of
+        two classes, or to each of more classes.
     """
 
     conditions: tuple[Condition, ...]
@@ -216,6 +219,7 @@ class Rule(ByValue):
     rates: tuple[float, ...] | None = None
     ensemble_mean: tuple[float, ...] | float | None = None
     quantiles: tuple[float, float] | None = None
+    points: tuple[float, ...] | None = None
 
     # Names and categories for its text; no part of its value.
     _vocabulary: ClassVar[Vocabulary] = Vocabulary(_Numbered())
@@ -286,6 +290,7 @@ class Rule(ByValue):
             "rates": _listed(self.rates),
             "ensemble_mean": _listed(self.ensemble_mean),
             "quantiles": _listed(self.quantiles),
+            "points": _listed(self.points),
             "spread": self.spread,
             "weight": self.weight,
             "n_rows": _finite(self.n_rows),
@@ -302,6 +307,7 @@ class Rule(ByValue):
             rates=_tupled(data.get("rates")),
             ensemble_mean=_tupled(data.get("ensemble_mean")),
             quantiles=_tupled(data.get("quantiles")),
+            points=_tupled(data.get("points")),
             spread=data["spread"],
             weight=_bound(data.get("weight", 1.0)),
             n_rows=_measured(data.get("n_rows")),

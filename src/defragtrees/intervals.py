@@ -120,12 +120,12 @@ class Intervals:
 def rule_scales(rules):
     """In what the scores of each rule count: its spread, drawn to that of all rules.
 
-    All 1 where nobody measured, and where rules are averaged.
+    All 1 where nobody measured, and where several rules have a say.
     """
     n_rows = np.array([rule.n_rows for rule in rules])
     spreads = [math.nan if rule.spread is None else rule.spread for rule in rules]
     squares = np.where(n_rows > 0, np.square(spreads), 0.0)
-    if rules.decision == "average" or not np.isfinite(n_rows + squares).all():
+    if not rules.is_list or not np.isfinite(n_rows + squares).all():
         return np.ones(len(n_rows))
     every = n_rows @ squares / n_rows.sum() if n_rows.any() else 0.0
     scales = np.sqrt((n_rows * squares + PRIOR_ROWS * every) / (n_rows + PRIOR_ROWS))

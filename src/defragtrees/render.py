@@ -14,6 +14,7 @@ __all__ = [
     "rounded",
     "share",
     "share_range",
+    "signed",
     "text_table",
 ]
 
@@ -52,6 +53,18 @@ def number(value):
     if text.endswith(".0"):
         text = text[:-2]
     return "0" if text == "-0" else text
+
+
+def signed(value):
+    """A number exactly as stored, with its sign.
+
+    Examples
+    --------
+    >>> signed(1.5), signed(-2.0), signed(0.0)
+    ('+1.5', '-2', '0')
+    """
+    text = number(value)
+    return f"+{text}" if value > 0 else text
 
 
 def rounded(value, digits=4):

@@ -2,7 +2,8 @@
 
 A rule set answers with the conditions that it prints and with nothing else. Mostly its
 rules are asked in order, the first that holds answers, and `default` answers for the
-rest; some methods average all rules that hold instead.
+rest. In other sets all rules that hold have a say: each is true by itself, or has
+points that add up, or a weight in a mean.
 """
 
 import math
@@ -21,17 +22,20 @@ from defragtrees.intervals import Intervals
 from defragtrees.labels import WORDS, Worded
 from defragtrees.outcome import make_outcome
 from defragtrees.sentences import (
+    combination_text,
     decision_text,
     explain_rows,
     explanation_text,
     rule_lines,
     rule_table,
+    then_text,
+    told_text,
 )
 
 __all__ = ["Condition", "Rule", "RuleSet"]
 
 FORMAT = "defragtrees-rules-1"
-DECISIONS = ("first", "partition", "average")
+DECISIONS = ("first", "partition", "average", "standalone", "points")
 
 
 @dataclass(frozen=True, eq=False)
@@ -44,16 +48,19 @@ class RuleSet(Answering, Intervals, Worded, ByValue):
         Asked in this order.
     default : Rule
         Without conditions; answers where no rule holds. It counts as a rule. Where
-        rules are averaged it holds in every row, with its own weight.
+        rules are averaged or points add up it holds in every row, with its own weight,
+        or as the base.
     feature_names : tuple of str
     task : {"classification", "regression"}
     classes : tuple, optional
     categories : tuple of (tuple or None), optional
         For each feature its categories, or None where it is numeric.
-    decision : {"first", "partition", "average"}
+    decision : {"first", "partition", "average", "standalone", "points"}
         Who answers: the first rule that holds; the same, and just one rule holds in
         each row, as in a tree; or all that hold, as a mean by weight of their class
-        shares or numbers.
+        shares or numbers. "standalone" is a mean too, by the rows in which each rule
+        holds, and the default answers only where no rule does. With "points" those of
+        the rules that hold, and of the default, add up.
     interval_scores : tuple of float, optional
         Of numbers, for `predict_interval`: how far y was from the answers in rows that
         these do not rest on, in spreads of the rules; in ascending order.
@@ -68,6 +75,9 @@ class RuleSet(Answering, Intervals, Worded, ByValue):
         may end with a unit, as in "Duration [months]". `relabel` takes dicts too.
     feature_kinds : tuple of (str or None), optional
         Of features with numbers of days: "date", "datetime", "time" or "duration".
+    unit, origin : float
+        Where points add up, what a total stands for: `(total - origin) * unit` is the
+        number, or the log-odds of the second of two classes.
 
     Examples
     --------
@@ -94,6 +104,8 @@ class RuleSet(Answering, Intervals, Worded, ByValue):
     feature_labels: tuple[str | None, ...] | None = None
     class_labels: tuple[str | None, ...] | None = None
     feature_kinds: tuple[str | None, ...] | None = None
+    unit: float = 1.0
+    origin: float = 0.0
 
     def __post_init__(self):
         names = tuple(self.feature_names)
@@ -122,9 +134,10 @@ class RuleSet(Answering, Intervals, Worded, ByValue):
             self.outcome.check_scores(self.interval_scores)
         for rule in self:
             _check_conditions(rule, names, categories)
-            self.outcome.check_rule(rule, self.decision == "average")
+            self.outcome.check_rule(rule, not self.is_list)
             if not (_is_finite(rule.weight) and rule.weight >= 0):
                 raise ValueError(f"A weight must be from 0; got {rule.weight!r}.")
+        _check_points(self)
         _check_decision(self)
 
     def _set(self, name, value):
@@ -154,8 +167,13 @@ class RuleSet(Answering, Intervals, Worded, ByValue):
 
     @property
     def unanswered_classes(self):
-        """The classes that no rule answers; of averaged rules, gives any share."""
-        if self.classes and self.decision == "average":
+        """The classes that no rule answers; of averaged rules, gives any share.
+
+        Points give every class a share.
+        """
+        if self.decision == "points":
+            return ()
+        if self.classes and not self.is_list:
             return self.outcome.without_share(self)
         answers = {rule.prediction for rule in self}
         return tuple(label for label in self.classes or () if label not in answers)
@@ -201,23 +219,21 @@ class RuleSet(Answering, Intervals, Worded, ByValue):
 
     def rows(self):
         """One dict per rule, ready to show; every view of the rules starts here."""
-        outcome = self.outcome
-        is_average = self.decision == "average"
+        outcome, decision = self.outcome, self.decision
         return [
             {
                 "rule": k,
                 "if": rule.text(),
-                "then": outcome.outputs_text(rule)
-                if is_average
-                else outcome.answer_text(rule.prediction),
+                "then": then_text(self, rule),
                 "n_conditions": rule.n_conditions,
                 "coverage": rule.coverage,
                 "answered": rule.answered,
                 "error": rule.error,
                 "weight": rule.weight,
+                "points": rule.points,
                 "n_rows": rule.n_rows,
                 **outcome.told(rule),
-                "told": "" if is_average else outcome.told_text(rule),
+                "told": "" if decision == "average" else told_text(self, rule),
             }
             for k, rule in enumerate(self, start=1)
         ]
@@ -229,10 +245,11 @@ class RuleSet(Answering, Intervals, Worded, ByValue):
         )
 
     def __str__(self):
-        return "\n".join(rule_lines(self))
+        return "\n".join(filter(None, [*rule_lines(self), combination_text(self)]))
 
     def _repr_html_(self):
-        return render.html_table(*rule_table(self), decision_text(self))
+        notes = filter(None, [combination_text(self), decision_text(self)])
+        return render.html_table(*rule_table(self), " ".join(notes))
 
     def to_dict(self):
         """Everything in plain numbers, texts and lists; `from_dict` reads it back."""
@@ -250,6 +267,8 @@ class RuleSet(Answering, Intervals, Worded, ByValue):
             "threshold": self.threshold,
             "costs": None if self.costs is None else [list(row) for row in self.costs],
             **self.words_dict(),
+            "unit": self.unit,
+            "origin": self.origin,
         }
 
     @classmethod
@@ -274,6 +293,8 @@ class RuleSet(Answering, Intervals, Worded, ByValue):
                 threshold=data.get("threshold"),
                 costs=data.get("costs"),
                 **{name: data.get(name) for name in WORDS},
+                unit=data.get("unit", 1.0),
+                origin=data.get("origin", 0.0),
             )
         except ModelFileError:
             raise
@@ -312,6 +333,33 @@ def _scores(values):
     return None if values is None else tuple(map(float, values))
 
 
+def _check_points(rules):
+    """Refuse points where none add up, or other than one for each column of them."""
+    is_sum, n_points = rules.decision == "points", rules.outcome.n_points
+    for rule in rules:
+        points = rule.points
+        if (points is not None) != is_sum:
+            raise ValueError(
+                "Each rule must have points where they add up, and none elsewhere; got "
+                f"points={points!r} with decision={rules.decision!r}."
+            )
+        if is_sum and not (len(points) == n_points and all(map(_is_finite, points))):
+            raise ValueError(
+                f"A rule must have {n_points} points, each a finite number; got "
+                f"{points!r}."
+            )
+    if not (_is_finite(rules.unit) and rules.unit > 0 and _is_finite(rules.origin)):
+        raise ValueError(
+            "unit must be a number above 0, and origin a number; got "
+            f"{rules.unit!r} and {rules.origin!r}."
+        )
+    if rules.decision == "standalone" and rules.default.weight != 0:
+        raise ValueError(
+            "The default of standalone rules answers where no rule holds, so its "
+            f"weight must be 0; got {rules.default.weight!r}."
+        )
+
+
 def _check_decision(rules):
     """Refuse a threshold or costs that are not what the rules answer by."""
     if rules.threshold is None and rules.costs is None:
@@ -323,6 +371,8 @@ def _check_decision(rules):
         )
     if not rules.has_probabilities:
         raise ValueError("threshold and costs need the distribution of each rule.")
+    if rules.decision == "points":
+        return
     distributions = np.array([rule.distribution for rule in rules], dtype=np.float64)
     chosen = rules.outcome.decision(rules.threshold, rules.costs).choose(distributions)
     for rule, place in zip(rules, chosen.tolist(), strict=True):

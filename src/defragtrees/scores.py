@@ -140,6 +140,17 @@ def _size(rules, scores, is_short):
         return f"{size}each."
     if rules.decision == "partition":
         return f"{size}each; just one of them holds in a row."
+    if rules.decision == "points":
+        return (
+            f"{size}each; on average {scores['overlap']:.2f} of them hold in a row. "
+            "Their points and those of the base add up."
+        )
+    if rules.decision == "standalone":
+        return (
+            f"{size}each, each told of all rows in which it holds; they cover "
+            f"{render.share(scores['coverage'])} of the rows, "
+            f"{scores['overlap']:.2f} rules a row."
+        )
     return (
         f"{size}each; on average {scores['overlap']:.2f} of them hold in a row, and "
         "the last one always does. Their mean by weight is the answer."

@@ -7,16 +7,23 @@ from typing import Any
 import numpy as np
 
 from defragtrees import render
-from defragtrees.conditions import Condition
+from defragtrees.conditions import Condition, Rule
 
 __all__ = [
+    "LAST",
     "Explanation",
+    "combination_text",
     "decision_text",
     "explain_rows",
     "explanation_text",
     "rule_lines",
     "rule_table",
+    "short_then_text",
+    "then_text",
+    "told_text",
 ]
+
+LAST = {"average": "always", "points": "base"}  # what the default is called
 
 
 def rule_lines(rules):
@@ -37,6 +44,58 @@ def rule_lines(rules):
             text += f"  [{_evidence_text(rules, row, is_error_of_y)}]"
         lines.append(render.plain(text))
     return lines
+
+
+def short_then_text(rules, rule):
+    """What follows where a rule holds, where room is scarce."""
+    if rules.decision == "points":
+        points = [float(render.rounded(value, 3)) for value in rule.points]
+        return rules.outcome.points_text(points)
+    return rules.outcome.short_text(rule.prediction)
+
+
+def then_text(rules, rule):
+    """What follows where a rule holds: its answer, or what it has to say."""
+    if rules.decision == "points":
+        return rules.outcome.points_text(rule.points)
+    if rules.decision == "average":
+        return rules.outcome.outputs_text(rule)
+    return rules.outcome.answer_text(rule.prediction)
+
+
+def told_text(rules, rule):
+    """What a rule tells besides; where points add up, of which class too."""
+    text = rules.outcome.told_text(rule)
+    if rules.decision == "points" and text and rules.classes:
+        label = rules.outcome.label_text(rules.outcome.told(rule)["class"])
+        said = f" are {label}"
+        return text if said in text else text.replace(" (", f"{said} (", 1)
+    return text
+
+
+def combination_text(rules):
+    """How the answer follows from several rules; empty where one answers.
+
+    Examples
+    --------
+    >>> from defragtrees import Rule, RuleSet
+    >>> base = Rule((), 2.0, points=(2.0,))
+    >>> print(combination_text(RuleSet((), base, ("a",), "regression",
+    ...                                decision="points")))
+    Add up the points of the base and of all rules that hold: the total is the answer.
+    """
+    if rules.decision == "points":
+        meaning = rules.outcome.sum_text(rules.unit, rules.origin)
+        return render.plain(
+            "Add up the points of the base and of all rules that hold: the total is "
+            f"{meaning}."
+        )
+    if rules.decision == "standalone" and rules.rules:
+        return (
+            "Each rule is told of all rows in which it holds; where several hold, the "
+            "answer is their mean by these rows."
+        )
+    return ""
 
 
 def decision_text(rules):
@@ -71,14 +130,14 @@ def decision_text(rules):
 
 def _evidence_text(rules, row, is_error_of_y):
     share = f"{render.share(row['answered'])} of rows"
-    if math.isnan(row["error"]) or is_error_of_y:
+    if math.isnan(row["error"]) or is_error_of_y or rules.decision == "points":
         return share
     return f"{share}, {rules.outcome.evidence_text(row['error'])}"
 
 
 def _condition_text(rules, row):
-    is_always = row["if"] == "otherwise" and rules.decision == "average"
-    return "always" if is_always else row["if"]
+    is_last = row["if"] == "otherwise"
+    return LAST.get(rules.decision, row["if"]) if is_last else row["if"]
 
 
 def rule_table(
@@ -100,7 +159,8 @@ def rule_table(
     columns = {
         "": [str(row["rule"]) for row in rows],
         "if": [_condition_text(rules, row) for row in rows],
-        "then": answer_texts or [row["then"] for row in rows],
+        "points" if rules.decision == "points" else "then": answer_texts
+        or [row["then"] for row in rows],
     }
     if rules.decision == "average":
         columns["weight"] = [weight_text(row["weight"]) for row in rows]
@@ -110,7 +170,7 @@ def rule_table(
     }
     if not with_intervals:
         measured.pop(outcome.interval_name, None)
-    if not outcome.is_error_of_y(rules):
+    if rules.decision != "points" and not outcome.is_error_of_y(rules):
         texts = _measured_texts(rows, "error", outcome.closeness_text)
         measured[outcome.closeness_name] = texts
     columns |= {name: texts for name, texts in measured.items() if any(texts)}
@@ -131,12 +191,12 @@ class Explanation:
     ----------
     answer : class label or float
     rule : int
-        The rule that answers or, where rules are averaged, has the most weight.
+        The rule that answers or, where several have a say, has the most.
     averaged : tuple of int
-        The rules that the answer is the mean of; empty where one rule answers.
+        The rules that have a say together; empty where one rule answers.
     failed : tuple of (int, Condition)
         Each rule before the one that answers, and the first condition of it that does
-        not hold; empty where rules are averaged.
+        not hold; empty where rules are not in order.
     probabilities : tuple of float, optional
         How likely each class is, where the rules tell it.
     """
@@ -162,8 +222,10 @@ def explain_rows(rules, matrix):
     likely = [None] * len(places)
     if rules.has_probabilities:
         likely = [tuple(row) for row in rules.predict_proba_encoded(matrix).tolist()]
-    if rules.decision == "average":
+    if not rules.is_list:
         held = rules.covers_encoded(matrix)
+        if rules.decision == "standalone":
+            held[:, -1] = ~held[:, :-1].any(axis=1)
         for i, (answer, place) in enumerate(zip(answers, places, strict=True)):
             averaged = tuple(np.flatnonzero(held[i]).tolist())
             yield Explanation(answer, place, averaged, (), likely[i])
@@ -193,13 +255,19 @@ def explanation_text(rules, row, explanation):
     explanation : Explanation
     """
     rule = [*rules][explanation.rule]
+    if len(explanation.averaged) > 1 or rules.decision == "points":
+        # What one rule was seen to be is not how likely all of them make it.
+        rule = Rule((), explanation.answer)
     basis = rules.outcome.basis_text(rule, explanation.probabilities)
     return " ".join(filter(None, [_reason_text(rules, row, explanation), basis]))
 
 
 def _reason_text(rules, row, explanation):
     answer = rules.outcome.answer_text(explanation.answer)
-    if explanation.averaged:
+    if rules.decision == "points":
+        return _sum_text(rules, row, explanation, answer)
+    number = explanation.rule + 1
+    if rules.decision == "average":
         shown = rules.rows()
         parts = [
             f"rule {k + 1} ({shown[k]['then']}, "
@@ -207,15 +275,44 @@ def _reason_text(rules, row, explanation):
             for k in explanation.averaged
         ]
         return f"{answer}, the mean by weight of {', '.join(parts)}."
-    number = explanation.rule + 1
+    if len(explanation.averaged) > 1:
+        parts = [
+            f"rule {k + 1} ({_held_text(rules, row, k)}: {_then_told(rules, k)})"
+            for k in explanation.averaged
+        ]
+        return f"{answer}, the mean by rows of {' and '.join(parts)}."
     if number == rules.n_rules:
         return f"{answer}, by rule {number}, as no other rule holds."
-    reasons = [
+    return f"{answer}, by rule {number}: {_held_text(rules, row, explanation.rule)}."
+
+
+def _then_told(rules, k):
+    rule = rules.rules[k]
+    return ", ".join(filter(None, [then_text(rules, rule), told_text(rules, rule)]))
+
+
+def _sum_text(rules, row, explanation, answer):
+    """The sum of points as it is added up."""
+    outcome = rules.outcome
+    parts = [f"{outcome.points_text(rules.default.points)} (base)"]
+    for k in explanation.averaged[:-1]:
+        points = outcome.points_text(rules.rules[k].points)
+        parts.append(f"{points} (rule {k + 1}: {_held_text(rules, row, k)})")
+    [total] = rules.totals_encoded(row[None])
+    total = [float(render.rounded(value, 9)) for value in total]
+    text = outcome.points_text(total).removeprefix("+")
+    # The sum of exact points has digits that nobody wrote down.
+    answer = answer if outcome.n_classes else render.rounded(explanation.answer, 9)
+    return f"{answer}: {', '.join(parts)}; in all {text}."
+
+
+def _held_text(rules, row, k):
+    """The conditions of a rule, each with the value that it holds for."""
+    return " and ".join(
         f"{condition.text(*rules.vocabulary)} "
         f"({_value_text(rules, condition.feature, row)})"
-        for condition in rules.rules[explanation.rule].conditions
-    ]
-    return f"{answer}, by rule {number}: {' and '.join(reasons)}."
+        for condition in rules.rules[k].conditions
+    )
 
 
 def _value_text(rules, feature, row):

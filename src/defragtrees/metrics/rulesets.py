@@ -216,9 +216,7 @@ def similarity(first, second, X):
 
 
 def _members(rules, X):
-    if rules.decision == "average":
-        return rules.covers(X).astype(np.float64)
-    return np.eye(rules.n_rules)[rules.apply(X)]
+    return rules.members_held(rules.covers(X)).astype(np.float64)
 
 
 def stability(

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from defragtrees.outcome.decision import make_decision
+from defragtrees.outcome.points import ClassPoints
 from defragtrees.outcome.scoring import ClassScores
 from defragtrees.outcome.sums import ClassSums
 from defragtrees.outcome.wording import ClassWording
@@ -14,7 +15,7 @@ __all__ = ["Classes"]
 
 
 @dataclass(frozen=True)
-class Classes(ClassWording):
+class Classes(ClassPoints, ClassWording):
     """One of several labels.
 
     Parameters
@@ -130,9 +131,11 @@ class Classes(ClassWording):
         """What a rule brings into a mean: its class shares."""
         return rule.distribution
 
-    def decide(self, outputs):
-        """Answers from means of outputs, (n_samples, n_outputs): the likeliest."""
-        return self.decode(outputs.argmax(axis=1))
+    def decide(self, outputs, threshold=None, costs=None):
+        """Answers from means of outputs, (n_samples, n_outputs); see RuleSet."""
+        if threshold is None and costs is None:
+            return self.decode(outputs.argmax(axis=1))
+        return self.decode(self.decision(threshold, costs).choose(outputs))
 
     def search_target(self, probabilities):
         """Probabilities on a scale on which their noise is even, (n_samples, n).

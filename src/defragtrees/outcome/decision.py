@@ -58,6 +58,24 @@ class Decision:
         smallest = np.finfo(np.float64).tiny
         return np.where(is_second, np.maximum(apart, smallest), np.minimum(apart, 0.0))
 
+    def choose_log_odds(self, log_odds):
+        """Class numbers, of two classes, from the log-odds of the second."""
+        cut = self.log_odds_cut
+        is_second = log_odds >= cut if self.threshold is not None else log_odds > cut
+        return is_second.astype(np.intp)
+
+    def scores_of_log_odds(self, log_odds):
+        """`scores` of two classes from the log-odds of the second."""
+        apart = log_odds - self.log_odds_cut
+        is_second = self.choose_log_odds(log_odds) == 1
+        smallest = np.finfo(np.float64).tiny
+        return np.where(is_second, np.maximum(apart, smallest), np.minimum(apart, 0.0))
+
+    @property
+    def log_odds_cut(self):
+        """Of two classes, the log-odds at which the second is answered."""
+        return float(_log_odds(self._cut))
+
     @property
     def _cut(self):
         """Of two classes, the probability of the second at which it is answered."""

@@ -6,6 +6,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from defragtrees.outcome.points import NumberPoints
 from defragtrees.outcome.scoring import NumberScores, explained_share
 from defragtrees.outcome.sums import NumberSums
 from defragtrees.outcome.wording import NumberWording
@@ -16,7 +17,7 @@ LARGEST = 1e100
 
 
 @dataclass(frozen=True)
-class Numbers(NumberWording):
+class Numbers(NumberPoints, NumberWording):
     """A number."""
 
     task: ClassVar[str] = "regression"
@@ -107,7 +108,7 @@ class Numbers(NumberWording):
         """What a rule brings into a mean: its number."""
         return [rule.prediction]
 
-    def decide(self, outputs):
+    def decide(self, outputs, threshold=None, costs=None):
         """Answers from means of outputs, (n_samples, n_outputs)."""
         return outputs[:, 0]
 

@@ -80,9 +80,16 @@ class ClassSums:
         best = int(np.argmax(shares))
         return {"prediction": outcome.labels[best], "distribution": tuple(shares)}
 
-    def shrunk_rates(self, k):
-        """Class rates of a group, as if `SHRINKAGE` more rows had those of all."""
-        every = self.classes.sum(axis=0)
+    def shrunk_rates(self, k, every=None):
+        """Class rates of a group, as if `SHRINKAGE` more rows had those of all.
+
+        Parameters
+        ----------
+        k : int
+        every : array of shape (n_classes,), optional
+            Class weights of all rows, where groups overlap.
+        """
+        every = self.classes.sum(axis=0) if every is None else every
         told = self.classes[k] + SHRINKAGE * every / every.sum()
         return told / told.sum()
 

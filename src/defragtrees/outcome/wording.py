@@ -38,6 +38,28 @@ class ClassWording(Outcome):
             if share
         )
 
+    def points_text(self, points):
+        """Points as text; of more than two classes those of each."""
+        if len(points) == 1:
+            return render.signed(points[0])
+        return ", ".join(
+            f"{self.label_text(label)} {render.signed(value)}"
+            for label, value in zip(self.labels, points, strict=True)
+        )
+
+    def sum_text(self, unit, origin):
+        """What a sum of points is."""
+        if self.n_classes != 2:
+            return "the log of a share; the shares of all classes add up to one"
+        whose = self.label_text(self.labels[1])
+        if unit == 1.0 and origin == 0.0:
+            return f"the log-odds of {whose}"
+        doubling = render.rounded(math.log(2) / unit)
+        return (
+            f"{render.rounded(origin)} where {whose} is as likely as not, and "
+            f"{doubling} more double the odds"
+        )
+
     def short_text(self, answer):
         """An answer as text where room is scarce."""
         return self.answer_text(answer)
@@ -159,6 +181,19 @@ class NumberWording(Outcome):
     def outputs_text(self, rule):
         """What a rule brings into a mean, as text."""
         return self.answer_text(rule.prediction)
+
+    def points_text(self, points):
+        """Points as text."""
+        return render.signed(points[0])
+
+    def sum_text(self, unit, origin):
+        """What a sum of points is."""
+        if unit == 1.0 and origin == 0.0:
+            return "the answer"
+        return (
+            f"{render.number(origin)} where the answer is 0, and one more adds "
+            f"{render.number(unit)}"
+        )
 
     def short_text(self, answer):
         """An answer as text where room is scarce."""

@@ -35,7 +35,7 @@ def regions(
 
     The areas are exact: they end at the rules' own thresholds. The other features are
     held fixed, and the title says where; rules that do not hold there have no box. A
-    number stands where its rule answers; where rules are averaged, in a corner of its
+    number stands where its rule answers; where several have a say, in a corner of its
     box. Missing values have a strip of their own if X has any.
 
     Parameters
@@ -125,7 +125,6 @@ def add_title(ax, text):
 
 def _draw_boxes(ax, plane, rules, cells):
     held = rules.covers_encoded(cells)
-    is_average = rules.decision == "average"
     answering = rules.apply_encoded(cells)
     for k in range(rules.n_rules):
         box = held[:, k].reshape(plane.shape) & plane.shown
@@ -134,7 +133,7 @@ def _draw_boxes(ax, plane, rules, cells):
         if k < len(rules.rules):
             for block in blocks:
                 outline(ax, plane, block)
-        if is_average and blocks:
+        if not rules.is_list and blocks:
             _number(ax, plane, k, blocks[-1], is_corner=True)
         elif answered.any():
             _number(ax, plane, k, _largest(plane, merged(answered)))

@@ -4,6 +4,7 @@ import math
 
 import numpy as np
 
+from defragtrees import sentences
 from defragtrees.plots import style
 from defragtrees.plots.plane import thresholds_of
 from defragtrees.plots.rows import encoded
@@ -148,10 +149,10 @@ def _draw_cell(ax, corner, kind, parts):
 def _label(ax, rules, used, points):
     n_columns = max(1, len(used))
     ax.set(xlim=(0, n_columns), ylim=(rules.n_rules, 0))
-    last = "always" if rules.decision == "average" else "otherwise"
+    last = sentences.LAST.get(rules.decision, "otherwise")
     labels = []
     for k, rule in enumerate(rules, start=1):
-        answer = rules.outcome.short_text(rule.prediction)
+        answer = sentences.short_then_text(rules, rule)
         text = f"{k}. {last}: {answer}" if k == rules.n_rules else f"{k}. {answer}"
         labels.append(style.plain(style.cut(text, 160, 8)))
     ax.set_yticks(np.arange(rules.n_rules) + 0.5, labels=labels, fontsize=8)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from defragtrees import render
+from defragtrees import render, sentences
 from defragtrees.plots import style
 from defragtrees.plots.plane import GOLDEN
 from defragtrees.plots.rows import encoded, some_rows, spread
@@ -20,7 +20,7 @@ def parallel_coordinates(rules, X, rule=None, ax=None, *, max_rows=300, scale="r
     """Rows as lines over the features of the rules, coloured by the rule that answers.
 
     Of the highlighted rule the accepted intervals, categories and missing values are
-    drawn, and the rows that it does not answer are grey. Where rules are averaged, the
+    drawn, and the rows that it does not answer are grey. Where several have a say, the
     rule with the most weight that holds counts as the one that answers.
 
     Parameters
@@ -160,13 +160,11 @@ def _draw_rows(ax, rules, heights, answering, kept):
             handles.append(
                 style.line(color=style.colour(k), ls=style.line_style(k), lw=2)
             )
-            labels.append(
-                f"{k + 1}. {rules.outcome.short_text([*rules][k].prediction)}"
-            )
+            labels.append(f"{k + 1}. {sentences.short_then_text(rules, [*rules][k])}")
     if kept is not None and set(every) - {kept}:
         handles.append(style.line(color="0.75", lw=2))
         labels.append("other rules")
-    title = "strongest rule" if rules.decision == "average" else "answering rule"
+    title = "answering rule" if rules.is_list else "strongest rule"
     style.legend(ax, handles, labels, title=title)
 
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from defragtrees import render
+from defragtrees import render, sentences
 from defragtrees.plots import style
 from defragtrees.plots.answers import draw_rows, make_colours
 from defragtrees.plots.boxes import decorate, n_uses, outline, sides
@@ -169,7 +169,7 @@ def _draw_panel_rows(ax, plane, rule, colours, matrix, y):
 
 def _panel_title(rules, k, features):
     rule = (*rules.rules, rules.default)[k]
-    text = f"{k + 1}: {rules.outcome.short_text(rule.prediction)}"
+    text = f"{k + 1}: {sentences.short_then_text(rules, rule)}"
     if rules.decision == "average":
         text += f", weight {render.rounded(rule.weight, 3)}"
     lines = [style.plain(style.cut(text, 140, 8))]

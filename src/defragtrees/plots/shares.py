@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from defragtrees import render
+from defragtrees import render, sentences
 from defragtrees.metrics.rulesets import covering_count
 from defragtrees.plots import style
 from defragtrees.plots.rows import encoded
@@ -78,14 +78,14 @@ def _legend_above(ax):
 def _measured(rules, X, y):
     """Shares of rows per rule, in which it holds and that it answers, and its errors.
 
-    There are no answered rows where rules are averaged, and no errors without labels.
+    There are no answered rows where several rules have a say, and no errors without
+    labels.
     """
-    is_average = rules.decision == "average"
     matrix = encoded(rules, X, y)
     if matrix is None:
-        return _remembered(rules, is_average)
+        return _remembered(rules)
     held = rules.covers_encoded(matrix).mean(axis=0)
-    if is_average:
+    if not rules.is_list:
         return held, None, None
     answering = rules.apply_encoded(matrix)
     answered = np.bincount(answering, minlength=rules.n_rules) / len(matrix)
@@ -101,7 +101,7 @@ def _measured(rules, X, y):
     return held, answered, np.array(errors)
 
 
-def _remembered(rules, is_average):
+def _remembered(rules):
     held = np.array([rule.coverage for rule in rules])
     answered = np.array([rule.answered for rule in rules])
     errors = np.array([rule.error for rule in rules])
@@ -109,7 +109,7 @@ def _remembered(rules, is_average):
         raise ValueError(
             "These rules do not know their share of rows. Pass X to measure it."
         )
-    if is_average:
+    if not rules.is_list:
         return held, None, None
     held[-1] = answered[-1]
     return held, answered, None if np.isnan(errors).all() else errors
@@ -130,10 +130,10 @@ def _rule_labels(rules):
     """Number, conditions and answer; the conditions are cut where they are long."""
     labels = []
     for row, rule in zip(rules.rows(), rules, strict=True):
-        answer = style.cut(rules.outcome.short_text(rule.prediction), LABEL / 2, 8)
+        answer = style.cut(sentences.short_then_text(rules, rule), LABEL / 2, 8)
         asked = row["if"]
-        if asked == "otherwise" and rules.decision == "average":
-            asked = "always"
+        if asked == "otherwise":
+            asked = sentences.LAST.get(rules.decision, asked)
         room = LABEL - style.width(f"{row['rule']}. : {answer}", 8)
         asked = style.cut(asked, room, 8)
         labels.append(style.plain(f"{row['rule']}. {asked}: {answer}"))

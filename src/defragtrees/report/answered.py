@@ -52,9 +52,7 @@ class AnsweredRows:
     @cached_property
     def members(self):
         """Rows of each rule, (n_samples, n_rules): those it answers, or holds in."""
-        if self.rules.decision == "average":
-            return self.held
-        return np.eye(self.rules.n_rules, dtype=bool)[self.answering]
+        return self.rules.members_held(self.held)
 
     @cached_property
     def _raw(self):

@@ -33,7 +33,7 @@ def map_boxes(rules, pair, positions):
     boxes = []
     for k, rule in enumerate(rules):
         is_filled = (
-            rules.decision != "average"
+            rules.is_list
             and is_complete[k]
             and not any(
                 not is_complete[j] and _meet(bands[k], bands[j]) for j in range(k)

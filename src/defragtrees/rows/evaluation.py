@@ -207,8 +207,8 @@ def evaluate_encoded(
     evaluation = Evaluation.of(outcome, held, by_whom, labels, weight)
     if y is None:
         return evaluation
-    if rules.decision == "average" and outcome.n_classes:
-        by_whom[""] = Told(by_whom[""].answers, rules.predict_proba_encoded(matrix))
+    if not rules.is_list and outcome.n_classes:
+        by_whom[""] = Told(by_whom[""].answers, rules.shares_held(held))
     return _with_scores(evaluation, rules, held, by_whom, labels, weight)
 
 
@@ -225,9 +225,8 @@ def evaluate_shard(shard, rules, posterior, values):
     """
     outcome, targets = rules.outcome, shard.targets
     held = shard.covered(rules, values)
-    is_average = rules.decision == "average"
-    if is_average:
-        told = Told(outcome.encode(rules.predict_encoded(shard.X)))
+    if not rules.is_list:
+        told = Told(outcome.encode(rules.answers_held(held)))
     else:
         predictions = outcome.encode(np.array([rule.prediction for rule in rules]))
         told = Told(predictions[held.argmax(axis=1)])
@@ -239,8 +238,8 @@ def evaluate_shard(shard, rules, posterior, values):
     evaluation = Evaluation.of(outcome, held, by_whom, labels, weight)
     if labels is None:
         return evaluation
-    if is_average and outcome.n_classes:
-        by_whom[""] = Told(told.answers, rules.predict_proba_encoded(shard.X))
+    if not rules.is_list and outcome.n_classes:
+        by_whom[""] = Told(told.answers, rules.shares_held(held))
     return _with_scores(evaluation, rules, held, by_whom, labels, weight)
 
 
@@ -269,8 +268,7 @@ def rule_scores(rules, held, told, labels, weight):
     outcome = rules.outcome
     rows = labels, weight, told.answers, told.probabilities
     shares = [rule.distribution for rule in rules]
-    is_list = rules.decision != "average" and None not in shares
-    if outcome.n_classes and is_list:
+    if outcome.n_classes and rules.is_list and None not in shares:
         answers = outcome.encode(np.array([rule.prediction for rule in rules]))
         group = held.argmax(axis=1)
         labels = np.asarray(labels).astype(np.intp)

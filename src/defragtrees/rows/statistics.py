@@ -8,6 +8,7 @@ import numpy as np
 
 from defragtrees.intervals import rule_scales
 from defragtrees.outcome.values import INTERVAL, quantiles
+from defragtrees.rows.patterns import PatternSums, counted_for
 
 __all__ = ["RowStatistics", "RuleSums", "recounted", "round_significant"]
 
@@ -21,13 +22,21 @@ class RuleSums:
     covered : array of shape (n_rules,)
         Weight of the rows in which each rule holds.
     target : ClassSums or NumberSums
-        Of the rows that each rule answers.
+        Of the rows that each rule answers or, where several have a say, in which it
+        holds.
     labels : ClassSums or NumberSums, optional
         The same for y.
     ensemble : array of shape (n_rules, n_outputs)
         Sums of the ensemble's probabilities, or answers.
     values : KeptValues, CountedValues or None
         Of numbers, y or without y the ensemble's answers.
+    total : float
+        Weight of all rows.
+    every : array of shape (n_outputs,)
+        Sums over all rows of y, as class shares or numbers, or without y of what the
+        ensemble says.
+    patterns : PatternSums, optional
+        Where rules have a say together, what rows say of those that hold together.
     """
 
     covered: np.ndarray
@@ -35,6 +44,9 @@ class RuleSums:
     labels: Any
     ensemble: np.ndarray
     values: Any = None
+    total: float = 0.0
+    every: np.ndarray | None = None
+    patterns: Any = None
 
     @classmethod
     def of(cls, rules, shard, values, target, scale):
@@ -42,23 +54,37 @@ class RuleSums:
         outcome, weight = rules.outcome, shard.sample_weight
         held = shard.covered(rules, values)
         answers = [rule.prediction for rule in rules]
-        group = held.argmax(axis=1)
+        rows, group = counted_for(rules, held)
+        counted = weight[rows]
 
         def sums(name):
-            column = shard.targets[name]
-            return outcome.sums.of(outcome, column, weight, group, answers)
+            column = shard.targets[name][rows]
+            return outcome.sums.of(outcome, column, counted, group, answers)
 
-        outputs = shard.targets.get("probabilities", shard.targets["answers"])
-        outputs = outputs.reshape(len(shard), -1).T
-        ensemble = [np.bincount(group, weight * one, len(answers)) for one in outputs]
+        ensemble = shard.targets.get("probabilities", shard.targets["answers"])
+        ensemble = ensemble.reshape(len(shard), -1)
         has_labels = "labels" in shard.targets
+        told = ensemble
+        if has_labels:
+            told = outcome.indicators(shard.targets["labels"])
         numbers = shard.targets["labels" if has_labels else "answers"]
+        patterns = None
+        if not rules.is_list:
+            patterns = PatternSums.of(rules, held, weight, told, numbers, scale)
         return cls(
             weight @ held,
             sums(target),
             sums("labels") if has_labels else None,
-            np.column_stack(ensemble),
-            outcome.sums.values(numbers, weight, group, answers, scale),
+            np.column_stack(
+                [
+                    np.bincount(group, counted * one[rows], len(answers))
+                    for one in ensemble.T
+                ]
+            ),
+            outcome.sums.values(numbers[rows], counted, group, answers, scale),
+            float(weight.sum()),
+            weight @ told,
+            patterns,
         )
 
     def __add__(self, other):
@@ -68,6 +94,9 @@ class RuleSums:
             None if self.labels is None else self.labels + other.labels,
             self.ensemble + other.ensemble,
             None if self.values is None else self.values + other.values,
+            self.total + other.total,
+            self.every + other.every,
+            None if self.patterns is None else self.patterns + other.patterns,
         )
 
 
@@ -120,7 +149,7 @@ def recounted(rules, sums, answers="kept", decision=None):
         From told probabilities to a class.
     """
     outcome, weight = rules.outcome, sums.target.weight
-    total, rounded = weight.sum(), round_significant
+    total, rounded = sums.total, round_significant
     measured = sums.target.measured(sums.target, sums.labels)
     counted = []
     for k, rule in enumerate(rules):
@@ -140,6 +169,8 @@ def recounted(rules, sums, answers="kept", decision=None):
         counted.append(
             dataclasses.replace(rule, coverage=coverage, answered=answered, **errors)
         )
+    if answers == "told" and not rules.is_list:
+        counted = _with_say(rules, counted, sums)
     changed = {"rules": tuple(counted[:-1]), "default": counted[-1]}
     if answers == "told" and decision is not None:
         changed |= {"threshold": decision.threshold, "costs": decision.stated_costs}
@@ -147,6 +178,22 @@ def recounted(rules, sums, answers="kept", decision=None):
     if answers == "told" and not outcome.n_classes and sums.labels is not None:
         return _with_scores(rules, sums)
     return rules
+
+
+def _with_say(rules, counted, sums):
+    """The rules with what each has to say where several hold: its rows, or points."""
+    if rules.decision == "standalone":
+        weights = [*(rule.n_rows for rule in counted[:-1]), 0.0]
+        return [
+            dataclasses.replace(rule, weight=weight)
+            for rule, weight in zip(counted, weights, strict=True)
+        ]
+    outcome = rules.outcome
+    digits = outcome.points_digits(sums.target.spread)
+    return [
+        dataclasses.replace(rule, points=tuple(round(float(p), digits) for p in points))
+        for rule, points in zip(counted, sums.patterns.points(outcome), strict=True)
+    ]
 
 
 def _evidence(outcome, sums, k):
@@ -169,19 +216,21 @@ def _told(outcome, sums, k, decision):
 
     Classes: the rates of y among its rows, drawn a little to those of all rows, or the
     ensemble's mean probabilities without y; and the class that follows from them.
-    Numbers: the mean of y among its rows, drawn likewise, or that of the ensemble.
+    Numbers: the mean of y among its rows, drawn likewise where each row has one rule,
+    or that of the ensemble.
     """
     target = sums.target
     if not outcome.n_classes:
-        if sums.labels is not None:
+        if sums.labels is not None and sums.patterns is None:
             mean = sums.labels.shrunk_mean(k)
             return target.answer(outcome, mean, sums.labels.spread)
+        target = target if sums.labels is None else sums.labels
         basis = target.basis(k if target.weight[k] else None)
         return target.answer(outcome, basis, target.spread)
     if sums.labels is not None:
-        told = sums.labels.shrunk_rates(k)
+        told = sums.labels.shrunk_rates(k, sums.every)
     else:
-        told = sums.ensemble[k] if target.weight[k] else sums.ensemble.sum(axis=0)
+        told = sums.ensemble[k] if target.weight[k] else sums.every
         told = told / told.sum()
     # Without their last digits first: a saved rule must choose as it was told.
     told = np.array([round_significant(value) for value in told])
@@ -191,6 +240,9 @@ def _told(outcome, sums, k, decision):
 
 def _with_scores(rules, sums):
     """Rules with intervals from the rows that their answers rest on."""
+    if sums.patterns is not None:
+        scores = sums.patterns.interval_scores(rules)
+        return dataclasses.replace(rules, interval_scores=scores)
     answers = np.array([rule.prediction for rule in rules])
     n_conditions = sum(rule.n_conditions for rule in rules)
     scores = sums.labels.left_out_scores(

@@ -38,11 +38,23 @@ def write(page):
             " A rule answers less than it holds in where an earlier one answered "
             "first: the later ones must be read with that in mind."
         )
+    if decision == "standalone" and summary.outcome.n_classes:
+        words += f" {_conflict_words(summary)}"
     return [
         f"<p>{words}</p>",
         table(header, lines, "Where each rule holds, as a share of rows", kind="bars"),
         "" if is_partition else _holding_table(summary.rows),
     ]
+
+
+def _conflict_words(summary):
+    """In how many rows rules hold that answer different classes."""
+    rules, held = summary.rules, summary.rows.held
+    share = summary.rows.share(rules.conflicts_held(held))
+    return (
+        f"Rules that answer different classes hold together in {percent(share)} of "
+        "rows."
+    )
 
 
 def holding_counts(rows):

@@ -3,6 +3,7 @@
 from defragtrees.report.markup import answer_badge, breakable, isolated, text
 from defragtrees.report.sections.measures import unanswered_words
 from defragtrees.report.wording import amount, count, percent, rate_text, sentence
+from defragtrees.sentences import LAST
 
 __all__ = ["write"]
 
@@ -13,6 +14,9 @@ HOW_TO_READ = {
     "each row, and it gives the answer.",
     "average": "Every rule that holds has a say. The answer is the mean of what they "
     "say, each counted by its weight.",
+    "standalone": "Each rule is true by itself, of all rows in which it holds. Where "
+    "several hold, the answer is the mean of what they say, each counted by its rows.",
+    "points": "The points of the base and of every rule that holds add up.",
 }
 WHERE_FROM = (
     " Under an answer stands what was observed in the rule’s training rows; beside it "
@@ -34,13 +38,21 @@ def write(page):
     items = "\n".join(_card(card, summary, page.is_live) for card in summary.cards)
     order = " in-order" if summary.rules.decision == "first" else ""
     return [
-        f"<p>{HOW_TO_READ[summary.rules.decision]} Numbers are exact as printed."
+        f"<p>{HOW_TO_READ[summary.rules.decision]}{_total(summary.rules)} Numbers are "
+        f"exact as printed."
         f"{WHERE_FROM if any(card.told for card in summary.cards) else ''}</p>",
         HINT if page.is_live else "",
         f'<ol class="cards{order}" role="list">{items}</ol>',
         unanswered_words(summary),
         STATUS if page.is_live else "",
     ]
+
+
+def _total(rules):
+    """What a total of points is, as a sentence."""
+    if rules.decision != "points":
+        return ""
+    return f" The total is {text(rules.outcome.sum_text(rules.unit, rules.origin))}."
 
 
 def _card(card, summary, is_live):
@@ -64,7 +76,7 @@ def _card(card, summary, is_live):
         if card.weight is not None
         else ""
     )
-    then = "then" if card.parts else "the answer is"
+    then = _then(card, summary.rules)
     return (
         f'<li class="card" data-rule="{number}">'
         f'<div class="head"><h3><span class="hidden">Rule </span>'
@@ -78,6 +90,12 @@ def _card(card, summary, is_live):
         f'<span style="width:{100 * card.share:.1f}%"></span></span>'
         f'<p class="evidence">{_evidence(card, summary.rules)}</p></div></li>'
     )
+
+
+def _then(card, rules):
+    if rules.decision == "points":
+        return "add" if card.parts else "start with"
+    return "then" if card.parts else "the answer is"
 
 
 def _told(card, outcome):
@@ -100,11 +118,11 @@ def _told(card, outcome):
 def _lead(card, rules):
     """The word that makes the order visible."""
     is_last = card.number == rules.n_rules
-    if rules.decision == "average":
-        return "Always" if is_last else "If"
+    if rules.decision in LAST:
+        return LAST[rules.decision].capitalize() if is_last else "If"
     if is_last:
         return "Otherwise" if card.number > 1 else "Always"
-    if rules.decision == "partition" or card.number == 1:
+    if rules.decision != "first" or card.number == 1:
         return "If"
     return "Else if"
 
@@ -113,7 +131,7 @@ def _evidence(card, rules):
     """The evidence of one rule in a sentence."""
     if not card.n_rows:
         return "none of these rows"
-    holds = "holds in " if rules.decision == "average" else ""
+    holds = "" if rules.is_list else "holds in "
     parts = [f"{holds}<b>{percent(card.share)}</b> of rows ({count(card.n_rows)})"]
     if card.right is not None:
         parts.append(f"<b>{percent(card.right)}</b> right")

@@ -1,0 +1,86 @@
+"""What sums of points stand for, and how points are fitted."""
+
+import math
+from typing import ClassVar
+
+import numpy as np
+
+from defragtrees.additive import (
+    PRIOR_ROWS,
+    PRIOR_ROWS_OF_NUMBERS,
+    fit_log_odds,
+    fit_numbers,
+    fit_shares,
+    softmax,
+    to_probability,
+)
+
+__all__ = ["ClassPoints", "NumberPoints"]
+
+
+class ClassPoints:
+    """Of two classes, log-odds of the second; of more, logs of their shares."""
+
+    @property
+    def n_points(self):
+        """Columns of points: of two classes the second's, else one for each."""
+        return 1 if self.n_classes == 2 else self.n_classes
+
+    @staticmethod
+    def points_digits(spread):
+        """Digits after the point of points: log-odds to a thousandth."""
+        return 3
+
+    def linked(self, values):
+        """Probabilities from sums of points, (n_samples, n_points)."""
+        if self.n_classes != 2:
+            return softmax(values)
+        second = to_probability(values)
+        return np.hstack([1.0 - second, second])
+
+    def decide_points(self, values, threshold=None, costs=None):
+        """Answers from sums of points, (n_samples, n_points)."""
+        if self.n_classes != 2:
+            # Of shares that rounding has made equal the larger sum is still known.
+            outputs = values if costs is None else self.linked(values)
+            return self.decide(outputs, threshold, costs)
+        decision = self.decision(threshold, costs)
+        return self.decode(decision.choose_log_odds(values[:, 0]))
+
+    def fit_points(self, held, weight, sums):
+        """Points by patterns of rules, from sums of class shares; see `additive`."""
+        rates = sums.sum(axis=0) / weight.sum()
+        # What a row at the rate of all rows says of log-odds.
+        bend = max(float(np.max(rates * (1 - rates))), 1e-3)
+        prior = np.append(np.full(held.shape[1] - 1, PRIOR_ROWS * bend), 0.0)
+        if self.n_classes == 2:
+            return fit_log_odds(held, weight, sums[:, 1:], prior)[0]
+        return fit_shares(held, weight, sums, prior)[0]
+
+
+class NumberPoints:
+    """The number itself."""
+
+    n_points: ClassVar[int] = 1  # columns of points
+
+    @staticmethod
+    def points_digits(spread):
+        """Digits after the point of points: to a thousandth of the target's spread."""
+        return 3 - math.floor(math.log10(spread)) if spread > 0 else 12
+
+    def decide_points(self, values, threshold=None, costs=None):
+        """Answers from sums of points, (n_samples, n_points)."""
+        return values[:, 0]
+
+    def fit_points(self, held, weight, sums):
+        """Points by patterns of rules, from sums of numbers; see `additive`."""
+        prior = np.append(np.full(held.shape[1] - 1, PRIOR_ROWS_OF_NUMBERS), 0.0)
+        # Around the mean and in units of their spread, whatever the units of y.
+        center = sums.sum() / weight.sum()
+        apart = sums - center * weight[:, None]
+        filled = weight > 0
+        squares = apart[filled, 0] ** 2 / weight[filled]
+        scale = math.sqrt(squares.sum() / weight.sum()) or 1.0
+        points = scale * fit_numbers(held, weight, apart / scale, prior)[0]
+        points[-1] += center
+        return points

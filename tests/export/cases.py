@@ -1,5 +1,6 @@
 """Rule sets and rows on which every export has to agree with `RuleSet.predict`."""
 
+import dataclasses
 import math
 
 import numpy as np
@@ -68,9 +69,18 @@ def make_rules(rng, decision, labels, n_features=N_FEATURES, n_rules=8):
             ]
             for size in rng.integers(1, 3, size=n_rules)
         ]
+    rules = [make_rule(rng, k, one, labels) for k, one in enumerate([*asked, ()])]
+    if decision == "standalone":
+        rules[-1] = dataclasses.replace(rules[-1], weight=0.0)
+    if decision == "points":
+        n_points = 1 if labels is None or len(labels) == 2 else len(labels)
+        rules = [
+            dataclasses.replace(rule, points=tuple(rng.normal(size=n_points).round(3)))
+            for rule in rules
+        ]
     return RuleSet(
-        tuple(make_rule(rng, k, one, labels) for k, one in enumerate(asked)),
-        make_rule(rng, len(asked), (), labels),
+        tuple(rules[:-1]),
+        rules[-1],
         NAMES[:n_features],
         "regression" if labels is None else "classification",
         labels,

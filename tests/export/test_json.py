@@ -9,6 +9,7 @@ from hypothesis import given, settings
 
 from defragtrees import Condition, Rule, RuleSet
 from defragtrees.export import export, schema
+from defragtrees.rules import DECISIONS
 from tests.export import cases
 
 jsonschema = pytest.importorskip("jsonschema", reason="the schema is checked by it")
@@ -20,7 +21,7 @@ def validator():
     return kind(schema())
 
 
-@pytest.mark.parametrize("decision", ["first", "partition", "average"])
+@pytest.mark.parametrize("decision", DECISIONS)
 @pytest.mark.parametrize(("task", "kind"), cases.TASKS)
 def test_json_is_valid_and_comes_back(decision, task, kind):
     rng = np.random.default_rng(0)

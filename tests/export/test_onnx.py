@@ -49,7 +49,7 @@ def check(rules, rows):
     return model
 
 
-@pytest.mark.parametrize("decision", ["first", "partition", "average"])
+@pytest.mark.parametrize("decision", ["first", "partition", "average", "standalone"])
 @pytest.mark.parametrize(("task", "kind"), cases.TASKS)
 def test_model_agrees_on_a_thousand_rows(decision, task, kind):
     rng = np.random.default_rng(0)

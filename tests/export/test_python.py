@@ -33,7 +33,7 @@ def check(rules, rows):
         assert [made["predict_proba"](row) for row in dicts] == expected
 
 
-@pytest.mark.parametrize("decision", ["first", "partition", "average"])
+@pytest.mark.parametrize("decision", ["first", "partition", "average", "standalone"])
 @pytest.mark.parametrize(("task", "kind"), cases.TASKS)
 def test_source_agrees_on_a_thousand_rows(decision, task, kind):
     rng = np.random.default_rng(0)

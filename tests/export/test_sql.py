@@ -68,7 +68,7 @@ def run_in_duckdb(rules, rows, missing=None, **options):
     return added_columns(rules, found)
 
 
-@pytest.mark.parametrize("decision", ["first", "partition", "average"])
+@pytest.mark.parametrize("decision", ["first", "partition", "average", "standalone"])
 @pytest.mark.parametrize(("task", "kind"), cases.TASKS)
 def test_both_engines_agree_on_a_thousand_rows(decision, task, kind):
     rng = np.random.default_rng(0)
@@ -81,7 +81,7 @@ def test_both_engines_agree_on_a_thousand_rows(decision, task, kind):
     assert run_in_duckdb(rules, rows, missing=math.nan) == expected
 
 
-@pytest.mark.parametrize("decision", ["first", "partition", "average"])
+@pytest.mark.parametrize("decision", ["first", "partition", "average", "standalone"])
 @pytest.mark.parametrize("kind", cases.LABELS)
 def test_both_engines_tell_the_same_probabilities(decision, kind):
     rng = np.random.default_rng(0)

@@ -42,7 +42,7 @@ def check(rules, rows):
         assert (tree.predict_proba(X) == rules.predict_proba(X)).all()
 
 
-@pytest.mark.parametrize("decision", ["first", "partition", "average"])
+@pytest.mark.parametrize("decision", ["first", "partition", "average", "standalone"])
 @pytest.mark.parametrize(("task", "kind"), cases.TASKS)
 def test_tree_agrees_on_a_thousand_rows(decision, task, kind):
     rng = np.random.default_rng(0)

@@ -23,6 +23,7 @@ __all__ = [
     "labels_of",
     "needs_default",
     "outputs",
+    "points",
     "used_features",
 ]
 
@@ -135,6 +136,11 @@ def has_shares(rules):
 def outputs(rules):
     """For each rule, the default last, what is averaged: class shares, or a number."""
     return [tuple(map(float, rules.outcome.outputs(rule))) for rule in rules]
+
+
+def points(rules):
+    """For each rule, the default last, the points that it adds."""
+    return [tuple(map(float, rule.points)) for rule in rules]
 
 
 def needs_default(rules):

@@ -56,10 +56,12 @@ def export(rules: RuleSet, *, single_input: bool = False):
     graph = _Graph(onnx, rules)
     columns = _read_matrix(graph) if single_input else _read_columns(graph)
     held = [_rule(graph, columns, tests) for tests in portable.column_tests(rules)]
-    if rules.decision == "average":
-        _write_mean(graph, held)
-    else:
+    if rules.decision == "points":
+        _write_sum(graph, held)
+    elif rules.is_list:
         _write_first(graph, held)
+    else:
+        _write_mean(graph, held)
     return graph.model()
 
 
@@ -285,8 +287,58 @@ def _write_mean(graph, held):
         only = graph.add("Gather", mean, graph.constant(0), axis=1)
         graph.write("prediction", only, outputs.dtype)
         return
-    classes = np.asarray(portable.class_labels(rules))
-    likeliest = graph.add("ArgMax", mean, axis=1, keepdims=0)
-    label = graph.add("Gather", graph.constant(classes), likeliest)
+    _write_classes(graph, _chosen(graph, mean), mean)
+
+
+def _write_sum(graph, held):
+    """Points added up from the base on, in the order in which `predict` does."""
+    rules = graph.rules
+    points = np.array(portable.points(rules))
+    zero = graph.constant(np.zeros((1, points.shape[1])))
+    base = graph.constant(points[-1:])
+    total = graph.add("Where", held[-1], base, base)
+    for holds, row in zip(held[:-1], points, strict=False):
+        term = graph.add("Where", holds, graph.constant(row[None]), zero)
+        total = graph.add("Add", total, term)
+    value = graph.add("Sub", total, graph.constant(float(rules.origin)))
+    value = graph.add("Mul", value, graph.constant(float(rules.unit)))
+    if not rules.outcome.n_classes:
+        only = graph.add("Gather", value, graph.constant(0), axis=1)
+        graph.write("prediction", only, points.dtype)
+        return
+    if len(rules.classes) != 2:
+        shares = graph.add("Softmax", value, axis=1)
+        by = value if rules.costs is None else shares
+        _write_classes(graph, _chosen(graph, by), shares)
+        return
+    second = graph.add("Sigmoid", value)
+    first = graph.add("Sub", graph.constant(1.0), second)
+    shares = graph.add("Concat", first, second, axis=1)
+    decision = rules.outcome.decision(rules.threshold, rules.costs)
+    compare = "Greater" if rules.threshold is None else "GreaterOrEqual"
+    is_second = graph.add(compare, value, graph.constant(decision.log_odds_cut))
+    flat = graph.add("Gather", is_second, graph.constant(0), axis=1)
+    place = graph.add("Cast", flat, to=graph.onnx.TensorProto.INT64)
+    _write_classes(graph, place, shares)
+
+
+def _chosen(graph, shares):
+    """The place of the class that follows from shares, (n,)."""
+    rules, types = graph.rules, graph.onnx.TensorProto
+    if rules.threshold is not None:
+        second = graph.add("Gather", shares, graph.constant(1), axis=1)
+        least = graph.constant(float(rules.threshold))
+        is_second = graph.add("GreaterOrEqual", second, least)
+        return graph.add("Cast", is_second, to=types.INT64)
+    if rules.costs is not None:
+        costs = graph.constant(np.array(rules.costs, dtype=np.float64))
+        expected = graph.add("MatMul", shares, costs)
+        return graph.add("ArgMin", expected, axis=1, keepdims=0)
+    return graph.add("ArgMax", shares, axis=1, keepdims=0)
+
+
+def _write_classes(graph, place, shares):
+    classes = np.asarray(portable.class_labels(graph.rules))
+    label = graph.add("Gather", graph.constant(classes), place)
     graph.write("label", label, classes.dtype)
-    graph.write("probabilities", mean, outputs.dtype, n_outputs)
+    graph.write("probabilities", shares, np.dtype(np.float64), len(classes))

@@ -5,7 +5,7 @@ import math
 from defragtrees import render
 from defragtrees.export import portable
 from defragtrees.rules import RuleSet
-from defragtrees.sentences import decision_text
+from defragtrees.sentences import LAST, combination_text, decision_text
 
 __all__ = ["export"]
 
@@ -68,14 +68,87 @@ def predict(row):
 
 PREDICT_CLASS = '''
 def predict(row):
-    """The answer for one row; the first of the classes with the largest share."""
-    shares = _mean(row)
-    return CLASSES[shares.index(max(shares))]
+    """The answer for one row."""
+    return _choose(_mean(row))
 
 
 def predict_proba(row):
     """The probability of each class for one row."""
     return dict(zip(CLASSES, _mean(row)))
+'''
+
+CHOOSE = {
+    "likeliest": '''
+def _choose(shares):
+    """The first of the classes with the largest share."""
+    return CLASSES[shares.index(max(shares))]
+''',
+    "threshold": '''
+def _choose(shares):
+    """The second class from the threshold on."""
+    return CLASSES[1] if shares[1] >= THRESHOLD else CLASSES[0]
+''',
+    "costs": '''
+def _choose(shares):
+    """The first of the classes that are expected to cost least."""
+    expected = [
+        sum(share * row[k] for share, row in zip(shares, COSTS))
+        for k in range(len(CLASSES))
+    ]
+    return CLASSES[expected.index(min(expected))]
+''',
+}
+
+TOTALS = '''
+def totals(row):
+    """The sums of the points of the base and of all rules that hold."""
+    sums = list(POINTS[-1])
+    for holds, points in zip(_holding(row)[:-1], POINTS):
+        if holds:
+            sums = [total + value for total, value in zip(sums, points)]
+    return sums
+
+
+def _values(row):
+    """What the sums stand for."""
+    return [(total - ORIGIN) * UNIT for total in totals(row)]
+'''
+
+POINTS_NUMBER = '''
+def predict(row):
+    """The answer for one row."""
+    return _values(row)[0]
+'''
+
+POINTS_TWO = '''
+def predict(row):
+    """The answer for one row: the second class if its log-odds are large enough."""
+    return CLASSES[1] if _values(row)[0] {sign} CUT else CLASSES[0]
+
+
+def predict_proba(row):
+    """The probability of each class for one row."""
+    log_odds = _values(row)[0]
+    small = math.exp(-abs(log_odds))
+    second = (1.0 if log_odds >= 0 else small) / (1.0 + small)
+    return dict(zip(CLASSES, (1.0 - second, second)))
+'''
+
+POINTS_MANY = '''
+def _shares(row):
+    values = _values(row)
+    parts = [math.exp(value - max(values)) for value in values]
+    return [part / sum(parts) for part in parts]
+
+
+def predict(row):
+    """The answer for one row."""
+    return _choose({chosen}(row))
+
+
+def predict_proba(row):
+    """The probability of each class for one row."""
+    return dict(zip(CLASSES, _shares(row)))
 '''
 
 
@@ -97,10 +170,13 @@ def export(rules: RuleSet) -> str:
     >>> made["predict"]({"degrees": 21.0}), made["predict"]({"degrees": None})
     ('yes', 'no')
     """
-    is_average = rules.decision == "average"
-    parts = _averaging(rules) if is_average else _ordered(rules)
+    write = _ordered if rules.is_list else _averaging
+    parts = _adding(rules) if rules.decision == "points" else write(rules)
     constants, *functions = parts
-    sections = [HEAD, constants, *_readers(rules), *functions]
+    head = HEAD
+    if any("math." in function for function in functions):
+        head += "\nimport math\n"
+    sections = [head, constants, *_readers(rules), *functions]
     return "\n\n".join(section.strip("\n") + "\n" for section in sections)
 
 
@@ -130,7 +206,44 @@ def _averaging(rules):
     if not rules.outcome.n_classes:
         return ["\n".join(constants), *functions, PREDICT_NUMBER]
     constants.append(f"CLASSES = {_tuple(portable.class_labels(rules))}")
-    return ["\n".join(constants), *functions, PREDICT_CLASS]
+    how = _how_chosen(rules, constants)
+    return ["\n".join(constants), *functions, how, PREDICT_CLASS]
+
+
+def _how_chosen(rules, constants):
+    """The function that chooses a class from shares; its constants are added."""
+    if rules.threshold is not None:
+        constants.append(f"THRESHOLD = {float(rules.threshold)!r}")
+        return CHOOSE["threshold"]
+    if rules.costs is None:
+        return CHOOSE["likeliest"]
+    rows = ([float(cost) for cost in row] for row in rules.costs)
+    constants.append(f"COSTS = {_lines(map(_tuple, rows))}")
+    return CHOOSE["costs"]
+
+
+def _adding(rules):
+    """Constants and functions of rules whose points add up."""
+    notes = filter(None, [combination_text(rules), decision_text(rules)])
+    constants = [
+        *(f"# {note}" for note in notes),
+        f"POINTS = {_lines(map(_tuple, portable.points(rules)))}",
+        f"UNIT, ORIGIN = {float(rules.unit)!r}, {float(rules.origin)!r}",
+    ]
+    functions, outcome = [_holding(rules), TOTALS], rules.outcome
+    if not outcome.n_classes:
+        return ["\n".join(constants), *functions, POINTS_NUMBER]
+    constants.append(f"CLASSES = {_tuple(portable.class_labels(rules))}")
+    if outcome.n_classes == 2:
+        decision = outcome.decision(rules.threshold, rules.costs)
+        constants.append(f"CUT = {_literal(decision.log_odds_cut)}")
+        sign = ">" if rules.threshold is None else ">="
+        functions.append(POINTS_TWO.format(sign=sign))
+    else:
+        functions.append(_how_chosen(rules, constants))
+        chosen = "_values" if rules.costs is None else "_shares"
+        functions.append(POINTS_MANY.format(chosen=chosen))
+    return ["\n".join(constants), *functions]
 
 
 def _chain(rules):
@@ -184,8 +297,7 @@ def _columns(rules):
 def _comments(rules):
     """Each rule in words."""
     *others, last = rules.rows()
-    if rules.decision == "average":
-        last = {**last, "if": "always"}
+    last = {**last, "if": LAST.get(rules.decision, last["if"])}
     texts = []
     for row in (*others, last):
         answer = f"{row['then']}, {row['told']}" if row["told"] else row["then"]

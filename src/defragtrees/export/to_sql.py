@@ -8,15 +8,14 @@ asked as well.
 from collections.abc import Sequence
 from typing import Any
 
-from defragtrees.export import portable
+from defragtrees.export import _sql_points, portable
 from defragtrees.export._sql import DIALECTS
+from defragtrees.export._sql_shares import chosen_class, listed_columns, unused_names
 from defragtrees.rules import RuleSet
 
 __all__ = ["export"]
 
 SUFFIX = ".sql"
-
-NAMES = ("rule", "total", "weight", "share", "held", "sums", "shares")  # in subqueries
 
 
 def export(
@@ -106,7 +105,9 @@ def _class_place(rules, label):
 def _probability(rules, dialect, k):
     """The probability of the k-th class."""
     held = _held(rules, dialect)
-    if rules.decision == "average":
+    if rules.decision == "points":
+        return _sql_points.probability(rules, held, dialect, k)
+    if not rules.is_list:
         return _mean(rules, held, dialect, k)
     shares = [dialect.literal(shares[k]) for shares in portable.outputs(rules)]
     return _chain(held, shares)
@@ -114,12 +115,14 @@ def _probability(rules, dialect, k):
 
 def _expression(rules, dialect):
     held = _held(rules, dialect)
-    if rules.decision != "average":
+    if rules.decision == "points":
+        return _sql_points.answer(rules, held, dialect)
+    if rules.is_list:
         answers = [dialect.literal(value) for value in portable.answers(rules)]
         return _chain(held, answers)
     if not rules.outcome.n_classes:
         return _mean(rules, held, dialect)
-    return _likeliest_class(rules, held, dialect)
+    return _mean_class(rules, held, dialect)
 
 
 def _held(rules, dialect):
@@ -175,15 +178,15 @@ def _sum(held, values, dialect):
     return "(\n  " + "\n  + ".join([*terms, last]) + "\n)"
 
 
-def _likeliest_class(rules, held, dialect):
-    """The first class with the largest share.
+def _mean_class(rules, held, dialect):
+    """The class that follows from shares; without costs the first with the largest.
 
     Subqueries without a table of their own, so that each condition and each share is
     written down once; they see the columns of the row.
     """
     labels = [dialect.literal(label) for label in portable.class_labels(rules)]
     products, weights = _summands(rules)
-    name = _names(rules, dialect)
+    name = unused_names(rules, dialect)
     tests = [name("rule", k) for k in range(len(weights))]
     totals = [name("total", k) for k in range(len(labels))]
     shares = [name("share", k) for k in range(len(labels))]
@@ -205,21 +208,12 @@ def _likeliest_class(rules, held, dialect):
         )
     ]
     return (
-        f"(\nSELECT {_largest(shares, labels)}\n"
-        f"FROM (SELECT\n  {_listed(means)}\n"
-        f"FROM (SELECT\n  {_listed(sums)}\n"
-        f"FROM (SELECT\n  {_listed(flags)}\n"
+        f"(\nSELECT {chosen_class(rules, shares, labels, dialect)}\n"
+        f"FROM (SELECT\n  {listed_columns(means)}\n"
+        f"FROM (SELECT\n  {listed_columns(sums)}\n"
+        f"FROM (SELECT\n  {listed_columns(flags)}\n"
         f") AS {name('held')}) AS {name('sums')}) AS {name('shares')}\n)"
     )
-
-
-def _names(rules, dialect):
-    """Makes names that no feature has, whatever the letter case."""
-    taken = [name.lower() for name in rules.feature_names]
-    prefix = ""
-    while any(name.startswith(f"{prefix}{what}_") for name in taken for what in NAMES):
-        prefix += "_"
-    return lambda what, k=0: dialect.name(f"{prefix}{what}_{k + 1}")
 
 
 def _scalar_product(columns, values, dialect):
@@ -227,19 +221,3 @@ def _scalar_product(columns, values, dialect):
         f"{column} * {dialect.literal(value)}"
         for column, value in zip(columns, values, strict=True)
     )
-
-
-def _largest(shares, labels):
-    # Where the first is not the largest, the largest is among the others.
-    choices = [
-        f"WHEN {' AND '.join(f'{share} >= {other}' for other in shares[k + 1 :])} "
-        f"THEN {labels[k]}"
-        for k, share in enumerate(shares[:-1])
-    ]
-    if not choices:
-        return labels[-1]
-    return f"CASE {' '.join(choices)} ELSE {labels[-1]} END"
-
-
-def _listed(columns):
-    return ",\n  ".join(columns)

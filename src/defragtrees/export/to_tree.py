@@ -76,7 +76,9 @@ def export(
                     "fitted, or choose another format."
                 )
     values = _values(rules, leaves)
-    return _estimator(rules, _in_order(_merged(_grow(rules, values, max_leaves))))
+    return _estimator(
+        rules, _in_order(_merged(_grow(rules, values, max_leaves, leaves)))
+    )
 
 
 @dataclass
@@ -112,7 +114,7 @@ class _Place:
     rules: tuple[int, ...]
 
 
-def _grow(rules, values, max_leaves):
+def _grow(rules, values, max_leaves, leaves):
     """Nodes from the root on; children come after their parent."""
     tests = portable.column_tests(rules)
     nodes = [_Node()]
@@ -121,9 +123,9 @@ def _grow(rules, values, max_leaves):
     while open_places:
         place = open_places.pop()
         node = nodes[place.node]
-        split, possible = _next_split(place, tests, rules.decision, values)
+        split, possible = _next_split(place, tests, rules.is_list, values)
         if split is None:
-            node.value = _leaf_value(rules, values, possible)
+            node.value = _leaf_value(rules, values, possible, leaves)
             continue
         n_leaves += 1
         if n_leaves > max_leaves:
@@ -141,7 +143,7 @@ def _grow(rules, values, max_leaves):
     return nodes
 
 
-def _next_split(place, tests, decision, values):
+def _next_split(place, tests, is_list, values):
     """What to ask next, or None at a leaf; and the rules that may still hold."""
     split, possible = None, []
     for k in place.rules:
@@ -151,9 +153,9 @@ def _next_split(place, tests, decision, values):
         possible.append(k)
         if status is not True and split is None:
             split = status
-        if status is True and decision != "average":
+        if status is True and is_list:
             break
-    if decision != "average" and len({values[k] for k in possible}) == 1:
+    if is_list and len({values[k] for k in possible}) == 1:
         split = None
     return split, tuple(possible)
 
@@ -197,7 +199,10 @@ def _parted(spans, split):
 
 def _values(rules, leaves):
     """For each rule what a leaf holds: a number, or class shares."""
-    if rules.decision == "average" or not rules.outcome.n_classes:
+    if not rules.is_list:
+        _warn_of_decision(rules, leaves)
+        return ()
+    if not rules.outcome.n_classes:
         return portable.outputs(rules)
     labels, values, others = portable.class_labels(rules), [], []
     answers = portable.answers(rules)
@@ -220,16 +225,31 @@ def _values(rules, leaves):
     return values
 
 
-def _leaf_value(rules, values, possible):
-    if rules.decision != "average":
+def _warn_of_decision(rules, leaves):
+    decides = rules.threshold is not None or rules.costs is not None
+    if decides and leaves == "probabilities":
+        warnings.warn(
+            "The tree tells the probabilities of the rules and answers with the "
+            "likeliest class; the rules decide by threshold or costs. Decide from "
+            "predict_proba, or pass leaves='answers'.",
+            UserWarning,
+            stacklevel=5,
+        )
+
+
+def _leaf_value(rules, values, possible, leaves):
+    if rules.is_list:
         return values[possible[0]]
-    totals, weight = np.zeros(len(values[-1])), 0.0
-    weights = [rule.weight for rule in rules]
-    # In the order in which `predict` adds up, for the same last digits.
-    for k in possible:
-        totals = totals + weights[k] * np.array(values[k])
-        weight += weights[k]
-    return tuple((totals / weight).tolist()) if weight > 0 else values[-1]
+    held = np.zeros((1, rules.n_rules), dtype=bool)
+    held[0, list(possible)] = True
+    [answer] = rules.answers_held(held).tolist()
+    if not rules.outcome.n_classes:
+        return (float(answer),)
+    shares = rules.shares_held(held)[0]
+    position = np.asarray(rules.classes).tolist().index(answer)
+    if leaves == "answers" and int(shares.argmax()) != position:
+        shares = np.eye(len(shares))[position]
+    return tuple(shares.tolist())
 
 
 def _merged(nodes):

@@ -1,0 +1,137 @@
+"""Points that add up, and rules on their own, answer elsewhere as they do here."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+
+from defragtrees import Condition, Rule, RuleSet
+from defragtrees.export import export
+from tests.export import cases, test_onnx, test_sql, test_tree
+
+DECISIONS = ("standalone", "points")
+
+
+def variants(labels, decision):
+    """Rules at random; with a scale of their own, with a threshold, with costs."""
+    rng = np.random.default_rng(1)
+    rules = cases.make_rules(rng, decision, labels)
+    yield rules
+    if decision == "points":
+        yield dataclasses.replace(rules, unit=0.125, origin=-3.5)
+    if labels is None:
+        return
+    n = len(labels)
+    if n == 2:
+        yield decided(rules, threshold=0.25)
+    costs = [[float(abs(i - j)) * (1 + i) for j in range(n)] for i in range(n)]
+    yield decided(rules, costs=costs)
+
+
+def decided(rules, **how):
+    """The rules with answers that follow from their shares."""
+    choose = rules.outcome.decision(how.get("threshold"), how.get("costs")).choose
+    made = []
+    for rule in rules:
+        [place] = choose(np.array([rule.distribution]))
+        made.append(dataclasses.replace(rule, prediction=rules.classes[place]))
+    return dataclasses.replace(rules, rules=made[:-1], default=made[-1], **how)
+
+
+def told(rules, rows):
+    X = cases.array(rows)
+    answers = rules.predict(X).tolist()
+    if rules.classes is None:
+        return answers, None
+    return answers, rules.predict_proba(X)
+
+
+def check_shares(found, expected):
+    np.testing.assert_allclose(found, expected, rtol=1e-12, atol=1e-15)
+
+
+@pytest.mark.parametrize("decision", DECISIONS)
+@pytest.mark.parametrize(("task", "kind"), cases.TASKS)
+def test_python_agrees(decision, task, kind):
+    rows = cases.make_rows(np.random.default_rng(0))
+    for rules in variants(cases.LABELS.get(kind), decision):
+        answers, shares = told(rules, rows)
+        assert len(set(answers if shares is None else shares[:, 0].tolist())) > 5
+        made = {}
+        exec(export(rules, "python"), made)
+        dicts = [dict(zip(cases.NAMES, row, strict=True)) for row in rows]
+        assert [made["predict"](row) for row in dicts] == answers
+        if shares is not None:
+            found = [list(made["predict_proba"](row).values()) for row in dicts]
+            check_shares(found, shares)
+
+
+@pytest.mark.parametrize("decision", DECISIONS)
+@pytest.mark.parametrize(("task", "kind"), cases.TASKS)
+def test_sql_agrees(decision, task, kind):
+    rows = cases.make_rows(np.random.default_rng(0))
+    options = {} if kind is None else {"probabilities": True}
+    for rules in variants(cases.LABELS.get(kind), decision):
+        answers, shares = told(rules, rows)
+        for run in (test_sql.run_in_sqlite, test_sql.run_in_duckdb):
+            found = run(rules, rows, **options)
+            if shares is None:
+                assert found == answers
+                continue
+            assert [row[0] for row in found] == answers
+            check_shares([row[1:] for row in found], shares)
+
+
+@pytest.mark.parametrize("decision", DECISIONS)
+@pytest.mark.parametrize(("task", "kind"), cases.TASKS)
+def test_onnx_agrees(decision, task, kind):
+    rows = cases.make_rows(np.random.default_rng(0))
+    for rules in variants(cases.LABELS.get(kind), decision):
+        answers, shares = told(rules, rows)
+        model = export(rules, "onnx")
+        found = test_onnx.session(model).run(None, test_onnx.feeds(rules, model, rows))
+        assert np.asarray(found[0]).ravel().tolist() == answers
+        if shares is not None:
+            check_shares(found[1], shares)
+
+
+@pytest.mark.parametrize("kind", [None, "text", "integer"])
+def test_a_tree_of_points_agrees(kind):
+    rng = np.random.default_rng(0)
+    rules = cases.make_rules(rng, "points", cases.LABELS.get(kind), 2, n_rules=5)
+    test_tree.check(rules, cases.make_rows(rng, n_features=2))
+
+
+def points_of_yes():
+    warm = Rule((Condition(0, lower=20.0),), "yes", (0.25, 0.75), points=(1.5,))
+    base = Rule((), "no", (0.7, 0.3), points=(-1.0,))
+    names, classes = ("degrees",), ("no", "yes")
+    return RuleSet((warm,), base, names, "classification", classes, decision="points")
+
+
+def test_points_in_sql_are_a_sum_of_cases():
+    assert export(points_of_yes(), "sql", dialect="sqlserver") == (
+        "CASE WHEN (\n  -1e0\n  + CASE WHEN [degrees] > 20e0 THEN 1.5e0 ELSE 0e0 END\n"
+        ") > 0e0 THEN N'yes' ELSE N'no' END\n"
+    )
+
+
+def test_points_are_printed_with_their_sign_and_what_the_total_is():
+    assert export(points_of_yes(), "text") == (
+        "1. if degrees > 20 then +1.5\n"
+        "2. base -1\n"
+        "Add up the points of the base and of all rules that hold: the total is the "
+        "log-odds of yes.\n"
+    )
+    assert export(points_of_yes(), "markdown").splitlines()[0] == "|  | if | points |"
+
+
+def test_the_tree_of_points_that_a_threshold_decides_warns():
+    rules = decided(points_of_yes(), threshold=0.1)
+    with pytest.warns(UserWarning, match="decide by threshold or costs"):
+        export(rules, "sklearn")
+    tree = export(rules, "sklearn", leaves="answers")
+    del tree.feature_names_in_
+    assert tree.predict(np.array([[0.0], [30.0]])).tolist() == ["yes", "yes"]
+    assert math.isclose(rules.predict_proba([[0.0]])[0, 1], 1 / (1 + math.e))

@@ -55,9 +55,10 @@ def check_text_is_the_model(estimator, X, y):
     model = fit(estimator, X, y)
     text, names = str(model.rules_), model.rules_.feature_names
     by_hand = answer_by_hand
-    if model.rules_.decision == "average":
+    together = {"average": average_by_hand, "points": sum_by_hand}
+    if model.rules_.decision in together:
         labels = [str(label) for label in model.rules_.classes or ()]
-        by_hand = functools.partial(average_by_hand, labels=labels)
+        by_hand = functools.partial(together[model.rules_.decision], labels=labels)
     expected = [by_hand(text, names, row) for row in X]
     if model._task == "classification":
         assert [str(label) for label in model.predict(X)] == expected
@@ -68,7 +69,7 @@ def check_text_is_the_model(estimator, X, y):
 
 def answer_by_hand(text, names, row):
     """Parse the printed rules and answer one row without our code."""
-    for line in text.splitlines():
+    for line in rule_lines(text):
         answer = said_by_hand(line, names, row)
         if answer is not None:
             return answer.partition(": ")[0]  # what follows is how one knows
@@ -78,7 +79,7 @@ def answer_by_hand(text, names, row):
 def average_by_hand(text, names, row, labels):
     """The same where all rules that hold are averaged by their weights."""
     total, totals = 0.0, dict.fromkeys(labels, 0.0)
-    for line in text.splitlines():
+    for line in rule_lines(text):
         said = said_by_hand(line, names, row)
         if said is None:
             continue
@@ -92,11 +93,29 @@ def average_by_hand(text, names, row, labels):
     return max(totals, key=lambda label: totals[label])
 
 
+def sum_by_hand(text, names, row, labels):
+    """The same where the points of all rules that hold add up."""
+    totals = dict.fromkeys(labels or [""], 0.0)
+    for line in rule_lines(text):
+        said = said_by_hand(line, names, row)
+        if said is None:
+            continue
+        for part in said.partition(": ")[0].split(", "):
+            label, _, value = part.rpartition(" ")
+            totals[label] += float(value)
+    return max(totals, key=lambda label: totals[label]) if labels else totals[""]
+
+
+def rule_lines(text):
+    """The lines with rules; one below them may say how they go together."""
+    return [line for line in text.splitlines() if re.match(r"\d+\. ", line)]
+
+
 def said_by_hand(line, names, row):
     """What a printed line says of a row; None if its conditions do not hold."""
     line = re.sub(r"  \[.*\]$", "", line)
     body = re.sub(r"^\d+\. ", "", line)
-    for always in ("otherwise ", "always "):
+    for always in ("otherwise ", "always ", "base "):
         if body.startswith(always):
             return body.removeprefix(always)
     conditions, answer = body.removeprefix("if ").rsplit(" then ", 1)

@@ -7,6 +7,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from defragtrees.methods import METHODS, estimator_for
+from defragtrees.methods.forms import FORMS
 from defragtrees.outcome import Classes, Numbers
 from tests.checks import methods
 
@@ -25,7 +26,25 @@ def every_method(make_ensemble):
     ]
 
 
-ESTIMATORS = every_method(lambda i: FORESTS[i](15, random_state=0))
+def every_form(make_ensemble):
+    """The rules of defrag in each form that is no list."""
+    return [
+        estimator_for("defrag", outcome)(make_ensemble(i), form=form)
+        for form in FORMS
+        if form != "list"
+        for i, outcome in enumerate((Classes(), Numbers()))
+    ]
+
+
+def name_of(estimator):
+    return f"{type(estimator).__name__}{getattr(estimator, 'form', '')}"
+
+
+ESTIMATORS = [
+    made
+    for every in (every_method, every_form)
+    for made in every(lambda i: FORESTS[i](15, random_state=0))
+]
 CHECKS = [
     methods.check_same_seed_same_rules,
     methods.check_jobs_have_no_say,
@@ -51,12 +70,12 @@ def make_data(task, missing=False, n_rows=240):
 
 @pytest.mark.parametrize("missing", [False, True])
 @pytest.mark.parametrize("check", CHECKS, ids=lambda check: check.__name__)
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=name_of)
 def test_method(estimator, check, missing):
     check(estimator, *make_data(estimator._task, missing))
 
 
-@pytest.mark.parametrize("estimator", ESTIMATORS, ids=lambda e: type(e).__name__)
+@pytest.mark.parametrize("estimator", ESTIMATORS, ids=name_of)
 def test_row_order_has_no_say(estimator):
     X, y = make_data(estimator._task)
     forest = estimator.ensemble.fit(X, y)
@@ -73,7 +92,7 @@ FOREST_DRAWS_ROWS = {
 
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @parametrize_with_checks(
-    every_method(lambda i: None),
+    [*every_method(lambda i: None), *every_form(lambda i: None)],
     expected_failed_checks=lambda estimator: FOREST_DRAWS_ROWS,
 )
 def test_scikit_learn_checks(estimator, check):

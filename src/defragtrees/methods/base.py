@@ -121,7 +121,7 @@ class Simplifier(Measuring, BaseEstimator, ABC):
 
     def _count_rows(self, store, is_sample):
         """Give the rules the evidence of all rows and, not of a sample, the answers."""
-        if self.rules_.decision != "average":
+        if self.rules_.is_list:
             answers = "target" if is_sample else "kept"
             [self.rules_] = store.recount([self.rules_], answers)
 

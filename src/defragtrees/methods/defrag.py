@@ -14,9 +14,10 @@ from defragtrees.methods.components import (
     listed_components,
 )
 from defragtrees.methods.docstrings import with_shared
+from defragtrees.methods.forms import FORMS
 from defragtrees.methods.listing import component_rules
 from defragtrees.methods.paper import fit_paper
-from defragtrees.methods.refining import CRITERIA, Refinement, refine
+from defragtrees.methods.refining import CRITERIA, Refinement
 from defragtrees.methods.settings import (
     FLAG,
     Conflict,
@@ -52,9 +53,14 @@ PARAMETERS = """
     ----------
     {ensemble}
     max_rules : int, default=10
-        Most rules, the last "otherwise" included.
+        Most rules, the last "otherwise" or the base included.
+    form : {"list", "standalone", "points"}, default="list"
+        How the rules say it: in order, the first that holds answers; each on its own,
+        true of all rows in which it holds; or with points that add up, from a base on,
+        to a number or to log-odds.
     max_conditions : int or None, default=None
-        Most conditions of one rule; each finite side of an interval is one.
+        Most conditions of one rule; each finite side of an interval is one. None is 4
+        where points add up.
     min_coverage : float, default=0.0
         Share of the training rows that each rule must answer.
     features : sequence of str or int, optional
@@ -124,7 +130,8 @@ PARAMETERS = """
 FOR_CLASSES = """\
     criterion : {"both", "probability", "error"}, default="both"
         What rules for classes are for: to tell how likely each class is
-        ("probability"), to decide for one ("error"), or both.
+        ("probability"), to decide for one ("error"), or both. Points are always
+        fitted to probabilities, from which the class follows.
     class_weight : None, "balanced" or dict from class to float, default=None
         What a mistake in each class costs; "balanced" makes rare classes as important
         as frequent ones. The search and the answers follow it, probabilities do not.
@@ -142,6 +149,7 @@ FOR_CLASSES = """\
 class _Defrag(Simplifier):
     _: KW_ONLY
     max_rules: int = setting(10, Integer(1))
+    form: str = setting("list", Key(FORMS))
     max_conditions: int | None = setting(None, None, Integer(1))
     min_coverage: float = setting(0.0, Real(0, 1))
     features: Any = None
@@ -175,6 +183,16 @@ class _Defrag(Simplifier):
             augment=Integer(1),
             refine=False,
         ),
+        *(
+            Conflict(
+                "form needs refine=True, as the paper's rules are listed in order; got "
+                "refine=False.",
+                form=form,
+                refine=False,
+            )
+            for form in FORMS
+            if form != "list"
+        ),
     )
     _needs_numbers = False
 
@@ -185,7 +203,7 @@ class _Defrag(Simplifier):
         self._warn_of_little_data(problem)
         if self.refine:
             settings = self._refinement(problem, features)
-            lists, costs, self.n_iter_ = refine(problem, settings, rng)
+            lists, costs, self.n_iter_ = FORMS[self.form](problem, settings, rng)
             self.path_, self.path_costs_ = lists, costs
             rules = lists[min(costs, key=lambda n: (costs[n], n))]
             self._warn_of_one_value(problem, rules)
@@ -310,6 +328,12 @@ class DefragClassifier(RuleClassifier, _Defrag):
 
     conflicts = (
         *_Defrag.conflicts,
+        Conflict(
+            "criterion='error' needs form='list' or 'standalone', as points are fitted "
+            "to probabilities; got form='points'.",
+            criterion="error",
+            form="points",
+        ),
         *(
             Conflict(
                 f"{name} needs refine=True, as the paper's mixture knows none; got "

@@ -18,7 +18,16 @@ from defragtrees.refine.search import polish, search
 from defragtrees.refine.starts import boxes_from_tree
 from defragtrees.refine.table import make_table
 
-__all__ = ["CRITERIA", "Refinement", "refine"]
+__all__ = [
+    "CRITERIA",
+    "SEARCH_CODES",
+    "SEARCH_ROWS",
+    "Refinement",
+    "box_conditions",
+    "refine",
+    "search_losses",
+    "search_rows",
+]
 
 MOST_ROWS = 100_000  # with more rows, refine looks at a sample of them
 SEARCH_ROWS = 3_000  # so many rows are enough to search; the result is polished on all
@@ -89,8 +98,8 @@ def refine(problem, settings, rng):
     n_rounds : int
         Of the search.
     """
-    rows = _search_rows(problem, settings, rng)
-    loss, last_loss = _losses(rows, problem.n_classes, settings.criterion)
+    rows = search_rows(problem, settings, rng)
+    loss, last_loss = search_losses(rows, problem.n_classes, settings.criterion)
     table = make_table(
         problem.grid,
         rows.codes,
@@ -125,15 +134,19 @@ class SearchRows:
     classes : int array of shape (n_samples,), optional
         The class that each row should get.
     weight : array of shape (n_samples,)
+    outputs : array of shape (n_samples, n_classes), optional
+        Probabilities as they are.
     """
 
     codes: np.ndarray
     target: np.ndarray
     classes: np.ndarray | None
     weight: np.ndarray
+    outputs: np.ndarray | None = None
 
 
-def _search_rows(problem, settings, rng):
+def search_rows(problem, settings, rng):
+    """The rows that a search looks at, new ones included."""
     n_rows = len(problem.target)
     rows = np.arange(n_rows)
     if n_rows > MOST_ROWS:
@@ -154,7 +167,8 @@ def _search_rows(problem, settings, rng):
     if problem.n_classes:
         outputs, weight = settings.decision.emphasise(outputs, weight)
         classes = outputs.argmax(axis=1)
-        return SearchRows(codes, outcome.search_target(outputs), classes, weight)
+        target = outcome.search_target(outputs)
+        return SearchRows(codes, target, classes, weight, outputs)
     return SearchRows(codes, outputs, classes, weight)
 
 
@@ -171,7 +185,7 @@ def _forest_outputs(problem, matrix):
     return problem.forest.predict_encoded(matrix)[:, None]
 
 
-def _losses(rows, n_classes, criterion):
+def search_losses(rows, n_classes, criterion):
     """What the search minimises, and what its lists are polished by."""
     if not n_classes:
         squared = SquaredLoss(rows.target, rows.weight)
@@ -206,7 +220,7 @@ def _searched(settings, rng, table, loss):
 
 def _rule_set(problem, rules):
     """The boxes as rules, with what they say of the training rows."""
-    conditions = [_conditions(problem, rules.table, box) for box in rules.boxes]
+    conditions = [box_conditions(problem, rules.table, box) for box in rules.boxes]
     left = np.ones(len(problem.target), dtype=bool)
     answering = []
     for conjunction in [*conditions, ()]:
@@ -218,7 +232,8 @@ def _rule_set(problem, rules):
     return problem.rule_set(answering)
 
 
-def _conditions(problem, table, box):
+def box_conditions(problem, table, box):
+    """The conditions that a box over the codes of a table stands for."""
     columns = ((table.columns[j], mask) for j, mask in box.items())
     return problem.grid.conditions(
         (column.feature, _accepted_bins(problem.grid, column, mask))

@@ -8,7 +8,7 @@ from defragtrees.refine.kernels import gain_sums
 from defragtrees.refine.moves import box_changes
 from defragtrees.refine.rulelist import rows_in
 
-__all__ = ["insert_rule"]
+__all__ = ["find_seeds", "insert_rule"]
 
 MOST_GROWN = 6  # conditions that a new rule is grown by; descent may add more
 N_SEEDS = 6  # first conditions that are grown into rules
@@ -64,7 +64,7 @@ def insert_rule(rules, limits, places=None, n_seeds=N_SEEDS):
             np.where(reaching[:, None], linear, 0.0),
             np.where(reaching, quadratic, 0.0),
         )
-        seeds += _seeds(rules, k, terms[k])
+        seeds += find_seeds(rules.table, k, terms[k])
     seeds.sort(key=lambda seed: -seed.value)
     for seed in seeds[:n_seeds]:
         box = _grow(rules.table, seed, terms[seed.place], limits)
@@ -74,9 +74,20 @@ def insert_rule(rules, limits, places=None, n_seeds=N_SEEDS):
     return best
 
 
-def _seeds(rules, place, terms):
-    """For each column the best cut for a rule at this place."""
-    table = rules.table
+def find_seeds(table, place, terms):
+    """For each column the best cut for a rule at this place.
+
+    Parameters
+    ----------
+    table : RowTable
+    place : int
+    terms : tuple of array
+        What rows gain by the rule; see `SquaredLoss.new_rule_terms`.
+
+    Returns
+    -------
+    list of Seed
+    """
     constant, linear, quadratic = terms
     n_rejecting = np.zeros(table.n_rows, dtype=np.uint8)
     rejecting = np.zeros(table.n_rows, dtype=np.intp)

@@ -125,9 +125,9 @@ def remove_rule(rules):
 
 def tidy(rules, limits):
     """The list without boxes that answer too few rows or have no condition."""
-    weights = rules.loss.weights(rules.counts)
     for k in range(len(rules.boxes) - 1, -1, -1):
-        is_idle = weights[k] <= 0 or weights[k] < limits.least_answered
+        weight = rules.weights[k]
+        is_idle = weight <= 0 or weight < limits.least_answered
         if is_idle or not rules.boxes[k]:
             return tidy(rules.without_box(k), limits)
     return rules

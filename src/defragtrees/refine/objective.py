@@ -61,10 +61,21 @@ class SquaredLoss:
 
     def cost(self, counts):
         """Nats for the target of all rows, given the counts."""
+        return self._nats(self._spread(counts), len(counts))
+
+    def _nats(self, spread, n_rules):
         # One mean a rule: outputs that move together are one thing to say.
-        means = 0.5 * np.log(max(self.total_weight, 2.0)) * len(counts)
-        fit = 0.5 * self.total_weight * np.log(self._spread(counts))
+        means = 0.5 * np.log(max(self.total_weight, 2.0)) * n_rules
+        fit = 0.5 * self.total_weight * np.log(spread)
         return float(fit + means)
+
+    def nats(self, square, n_rules):
+        """Nats for the target of all rows whose squares, by weight, add up to this."""
+        return self._nats(square / self.total_weight + self.least_spread, n_rules)
+
+    def nats_each(self, square):
+        """Nats for a square of one where all, by weight, add up to this."""
+        return 1 / (2 * (square / self.total_weight + self.least_spread))
 
     def row_losses(self, counts, answering):
         """Nats for each row if the rule `answering`, one or one a row, answered it."""
@@ -131,19 +142,26 @@ class ErrorLoss:
 
     def cost(self, counts):
         """Nats for the target of all rows, given the counts."""
-        wrong = self._wrong(counts)
+        return self.nats(self._wrong(counts), len(counts))
+
+    def nats(self, wrong, n_rules):
+        """Nats for the target of all rows if rows of so much weight are wrong."""
         share = self._share(wrong)
         among = np.log(max(self.n_classes - 1, 1))
         right = self.total_weight - wrong
         code = right * -np.log1p(-share) + wrong * (among - np.log(share))
         # A rule pays for its class, and for the share of rows that it is right in.
         each = np.log(self.n_classes) + 0.5 * np.log(max(self.total_weight, 2.0))
-        return float(code + len(counts) * each)
+        return float(code + n_rules * each)
+
+    def nats_each(self, wrong):
+        """Nats for a wrong row where rows of so much weight are wrong."""
+        share = self._share(wrong)
+        return np.log((1 - share) / share * max(self.n_classes - 1, 1))
 
     def row_losses(self, counts, answering):
         """Nats for each row if the rule `answering`, one or one a row, answered it."""
-        share = self._share(self._wrong(counts))
-        lost = np.log((1 - share) / share * max(self.n_classes - 1, 1))
+        lost = self.nats_each(self._wrong(counts))
         is_wrong = counts.argmax(axis=1)[answering] != self.target
         return is_wrong * (lost * self.weight)
 

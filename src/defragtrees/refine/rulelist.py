@@ -52,7 +52,12 @@ class RuleBoxes:
     @property
     def least_answered(self):
         """Weight of the rows of the rule, the last left out, that answers fewest."""
-        return self.loss.weights(self.counts)[:-1].min(initial=np.inf)
+        return self.weights[:-1].min(initial=np.inf)
+
+    @property
+    def weights(self):
+        """Weight of the rows that each rule answers, the last one included."""
+        return self.loss.weights(self.counts)
 
     def _made(self, boxes, held, prices):
         return RuleBoxes(self.table, self.loss, boxes, held, prices)

@@ -71,6 +71,12 @@ class Condition:
         """The doubles for which `lower < x <= upper` is what `sides` ask."""
         return exact_bounds(self.lower, self.upper, self.is_integer)
 
+    @property
+    def edges(self):
+        """Where a picture draws `lower` and `upper`: midway between whole numbers."""
+        shift = 0.5 if self.is_integer else 0.0
+        return self.lower + shift, self.upper + shift
+
     def covers(self, column):
         """Whether each value of an encoded column holds."""
         column = np.asarray(column, dtype=np.float64)

@@ -127,6 +127,13 @@ class Worded:
         """What the features are called where people read."""
         return self.vocabulary.names
 
+    @property
+    def axis_names(self):
+        """The same with their units, for the axes of pictures and heads of tables."""
+        words = self.vocabulary
+        pairs = zip(words.names, words.scales, strict=True)
+        return tuple(f"{n} [{s.unit}]" if s.unit else n for n, s in pairs)
+
     def relabel(self, feature_labels=None, class_labels=None):
         """The same rules under other labels; what is not given stays as it is.
 

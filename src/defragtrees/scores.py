@@ -73,15 +73,19 @@ def _class_notes(rules, scores):
         return []
     text = f"{', '.join(names[:-1])} and {names[-1]} are ".capitalize()
     if len(rules.classes) == 2:
-        return [f"{text}those of {render.plain(rules.classes[1])}."]
+        return [f"{text}those of {_class_name(rules, rules.classes[1])}."]
     return [f"{text}means over the classes, as is AUC."]
+
+
+def _class_name(rules, label):
+    return render.plain(rules.outcome.answer_text(label))
 
 
 def _unanswered(rules):
     missing = rules.unanswered_classes
     if not missing:
         return []
-    names = ", ".join(render.plain(label) for label in missing[:5])
+    names = ", ".join(_class_name(rules, label) for label in missing[:5])
     return [f"No rule answers {names}{', ...' if missing[5:] else ''}."]
 
 
@@ -103,7 +107,7 @@ def calibration_text(rules, rows, where):
     for row in rows:
         line = [str(row["rule"])]
         if is_many:
-            line.append(render.plain(row["class"]))
+            line.append(_class_name(rules, row["class"]))
         if row["n_rows"]:
             line += [text(row[name]) for name in ("told", "observed")]
             line.append(f"{text(row['low'])} to {text(row['high'])}")
@@ -114,7 +118,7 @@ def calibration_text(rules, rows, where):
     header += ["95 % interval", "rows"]
     title = f"Told and observed on {where}"
     if outcome.n_classes == 2:
-        title += f", for {render.plain(rules.classes[1])}"
+        title += f", for {_class_name(rules, rules.classes[1])}"
     return f"{title}:\n{render.text_table(header, lines)}\n{_mean_gap(rules, rows)}"
 
 

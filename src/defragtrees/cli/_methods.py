@@ -5,6 +5,7 @@ import click
 from defragtrees.cli._columns import nearest
 from defragtrees.cli._command import NAMES, gather
 from defragtrees.cli._decisions import CLASS_WEIGHT, COST, named_costs, named_weights
+from defragtrees.cli._display import LABELS, merged_labels
 from defragtrees.cli._progress import ticking
 from defragtrees.methods import METHODS, estimator_for
 from defragtrees.methods.refining import CRITERIA
@@ -14,7 +15,7 @@ __all__ = ["FOR_DEFRAG", "fit", "method_options", "method_settings", "settings_o
 # What only the default method has; the first ones are for classes.
 FOR_CLASSES = ("criterion", "class_weight", "costs", "threshold")
 FOR_DEFRAG = (*FOR_CLASSES, "brevity", "min_coverage")
-SPELLED = {"costs": "--cost"}
+SPELLED = {"costs": "--cost", "class_labels": "--class-names"}
 
 # By the names of the settings that they are; "target" is a column here.
 OPTIONS = {
@@ -90,6 +91,23 @@ OPTIONS = {
         metavar="SHARE",
         help="Share of the training rows that each rule must answer. [default: 0]",
     ),
+    "feature_labels": click.option(
+        "--feature-labels",
+        type=LABELS,
+        multiple=True,
+        metavar="NAME=LABEL|FILE",
+        help="What a feature is called where people read, with a unit if it has one: "
+        "'dur=Duration [months]'; or a JSON file with all of them. May be given more "
+        "than once.",
+    ),
+    "class_labels": click.option(
+        "--class-names",
+        "class_labels",
+        type=NAMES,
+        metavar="A,B,...",
+        help="What the model's classes are called where people read, in its order, "
+        "such as good,bad for 0 and 1.",
+    ),
     "random_state": click.option(
         "--seed",
         "random_state",
@@ -149,7 +167,7 @@ def method_settings(settings, kind, method, forest):
     known = kind().get_params(deep=False)
     for name in settings:
         spelled = SPELLED.get(name, f"--{name.replace('_', '-')}")
-        if name in FOR_CLASSES and not forest.classes:
+        if name in (*FOR_CLASSES, "class_labels") and not forest.classes:
             raise click.UsageError(
                 f"{spelled} is for models that answer with a class; this one answers "
                 "with a number. Leave it out."
@@ -170,6 +188,11 @@ def method_settings(settings, kind, method, forest):
         settings["class_weight"] = named_weights(weights, forest.classes)
     if "costs" in settings:
         settings["costs"] = named_costs(settings["costs"], forest.classes)
+    if "feature_labels" in settings:
+        pairs, names = settings["feature_labels"], forest.feature_names
+        settings["feature_labels"] = merged_labels(pairs, names)
+    if "class_labels" in settings:
+        settings["class_labels"] = list(settings["class_labels"])
     return settings
 
 

@@ -27,7 +27,15 @@ defragtrees compare model.json data.csv --target y --methods defrag,distilled
 
 @click.command("compare", cls=Command, example=EXAMPLE)
 @input_options
-@method_options("method", "max_rules", "max_conditions", "features", "target_is")
+@method_options(
+    "method",
+    "max_rules",
+    "max_conditions",
+    "features",
+    "target_is",
+    "feature_labels",
+    "class_labels",
+)
 @click.option(
     "--methods",
     type=NAMES,

@@ -8,6 +8,7 @@ import numpy as np
 
 from defragtrees import render
 from defragtrees.cli._command import FILE, Command, json_option, output_option
+from defragtrees.cli._display import label_options, relabelled
 from defragtrees.cli._output import check_outputs, say
 from defragtrees.cli._progress import progress_kind
 from defragtrees.cli._rules import batches_for, read_rules, value_text
@@ -57,9 +58,10 @@ class _RowRanges(click.ParamType):
     show_default=True,
     help="How to write it.",
 )
+@label_options
 @output_option("The file to write. [default: the screen]")
 @json_option
-def command(rules, data, ranges, form, out, as_json):
+def command(rules, data, ranges, form, labels, out, as_json):
     """Say which rule answers each row of a file, and why.
 
     RULES is a file that simplify --out wrote; DATA is CSV, Parquet or Feather. For each
@@ -68,7 +70,7 @@ def command(rules, data, ranges, form, out, as_json):
     that does not hold.
     """
     check_outputs({"--out": out}, (rules, data))
-    rule_set = read_rules(rules)
+    rule_set = relabelled(read_rules(rules), labels)
     batches = batches_for(rule_set, data, progress_kind())
     reasons = _reasons(rule_set, batches, ranges, data.name)
     with open_output(out) as file:
@@ -78,10 +80,10 @@ def command(rules, data, ranges, form, out, as_json):
             writer = csv.writer(file, lineterminator="\n")
             writer.writerow(HEADER)
             for reason in reasons:
-                writer.writerow(_csv_line(reason))
+                writer.writerow(_csv_line(reason, rule_set))
         else:
             for reason in reasons:
-                click.echo(_text(reason), file=file)
+                click.echo(_text(reason, rule_set), file=file)
     if out is not None:
         say(f"The reasons are in {out}.")
 
@@ -114,18 +116,18 @@ def _reason(batch, i, explanation):
     """What is answered, by whom, and why, with the values of the file."""
     rules = batch.rules
     every = list(rules)
-    names, categories = rules.feature_names, rules.categories
+    names, words = rules.feature_names, rules.vocabulary
     holding = [every[k] for k in explanation.averaged or (explanation.rule,)]
     features = [c.feature for rule in holding for c in rule.conditions]
     reason = {
         "answer": explanation.answer,
         "rule": explanation.rule + 1,
-        "if": every[explanation.rule].text(names, categories),
+        "if": every[explanation.rule].text(*words),
         "values": {names[j]: batch.value(j, i) for j in features},
         "refused": [
             {
                 "rule": k + 1,
-                "condition": condition.text(names, categories),
+                "condition": condition.text(*words),
                 "feature": names[condition.feature],
                 "value": batch.value(condition.feature, i),
             }
@@ -145,35 +147,48 @@ def _reason(batch, i, explanation):
     return reason
 
 
-def _pairs(values):
-    return [
-        f"{render.plain(name)} = {value_text(value)}" for name, value in values.items()
-    ]
+def _pair(rules, name, value):
+    """A feature and its value, in the words that the rules are said in."""
+    j = rules.feature_names.index(name)
+    label, scale = rules.shown_names[j], rules.vocabulary.scales[j]
+    text = scale.text(value) if isinstance(value, float) else value_text(value)
+    return f"{render.plain(label)} = {text}"
 
 
-def _csv_line(reason):
+def _pairs(rules, values):
+    return [_pair(rules, name, value) for name, value in values.items()]
+
+
+def _csv_line(reason, rules):
     refused = [
-        f"{entry['rule']}: {entry['feature']} = {value_text(entry['value'])}"
+        f"{entry['rule']}: {_pair(rules, entry['feature'], entry['value'])}"
         for entry in reason["refused"]
     ]
+    answer = reason["answer"]
+    if rules.class_labels:
+        answer = rules.outcome.answer_text(answer)
     return [
-        *(reason[name] for name in ("row", "answer", "rule", "if")),
-        "; ".join(_pairs(reason["values"])),
+        reason["row"],
+        answer,
+        *(reason[name] for name in ("rule", "if")),
+        "; ".join(_pairs(rules, reason["values"])),
         "; ".join(refused),
         reason.get("basis", ""),
     ]
 
 
-def _text(reason):
+def _text(reason, rules):
     """A reason as a person would say it."""
     answer = value_text(reason["answer"])
+    if rules.class_labels:
+        answer = render.plain(rules.outcome.answer_text(reason["answer"]))
     answer = click.style(answer, fg="green", bold=True)
     if "averaged" in reason:
-        rules = ", ".join(
+        averaged = ", ".join(
             f"{entry['rule']} (weight {render.rounded(entry['weight'])})"
             for entry in reason["averaged"]
         )
-        lines = [f"row {reason['row']}: {answer}, the mean of the rules {rules}"]
+        lines = [f"row {reason['row']}: {answer}, the mean of the rules {averaged}"]
     elif reason["values"]:
         by = f"by rule {reason['rule']}, if {render.plain(reason['if'])}"
         lines = [f"row {reason['row']}: {answer}, {by}"]
@@ -181,13 +196,13 @@ def _text(reason):
         by = f"by rule {reason['rule']}, as no other holds"
         lines = [f"row {reason['row']}: {answer}, {by}"]
     if reason["values"]:
-        lines.append(f"    {', '.join(_pairs(reason['values']))}")
+        lines.append(f"    {', '.join(_pairs(rules, reason['values']))}")
     if "basis" in reason:
         lines.append(f"    {render.plain(reason['basis'])}")
     for entry in reason["refused"]:
         lines.append(
-            f"    not rule {entry['rule']}: {render.plain(entry['feature'])} = "
-            f"{value_text(entry['value'])}, it asks for "
+            f"    not rule {entry['rule']}: "
+            f"{_pair(rules, entry['feature'], entry['value'])}, it asks for "
             f"{render.plain(entry['condition'])}"
         )
     return "\n".join(lines)

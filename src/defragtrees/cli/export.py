@@ -3,6 +3,7 @@
 import click
 
 from defragtrees.cli._command import FILE, Command, output_option
+from defragtrees.cli._display import label_options, relabelled
 from defragtrees.cli._output import check_outputs, say
 from defragtrees.cli._rules import read_rules
 from defragtrees.export import FORMATS, export, find_format
@@ -39,8 +40,9 @@ ANSI = ("duckdb", "postgres", "postgresql")
     default=None,
     help="With --table: a column with the probability of each class too.",
 )
+@label_options
 @output_option("The file to write. [default: the screen]")
-def command(rules, form, dialect, table, probabilities, out):
+def command(rules, form, dialect, table, probabilities, labels, out):
     """Write saved rules as SQL, Python, ONNX and others.
 
     RULES is a file that simplify --out wrote.
@@ -58,7 +60,8 @@ def command(rules, form, dialect, table, probabilities, out):
         raise click.UsageError(f"--format {form} is no text; name a file with --out.")
     if probabilities and table is None:
         raise click.UsageError("--probabilities needs --table; name the table.")
-    exported = export(read_rules(rules), form, out, **options)
+    rule_set = relabelled(read_rules(rules), labels)
+    exported = export(rule_set, form, out, **options)
     if out is None:
         say(exported.rstrip("\n"))
         return

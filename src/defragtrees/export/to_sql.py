@@ -12,6 +12,7 @@ from defragtrees.export import _sql_points, portable
 from defragtrees.export._sql import DIALECTS
 from defragtrees.export._sql_shares import chosen_class, listed_columns, unused_names
 from defragtrees.rules import RuleSet
+from defragtrees.sentences import rule_lines
 
 __all__ = ["export"]
 
@@ -26,6 +27,7 @@ def export(
     column: str = "prediction",
     probabilities: bool = False,
     probability_of: Any = None,
+    comments: bool | None = None,
 ) -> str:
     """An SQL expression with the answer for a row, or a SELECT over a table.
 
@@ -45,6 +47,9 @@ def export(
     probability_of : class label, optional
         The expression, or the column, is the probability of this class instead of the
         answer.
+    comments : bool, optional
+        Whether the rules in words come first, as comments; by default if features or
+        classes have labels.
 
     Examples
     --------
@@ -72,15 +77,22 @@ def export(
             "probabilities=True needs a table, as each class gets a column of its own; "
             "got none. Pass table, or probability_of for one expression."
         )
+    has_words = rules.feature_labels or rules.class_labels or rules.feature_kinds
+    words = _comments(rules) if comments or (comments is None and has_words) else ""
     if table is None:
-        return f"{text}\n"
+        return f"{words}{text}\n"
     columns = [f"{text} AS {chosen.name(column)}"]
     for k, label in enumerate(_told_classes(rules) if probabilities else ()):
         name = chosen.name(f"probability {label}")
         columns.append(f"{_probability(rules, chosen, k)} AS {name}")
     parts = [table] if isinstance(table, str) else list(table)
     source = ".".join(chosen.name(part) for part in parts)
-    return f"SELECT *, {', '.join(columns)}\nFROM {source}\n"
+    return f"{words}SELECT *, {', '.join(columns)}\nFROM {source}\n"
+
+
+def _comments(rules):
+    # A line of `rule_lines` has no break, so that it cannot end the comment.
+    return "".join(f"-- {line}\n" for line in rule_lines(rules))
 
 
 def _told_classes(rules):

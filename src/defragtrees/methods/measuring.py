@@ -115,7 +115,10 @@ def warn_of_unanswered(rules, store):
     rates = dict(zip(rules.classes, store.class_shares(), strict=True))
     missing = [label for label in rules.unanswered_classes if rates[label] > 0]
     if missing:
-        names = ", ".join(map(repr, missing[:5])) + (", ..." if missing[5:] else "")
+        shown = [
+            rules.outcome.answer_text(c) if rules.class_labels else c for c in missing
+        ]
+        names = ", ".join(map(repr, shown[:5])) + (", ..." if shown[5:] else "")
         share = render.share(sum(rates[label] for label in missing))
         warnings.warn(
             f"No rule answers {names}, which {share} of the rows have; more rules, or "

@@ -1,5 +1,6 @@
 """How answers become colours: a hue and a hatch per class, a scale for numbers."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -30,7 +31,7 @@ def make_colours(model, *answers):
         drawn = {label for one in given for label in np.unique(one).tolist()}
         # Labels that no rule knows come last.
         more = sorted(drawn - set(np.asarray(labels).tolist()), key=str)
-        return ClassColours([*labels, *more])
+        return ClassColours([*labels, *more], model.outcome.answer_text)
     numbers = np.concatenate([one.astype(np.float64) for one in given])
     return NumberColours(float(np.min(numbers)), float(np.max(numbers)))
 
@@ -42,9 +43,12 @@ class ClassColours:
     Parameters
     ----------
     labels : list
+    write : callable
+        From a label to its text.
     """
 
     labels: list[Any]
+    write: Callable = str
     seen: set[int] = field(default_factory=set, init=False)
     has_points: bool = field(default=False, init=False)
 
@@ -124,7 +128,7 @@ class ClassColours:
             look = {"color": style.colour(i), "marker": style.marker(i), "ls": ""}
             point = style.line(ms=5, **look)
             handles.append((area, point) if self.has_points else area)
-            labels.append(str(self.labels[i]))
+            labels.append(self.write(self.labels[i]))
         if np.ndim(panels):
             place = {"loc": "outside right upper", "title": "class"}
             style.legend(panels[0].figure, handles, labels, **place)

@@ -83,7 +83,7 @@ def regions(
     if matrix is not None:
         draw_rows(ax, plane, colours, matrix, y, max_rows)
     _draw_boxes(ax, plane, rules, cells)
-    decorate(ax, plane, rules.feature_names)
+    decorate(ax, plane, rules.axis_names)
     colours.explain(ax)
     others = [j for j in used if j not in features]
     add_title(ax, fixed_text(rules, fixed, others))

@@ -65,7 +65,7 @@ def feature_heat_map(rules, X=None, ax=None):
             seen.add(kind := _kind(condition))
             column = _column(rules, condition.feature, matrix)
             _draw_cell(ax, (place, k), kind, _parts(condition, column))
-            text = condition.text(["x"] * len(names), rules.categories)
+            text = condition.text(["x"] * len(names), *rules.vocabulary[1:])
             lines = style.wrap(text, points, letters, most=2)
             ax.text(
                 place + 0.5,
@@ -123,7 +123,7 @@ def _parts(condition, column):
         codes = list(condition.categories)
         lows, highs = (np.searchsorted(column, codes, side) for side in SIDES)
     else:
-        ends = [[condition.lower], [condition.upper]]
+        ends = [[end] for end in condition.edges]
         lows, highs = np.searchsorted(column, ends, side="right")
     shares = zip(lows / len(column), highs / len(column), strict=True)
     return [(low, high) for low, high in shares if high > low]
@@ -157,7 +157,7 @@ def _label(ax, rules, used, points):
         labels.append(style.plain(style.cut(text, 160, 8)))
     ax.set_yticks(np.arange(rules.n_rules) + 0.5, labels=labels, fontsize=8)
     heads = [
-        "\n".join(style.wrap(rules.feature_names[j], points, 8, most=4)) for j in used
+        "\n".join(style.wrap(rules.axis_names[j], points, 8, most=4)) for j in used
     ]
     ax.set_xticks(np.arange(len(used)) + 0.5, labels=heads, fontsize=8)
     ax.xaxis.tick_top()

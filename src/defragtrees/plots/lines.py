@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from defragtrees import render, sentences
+from defragtrees.labels import PLAIN, Scale
 from defragtrees.plots import style
 from defragtrees.plots.plane import GOLDEN
 from defragtrees.plots.rows import encoded, some_rows, spread
@@ -60,7 +61,7 @@ def parallel_coordinates(rules, X, rule=None, ax=None, *, max_rows=300, scale="r
         for condition in [*rules][kept].conditions:
             at = used.index(condition.feature)
             _draw_condition(ax, at, sides[at], condition)
-    _decorate(ax, sides, [rules.feature_names[j] for j in used])
+    _decorate(ax, sides, [rules.axis_names[j] for j in used])
     if len(rows) < len(matrix):
         text = f"{len(rows):,} of {len(matrix):,} rows"
         ax.set_title(text, fontsize=8, loc="right")
@@ -79,12 +80,20 @@ class _FeatureLine:
         Categories.
     has_missing : bool
     is_ranked : bool
+    scale : Scale
+        How its numbers are written.
     """
 
     ends: np.ndarray
     names: tuple[str, ...] | None
     has_missing: bool
     is_ranked: bool = False
+    scale: Scale = PLAIN
+
+    def text(self, value):
+        """A number of the feature, shortly."""
+        is_plain = self.scale.kind is None
+        return render.rounded(value) if is_plain else self.scale.number(value)
 
     def height(self, values):
         """From 0 to 1; beyond that for values off the ends, unless ranked."""
@@ -119,7 +128,8 @@ def _side(rules, feature, column, scale):
     if not len(numbers):
         numbers = np.zeros(1)
     ends = numbers if scale == "rank" else numbers[[0, -1]]
-    return _FeatureLine(ends, None, bool(missing.any()), scale == "rank")
+    words = rules.vocabulary.scales[feature]
+    return _FeatureLine(ends, None, bool(missing.any()), scale == "rank", words)
 
 
 def _chosen_rows(answering, kept, max_rows):
@@ -176,14 +186,15 @@ def _draw_condition(ax, at, side, condition):
         for height in side.height(inside):
             ax.plot([at, at], [height - 0.035, height + 0.035], zorder=3, **look)
     elif condition.lower < condition.upper:
-        ends = side.height([condition.lower, condition.upper])
+        ends = side.height(condition.edges)
         low, high = np.clip(ends, -BEYOND, 1 + BEYOND)
         low = -BEYOND if condition.lower == -np.inf else low
         high = 1 + BEYOND if condition.upper == np.inf else high
         ax.plot([at, at], [low, high], zorder=3, **look)
-        for value, height in ((condition.lower, low), (condition.upper, high)):
-            if np.isfinite(value):
-                _name(ax, at, height, render.rounded(value), is_bold=True)
+        for sign, value in condition.sides:
+            height = low if sign in (">", ">=") else high
+            text = f"is {side.text(value)}" if sign == "=" else side.text(value)
+            _name(ax, at, height, text, is_bold=True)
     if condition.missing and side.has_missing:
         ax.plot([at, at], [MISSING - 0.035, MISSING + 0.035], zorder=3, **look)
 
@@ -211,8 +222,8 @@ def _decorate(ax, sides, names):
             for code, name in enumerate(side.names):
                 _name(ax, at, float(side.height(code)), name)
         else:
-            _name(ax, at, -0.05, render.rounded(side.ends[0]))
-            _name(ax, at, 1.05, render.rounded(side.ends[-1]))
+            _name(ax, at, -0.05, side.text(side.ends[0]))
+            _name(ax, at, 1.05, side.text(side.ends[-1]))
         if side.has_missing:
             ax.plot(at, MISSING, "x", color=style.DARK, ms=6, zorder=4)
     n_sides = len(sides)

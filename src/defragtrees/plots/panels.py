@@ -81,7 +81,7 @@ def rule_panels(
             rows = some_rows(len(matrix), max_rows)
             labels = None if y is None else np.asarray(y)[rows]
             _draw_panel_rows(ax, plane, rule, colours, matrix[rows], labels)
-        decorate(ax, plane, rules.feature_names)
+        decorate(ax, plane, rules.axis_names)
         ax.set_title(_panel_title(rules, k, features), fontsize=8)
     if axes is None:
         _label_outer(panels)

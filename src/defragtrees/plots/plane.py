@@ -5,11 +5,12 @@ it: what is drawn is exact, not sampled. A value x stands for the cell between t
 thresholds, `lower < x <= upper`, and the upper one belongs to it.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from defragtrees import render
+from defragtrees.labels import PLAIN, Scale
 from defragtrees.plots import style
 from defragtrees.plots.rows import spread
 from defragtrees.tables import feature_index, listed
@@ -36,6 +37,8 @@ class PlaneSide:
     labels : dict from float to str
         Places that have a name: categories, and the missing values.
     is_categorical : bool
+    scale : Scale
+        How its numbers are written.
     """
 
     feature: int
@@ -44,6 +47,7 @@ class PlaneSide:
     shown: np.ndarray
     labels: dict[float, str]
     is_categorical: bool = False
+    scale: Scale = PLAIN
 
     def place(self, column, share):
         """Where the values of an encoded column lie; equal ones are spread a little."""
@@ -72,12 +76,19 @@ class PlaneSide:
             # Below the first number, which is near.
             start = "\n" if axis.axis_name == "x" else ""
             names = [f"{start}{name}" for name in self.labels.values()]
-            texts = [f"{t:g}" for t in ticks]
+            texts = [self._tick(t) for t in ticks]
             axis.set_ticks([*self.labels, *ticks], labels=[*names, *texts])
+        elif self.scale.kind is not None:
+            ticks = [t for t in axis.get_major_locator()() if self.edges[0] <= t]
+            ticks = [t for t in ticks if t <= self.edges[-1]][::2]
+            axis.set_ticks(ticks, labels=[self._tick(t) for t in ticks])
         is_long = sum(map(len, self.labels.values())) > 40
         if self.is_categorical and is_long and axis.axis_name == "x":
             for text in axis.get_ticklabels():
                 text.set(rotation=30, ha="right", rotation_mode="anchor")
+
+    def _tick(self, value):
+        return f"{value:g}" if self.scale.kind is None else self.scale.number(value)
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,15 +184,31 @@ def make_sides(model, thresholds, features, matrix=None, limits=None):
     for i, j in enumerate(features):
         column = None if matrix is None else matrix[:, j]
         shown = None if limits is None else limits[i]
-        yield make_side(j, thresholds(j), model.categories[j], column, shown)
+        side = make_side(j, thresholds(j), model.categories[j], column, shown)
+        words = getattr(model, "vocabulary", None)
+        if words is not None:
+            side = replace(side, scale=words.scales[j])
+        yield _at_whole_numbers(side) if has_integers(model, j) else side
 
 
 def thresholds_of(rules, feature):
     """The sorted thresholds of a feature in rules."""
     conditions = [c for rule in rules.rules for c in rule.conditions]
     asking = [c for c in conditions if c.feature == feature]
-    ends = np.unique([end for c in asking for end in (c.lower, c.upper)])
+    ends = np.unique([end for c in asking for end in c.edges])
     return ends[np.isfinite(ends)]
+
+
+def has_integers(model, feature):
+    """Whether rules ask for whole numbers of a feature."""
+    conditions = [c for rule in getattr(model, "rules", ()) for c in rule.conditions]
+    return any(c.is_integer for c in conditions if c.feature == feature)
+
+
+def _at_whole_numbers(side):
+    """The side with whole numbers as the values of its cells, where they have any."""
+    whole, left = np.floor(side.values), side.edges[:-1]
+    return replace(side, values=np.where(whole > left, whole, side.values))
 
 
 def _range(column, thresholds):
@@ -271,16 +298,20 @@ def _encoded(value, known):
 
 def fixed_text(model, fixed, features):
     """What the features off the plane are held at, as words."""
-    parts = []
+    parts, words = [], getattr(model, "vocabulary", None)
+    names = model.feature_names if words is None else words.names
     for j in features:
         known = model.categories[j]
         if np.isnan(fixed[j]):
             value = "missing"
         elif known is None:
-            value = render.rounded(fixed[j])
+            scale = PLAIN if words is None else words.scales[j]
+            is_plain = scale.kind is None
+            value = render.rounded(fixed[j]) if is_plain else scale.number(fixed[j])
+            value += scale.ending
         else:
             value = str([*known, "any other"][int(fixed[j])])
-        parts.append(f"{model.feature_names[j]} = {value}")
+        parts.append(f"{names[j]} = {value}")
     return f"at {', '.join(parts)}" if parts else ""
 
 

@@ -81,14 +81,16 @@ def calibration_picture(rows, outcome, tell=render.rounded):
 def _titles(outcome):
     if not outcome.n_classes:
         return "told mean", "observed mean"
-    whose = f" of {outcome.labels[1]}" if outcome.n_classes == 2 else ""
+    whose = ""
+    if outcome.n_classes == 2:
+        whose = f" of {outcome.answer_text(outcome.labels[1])}"
     return f"told probability{whose}", f"observed rate{whose}"
 
 
 def _group(row, outcome):
     """Rules of one colour: those of a class, where there are more than two."""
     if outcome.n_classes > 2:
-        return str(row["class"])
+        return outcome.answer_text(row["class"])
     return "rules"
 
 

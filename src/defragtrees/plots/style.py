@@ -196,7 +196,8 @@ def shares_text(rules, rule):
     """The class shares of a rule to two digits, the largest first, none below 0.005."""
     pairs = zip(rules.classes, rule.distribution, strict=True)
     largest = sorted(pairs, key=lambda pair: -pair[1])
-    texts = [f"{label} {share:.2f}" for label, share in largest if share >= 0.005]
+    name = rules.outcome.answer_text
+    texts = [f"{name(label)} {share:.2f}" for label, share in largest if share >= 0.005]
     return ", ".join(texts)
 
 

@@ -86,7 +86,7 @@ def _class_groups(rows):
         first = sorted(classes, key=rank.__getitem__)[: MOST_GROUPS - 1]
         coloured = [c for c in classes if c in first]
     number = {c: i for i, c in enumerate(coloured)}
-    labels = [str(c) for c in coloured]
+    labels = [rows.rules.outcome.answer_text(c) for c in coloured]
     if len(coloured) < len(classes):
         labels.append("another class")
     return _ClassGroups(labels, {c: number.get(c, len(coloured)) for c in classes})

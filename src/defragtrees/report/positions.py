@@ -9,6 +9,7 @@ import math
 
 import numpy as np
 
+from defragtrees.labels import PLAIN
 from defragtrees.plots.picture import MISSING_AT, SCALES, FeatureAxis
 from defragtrees.report.wording import value_text
 
@@ -27,8 +28,9 @@ def positions_of(summary, j):
     accepted = (c for rule in rules.rules for c in rule.conditions if c.feature == j)
     has_missing = np.isnan(column).any() or any(c.missing for c in accepted)
     groups = np.asarray(summary.table.says_group)
-    name, categories = rules.feature_names[j], rules.categories[j]
-    return Positions(name, categories, column, groups, bool(has_missing), j)
+    name, categories = rules.axis_names[j], rules.categories[j]
+    scale = rules.vocabulary.scales[j]
+    return Positions(name, categories, column, groups, bool(has_missing), j, scale)
 
 
 class Positions:
@@ -46,9 +48,14 @@ class Positions:
         Whether missing values need a place: in a row or in a rule.
     seed : int
         For the spread of equal values where a picture has two axes.
+    scale : Scale
+        How its numbers are written.
     """
 
-    def __init__(self, name, categories, column, groups, has_missing, seed):
+    def __init__(
+        self, name, categories, column, groups, has_missing, seed, scale=PLAIN
+    ):
+        self.scale = scale
         self.name = name
         self.categories = categories
         self.column = column
@@ -79,7 +86,7 @@ class Positions:
         return FeatureAxis(
             name=self.name,
             places={"order": self._ordered(ties), "value": self._valued()},
-            texts=[value_text(v, self.categories) for v in self.column],
+            texts=[value_text(v, self.categories, 6, self.scale) for v in self.column],
             labels={"order": self._order_labels(), "value": self._value_labels()},
             stretches=[(a, b) for a, b, _ in self._wide_stretches()],
             has_missing=self.has_missing,
@@ -152,7 +159,10 @@ class Positions:
 
     def _texts(self, places):
         return [
-            [round(float(place), DIGITS), value_text(value, self.categories, 4)]
+            [
+                round(float(place), DIGITS),
+                value_text(value, self.categories, 4, self.scale),
+            ]
             for place, value in sorted(places)
         ]
 
@@ -164,8 +174,9 @@ class Positions:
             if condition.categories is not None:
                 stretches = self._set_stretches(condition.categories, scale)
             elif condition.lower < condition.upper:
-                low = self._side(condition.lower, scale, -BEYOND)
-                stretches = [[low, self._side(condition.upper, scale, 1 + BEYOND)]]
+                lower, upper = condition.edges
+                low = self._side(lower, scale, -BEYOND)
+                stretches = [[low, self._side(upper, scale, 1 + BEYOND)]]
             bands[scale] = [_within(*stretch, scale) for stretch in stretches]
             if condition.missing:
                 bands[scale].insert(0, list(MISSING_STRETCH))

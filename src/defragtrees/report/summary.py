@@ -189,12 +189,13 @@ def condition_parts(condition, rules):
 
     The text is that of `Condition.text`, so that the report cannot say another thing.
     """
-    name = rules.feature_names[condition.feature]
+    name = rules.shown_names[condition.feature]
     names = {condition.feature: MARK}
-    before, after = condition.text(names, rules.categories).split(MARK, 1)
+    before, after = condition.text(names, *rules.vocabulary[1:]).split(MARK, 1)
     if condition.categories is None:
         before, after = (
-            true_minus(part.replace("<=", "≤")) for part in (before, after)
+            true_minus(part.replace("<=", "≤").replace(">=", "≥"))
+            for part in (before, after)
         )
     return before, name, after
 

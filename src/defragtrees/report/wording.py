@@ -4,6 +4,8 @@ import math
 import re
 from dataclasses import fields, is_dataclass, replace
 
+from defragtrees.labels import PLAIN
+
 __all__ = [
     "amount",
     "answer_text",
@@ -162,7 +164,7 @@ def visible(data):
     return data
 
 
-def value_text(value, categories=None, digits=6):
+def value_text(value, categories=None, digits=6, scale=PLAIN):
     """What an encoded value of a feature stands for, to a few digits.
 
     Parameters
@@ -171,6 +173,8 @@ def value_text(value, categories=None, digits=6):
     categories : tuple, optional
         Of a categorical feature.
     digits : int, default=6
+    scale : Scale
+        How its numbers are written.
 
     Examples
     --------
@@ -179,6 +183,8 @@ def value_text(value, categories=None, digits=6):
     """
     if math.isnan(value):
         return "missing"
+    if categories is None and scale.kind is not None:
+        return scale.number(value)
     if categories is None:
         return true_minus(f"{value:.{digits}g}")
     return str(categories[int(value)]) if value < len(categories) else "another value"

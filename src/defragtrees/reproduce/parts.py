@@ -179,7 +179,7 @@ def shown_rules(name, model):
     is_label = rules.outcome.n_classes > 0
     return [
         [
-            rule.text(rules.feature_names, rules.categories),
+            rule.text(),
             str(rule.prediction) if is_label else rule.prediction,
         ]
         for rule in chosen

@@ -50,7 +50,8 @@ def _words(summary):
     if not n_classes:
         return "A rule tells the mean of its rows."
     if n_classes == 2:
-        return f"A rule tells how likely {name(rules.classes[1])} is."
+        label = summary.outcome.answer_text(rules.classes[1])
+        return f"A rule tells how likely {name(label)} is."
     return "A rule tells how likely the class is that it answers."
 
 

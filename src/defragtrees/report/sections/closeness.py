@@ -82,12 +82,13 @@ def pairs_table(rows, down, across, first, second, caption):
         Who says them.
     caption : str
     """
+    write = rows.rules.outcome.answer_text
     labels, counts = class_pairs(rows.rules.classes, down, across)
     if len(labels) > MOST_CLASSES:
         return f"<p>There are {len(labels)} classes, too many for a table.</p>"
     lines = [
         [
-            name(label),
+            name(write(label)),
             *(
                 Cell(f'<span class="{"same" if i == j else "other"}">{count(n)}</span>')
                 for j, n in enumerate(line)
@@ -96,7 +97,7 @@ def pairs_table(rows, down, across, first, second, caption):
         for i, (label, line) in enumerate(zip(labels, counts, strict=True))
     ]
     return table(
-        [first, *(Cell(f"{second}: {name(label)}") for label in labels)],
+        [first, *(Cell(f"{second}: {name(write(label))}") for label in labels)],
         lines,
         caption,
         numeric=range(1, len(labels) + 1),

@@ -59,7 +59,7 @@ def write(page):
         words += f" {more} of the rules would not fit."
     header = ["Row", "Rule", "Rules say", "Ensemble says"]
     header += ["y"] if rows.y is not None else []
-    names = [clamped(summary.rules.feature_names[j]) for j in differing.features]
+    names = [clamped(summary.rules.axis_names[j]) for j in differing.features]
     return [
         f"<p>{words}</p>",
         table(
@@ -96,7 +96,11 @@ def _cells(i, summary, features):
     rows, rules = summary.rows, summary.rules
     k = int(rows.answering[i])
     asked = {condition.feature for condition in list(rules)[k].conditions}
-    values = [value_text(rows.matrix[i, j], rules.categories[j]) for j in features]
+    scales = rules.vocabulary.scales
+    values = [
+        value_text(rows.matrix[i, j], rules.categories[j], scale=scales[j])
+        for j in features
+    ]
     answers = [rows.predicted, rows.answers, *([] if rows.y is None else [rows.y])]
     says, ensemble, *truth = (
         name(answer_text(column[i], summary.outcome)) for column in answers

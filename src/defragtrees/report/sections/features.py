@@ -24,7 +24,7 @@ def shown_features(use):
 
 def write(page):
     """What the rules use beside what the ensemble uses."""
-    use, names = page.summary.features, page.summary.rules.feature_names
+    use, names = page.summary.features, page.summary.rules.shown_names
     shown = shown_features(use)
     conditions = use.n_sides / max(1, use.n_sides.sum())
     largest = max([*conditions[shown], *use.importance[shown], 1e-9])

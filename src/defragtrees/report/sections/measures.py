@@ -41,11 +41,12 @@ def _words(summary):
         return "<p>Errors are in the units of y. Smaller ones are better.</p>"
     words = "AUC, average precision, precision and recall are better if they are larger"
     whose = "They are means over the classes."
+    last = outcome.answer_text(rules.classes[-1])
     if outcome.n_classes == 2:
-        label = name(rules.classes[1])
+        label = name(outcome.answer_text(rules.classes[1]))
         whose = f"Average precision, precision and recall are those of {label}."
     decided = {
-        "threshold": f" {name(rules.classes[-1])} is answered from a probability of "
+        "threshold": f" {name(last)} is answered from a probability of "
         f"{amount(rules.threshold, 3)} on.",
         "costs": " The answer is the class that is expected to cost least.",
     }
@@ -93,7 +94,7 @@ def unanswered_words(summary):
     parts = []
     for label in missing[:5]:
         has = "" if rows.y is None else f" ({_having(rows, rows.y == label)})"
-        parts.append(f"<b>{name(label)}</b>{has}")
+        parts.append(f"<b>{name(rules.outcome.answer_text(label))}</b>{has}")
     more = f" and {count(len(missing) - 5)} more" if len(missing) > 5 else ""
     return f'<p class="note">No rule answers {", ".join(parts)}{more}.</p>'
 

@@ -97,13 +97,14 @@ def _typical_rows(summary):
                     typical_value(rows.matrix[members, j], rules.categories[j]),
                     rules.categories[j],
                     4,
+                    rules.vocabulary.scales[j],
                 )
                 for j in shown
             ]
             cells = value_cells(values, [j in asked for j in shown])
             lines.append([f"Rule {card.number}", count(card.n_rows), *cells])
     return table(
-        ["Rule", "Rows", *(clamped(rules.feature_names[j]) for j in shown)],
+        ["Rule", "Rows", *(clamped(rules.axis_names[j]) for j in shown)],
         lines,
         "A typical row of each rule: the median or commonest value, in bold where the "
         "rule asks about the feature",

@@ -17,6 +17,7 @@ from defragtrees.tables import (
     feature_index,
     listed,
     read_matrix,
+    select_columns,
 )
 
 NAN = np.nan
@@ -210,20 +211,25 @@ class TestNames:
         with pytest.raises(ValueError, match="'1' comes more than once"):
             column_names(frame)
 
-    def test_another_order_is_refused(self, pandas):
-        frame = pandas.DataFrame([[1, 2]], columns=["b", "a"])
-        with pytest.raises(
-            ValueError, match="the ensemble saw: 'a', 'b'; got 'b', 'a'"
-        ):
-            read_matrix(frame, names=("a", "b"))
-        with pytest.raises(ValueError, match="in the order that"):
-            read_matrix(frame.set_axis([1, 0], axis=1), names=("0", "1"))
+    def test_columns_are_taken_by_name(self, pandas):
+        frame = pandas.DataFrame([[1, 2, "text"]], columns=["b", "a", "c"])
+        assert rows(read_matrix(frame, names=("a", "b"))) == [[2.0, 1.0]]
+        numbered = frame[["b", "a"]].set_axis([1, 0], axis=1)
+        assert rows(read_matrix(numbered, names=("0", "1"))) == [[2.0, 1.0]]
+        assert rows(read_matrix(frame, ("c", "a"), (("x", "text"), None))) == [[1, 2]]
+
+    def test_columns_that_are_not_needed_may_be_missing(self, pandas):
+        frame = pandas.DataFrame([[1, 2]], columns=["b", "z"])
+        matrix = read_matrix(frame, names=("a", "b"), needed={1})
+        assert np.isnan(matrix[0, 0])
+        assert matrix[0, 1] == 1.0
+        with pytest.raises(ValueError, match="missing 'a' and unexpected 'z'"):
+            read_matrix(frame, names=("a", "b"), needed={0})
 
     @pytest.mark.parametrize(
         ("names", "message"),
         [
             (("a", "c"), "the rules saw: missing 'c' and unexpected 'b'"),
-            (("a",), "unexpected 'b'"),
             (("a", "b", "c"), "missing 'c'. Rename"),
         ],
     )
@@ -231,6 +237,16 @@ class TestNames:
         frame = pandas.DataFrame([[1, 2]], columns=["a", "b"])
         with pytest.raises(ValueError, match=message):
             read_matrix(frame, names=names, what="the rules")
+
+    def test_columns_are_selected_by_name(self, pandas, polars):
+        for frame in (
+            pandas.DataFrame({"a": [1], "b": [2], "c": [3]}),
+            polars.DataFrame({"a": [1], "b": [2], "c": [3]}),
+        ):
+            assert list(select_columns(frame, ("c", "a")).columns) == ["c", "a"]
+            assert select_columns(frame, ("c", "z")) is frame
+            assert select_columns(frame, ("a", "b", "c")) is frame
+            assert select_columns(frame, ()) is frame
 
     def test_long_lists_of_names_are_cut_after_five(self, pandas):
         frame = pandas.DataFrame([[0]], columns=["z"])
@@ -242,8 +258,8 @@ class TestNames:
         assert rows(read_matrix(frame, names=("x1", "x2"))) == [[1.0, 2.0]]
         with pytest.raises(ValueError, match="X has 2 features"):
             read_matrix(frame, names=("x1", "x2", "x3"))
-        with pytest.raises(ValueError, match="in the order that"):
-            read_matrix(frame.set_axis(["x2", "x1"], axis=1), names=("x1", "x2"))
+        turned = frame.set_axis(["x2", "x1"], axis=1)
+        assert rows(read_matrix(turned, names=("x1", "x2"))) == [[2.0, 1.0]]
 
     def test_a_frame_without_names_is_taken_by_position(self, pandas):
         frame = pandas.DataFrame([[1, 2]])

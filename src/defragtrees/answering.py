@@ -15,9 +15,15 @@ class Answering(Combining):
     """
 
     def encode(self, X):
-        """X as numbers; checks the names and the number of its columns."""
+        """X as numbers; checks the names and the number of its columns.
+
+        A frame needs only the columns that conditions ask about.
+        """
         kinds = [scale.kind for scale in self.vocabulary.scales]
-        return read_matrix(X, self.feature_names, self.categories, "the rules", kinds)
+        needed = {c.feature for rule in self for c in rule.conditions}
+        return read_matrix(
+            X, self.feature_names, self.categories, "the rules", kinds, needed
+        )
 
     def covers(self, X):
         """Which rules hold in which rows, (n_samples, n_rules); the last one always."""

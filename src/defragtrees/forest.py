@@ -63,20 +63,26 @@ class Predicting:
         """`predict` from what `predict_raw` gave."""
         if self.outcome.n_classes:
             return self.outcome.decode(self.class_index_from_raw(raw))
-        linked = LINKS[self.link](raw)
+        linked = self._linked(raw)
         return linked[:, 0] if linked.shape[1] == 1 else linked
 
     def proba_from_raw(self, raw):
         """`predict_proba` from what `predict_raw` gave."""
         if not self.outcome.n_classes:
             raise AttributeError("A regression forest has no class probabilities.")
-        linked = LINKS[self.link](raw)
+        linked = self._linked(raw)
         if linked.shape[1] == 1 and len(self.classes) == 2:
             return np.hstack([1 - linked, linked])
         return linked
 
+    def _linked(self, raw):
+        link = LINKS[self.link] if isinstance(self.link, str) else self.link
+        return link(raw)
+
     def class_index_from_raw(self, raw):
         """Class numbers from what `predict_raw` gave."""
+        if not isinstance(self.link, str):
+            return self.link.class_index(raw)
         if raw.shape[1] == 1 and len(self.classes) == 2:
             border = 0.5 if self.link == "identity" else 0.0
             score = raw[:, 0] - border
@@ -101,14 +107,18 @@ class Forest(Predicting, ByValue):
         Added to the combined answer.
     weights : float64 array of shape (n_trees,), default=1
         Weight of each tree.
-    link : str
-        From the combined answer to a probability or a number; a key of `LINKS`.
+    link : str or callable
+        From the combined answer to a probability or a number; a key of `LINKS`, or a
+        function of it with a method `class_index` and, where classes are decided by
+        one, a `threshold`.
     ties : {"first", "last"}
         The class that a row on the border between two classes gets.
     categories : tuple of (tuple or None), optional
         For each feature its categories, or None where it is numeric.
     feature_kinds : tuple of (str or None), optional
         Of features that are days: "date", "datetime", "time" or "duration".
+    other_names : tuple of str, optional
+        Columns that stand beside the features in the user's table, without a say.
 
     Examples
     --------
@@ -125,10 +135,11 @@ class Forest(Predicting, ByValue):
     combine: str = "sum"
     base: np.ndarray = field(default_factory=lambda: np.zeros(1))
     weights: np.ndarray | None = None
-    link: str = "identity"
+    link: Any = "identity"
     ties: str = "first"
     categories: tuple[tuple[Any, ...] | None, ...] | None = None
     feature_kinds: tuple[str | None, ...] | None = None
+    other_names: tuple[str, ...] = ()
 
     def __post_init__(self):
         n_outputs = self.trees[0].n_outputs if self.trees else np.size(self.base)
@@ -152,7 +163,7 @@ class Forest(Predicting, ByValue):
             raise ValueError(
                 f"combine must be one of {COMBINATIONS}; got {self.combine!r}."
             )
-        if self.link not in LINKS:
+        if not callable(self.link) and self.link not in LINKS:
             raise ValueError(f"link must be one of {tuple(LINKS)}; got {self.link!r}.")
         if len(self.categories) != self.n_features:
             raise ValueError("categories must have one entry for each feature.")
@@ -166,7 +177,8 @@ class Forest(Predicting, ByValue):
                     f"A tree splits on feature {tree.feature.max()} of a forest "
                     f"with {self.n_features} features."
                 )
-        outcome.check_outputs(len(self.base))
+        if isinstance(self.link, str):
+            outcome.check_outputs(len(self.base))
 
     def __repr__(self):
         size = f"{len(self.trees)} trees, {self.n_features} features"
@@ -176,6 +188,11 @@ class Forest(Predicting, ByValue):
     def outcome(self):
         """What is predicted: its measures, texts and checks."""
         return make_outcome(self.task, self.classes)
+
+    @property
+    def threshold(self):
+        """Of two classes, from which probability on the second is answered, if so."""
+        return getattr(self.link, "threshold", None)
 
     @property
     def n_features(self):

@@ -27,6 +27,7 @@ __all__ = [
     "feature_index",
     "listed",
     "read_matrix",
+    "select_columns",
     "take_rows",
 ]
 
@@ -68,6 +69,26 @@ def take_rows(values, rows):
     return np.asarray(values)[rows]
 
 
+def select_columns(X, names):
+    """The columns of a frame that have these names, in this order.
+
+    Anything else, and a frame that has not all of them, comes back as it is.
+
+    Parameters
+    ----------
+    X : array-like or data frame
+    names : sequence of str
+    """
+    there = column_names(X)
+    if there is None or not len(names) or there == tuple(names):
+        return X
+    place = {name: j for j, name in enumerate(there)}
+    if not set(names) <= set(place):
+        return X
+    places = [place[name] for name in names]
+    return X.iloc[:, places] if hasattr(X, "iloc") else X[:, places]
+
+
 def category_lists(X):
     """For each column of a frame its tuple of categories, or None where it is numeric.
 
@@ -82,18 +103,21 @@ def category_lists(X):
     )
 
 
-def read_matrix(X, names=None, categories=None, what="the ensemble", kinds=None):
+def read_matrix(
+    X, names=None, categories=None, what="the ensemble", kinds=None, needed=None
+):
     """X as a float64 array of shape (n_samples, n_features), categories as positions.
 
-    The array is a new one, whatever X is.
+    The array is a new one, whatever X is. Columns of a frame are taken by their names,
+    in whatever order they stand; it may have others too.
 
     Parameters
     ----------
     X : array-like or data frame of shape (n_samples, n_features)
     names : sequence of str, optional
-        Names that the columns of a frame must have, in this order. The names "x1",
-        "x2", ... of an ensemble that saw no names, and the integers of a frame
-        without names, are not compared.
+        Names that the columns of a frame must have. The names "x1", "x2", ... of an
+        ensemble that saw no names, and the integers of a frame without names, are not
+        compared.
     categories : sequence of (tuple or None), optional
         For each column its categories, or None where it is numeric. Categories are
         compared by value: 2.0 is 2, and True is 1.
@@ -102,6 +126,8 @@ def read_matrix(X, names=None, categories=None, what="the ensemble", kinds=None)
     kinds : sequence of (str or None), optional
         For each column whether it has dates or times, which become days; those of
         other columns are refused.
+    needed : collection of int, optional
+        Columns that a frame must have, all by default; others may be NaN.
 
     Examples
     --------
@@ -113,33 +139,70 @@ def read_matrix(X, names=None, categories=None, what="the ensemble", kinds=None)
             "A dense table is needed; got a sparse matrix. Pass X.toarray() instead."
         )
     if _is_frame(X):
-        frame_names = column_names(X)
-        n_rows, n_columns = len(X), len(frame_names)
-        _check_names(X, frame_names, names, what)
+        columns = _frame_columns(X, names, kinds, what, needed)
+        n_rows, n_columns = len(X), len(columns)
     else:
         X = _plain_array(X)
-        (n_rows, n_columns), frame_names = X.shape, None
+        columns, (n_rows, n_columns) = None, X.shape
     for given in (names, categories):
         if given is not None and n_columns != len(given):
             raise ValueError(
                 f"X has {n_columns} features, but {what} saw {len(given)}."
             )
-    if kinds is not None:
-        X = dates_as_days(X, kinds)
-    if frame_names is None and X.dtype.kind in NUMBER_KINDS and not _any(categories):
-        return X.astype(np.float64, order="C")
-    matrix = np.empty((n_rows, n_columns), dtype=np.float64)
-    for j in range(n_columns):
-        name = (frame_names or names or range(1, n_columns + 1))[j]
+    if columns is None:
+        X = X if kinds is None else dates_as_days(X, kinds)
+        if X.dtype.kind in NUMBER_KINDS and not _any(categories):
+            return X.astype(np.float64, order="C")
+        columns = _array_columns(X, names, categories)
+    matrix = np.full((n_rows, n_columns), np.nan)
+    for j, column in enumerate(columns):
         labels = None if categories is None else categories[j]
-        if frame_names is not None:
-            column = frame_column(X, j, name)
-        else:
-            column = array_column(X[:, j], name, labels, _any(categories))
-        matrix[:, j] = (
-            as_numbers(column) if labels is None else as_positions(column, labels)
-        )
+        if column is not None:
+            matrix[:, j] = (
+                as_numbers(column) if labels is None else as_positions(column, labels)
+            )
     return matrix
+
+
+def _frame_columns(X, names, kinds, what, needed):
+    """The columns of a frame in the order of the names; None for one not needed."""
+    frame_names = column_names(X)
+    places = _find_columns(X, frame_names, names, what, needed)
+    if kinds is not None and len(kinds) == len(places):
+        by_place = dict(zip(places, kinds, strict=True))
+        X = dates_as_days(X, [by_place.get(j) for j in range(len(frame_names))])
+    return _Columns(
+        lambda j: (
+            None
+            if places[j] is None
+            else frame_column(X, places[j], frame_names[places[j]])
+        ),
+        len(places),
+    )
+
+
+def _array_columns(X, names, categories):
+    """The columns of an array."""
+    names = names or range(1, X.shape[1] + 1)
+    labels = categories or [None] * X.shape[1]
+    return _Columns(
+        lambda j: array_column(X[:, j], names[j], labels[j], _any(categories)),
+        X.shape[1],
+    )
+
+
+class _Columns:
+    """Columns that are made one after the other, so that one is held at a time."""
+
+    def __init__(self, make, n_columns):
+        self.make = make
+        self.n_columns = n_columns
+
+    def __len__(self):
+        return self.n_columns
+
+    def __iter__(self):
+        return map(self.make, range(self.n_columns))
 
 
 def check_finite(matrix, names):
@@ -215,25 +278,29 @@ def _is_frame(X):
     return hasattr(X, "columns") and hasattr(X, "dtypes")
 
 
-def _check_names(X, frame_names, names, what):
+def _find_columns(X, frame_names, names, what, needed):
+    """For each name the place of its column in a frame; None if it need not be there.
+
+    Where names are not compared, columns are taken as they stand.
+    """
     if names is None or tuple(names) == frame_names:
-        return
-    if sorted(frame_names) == sorted(names):
-        raise ValueError(
-            f"The columns of X must be in the order that {what} saw: "
-            f"{listed(names)}; got {listed(frame_names)}. Pass X[names]."
-        )
+        return range(len(frame_names))
+    place = {name: j for j, name in enumerate(frame_names)}
+    missing = [
+        name
+        for j, name in enumerate(names)
+        if name not in place and (needed is None or j in needed)
+    ]
+    if not missing and (needed or place.keys() >= set(names)):
+        return [place.get(name) for name in names]
     is_unnamed = all(isinstance(name, Integral) for name in X.columns)
     has_default = tuple(names) == tuple(f"x{j + 1}" for j in range(len(names)))
     # LightGBM writes an underscore for each space in the names that it saw.
     has_spaces = tuple(names) == tuple(name.replace(" ", "_") for name in frame_names)
-    if is_unnamed or has_default or has_spaces:
-        return
-    missing = [name for name in names if name not in set(frame_names)]
+    if is_unnamed or has_default or has_spaces or not missing:
+        return range(len(frame_names))
+    parts = [f"missing {listed(missing)}"]
     extra = [name for name in frame_names if name not in set(names)]
-    parts = []
-    if missing:
-        parts.append(f"missing {listed(missing)}")
     if extra:
         parts.append(f"unexpected {listed(extra)}")
     raise ValueError(

@@ -5,8 +5,6 @@ import pytest
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 
 from defragtrees import (
     DefragClassifier,
@@ -37,12 +35,6 @@ def test_ensemble_that_is_no_tree_ensemble():
         simplify(DummyClassifier().fit(X, y), X)
 
 
-def test_pipeline_says_to_pass_the_last_step():
-    pipeline = make_pipeline(StandardScaler(), RandomForestClassifier(3)).fit(X, y)
-    with pytest.raises(UnsupportedEnsembleError, match="last step"):
-        simplify(pipeline, X)
-
-
 def test_unfitted_ensemble_without_y():
     with pytest.raises(ValueError, match="requires y to be passed"):
         DefragClassifier(RandomForestClassifier()).fit(X)
@@ -64,8 +56,23 @@ def test_names_of_columns():
     named = RandomForestClassifier(5, random_state=0).fit(frame, y)
     with pytest.raises(ValueError, match="missing 'c' and unexpected 'z'"):
         simplify(named, frame.rename(columns={"c": "z"}))
-    with pytest.raises(ValueError, match="order"):
-        simplify(named, frame[["b", "a", "c"]])
+
+
+def test_columns_are_taken_by_name_with_a_warning():
+    pd = pytest.importorskip("pandas")
+    frame = pd.DataFrame(X, columns=["a", "b", "c"])
+    named = RandomForestClassifier(5, random_state=0).fit(frame, y)
+    simple = simplify(named, frame, random_state=0)
+    with pytest.warns(UserWarning, match="in another order than the ensemble saw: 'b'"):
+        turned = simplify(named, frame[["b", "a", "c"]], random_state=0)
+    with pytest.warns(UserWarning, match=r"did not see: 'id'. Those that it needs are"):
+        wider = simplify(named, frame.assign(id="text"), random_state=0)
+    assert simple.rules_ == turned.rules_ == wider.rules_
+    expected = simple.predict(frame).tolist()
+    assert wider.n_features_in_ == 3
+    for rows in (frame, frame[["c", "b", "a"]], frame.assign(id="text")):
+        assert wider.predict(rows).tolist() == expected
+        assert wider.score(rows, y) == simple.score(frame, y)
 
 
 def test_frame_names_replace_made_up_ones():

@@ -17,9 +17,6 @@ from sklearn.ensemble import (
 )
 from sklearn.exceptions import NotFittedError
 from sklearn.linear_model import LinearRegression, LogisticRegression
-from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from defragtrees.errors import UnsupportedEnsembleError
@@ -33,24 +30,6 @@ def test_an_unfitted_ensemble_says_so(kind):
     name = type(ensemble).__name__
     with pytest.raises(NotFittedError, match=f"this {name} is not fitted. Call fit"):
         read(ensemble)
-
-
-def test_a_pipeline_says_to_pass_its_last_step():
-    X = make_rows()
-    pipeline = make_pipeline(StandardScaler(), DecisionTreeRegressor())
-    pipeline.fit(X, make_y(X, "number"))
-    with pytest.raises(UnsupportedEnsembleError) as caught:
-        read(pipeline)
-    assert "pipeline[-1]" in str(caught.value)
-    assert "pipeline[:-1].transform(X)" in str(caught.value)
-    step, rows = pipeline[-1], pipeline[:-1].transform(X)
-    np.testing.assert_allclose(read(step).predict(rows), pipeline.predict(X))
-
-
-def test_a_search_says_to_pass_its_best():
-    search = GridSearchCV(DecisionTreeRegressor(), {"max_depth": [1, 2]})
-    with pytest.raises(UnsupportedEnsembleError, match="Pass its best_estimator_"):
-        read(search)
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,11 @@ from defragtrees.methods.ensemble import (
 )
 from defragtrees.methods.measuring import Measuring, warn_of_unanswered
 from defragtrees.methods.settings import FLAG, Conflict, check_settings, setting
-from defragtrees.methods.validation import check_columns, make_generator
+from defragtrees.methods.validation import (
+    check_columns,
+    make_generator,
+    warn_of_other_columns,
+)
 from defragtrees.methods.words import check_days, with_kinds, words_of
 from defragtrees.outcome import make_outcome
 from defragtrees.problem import Problem
@@ -29,7 +33,7 @@ from defragtrees.readers import read_forest
 from defragtrees.rows import sources
 from defragtrees.rows.sources import open_source
 from defragtrees.rows.store import read_store
-from defragtrees.tables import check_finite
+from defragtrees.tables import check_finite, select_columns
 
 __all__ = ["RuleClassifier", "RuleRegressor", "Simplifier"]
 
@@ -95,6 +99,8 @@ class Simplifier(Measuring, BaseEstimator, ABC):
         if forest is None:
             self.ensemble_ = fit_ensemble(self, source, rng)
             forest = read_forest(self.ensemble_)
+            source.select(forest.feature_names)
+            check_columns(self, source.first().X)
         X = source.first().X
         self.forest_ = with_kinds(named_forest(forest, X), X, self.feature_labels)
         self._check_forest(self.forest_)
@@ -128,7 +134,9 @@ class Simplifier(Measuring, BaseEstimator, ABC):
     def _open(self, X, y, sample_weight, forest):
         """The source of the rows to fit on; few are loaded, whatever they are from."""
         source = open_source(X, y, sample_weight)
-        source.select(() if forest is None else forest.feature_names)
+        if forest is not None:
+            warn_of_other_columns(source.first().X, forest)
+            source.select(forest.feature_names)
         if source.n_rows() <= sources.MANY_ROWS:
             source = source.load()
         elif self._needs_numbers and not source.is_in_memory:
@@ -178,6 +186,7 @@ class Simplifier(Measuring, BaseEstimator, ABC):
         float64 array of shape (n_samples, n_features)
         """
         check_is_fitted(self, "rules_")
+        X = select_columns(X, self.rules_.feature_names)
         check_columns(self, X, reset=False)
         return _encoded(self.rules_, X)
 

@@ -141,7 +141,8 @@ FOR_CLASSES = """\
         each true class. The answer is the class that is expected to cost least.
     threshold : float, optional
         Of two classes, the second is answered from this probability on; without
-        `class_weight` and `costs`.
+        `class_weight` and `costs`. By default that of the ensemble, if it is one with
+        a threshold, else the likeliest class is answered.
 """
 
 
@@ -357,12 +358,15 @@ class DefragClassifier(RuleClassifier, _Defrag):
     def _decision(self, labels, store=None):
         """From probabilities to a class; without rows only to check the settings."""
         rates = np.ones(len(labels)) if store is None else store.class_rates()
+        threshold = self.threshold
+        if threshold is None and self.class_weight is None and self.costs is None:
+            threshold = self.forest_.threshold
         return make_decision(
             labels,
             rates,
             class_weight=self.class_weight,
             costs=self.costs,
-            threshold=self.threshold,
+            threshold=threshold,
         )
 
     def _refinement(self, problem, features):

@@ -10,6 +10,7 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import Pipeline
 
 from defragtrees.dates import column_kinds, dates_as_days
 from defragtrees.methods.validation import is_renamed, text_as_categories
@@ -55,8 +56,14 @@ def fit_ensemble(simplifier, source, rng):
         X = text_as_categories(X)
     else:
         ensemble = clone(simplifier.ensemble)
-    weights = {} if weight is None else {"sample_weight": weight}
-    return ensemble.fit(X, source.y, **weights)
+    if weight is None:
+        return ensemble.fit(X, source.y)
+    if isinstance(ensemble, Pipeline):
+        # Its steps before the last have no use for weights.
+        return ensemble.fit(
+            X, source.y, **{f"{ensemble.steps[-1][0]}__sample_weight": weight}
+        )
+    return ensemble.fit(X, source.y, sample_weight=weight)
 
 
 def _default_ensemble(simplifier, X, seed):

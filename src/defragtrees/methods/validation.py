@@ -1,13 +1,14 @@
 """What every method checks of what it is given: columns, names and seeds."""
 
 import numbers
+import warnings
 
 import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from defragtrees._optional import require
-from defragtrees.tables import category_lists, column_names
+from defragtrees.tables import category_lists, column_names, listed
 
 __all__ = [
     "check_columns",
@@ -15,6 +16,7 @@ __all__ = [
     "make_generator",
     "one_seed",
     "text_as_categories",
+    "warn_of_other_columns",
 ]
 
 MADE_UP_NAMES = ("x{1}", "x{0}", "f{0}", "{0}", "Column_{0}")
@@ -30,6 +32,31 @@ def text_as_categories(X):
         return X.astype({name: "category" for name in names})
     polars = require("polars", "A polars frame")
     return X.with_columns(polars.col(names).cast(polars.Categorical))
+
+
+def warn_of_other_columns(X, forest):
+    """Say that columns are taken by name, where others stand beside or between them.
+
+    Parameters
+    ----------
+    X : array-like or data frame
+    forest : Forest
+    """
+    names = column_names(X)
+    if names is None or not set(forest.feature_names) <= set(names):
+        return
+    used = tuple(name for name in names if name in set(forest.feature_names))
+    expected = {*forest.feature_names, *forest.other_names}
+    others = [name for name in names if name not in expected]
+    if others:
+        text = f"X has columns that the ensemble did not see: {listed(others)}"
+    elif used != forest.feature_names and not forest.other_names:
+        text = f"X has columns in another order than the ensemble saw: {listed(names)}"
+    else:
+        return
+    warnings.warn(
+        f"{text}. Those that it needs are taken by name.", UserWarning, stacklevel=5
+    )
 
 
 def check_columns(estimator, X, reset=True, ensure_min_samples=0):

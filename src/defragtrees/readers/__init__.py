@@ -66,8 +66,6 @@ def read_forest(ensemble, *, trust_pickle=False, trusted_types=(), **options):
     >>> bool((forest.predict(X) == ensemble.predict(X)).all())
     True
     """
-    if type(ensemble).__name__ == "FrozenEstimator":
-        ensemble = ensemble.estimator
     if isinstance(ensemble, Forest):
         return ensemble
     if isinstance(ensemble, (str, os.PathLike)):

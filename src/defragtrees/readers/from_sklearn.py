@@ -22,20 +22,21 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 from sklearn.exceptions import NotFittedError
-from sklearn.model_selection import GridSearchCV, RandomizedSearchCV
 from sklearn.pipeline import Pipeline
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.validation import check_is_fitted
 
 from defragtrees.errors import UnsupportedEnsembleError
 from defragtrees.forest import Forest, Tree, exact_threshold
+from defragtrees.readers import read_forest
 from defragtrees.readers._sklearn_hist import read_hist
+from defragtrees.readers.pipelines import read_pipeline
+from defragtrees.readers.wrappers import is_wrapper, read_wrapper
 
 __all__ = ["read"]
 
 NAME = "scikit-learn"
 
-SEARCHES = (GridSearchCV, RandomizedSearchCV)
 # Dummies whose answer is the same for every row; the others draw it at random.
 CONSTANT_STRATEGIES = (
     "prior",
@@ -55,7 +56,9 @@ def read(ensemble) -> Forest:
     ensemble : fitted scikit-learn estimator
         A decision tree or extra tree, a random forest, extra trees, (histogram)
         gradient boosting, AdaBoost or bagging of trees; classifier or regressor, with
-        one target.
+        one target. Also a Pipeline that ends in one, or in an ensemble of another
+        library; a search for one; and calibration, thresholds, votes and stacks of
+        some.
 
     Examples
     --------
@@ -64,6 +67,10 @@ def read(ensemble) -> Forest:
     >>> read(ensemble).predict([[0.2], [0.7]]).tolist()
     [3.0, 5.0]
     """
+    if isinstance(ensemble, Pipeline):
+        return read_pipeline(ensemble, read_forest)
+    if is_wrapper(ensemble):
+        return read_wrapper(ensemble, read_forest)
     make = _find_maker(ensemble)
     name = type(ensemble).__name__
     if _has_own_answers(ensemble):
@@ -86,18 +93,10 @@ def _find_maker(ensemble):
         if isinstance(ensemble, kinds):
             return make
     name = type(ensemble).__name__
-    if isinstance(ensemble, Pipeline):
-        advice = (
-            "the steps before the last one change X. Pass its last step, "
-            "pipeline[-1], and the X that this step sees, pipeline[:-1].transform(X)."
-        )
-    elif isinstance(ensemble, SEARCHES) or hasattr(ensemble, "best_estimator_"):
-        advice = "it is a search over ensembles. Pass its best_estimator_."
-    else:
-        advice = (
-            "of scikit-learn, decision trees, random forests, extra trees, (histogram) "
-            "gradient boosting, AdaBoost of trees and bagging of trees are read."
-        )
+    advice = (
+        "of scikit-learn, decision trees, random forests, extra trees, (histogram) "
+        "gradient boosting, AdaBoost of trees and bagging of trees are read."
+    )
     raise UnsupportedEnsembleError(f"Cannot read {name}: {advice}")
 
 

@@ -73,8 +73,11 @@ class DaskSource(Source):
         return Part(row)
 
     def select(self, names):
-        """Take only these columns of a data frame that has more."""
-        if is_frame(self.X) and set(names) < set(self.X.columns) and len(names):
+        """Take only these columns of a data frame that has them all."""
+        if not is_frame(self.X) or not len(names):
+            return
+        there = list(self.X.columns)
+        if set(names) <= set(there) and list(names) != there:
             self.X = self.X[list(names)]
 
     def load(self):

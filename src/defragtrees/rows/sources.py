@@ -4,6 +4,7 @@ A source gives its rows in parts, each a table with its labels and weights, and 
 part is looked at once. So no more than a few parts are in memory at a time.
 """
 
+import dataclasses
 import os
 from dataclasses import dataclass
 from importlib import import_module
@@ -16,7 +17,7 @@ from sklearn.utils.validation import _num_samples
 
 from defragtrees._optional import require
 from defragtrees.rows.shards import LocalShards, in_order, joined
-from defragtrees.tables import column_names
+from defragtrees.tables import column_names, select_columns
 
 __all__ = ["Part", "Source", "TableSource", "open_source"]
 
@@ -77,7 +78,7 @@ class Source:
         return next(iter(self.parts()))
 
     def select(self, names):
-        """Take only these columns, where the source has names and more columns."""
+        """Take only these columns, in this order, where the source has their names."""
 
     def load(self):
         """The same rows as a table in memory."""
@@ -161,6 +162,10 @@ class TableSource(Source):
         """The first few rows; all of them if there are not many."""
         n_rows = 5 if self.n_rows() > MANY_ROWS else self.n_rows()
         return Part(_slice(self.X, slice(0, n_rows)))
+
+    def select(self, names):
+        """Take only these columns of a data frame that has them all."""
+        self.X = select_columns(self.X, names)
 
     def load(self):
         """The table as it is."""
@@ -266,6 +271,11 @@ class IteratorSource(Source):
             self.head, self.n_read = [more], len(more.X)
         self.model = self.head[0]
         self.has_labels = self.model.y is not None
+        self.names = ()
+
+    def select(self, names):
+        """Take only these columns of data frames that have them all."""
+        self.names = names
 
     def n_rows(self):
         """Number of rows as far as it was read: just beyond MANY_ROWS at most."""
@@ -276,7 +286,9 @@ class IteratorSource(Source):
 
     def first(self):
         """The first table."""
-        return self.model
+        return dataclasses.replace(
+            self.model, X=select_columns(self.model.X, self.names)
+        )
 
     def parts(self):
         """The tables, large ones in slices; only once."""
@@ -289,7 +301,8 @@ class IteratorSource(Source):
                         f"All tables of the iterator must come with {name}, or none "
                         "of them."
                     )
-            yield from TableSource(own.X, own.y, own.sample_weight).parts()
+            X = select_columns(own.X, self.names)
+            yield from TableSource(X, own.y, own.sample_weight).parts()
 
 
 def _checked_length(values, n_rows, role):

@@ -1,13 +1,14 @@
 """simplify_path: the rule lists from one rule up, measured on rows held out."""
 
 import math
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 
 import numpy as np
 from sklearn.model_selection import train_test_split
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from defragtrees import plots, render
+from defragtrees.methods.defrag import DefragClassifier
 from defragtrees.methods.validation import one_seed
 from defragtrees.metrics.rulesets import trade_off_scores
 from defragtrees.outcome.measures import MEASURES
@@ -15,7 +16,7 @@ from defragtrees.outcome.scoring import cost_matrix
 from defragtrees.readers import read_forest
 from defragtrees.rows.evaluation import Told, rule_scores
 from defragtrees.rules import RuleSet
-from defragtrees.simplification import simplify
+from defragtrees.simplification import check_names, simplify
 from defragtrees.tables import check_finite, take_rows
 
 __all__ = ["PathPoint", "RulePath", "measure_path", "simplify_path"]
@@ -209,6 +210,7 @@ def simplify_path(
     """
     if not settings.pop("refine", True):
         raise ValueError("simplify_path needs refine=True; got refine=False.")
+    check_names(settings, [f.name for f in fields(DefragClassifier)], "simplify_path")
     seed = one_seed(random_state)
     y = None if y is None else column_or_1d(y)
     check_consistent_length(X, y, sample_weight)

@@ -1,25 +1,138 @@
 """simplify: the one call that picks the right estimator."""
 
+import functools
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields
+from typing import Any, Literal, TypeVar
+
 from defragtrees.methods import estimator_for
+from defragtrees.methods.defrag import DefragClassifier, DefragRegressor
 from defragtrees.readers import read_forest
+from defragtrees.tables import nearest
 
-__all__ = ["simplify"]
+__all__ = ["check_names", "simplify"]
+
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def simplify(ensemble, X, y=None, sample_weight=None, **settings):
+def with_guesses(function: Function) -> Function:
+    """A function that, called with a name that it does not have, guesses another."""
+
+    @functools.wraps(function)
+    def call(*arguments: Any, **settings: Any) -> Any:
+        check_names(settings, inspect.signature(function).parameters, function.__name__)
+        return function(*arguments, **settings)
+
+    return call  # type: ignore[return-value]
+
+
+def check_names(given: Iterable[str], names: Iterable[str], function: str) -> None:
+    """Refuse settings of other names, with a guess at the one that was meant.
+
+    Examples
+    --------
+    >>> check_names(["max_rule"], ["max_rules", "features"], "simplify")
+    Traceback (most recent call last):
+    TypeError: simplify() has no setting 'max_rule'; did you mean 'max_rules'?
+    """
+    names = list(names)
+    for name in given:
+        if name not in names:
+            guess = nearest(name, names)
+            raise TypeError(f"{function}() has no setting {name!r}; {guess}")
+
+
+@with_guesses
+def simplify(
+    ensemble: Any,
+    X: Any,
+    y: Any = None,
+    sample_weight: Any = None,
+    *,
+    max_rules: int = 10,
+    form: Literal["list", "standalone", "points"] = "list",
+    max_conditions: int | None = None,
+    min_coverage: float = 0.0,
+    features: Sequence[str | int] | str | int | None = None,
+    criterion: Literal["both", "probability", "error"] = "both",
+    class_weight: Literal["balanced"] | Mapping[Any, float] | None = None,
+    costs: Any = None,
+    threshold: float | None = None,
+    brevity: float = 0.01,
+    augment: Literal["auto"] | int = "auto",
+    target: Literal["ensemble", "labels"] = "ensemble",
+    refine: bool = True,
+    n_restarts: int = 20,
+    inference: Literal["fab", "em"] = "fab",
+    statement_weight: Literal["paper"] | float = 3.0,
+    init: Literal["seeded", "random"] = "seeded",
+    max_iter: int = 200,
+    tol: float = 1e-5,
+    screening: Literal["auto"] | bool = "auto",
+    shorten_thresholds: bool = True,
+    feature_labels: Mapping[str, str] | Sequence[str] | None = None,
+    class_labels: Mapping[Any, str] | Sequence[str] | None = None,
+    engine: str = "auto",
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    callback: Callable[..., Any] | None = None,
+    verbose: int = 0,
+) -> DefragClassifier | DefragRegressor:
     """A fitted DefragClassifier or DefragRegressor, as the ensemble asks for.
 
     Parameters
     ----------
-    ensemble : fitted ensemble, path or Forest
+    ensemble : fitted ensemble, pipeline or estimator around one, path or Forest
     X : array-like or data frame of shape (n_samples, n_features)
         Rows such as the ensemble was trained on; or the path of a Parquet file, an
         iterator of tables, or a Dask array or data frame.
     y : array-like of shape (n_samples,), optional
-        Needed only to report errors, or for `target="labels"`.
+        Needed only to report errors and rates, or for `target="labels"`.
     sample_weight : array-like of shape (n_samples,), optional
-    **settings
-        Parameters of the estimator.
+    max_rules : int, default=10
+        Most rules, the last "otherwise" or the base included.
+    form : {"list", "standalone", "points"}, default="list"
+        In order, each true by itself, or with points that add up.
+    max_conditions : int, optional
+        Most conditions of one rule.
+    min_coverage : float, default=0.0
+        Share of the training rows that each rule must answer.
+    features : sequence of str or int, optional
+        Features that rules may use, by name or by number; all by default.
+    criterion : {"both", "probability", "error"}, default="both"
+        Whether rules for classes tell how likely each is, decide for one, or both.
+    class_weight : "balanced" or dict from class to float, optional
+        What a mistake in each class costs.
+    costs : dict from (true class, answered class) to float, or array, optional
+        What each mistake costs.
+    threshold : float, optional
+        Of two classes, the second is answered from this probability on.
+    brevity : float, default=0.01
+        What a condition must explain, in nats a row.
+    augment : "auto" or int, default="auto"
+        How many rows to draw near the data and to label with the ensemble.
+    target : {"ensemble", "labels"}, default="ensemble"
+        What the rules imitate: the ensemble, or y.
+    refine : bool, default=True
+        Search for the short list; without it the paper's mixture is fitted, with the
+        next seven settings.
+    n_restarts, inference, statement_weight, init, max_iter, tol, screening
+        Of the paper's mixture; see `DefragClassifier`.
+    shorten_thresholds : bool, default=True
+        Round thresholds where no training row changes its side.
+    feature_labels, class_labels : dict or sequence of str, optional
+        What features and classes are called where people read.
+    engine : {"auto", "numpy", "numba", "cuda"}, default="auto"
+        What computes on rows.
+    random_state : int, RandomState, Generator or None, default=None
+        The same seed gives the same rules.
+    n_jobs : int or None, default=None
+        Threads.
+    callback : callable, optional
+        Without refine, called with a record of every iteration.
+    verbose : int, default=0
+        1 shows a progress bar.
 
     Returns
     -------
@@ -34,6 +147,24 @@ def simplify(ensemble, X, y=None, sample_weight=None, **settings):
     >>> simplify(ensemble, X, max_rules=3, random_state=0).rules_.n_rules
     3
     """
+    given = dict(locals())
+    settings = {one.name: given[one.name] for one in fields(DefragClassifier)}
     forest = read_forest(ensemble)
     kind = estimator_for("defrag", forest.outcome)
-    return kind(ensemble, **settings).fit_forest(forest, X, y, sample_weight)
+    settings = _settings_for(kind, settings, forest.outcome)
+    return kind(**settings).fit_forest(forest, X, y, sample_weight)
+
+
+def _settings_for(kind, settings, outcome):
+    """The settings that an estimator has; others must be as by default."""
+    known = {one.name for one in fields(kind)}
+    for one in fields(DefragClassifier):
+        is_default = settings[one.name] is one.default or (
+            isinstance(one.default, str) and settings[one.name] == one.default
+        )
+        if one.name not in known and not is_default:
+            raise TypeError(
+                f"{one.name} is for ensembles that answer with a class; this one is "
+                f"for {outcome.task}. Leave it out."
+            )
+    return {name: value for name, value in settings.items() if name in known}

@@ -5,6 +5,7 @@ positions in its list of categories, a missing value as NaN. A category that is 
 the list gets the position after the last one.
 """
 
+import difflib
 from numbers import Integral
 
 import numpy as np
@@ -26,6 +27,7 @@ __all__ = [
     "column_names",
     "feature_index",
     "listed",
+    "nearest",
     "read_matrix",
     "select_columns",
     "take_rows",
@@ -255,6 +257,15 @@ def listed(items):
     """
     items = list(items)
     return ", ".join(repr(item) for item in items[:5]) + (", …" if items[5:] else "")
+
+
+def nearest(name, names):
+    """A guess at the name that was meant, or all names; the end of a sentence."""
+    near = difflib.get_close_matches(name, list(names), n=1, cutoff=0.6)
+    if not near:
+        lower = {other.lower(): other for other in names}
+        near = [lower[name.lower()]] if name.lower() in lower else []
+    return f"did you mean {near[0]!r}?" if near else f"it has {listed(names)}."
 
 
 def _any(categories):

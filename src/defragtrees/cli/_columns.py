@@ -1,13 +1,12 @@
 """Which columns of a file a model asks for."""
 
 import dataclasses
-import difflib
 import re
 
 from defragtrees.methods.validation import is_renamed
-from defragtrees.tables import listed
+from defragtrees.tables import listed, nearest
 
-__all__ = ["find_column", "match_columns", "nearest", "rule_columns"]
+__all__ = ["find_column", "match_columns", "rule_columns"]
 
 # What pandas writes for an index that nobody named.
 INDEX_NAME = re.compile(r"|Unnamed: \d+|__index_level_\d+__")
@@ -97,12 +96,3 @@ def rule_columns(rules, names):
     """For each feature that the rules ask about, its number and its column."""
     used = [rules.feature_names.index(name) for name in rules.features]
     return {j: find_column(rules.feature_names[j], list(names), "A rule") for j in used}
-
-
-def nearest(name, names):
-    """A guess at the name that was meant, or all names; the end of a sentence."""
-    near = difflib.get_close_matches(name, list(names), n=1, cutoff=0.6)
-    if not near:
-        lower = {other.lower(): other for other in names}
-        near = [lower[name.lower()]] if name.lower() in lower else []
-    return f"did you mean {near[0]!r}?" if near else f"it has {listed(names)}."

@@ -4,8 +4,8 @@ import csv
 
 import click
 
-from defragtrees.cli._columns import nearest
 from defragtrees.cli._labels import find_positions
+from defragtrees.tables import nearest
 
 __all__ = ["CLASS_WEIGHT", "COST", "named_costs", "named_weights"]
 

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import click
 
-from defragtrees.cli._columns import nearest
 from defragtrees.cli._command import NAMES, gather
+from defragtrees.tables import nearest
 
 __all__ = ["LABELS", "label_options", "merged_labels", "relabelled"]
 

@@ -2,13 +2,13 @@
 
 import click
 
-from defragtrees.cli._columns import nearest
 from defragtrees.cli._command import NAMES, gather
 from defragtrees.cli._decisions import CLASS_WEIGHT, COST, named_costs, named_weights
 from defragtrees.cli._display import LABELS, merged_labels
 from defragtrees.cli._progress import ticking
 from defragtrees.methods import METHODS, estimator_for
 from defragtrees.methods.refining import CRITERIA
+from defragtrees.tables import nearest
 
 __all__ = ["FOR_DEFRAG", "fit", "method_options", "method_settings", "settings_of"]
 

@@ -1,0 +1,78 @@
+"""simplify: one call, whose settings are those of the estimators."""
+
+import inspect
+from dataclasses import fields
+from pathlib import Path
+
+import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+import defragtrees
+from defragtrees import (
+    DefragClassifier,
+    DefragRegressor,
+    simplify,
+    simplify_path,
+)
+
+RNG = np.random.default_rng(0)
+X = RNG.random((80, 3))
+Y = (X[:, 0] > 0.5).astype(int)
+FOREST = RandomForestClassifier(5, random_state=0).fit(X, Y)
+ROWS = ("X", "y", "sample_weight")
+
+
+def test_settings_and_defaults_are_those_of_the_estimator():
+    named = inspect.signature(simplify).parameters
+    expected = {one.name: one.default for one in fields(DefragClassifier)}
+    found = {name: p.default for name, p in named.items() if name not in ROWS}
+    assert found.pop("ensemble") is inspect.Parameter.empty
+    expected.pop("ensemble")
+    assert found == expected
+    kinds = {p.kind for name, p in named.items() if name in expected}
+    assert kinds == {inspect.Parameter.KEYWORD_ONLY}
+
+
+def test_every_setting_has_a_type_and_is_in_the_docstring():
+    for name, parameter in inspect.signature(simplify).parameters.items():
+        assert parameter.annotation is not inspect.Parameter.empty, name
+        assert name in simplify.__doc__, name
+
+
+def test_type_checkers_are_told_of_the_types():
+    assert (Path(defragtrees.__file__).parent / "py.typed").exists()
+
+
+@pytest.mark.parametrize(
+    ("wrong", "guess"),
+    [
+        ("max_rule", "did you mean 'max_rules'?"),
+        ("randomstate", "did you mean 'random_state'?"),
+        ("conditions", "did you mean 'max_conditions'?"),
+    ],
+)
+def test_a_name_that_is_not_there_gets_a_guess(wrong, guess):
+    with pytest.raises(TypeError) as caught:
+        simplify(FOREST, X, **{wrong: 5})
+    assert str(caught.value) == f"simplify() has no setting {wrong!r}; {guess}"
+    with pytest.raises(TypeError, match=r"simplify_path\(\) has no setting"):
+        simplify_path(FOREST, X, **{wrong: 5})
+
+
+def test_settings_reach_the_estimator():
+    simple = simplify(FOREST, X, Y, max_rules=3, threshold=0.3, random_state=0)
+    assert isinstance(simple, DefragClassifier)
+    assert (simple.max_rules, simple.threshold, simple.random_state) == (3, 0.3, 0)
+    assert simple.ensemble is FOREST
+    direct = DefragClassifier(FOREST, max_rules=3, threshold=0.3, random_state=0)
+    assert direct.fit(X, Y).rules_ == simple.rules_
+
+
+def test_settings_for_classes_are_refused_for_numbers():
+    regressor = RandomForestRegressor(5, random_state=0).fit(X, X[:, 0])
+    simple = simplify(regressor, X, max_rules=3, random_state=0)
+    assert isinstance(simple, DefragRegressor)
+    for name, value in (("threshold", 0.3), ("criterion", "error")):
+        with pytest.raises(TypeError, match=f"{name} is for ensembles that answer"):
+            simplify(regressor, X, **{name: value})

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import sparse
 
+from defragtrees.dates import column_kinds
 from defragtrees.tables import (
     category_lists,
     check_finite,
@@ -91,9 +92,12 @@ class TestArrays:
             read_matrix([[1, 2], [3]])
 
     @pytest.mark.parametrize("kind", [sparse.csr_matrix, sparse.coo_array])
-    def test_sparse_tables_are_refused(self, kind):
-        with pytest.raises(TypeError, match=r"got a sparse matrix. Pass X.toarray\(\)"):
-            read_matrix(kind(np.eye(2)))
+    def test_sparse_tables_have_their_zeros(self, kind):
+        assert rows(read_matrix(kind([[0.0, 2.0], [3.0, 0.0]]))) == [[0, 2], [3, 0]]
+
+    def test_huge_sparse_tables_are_refused(self):
+        with pytest.raises(ValueError, match="has 100000 rows and 100000 columns"):
+            read_matrix(sparse.csr_matrix((100_000, 100_000)))
 
     def test_complex_numbers_are_refused(self):
         with pytest.raises(ValueError, match="Complex data not supported"):
@@ -285,6 +289,14 @@ class TestPandas:
         assert column(read_matrix(frame)) == [1.0, None, 0.0]
         assert column(read_matrix(frame, categories=((0, 1),))) == [1.0, None, 0.0]
         assert category_lists(frame) == (None,)
+
+    @pytest.mark.parametrize("dtype", ["string", "str", "category"])
+    def test_text_with_gaps(self, dtype, pandas):
+        frame = pandas.DataFrame({"a": pandas.array(["x", None, "y"], dtype="string")})
+        frame = frame.astype(dtype)
+        assert category_lists(frame) == (("x", "y"),)
+        assert column(read_matrix(frame, categories=(("x", "y"),))) == [0, None, 1]
+        assert column_kinds(frame) == (None,)
 
     def test_missing_values_of_every_kind(self, pandas):
         values = [1, None, NAN, pandas.NA, pandas.NaT, decimal.Decimal("NaN")]

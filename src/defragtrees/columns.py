@@ -16,6 +16,7 @@ __all__ = [
     "as_positions",
     "categories_of",
     "frame_column",
+    "is_missing",
 ]
 
 NUMBER_KINDS = "biuf"
@@ -124,7 +125,7 @@ def _as_floats(values, name):
             _refuse_kind("M", name, kind.__name__)
     try:
         return np.array(
-            [np.nan if _is_missing(value) else value for value in values],
+            [np.nan if is_missing(value) else value for value in values],
             dtype=np.float64,
         ).reshape(len(values))
     except (TypeError, ValueError) as error:
@@ -143,7 +144,7 @@ def categories_of(column):
     values = _distinct(column)
     if not any(isinstance(value, (str, bytes)) for value in values):
         return None
-    present = [value for value in values if not _is_missing(value)]
+    present = [value for value in values if not is_missing(value)]
     return tuple(sorted(present, key=lambda value: (type(value).__name__, value)))
 
 
@@ -162,7 +163,7 @@ def as_positions(column, labels):
     position = {category: float(j) for j, category in enumerate(labels)}
 
     def find(value):
-        return np.nan if _is_missing(value) else position.get(value, len(labels))
+        return np.nan if is_missing(value) else position.get(value, len(labels))
 
     if column.numbers is not None:
         distinct, codes = np.unique(column.numbers, return_inverse=True)
@@ -172,6 +173,13 @@ def as_positions(column, labels):
     return places if column.codes is None else np.append(places, np.nan)[column.codes]
 
 
-def _is_missing(value):
+def is_missing(value):
+    """Whether a value is missing: None, NaN, NaT or pandas.NA.
+
+    Examples
+    --------
+    >>> is_missing(None), is_missing(float("nan")), is_missing("")
+    (True, True, False)
+    """
     # pandas.NA is neither equal nor unequal to itself.
     return value is None or type(value).__name__ == "NAType" or value != value

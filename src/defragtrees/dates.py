@@ -8,6 +8,8 @@ import datetime as dt
 
 import numpy as np
 
+from defragtrees.columns import is_missing
+
 __all__ = ["as_days", "column_kinds", "dates_as_days", "days_kind", "object_as_days"]
 
 MICROSECONDS = 86_400_000_000  # of a day
@@ -40,8 +42,8 @@ def days_kind(column):
 
 
 def _kind_of_objects(column):
-    present = (value for value in column.head(100).tolist() if value is not None)
-    first = next((value for value in present if value == value), None)
+    values = column.head(100).tolist()
+    first = next((value for value in values if not is_missing(value)), None)
     if isinstance(first, dt.datetime):
         return "datetime"
     for type_, kind in (

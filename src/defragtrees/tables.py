@@ -22,6 +22,7 @@ from defragtrees.columns import (
 from defragtrees.dates import dates_as_days
 
 __all__ = [
+    "as_dense",
     "category_lists",
     "check_finite",
     "column_names",
@@ -32,6 +33,8 @@ __all__ = [
     "select_columns",
     "take_rows",
 ]
+
+MOST_CELLS = 2**30  # of a sparse matrix that is written out, 8 bytes each
 
 
 def column_names(X):
@@ -52,6 +55,19 @@ def column_names(X):
             "comes more than once. Rename or drop the repeated columns."
         )
     return names
+
+
+def as_dense(X):
+    """X with a cell for each zero, if it is a sparse matrix; else as it is."""
+    if not sparse.issparse(X):
+        return X
+    if X.shape[0] * X.shape[1] > MOST_CELLS:
+        raise ValueError(
+            f"A sparse X must have at most {MOST_CELLS:,} cells, zeros included; it "
+            f"has {X.shape[0]} rows and {X.shape[1]} columns. Pass fewer rows, or only "
+            "the columns that the ensemble uses."
+        )
+    return X.toarray()
 
 
 def take_rows(values, rows):
@@ -136,10 +152,7 @@ def read_matrix(
     >>> read_matrix([["b", 1.0], ["z", 2.0]], categories=(("a", "b"), None)).tolist()
     [[1.0, 1.0], [2.0, 2.0]]
     """
-    if sparse.issparse(X):
-        raise TypeError(
-            "A dense table is needed; got a sparse matrix. Pass X.toarray() instead."
-        )
+    X = as_dense(X)
     if _is_frame(X):
         columns = _frame_columns(X, names, kinds, what, needed)
         n_rows, n_columns = len(X), len(columns)

@@ -238,8 +238,12 @@ def test_evaluating_nothing():
         simplify(forest, X, random_state=0).evaluate(X[:0])
 
 
-def test_sparse_table():
+def test_sparse_table_is_a_table_with_zeros():
     from scipy import sparse
 
-    with pytest.raises(TypeError, match="dense"):
-        simplify(forest, sparse.csr_matrix(X))
+    table = np.where(X > 0, X, 0.0)
+    sparse_table = sparse.csr_matrix(table)
+    simple = simplify(forest, sparse_table, y, random_state=0)
+    assert simple.rules_ == simplify(forest, table, y, random_state=0).rules_
+    assert (simple.predict(sparse_table) == simple.predict(table)).all()
+    assert simple.evaluate(sparse_table, y) == simple.evaluate(table, y)

@@ -33,7 +33,7 @@ from defragtrees.readers import read_forest
 from defragtrees.rows import sources
 from defragtrees.rows.sources import open_source
 from defragtrees.rows.store import read_store
-from defragtrees.tables import check_finite, select_columns
+from defragtrees.tables import as_dense, check_finite, select_columns
 
 __all__ = ["RuleClassifier", "RuleRegressor", "Simplifier"]
 
@@ -186,7 +186,7 @@ class Simplifier(Measuring, BaseEstimator, ABC):
         float64 array of shape (n_samples, n_features)
         """
         check_is_fitted(self, "rules_")
-        X = select_columns(X, self.rules_.feature_names)
+        X = select_columns(as_dense(X), self.rules_.feature_names)
         check_columns(self, X, reset=False)
         return _encoded(self.rules_, X)
 
@@ -242,6 +242,7 @@ class Simplifier(Measuring, BaseEstimator, ABC):
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.input_tags.string = False
+        tags.input_tags.sparse = True
         return tags
 
 

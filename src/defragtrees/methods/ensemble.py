@@ -49,7 +49,8 @@ def fit_ensemble(simplifier, source, rng):
         )
     X, weight = source.X, source.sample_weight
     kinds = column_kinds(X)
-    if kinds and any(kinds):
+    # The steps of a pipeline may want dates as they are.
+    if kinds and any(kinds) and not isinstance(simplifier.ensemble, Pipeline):
         X = dates_as_days(X, kinds)
     if simplifier.ensemble is None:
         ensemble = _default_ensemble(simplifier, X, int(rng.integers(2**31)))

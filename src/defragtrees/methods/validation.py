@@ -8,6 +8,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import validate_data
 
 from defragtrees._optional import require
+from defragtrees.columns import as_numbers, as_positions, frame_column
 from defragtrees.tables import category_lists, column_names, listed
 
 __all__ = [
@@ -23,15 +24,32 @@ MADE_UP_NAMES = ("x{1}", "x{0}", "f{0}", "{0}", "Column_{0}")
 
 
 def text_as_categories(X):
-    """A frame with its columns of text as categories; anything else as it is."""
+    """A frame of plain numbers and categories; anything else as it is.
+
+    Columns of text become categories. Columns of pandas that know missing values other
+    than NaN, which libraries do not take, become numbers or categories without them.
+    """
     categories = category_lists(X) or ()
+    if hasattr(X, "iloc") and categories:
+        return _plain_pandas(X, categories)
     names = [name for j, name in enumerate(getattr(X, "columns", ())) if categories[j]]
     if not names:
         return X
-    if hasattr(X, "iloc"):
-        return X.astype({name: "category" for name in names})
     polars = require("polars", "A polars frame")
     return X.with_columns(polars.col(names).cast(polars.Categorical))
+
+
+def _plain_pandas(X, categories):
+    pandas = require("pandas", "A data frame")
+    X = X.copy(deep=False)
+    for j, labels in enumerate(categories):
+        column = frame_column(X, j, X.columns[j])
+        if labels is not None:
+            codes = np.nan_to_num(as_positions(column, labels), nan=-1).astype(int)
+            X.isetitem(j, pandas.Categorical.from_codes(codes, list(labels)))
+        elif not isinstance(X.dtypes.iloc[j], np.dtype) or X.dtypes.iloc[j].kind == "O":
+            X.isetitem(j, as_numbers(column))
+    return X
 
 
 def warn_of_other_columns(X, forest):

@@ -17,7 +17,7 @@ from sklearn.utils.validation import _num_samples
 
 from defragtrees._optional import require
 from defragtrees.rows.shards import LocalShards, in_order, joined
-from defragtrees.tables import column_names, select_columns
+from defragtrees.tables import as_dense, column_names, select_columns
 
 __all__ = ["Part", "Source", "TableSource", "open_source"]
 
@@ -138,6 +138,7 @@ class TableSource(Source):
     is_in_memory = True
 
     def __init__(self, X, y=None, sample_weight=None):
+        X = as_dense(X)
         n_rows = _num_samples(X)
         if isinstance(sample_weight, Number):
             sample_weight = np.full(n_rows, float(sample_weight))

@@ -7,9 +7,9 @@ import numpy as np
 import sklearn
 from sklearn.preprocessing import OneHotEncoder
 
+from defragtrees.columns import is_missing
 from defragtrees.errors import UnsupportedEnsembleError
 from defragtrees.readers.pipelines.maps import LabelTable
-from defragtrees.readers.pipelines.regions import is_missing
 
 __all__ = ["encoded_columns", "without_names"]
 

@@ -12,12 +12,12 @@ from typing import Any
 
 import numpy as np
 
+from defragtrees.columns import is_missing
 from defragtrees.errors import UnsupportedEnsembleError
 from defragtrees.readers.pipelines.regions import (
     LARGEST,
     UNKNOWN,
     Region,
-    is_missing,
     numbers_before,
     numbers_of,
 )

@@ -8,23 +8,19 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from defragtrees.columns import is_missing
+
 __all__ = [
     "LARGEST",
     "UNKNOWN",
     "LabelSet",
     "Region",
-    "is_missing",
     "numbers_before",
     "numbers_of",
 ]
 
 LARGEST = float(np.finfo(np.float64).max)
 UNKNOWN = object()  # a category that nobody has seen
-
-
-def is_missing(value):
-    """Whether a value of a column is missing: None, NaN or pandas.NA."""
-    return value is None or type(value).__name__ == "NAType" or value != value
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,10 +30,11 @@ from sklearn.preprocessing import (
     TargetEncoder,
 )
 
+from defragtrees.columns import is_missing
 from defragtrees.errors import UnsupportedEnsembleError
 from defragtrees.readers.pipelines.encoders import encoded_columns, without_names
 from defragtrees.readers.pipelines.maps import Fill, Indicator, Monotone, Steps
-from defragtrees.readers.pipelines.regions import LARGEST, is_missing, numbers_before
+from defragtrees.readers.pipelines.regions import LARGEST, numbers_before
 
 __all__ = ["derive", "sparse_output"]
 

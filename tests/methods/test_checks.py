@@ -82,12 +82,14 @@ def test_row_order_has_no_say(estimator):
     methods.check_row_order_has_no_say(estimator, forest, X, y)
 
 
-FOREST_DRAWS_ROWS = {
-    "check_sample_weight_equivalence_on_dense_data": (
-        "the random forest that is fitted by default draws rows, so a weight of two "
-        "is not a row given twice; with a single tree the check passes (below)"
-    )
-}
+FOREST_DRAWS_ROWS = dict.fromkeys(
+    (
+        "check_sample_weight_equivalence_on_dense_data",
+        "check_sample_weight_equivalence_on_sparse_data",
+    ),
+    "the random forest that is fitted by default draws rows, so a weight of two is not "
+    "a row given twice; with a single tree the check passes (below)",
+)
 
 
 @pytest.mark.filterwarnings("ignore::UserWarning")

@@ -28,6 +28,7 @@ FLOORS = {
     "intervals": 0,
     "_version": 0,
     "render": 0,
+    "scorecards": 0,
     "scores": 0,
     "sentences": 0,
     "progress": 0,
@@ -202,6 +203,7 @@ def test_public_measures_are_the_promised_ones_with_examples():
         "r2",
         "recall",
         "rmse",
+        "score_table",
         "similarity",
         "stability",
     ]

@@ -8,6 +8,7 @@ import numpy as np
 
 from defragtrees import render
 from defragtrees.conditions import Condition, Rule
+from defragtrees.scorecards import reachable_totals
 
 __all__ = [
     "LAST",
@@ -23,6 +24,7 @@ __all__ = [
     "told_text",
 ]
 
+N_TOTALS = 7  # that are told with their probability
 LAST = {"average": "always", "points": "base"}  # what the default is called
 
 
@@ -86,16 +88,35 @@ def combination_text(rules):
     """
     if rules.decision == "points":
         meaning = rules.outcome.sum_text(rules.unit, rules.origin)
-        return render.plain(
+        text = (
             "Add up the points of the base and of all rules that hold: the total is "
-            f"{meaning}."
+            f"{meaning}.{_scale_text(rules)}"
         )
+        return render.plain(text)
     if rules.decision == "standalone" and rules.rules:
         return (
             "Each rule is told of all rows in which it holds; where several hold, the "
             "answer is their mean by these rows."
         )
     return ""
+
+
+def _scale_text(rules):
+    """From some totals of whole points to probabilities, as a sentence."""
+    points = [rule.points[0] for rule in rules]
+    is_whole = all(float(value).is_integer() for value in points)
+    if len(rules.classes or ()) != 2 or not rules.rules or not is_whole:
+        return ""
+    totals = reachable_totals(points)
+    places = np.linspace(0, len(totals) - 1, min(N_TOTALS, len(totals)))
+    totals = totals[places.round().astype(int)]
+    likely = rules.outcome.linked(rules.values_of(totals[:, None]))[:, 1]
+    parts = [
+        f"{render.share(share)} at {render.number(total)}"
+        for total, share in zip(totals, likely, strict=True)
+    ]
+    label = rules.outcome.label_text(rules.classes[1])
+    return f" Probability of {label}: {', '.join(parts)}."
 
 
 def decision_text(rules):

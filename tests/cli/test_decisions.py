@@ -71,6 +71,11 @@ def test_a_class_that_no_rule_answers_is_said(call, inputs):
         (["--cost", "bad:good=5"], {"costs": {("bad", "good"): 5}}),
         (["--threshold", ".8"], {"threshold": 0.8}),
         (["--brevity", "0"], {"brevity": 0}),
+        (["--form", "standalone"], {"form": "standalone"}),
+        (
+            ["--form", "points", "--points", "integer", "--points-to-double", "20"],
+            {"form": "points", "points": "integer", "points_to_double": 20},
+        ),
         (["--min-coverage", "0.3"], {"min_coverage": 0.3}),
     ],
 )
@@ -136,6 +141,9 @@ def test_report_takes_them(call, inputs, tmp_path):
         (["--threshold", ".5", "--cost", "bad:good=5"], "threshold or costs, not both"),
         (["--criterion", "profit"], "'profit' is not one of"),
         (["--brevity", "-1"], "-1.0 is not in the range x>=0"),
+        (["--form", "tree"], "'tree' is not one of"),
+        (["--points", "integer"], "points='integer' needs form='points'"),
+        (["--method", "distilled", "--form", "points"], "--form is not for --method"),
         (["--min-coverage", "1.5"], "1.5 is not in the range 0<=x<=1"),
         (["--method", "distilled", "--threshold", ".5"], "--threshold is not for"),
         (["--method", "distilled", "--brevity", "0"], "--brevity is not for --method"),

@@ -149,6 +149,8 @@ def test_names_are_the_promised_ones_and_documented():
         "regions",
         "rule_panels",
         "rule_table",
+        "score_risk",
+        "scorecard",
         "trade_off",
     ]
     for name in plots.__all__:

@@ -7,6 +7,7 @@ from defragtrees.cli._decisions import CLASS_WEIGHT, COST, named_costs, named_we
 from defragtrees.cli._display import LABELS, merged_labels
 from defragtrees.cli._progress import ticking
 from defragtrees.methods import METHODS, estimator_for
+from defragtrees.methods.forms import FORMS
 from defragtrees.methods.refining import CRITERIA
 from defragtrees.tables import nearest
 
@@ -14,7 +15,14 @@ __all__ = ["FOR_DEFRAG", "fit", "method_options", "method_settings", "settings_o
 
 # What only the default method has; the first ones are for classes.
 FOR_CLASSES = ("criterion", "class_weight", "costs", "threshold")
-FOR_DEFRAG = (*FOR_CLASSES, "brevity", "min_coverage")
+FOR_DEFRAG = (
+    *FOR_CLASSES,
+    "form",
+    "points",
+    "points_to_double",
+    "brevity",
+    "min_coverage",
+)
 SPELLED = {"costs": "--cost", "class_labels": "--class-names"}
 
 # By the names of the settings that they are; "target" is a column here.
@@ -49,6 +57,25 @@ OPTIONS = {
         type=click.Choice(["ensemble", "labels"]),
         help="What the rules imitate: the model's answers, or the target column. "
         "[default: the method's own; ensemble for defrag]",
+    ),
+    "form": click.option(
+        "--form",
+        type=click.Choice(list(FORMS)),
+        help="How the rules say it: in order, each on its own, or with points that add "
+        "up. [default: list]",
+    ),
+    "points": click.option(
+        "--points",
+        type=click.Choice(["exact", "integer"]),
+        help="With --form points: integer makes a scorecard of whole points. "
+        "[default: exact]",
+    ),
+    "points_to_double": click.option(
+        "--points-to-double",
+        type=click.IntRange(min=1),
+        metavar="N",
+        help="With --points integer and two classes, how many points double the odds. "
+        "[default: as few as say it well]",
     ),
     "criterion": click.option(
         "--criterion",

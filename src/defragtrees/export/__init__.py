@@ -21,6 +21,7 @@ FORMATS = {
     "latex": "defragtrees.export.to_latex",
     "markdown": "defragtrees.export.to_markdown",
     "onnx": "defragtrees.export.to_onnx",
+    "pmml": "defragtrees.export.to_pmml",
     "python": "defragtrees.export.to_python",
     "sklearn": "defragtrees.export.to_tree",
     "sql": "defragtrees.export.to_sql",
@@ -40,8 +41,8 @@ def export(
     ----------
     rules : RuleSet
     format : str
-        "html", "json", "latex", "markdown", "onnx", "python", "sklearn", "sql" or
-        "text".
+        "html", "json", "latex", "markdown", "onnx", "pmml", "python", "sklearn", "sql"
+        or "text".
     path : path, optional
         The file appears when it is complete; one that is there already is replaced
         then. Not for "sklearn", which is no file.

@@ -10,9 +10,8 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from defragtrees.methods.base import RuleClassifier, RuleRegressor, Simplifier
-from defragtrees.methods.components import (
-    listed_components,
-)
+from defragtrees.methods.components import listed_components
+from defragtrees.methods.defrag_settings import FOR_CLASSES, PARAMETERS
 from defragtrees.methods.docstrings import with_shared
 from defragtrees.methods.forms import FORMS
 from defragtrees.methods.listing import component_rules
@@ -31,6 +30,7 @@ from defragtrees.methods.settings import (
 from defragtrees.mixture.engines import ENGINES, check_engine
 from defragtrees.mixture.starts import STARTS
 from defragtrees.outcome.decision import make_decision
+from defragtrees.scorecards import Scoring
 
 __all__ = ["DefragClassifier", "DefragRegressor"]
 
@@ -48,109 +48,13 @@ MADE_BY_FIT = (
     "n_iter_",
 )
 
-PARAMETERS = """
-    Parameters
-    ----------
-    {ensemble}
-    max_rules : int, default=10
-        Most rules, the last "otherwise" or the base included.
-    form : {"list", "standalone", "points"}, default="list"
-        How the rules say it: in order, the first that holds answers; each on its own,
-        true of all rows in which it holds; or with points that add up, from a base on,
-        to a number or to log-odds.
-    max_conditions : int or None, default=None
-        Most conditions of one rule; each finite side of an interval is one. None is 4
-        where points add up.
-    min_coverage : float, default=0.0
-        Share of the training rows that each rule must answer.
-    features : sequence of str or int, optional
-        Features that rules may use, by name or by number; all by default.
-    {for_classes}
-    brevity : float, default=0.01
-        What a reader pays for a condition, in nats a row: one that explains less is
-        left out. 0 leaves only what it takes to write it down.
-    augment : "auto" or int, default="auto"
-        How many rows to draw near the data and to label with the ensemble, beside the
-        training rows. "auto" draws none. Around a boosted ensemble that fits its
-        training rows very closely, three times as many as there are rows can help.
-    target : {"ensemble", "labels"}, default="ensemble"
-        What the rules imitate: the ensemble's probabilities or numbers, or y.
-    refine : bool, default=True
-        Search for the short list that says most of this. Without it the paper's
-        mixture is fitted and its components' own boxes are listed; the settings from
-        `n_restarts` to `screening` are for that.
-    n_restarts : int, default=20
-        How often to start anew; the restart with the smallest training error is kept.
-    inference : {"fab", "em"}, default="fab"
-        "fab" drops components that do not pay for themselves; "em" keeps `max_rules`.
-    statement_weight : "paper" or float, default=3.0
-        How much the thresholds of one feature count together, at most. "paper" counts
-        each one once; then thousands of near copies leave the target without a say.
-    init : {"seeded", "random"}, default="seeded"
-        Start from rows of the data, or from random probabilities as in the paper.
-    max_iter : int, default=200
-        Most iterations of one restart.
-    tol : float, default=1e-5
-        A restart has converged when its bound rises by less, in nats per row.
-    screening : "auto" or bool, default="auto"
-        With many rows, fit all restarts to a sample of them first and give up those
-        with the largest errors; False fits every restart to all rows.
-    {shorten_thresholds}
-    engine : {"auto", "numpy", "numba", "cuda"}, default="auto"
-        What computes on rows. "auto" takes numba for more than 100,000 rows if it is
-        installed; "cuda" is a GPU, by PyTorch.
-    random_state : int, RandomState, Generator or None, default=None
-        The same seed gives the same rules, whatever `n_jobs`.
-    n_jobs : int or None, default=None
-        Threads for restarts, and for an ensemble that is fitted here.
-    callback : callable, optional
-        Without refine, called with a record of every iteration; returning True stops
-        the fit.
-    verbose : int, default=0
-        1 shows a progress bar.
-
-    Attributes
-    ----------
-    rules_ : RuleSet
-    path_ : dict from int to RuleSet
-        With refine, the best list found of every number of rules.
-    path_costs_ : dict from int to float
-        Their description lengths, in nats; with many rows on a sample of them.
-    component_rules_ : tuple of Rule
-        Without refine, the components' boxes in no order, as the paper prints them;
-        each has its component's answer. Several may hold in a row, or none.
-    n_iter_ : int
-        Rounds of the search; without refine, iterations of the kept restart.
-    posterior_, history_, kept_restart_
-        Without refine: the mixture; bound and number of components at every iteration
-        of every restart; and which restart has the smallest training error.
-    {fitted}
-"""
-
-FOR_CLASSES = """\
-    criterion : {"both", "probability", "error"}, default="both"
-        What rules for classes are for: to tell how likely each class is
-        ("probability"), to decide for one ("error"), or both. Points are always
-        fitted to probabilities, from which the class follows.
-    class_weight : None, "balanced" or dict from class to float, default=None
-        What a mistake in each class costs; "balanced" makes rare classes as important
-        as frequent ones. The search and the answers follow it, probabilities do not.
-        With `costs`, both are multiplied.
-    costs : dict from (true class, answered class) to float, or array, optional
-        What each mistake costs, 1 if a dict does not name it; an array has a row for
-        each true class. The answer is the class that is expected to cost least.
-    threshold : float, optional
-        Of two classes, the second is answered from this probability on; without
-        `class_weight` and `costs`. By default that of the ensemble, if it is one with
-        a threshold, else the likeliest class is answered.
-"""
-
 
 @dataclass(repr=False, eq=False)
 class _Defrag(Simplifier):
     _: KW_ONLY
     max_rules: int = setting(10, Integer(1))
     form: str = setting("list", Key(FORMS))
+    points: str = setting("exact", "exact", "integer")
     max_conditions: int | None = setting(None, None, Integer(1))
     min_coverage: float = setting(0.0, Real(0, 1))
     features: Any = None
@@ -194,6 +98,15 @@ class _Defrag(Simplifier):
             for form in FORMS
             if form != "list"
         ),
+        *(
+            Conflict(
+                f"points='integer' needs form='points'; got form={form!r}.",
+                points="integer",
+                form=form,
+            )
+            for form in FORMS
+            if form != "points"
+        ),
     )
     _needs_numbers = False
 
@@ -230,6 +143,10 @@ class _Defrag(Simplifier):
     def _decision(self, labels, store=None):
         """From probabilities to a class; numbers need none."""
         return None
+
+    def _scoring(self):
+        """How points are to be written."""
+        return Scoring(self.points == "integer")
 
     def _refinement(self, problem, features):
         most, n_new = self.max_conditions, self.augment
@@ -289,7 +206,8 @@ class _Defrag(Simplifier):
     def _count_rows(self, store, is_sample):
         if self.refine:
             decision = self._decision(self.rules_.classes, store)
-            lists = store.recount(list(self.path_.values()), "told", decision)
+            scoring = self._scoring()
+            lists = store.recount(list(self.path_.values()), "told", decision, scoring)
             self.path_ = {rules.n_rules: rules for rules in lists}
             self.rules_ = self.path_[self.rules_.n_rules]
             return
@@ -326,9 +244,15 @@ class DefragClassifier(RuleClassifier, _Defrag):
     class_weight: Any = None
     costs: Any = None
     threshold: float | None = setting(None, None, Real(above=0, below=1))
+    points_to_double: float | None = setting(None, None, Real(above=0))
 
     conflicts = (
         *_Defrag.conflicts,
+        Conflict(
+            "points_to_double needs points='integer'; got points='exact'.",
+            points_to_double=Real(above=0),
+            points="exact",
+        ),
         Conflict(
             "criterion='error' needs form='list' or 'standalone', as points are fitted "
             "to probabilities; got form='points'.",
@@ -354,6 +278,11 @@ class DefragClassifier(RuleClassifier, _Defrag):
     def _check_forest(self, forest):
         super()._check_forest(forest)
         self._decision(forest.classes)
+        if self.points_to_double is not None and len(forest.classes) != 2:
+            raise ValueError(
+                "points_to_double needs two classes, of which the second has odds; "
+                f"there are {len(forest.classes)}. Leave it out."
+            )
 
     def _decision(self, labels, store=None):
         """From probabilities to a class; without rows only to check the settings."""
@@ -367,6 +296,12 @@ class DefragClassifier(RuleClassifier, _Defrag):
             class_weight=self.class_weight,
             costs=self.costs,
             threshold=threshold,
+        )
+
+    def _scoring(self):
+        doubling = self.points_to_double
+        return Scoring(
+            self.points == "integer", None if doubling is None else float(doubling)
         )
 
     def _refinement(self, problem, features):

@@ -22,6 +22,7 @@ from defragtrees.metrics.rulesets import (
     similarity,
     stability,
 )
+from defragtrees.metrics.totals import score_table
 
 __all__ = [
     "auc",
@@ -40,6 +41,7 @@ __all__ = [
     "r2",
     "recall",
     "rmse",
+    "score_table",
     "similarity",
     "stability",
 ]

@@ -14,6 +14,12 @@ from defragtrees.additive import (
     softmax,
     to_probability,
 )
+from defragtrees.scorecards import (
+    round_unit,
+    short_unit,
+    whole_log_odds,
+    whole_points,
+)
 
 __all__ = ["ClassPoints", "NumberPoints"]
 
@@ -57,6 +63,34 @@ class ClassPoints:
             return fit_log_odds(held, weight, sums[:, 1:], prior)[0]
         return fit_shares(held, weight, sums, prior)[0]
 
+    def scorecard(self, held, weight, sums, points, points_to_double=None):
+        """Whole points instead of exact ones; see `fit_points`.
+
+        Parameters
+        ----------
+        held, weight, sums
+            As for `fit_points`.
+        points : array of shape (n_rules, n_points)
+        points_to_double : float, optional
+            Of two classes, how many points double the odds.
+        """
+        if self.n_classes == 2:
+            events = sums[:, 1]
+
+            def nats(values):
+                value = values[:, 0]
+                return float(weight @ np.logaddexp(0.0, value) - events @ value)
+
+            rows = held, weight, events, points, nats
+            return whole_log_odds(*rows, points_to_double)
+
+        def nats_of_many(values):
+            top = values.max(axis=1)
+            scale = top + np.log(np.exp(values - top[:, None]).sum(axis=1))
+            return float(weight @ scale - (sums * values).sum())
+
+        return whole_points(held, points, nats_of_many, 2e-3 * weight.sum(), short_unit)
+
 
 class NumberPoints:
     """The number itself."""
@@ -67,6 +101,10 @@ class NumberPoints:
     def points_digits(spread):
         """Digits after the point of points: to a thousandth of the target's spread."""
         return 3 - math.floor(math.log10(spread)) if spread > 0 else 12
+
+    def linked(self, values):
+        """Numbers from sums of points, (n_samples, n_points)."""
+        return values
 
     def decide_points(self, values, threshold=None, costs=None):
         """Answers from sums of points, (n_samples, n_points)."""
@@ -84,3 +122,15 @@ class NumberPoints:
         points = scale * fit_numbers(held, weight, apart / scale, prior)[0]
         points[-1] += center
         return points
+
+    def scorecard(self, held, weight, sums, points, points_to_double=None):
+        """Whole points instead of exact ones; see `ClassPoints.scorecard`."""
+        center = sums.sum() / weight.sum()
+        filled = weight > 0
+        apart = sums[filled, 0] / weight[filled] - center
+
+        def squares(values):
+            return float(weight[filled] @ (values[filled, 0] - center - apart) ** 2)
+
+        slack = 5e-3 * float(weight[filled] @ apart**2)
+        return whole_points(held, points, squares, slack, round_unit)

@@ -190,6 +190,8 @@ class NumberWording(Outcome):
         """What a sum of points is."""
         if unit == 1.0 and origin == 0.0:
             return "the answer"
+        if origin == 0.0:
+            return f"to be multiplied by {render.number(unit)}"
         return (
             f"{render.number(origin)} where the answer is 0, and one more adds "
             f"{render.number(unit)}"

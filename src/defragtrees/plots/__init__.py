@@ -21,6 +21,8 @@ PICTURES = {
     "regions": "defragtrees.plots.boxes",
     "rule_panels": "defragtrees.plots.panels",
     "rule_table": "defragtrees.plots.table",
+    "score_risk": "defragtrees.plots.points",
+    "scorecard": "defragtrees.plots.points",
     "trade_off": "defragtrees.plots.curves",
 }
 

@@ -207,8 +207,6 @@ def evaluate_encoded(
     evaluation = Evaluation.of(outcome, held, by_whom, labels, weight)
     if y is None:
         return evaluation
-    if not rules.is_list and outcome.n_classes:
-        by_whom[""] = Told(by_whom[""].answers, rules.shares_held(held))
     return _with_scores(evaluation, rules, held, by_whom, labels, weight)
 
 
@@ -238,8 +236,6 @@ def evaluate_shard(shard, rules, posterior, values):
     evaluation = Evaluation.of(outcome, held, by_whom, labels, weight)
     if labels is None:
         return evaluation
-    if not rules.is_list and outcome.n_classes:
-        by_whom[""] = Told(told.answers, rules.shares_held(held))
     return _with_scores(evaluation, rules, held, by_whom, labels, weight)
 
 
@@ -261,12 +257,14 @@ def rule_scores(rules, held, told, labels, weight):
     rules : RuleSet
     held : bool array of shape (n_samples, n_rules)
     told : Told
-        Without probabilities those of the answering rules are taken.
+        Without probabilities those of the rules are taken.
     labels, weight : arrays of shape (n_samples,)
         Class numbers, -1 where there is none, or numbers.
     """
-    outcome = rules.outcome
-    rows = labels, weight, told.answers, told.probabilities
+    outcome, probabilities = rules.outcome, told.probabilities
+    if probabilities is None and outcome.n_classes and not rules.is_list:
+        probabilities = rules.shares_held(held)
+    rows = labels, weight, told.answers, probabilities
     shares = [rule.distribution for rule in rules]
     if outcome.n_classes and rules.is_list and None not in shares:
         answers = outcome.encode(np.array([rule.prediction for rule in rules]))

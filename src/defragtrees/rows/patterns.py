@@ -9,6 +9,7 @@ from defragtrees.additive import find_patterns
 from defragtrees.intervals import kept_scores
 from defragtrees.outcome.sums import CONDITION_ROWS
 from defragtrees.outcome.values import KeptValues
+from defragtrees.scorecards import Scorecard
 
 __all__ = ["PatternSums", "counted_for"]
 
@@ -82,9 +83,21 @@ class PatternSums:
             _sums(place, n, ones, told)[1],
         )
 
-    def points(self, outcome):
-        """Points of each rule, (n_rules, n_points), fitted jointly."""
-        return outcome.fit_points(self.held, self.weight, self.told)
+    def scorecard(self, outcome, scoring, digits):
+        """A Scorecard of points that are fitted jointly.
+
+        Parameters
+        ----------
+        outcome : Classes or Numbers
+        scoring : Scoring
+        digits : int
+            After the point, of points that are not whole.
+        """
+        rows = self.held, self.weight, self.told
+        points = outcome.fit_points(*rows)
+        if not scoring.is_whole:
+            return Scorecard(np.round(points, digits))
+        return outcome.scorecard(*rows, points, scoring.points_to_double)
 
     def interval_scores(self, rules):
         """Scores of intervals from the rows that the answers rest on; None if unknown.

@@ -9,8 +9,11 @@ import numpy as np
 from defragtrees.intervals import rule_scales
 from defragtrees.outcome.values import INTERVAL, quantiles
 from defragtrees.rows.patterns import PatternSums, counted_for
+from defragtrees.scorecards import Scoring
 
-__all__ = ["RowStatistics", "RuleSums", "recounted", "round_significant"]
+__all__ = ["EXACT", "RowStatistics", "RuleSums", "recounted", "round_significant"]
+
+EXACT = Scoring()
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,7 +138,7 @@ class RowStatistics:
         return RowStatistics([a + b for a, b in pairs])
 
 
-def recounted(rules, sums, answers="kept", decision=None):
+def recounted(rules, sums, answers="kept", decision=None, scoring=EXACT):
     """The rules with what all rows say of them.
 
     Parameters
@@ -147,6 +150,8 @@ def recounted(rules, sums, answers="kept", decision=None):
         the ensemble if there is no y.
     decision : Decision, optional
         From told probabilities to a class.
+    scoring : Scoring, optional
+        How points are to be written.
     """
     outcome, weight = rules.outcome, sums.target.weight
     total, rounded = sums.total, round_significant
@@ -169,9 +174,10 @@ def recounted(rules, sums, answers="kept", decision=None):
         counted.append(
             dataclasses.replace(rule, coverage=coverage, answered=answered, **errors)
         )
+    changed = {}
     if answers == "told" and not rules.is_list:
-        counted = _with_say(rules, counted, sums)
-    changed = {"rules": tuple(counted[:-1]), "default": counted[-1]}
+        counted, changed = _with_say(rules, counted, sums, scoring)
+    changed |= {"rules": tuple(counted[:-1]), "default": counted[-1]}
     if answers == "told" and decision is not None:
         changed |= {"threshold": decision.threshold, "costs": decision.stated_costs}
     rules = dataclasses.replace(rules, **changed)
@@ -180,20 +186,26 @@ def recounted(rules, sums, answers="kept", decision=None):
     return rules
 
 
-def _with_say(rules, counted, sums):
-    """The rules with what each has to say where several hold: its rows, or points."""
+def _with_say(rules, counted, sums, scoring):
+    """The rules with what each has to say where several hold: its rows, or points.
+
+    And what else of the rule set changes.
+    """
     if rules.decision == "standalone":
         weights = [*(rule.n_rows for rule in counted[:-1]), 0.0]
-        return [
+        weighted = [
             dataclasses.replace(rule, weight=weight)
             for rule, weight in zip(counted, weights, strict=True)
         ]
+        return weighted, {}
     outcome = rules.outcome
     digits = outcome.points_digits(sums.target.spread)
-    return [
-        dataclasses.replace(rule, points=tuple(round(float(p), digits) for p in points))
-        for rule, points in zip(counted, sums.patterns.points(outcome), strict=True)
+    card = sums.patterns.scorecard(outcome, scoring, digits)
+    pointed = [
+        dataclasses.replace(rule, points=tuple(points.tolist()))
+        for rule, points in zip(counted, card.points + 0.0, strict=True)
     ]
+    return pointed, {"unit": card.unit, "origin": card.origin}
 
 
 def _evidence(outcome, sums, k):

@@ -20,7 +20,12 @@ from defragtrees.rows.encoding import (
 )
 from defragtrees.rows.evaluation import evaluate_shard
 from defragtrees.rows.shards import OneShard, Shard, joined
-from defragtrees.rows.statistics import RowStatistics, recounted, round_significant
+from defragtrees.rows.statistics import (
+    EXACT,
+    RowStatistics,
+    recounted,
+    round_significant,
+)
 
 __all__ = ["RowStore", "Target", "read_store"]
 
@@ -144,7 +149,7 @@ class RowStore:
         ends = {value for ends in ranges for value in ends}
         return len(ends) == 1
 
-    def recount(self, rule_sets, answers="kept", decision=None):
+    def recount(self, rule_sets, answers="kept", decision=None, scoring=EXACT):
         """Rule sets with the answers and the evidence of all rows; see `recounted`."""
         name = self.target.name
         scale = self.target.scale if self.table is None else None
@@ -152,7 +157,7 @@ class RowStore:
             RowStatistics.of, rule_sets, self.values, name, scale
         )
         return [
-            recounted(rules, sums, answers, decision)
+            recounted(rules, sums, answers, decision, scoring)
             for rules, sums in zip(rule_sets, statistics.sums, strict=True)
         ]
 

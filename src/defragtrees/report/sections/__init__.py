@@ -56,6 +56,7 @@ class Section:
 SECTIONS = (
     Section("question", "Question", "The question", ".question"),
     Section("rules", "Rules", "The rules", ".rules"),
+    Section("totals", "Totals", "From points to answers", ".totals"),
     Section("measures", "Measures", "How good against y", ".measures"),
     Section("calibration", "Calibration", "Told and observed", ".calibration"),
     Section("path", "Trade-off", "More rules or fewer", ".path"),

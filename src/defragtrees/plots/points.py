@@ -1,0 +1,130 @@
+"""scorecard and score_risk: the points of rules, and what their total stands for."""
+
+import numpy as np
+
+from defragtrees import render, sentences
+from defragtrees.metrics.totals import score_table
+from defragtrees.plots import style
+
+__all__ = ["score_risk", "scorecard"]
+
+LABEL = 250.0  # width of the words of a rule, in points
+
+
+def scorecard(rules, ax=None):
+    """For each rule a bar with its points, and the base below.
+
+    Of more than two classes there is a bar for each class.
+
+    Parameters
+    ----------
+    rules : RuleSet
+        With points that add up.
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> from defragtrees import Condition, Rule, RuleSet
+    >>> warm = Rule((Condition(0, lower=20.0),), 5.0, points=(3.0,))
+    >>> rules = RuleSet((warm,), Rule((), 2.0, points=(2.0,)), ("degrees",),
+    ...                 "regression", decision="points")
+    >>> ax = scorecard(rules)
+    >>> [text.get_text() for text in ax.texts]
+    ['+3', '+2']
+    """
+    _check(rules)
+    ax = style.axes_or_new(ax, (8.0, 1.1 + 0.35 * rules.n_rules))
+    points = np.array([rule.points for rule in rules])
+    places, n_columns = np.arange(rules.n_rules), points.shape[1]
+    height = 0.75 / n_columns
+    ends = np.abs(points).max() or 1.0
+    for c in range(n_columns):
+        at = places + (c - (n_columns - 1) / 2) * height
+        colours = [_colour(k, c, rules, points) for k in places]
+        label = None if n_columns == 1 else style.plain(rules.classes[c])
+        ax.barh(at, points[:, c], 0.9 * height, color=colours, label=label)
+        for k, value in enumerate(points[:, c]):
+            side = 1 if value >= 0 else -1
+            where = {"ha": "left" if side > 0 else "right", "va": "center"}
+            text = render.signed(float(render.rounded(value, 4)))
+            ax.text(value + 0.01 * side * ends, at[k], text, fontsize=8, **where)
+    ax.axvline(0.0, color=style.DARK, lw=0.8)
+    ax.set_yticks(places, labels=_labels(rules), fontsize=8)
+    ax.set(
+        xlim=(min(points.min(), 0) - 0.15 * ends, max(points.max(), 0) + 0.15 * ends),
+        ylim=(rules.n_rules - 0.4, -0.6),
+        xlabel="points",
+    )
+    ax.spines[["top", "right", "left"]].set_visible(False)
+    if n_columns > 1:
+        ax.legend(frameon=False, fontsize=8)
+    return ax
+
+
+def score_risk(rules, X=None, y=None, ax=None):
+    """The probability of the second class, or the number, against the total of points.
+
+    Parameters
+    ----------
+    rules : RuleSet
+        With points that add up, for numbers or two classes.
+    X : array-like or data frame of shape (n_samples, n_features), optional
+        With it, the totals of these rows; a larger point has more rows.
+    y : array-like of shape (n_samples,), optional
+        With it, what is observed beside what is told.
+    ax : matplotlib Axes, optional
+
+    Returns
+    -------
+    matplotlib Axes
+    """
+    _check(rules)
+    lines = score_table(rules, X, y)
+    ax = style.axes_or_new(ax, (5.4, 3.6))
+    middles = [(line["low"] + line["high"]) / 2 for line in lines]
+    blue, orange = style.COLOURS[:2]
+    told = [line["told"] for line in lines]
+    ax.plot(middles, told, color=blue, marker="o", ms=4, lw=1.4, label="told")
+    if y is not None:
+        sizes = np.array([line["n_rows"] for line in lines])
+        observed = [line["observed"] for line in lines]
+        area = 15 + 120 * sizes / sizes.max()
+        looks = {"facecolor": "none", "edgecolor": orange, "lw": 1.4}
+        ax.scatter(middles, observed, area, label="observed", zorder=3, **looks)
+        ax.legend(frameon=False, fontsize=8)
+    title = "answer"
+    if rules.classes:
+        title = f"probability of {style.plain(rules.classes[1])}"
+    ax.set(xlabel="total of points", ylabel=title)
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
+
+
+def _check(rules):
+    if rules.decision != "points":
+        raise ValueError(
+            "A scorecard needs rules whose points add up; got rules with "
+            f"decision={rules.decision!r}. Fit with form='points'."
+        )
+
+
+def _colour(k, column, rules, points):
+    if points.shape[1] > 1:
+        return style.COLOURS[column % len(style.COLOURS)]
+    if k == rules.n_rules - 1:
+        return style.GREY
+    return style.COLOURS[0 if points[k, 0] >= 0 else 1]
+
+
+def _labels(rules):
+    texts = []
+    for row in rules.rows():
+        asked = row["if"]
+        if asked == "otherwise":
+            asked = sentences.LAST["points"]
+        texts.append(style.plain(style.cut(f"{row['rule']}. {asked}", LABEL, 8)))
+    return texts

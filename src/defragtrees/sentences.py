@@ -13,6 +13,7 @@ from defragtrees.scorecards import reachable_totals
 __all__ = [
     "LAST",
     "Explanation",
+    "basis_text",
     "combination_text",
     "decision_text",
     "explain_rows",
@@ -249,6 +250,8 @@ def explain_rows(rules, matrix):
             held[:, -1] = ~held[:, :-1].any(axis=1)
         for i, (answer, place) in enumerate(zip(answers, places, strict=True)):
             averaged = tuple(np.flatnonzero(held[i]).tolist())
+            if rules.decision == "standalone" and len(averaged) == 1:
+                averaged = ()
             yield Explanation(answer, place, averaged, (), likely[i])
         return
     failing = [_first_failing(rule, matrix) for rule in rules.rules]
@@ -275,12 +278,17 @@ def explanation_text(rules, row, explanation):
         The row, encoded.
     explanation : Explanation
     """
+    basis = basis_text(rules, explanation)
+    return " ".join(filter(None, [_reason_text(rules, row, explanation), basis]))
+
+
+def basis_text(rules, explanation):
+    """How likely the answer is, and how one knows; empty where nobody measured."""
     rule = [*rules][explanation.rule]
-    if len(explanation.averaged) > 1 or rules.decision == "points":
+    if explanation.averaged and rules.decision != "average":
         # What one rule was seen to be is not how likely all of them make it.
         rule = Rule((), explanation.answer)
-    basis = rules.outcome.basis_text(rule, explanation.probabilities)
-    return " ".join(filter(None, [_reason_text(rules, row, explanation), basis]))
+    return rules.outcome.basis_text(rule, explanation.probabilities)
 
 
 def _reason_text(rules, row, explanation):
@@ -296,7 +304,7 @@ def _reason_text(rules, row, explanation):
             for k in explanation.averaged
         ]
         return f"{answer}, the mean by weight of {', '.join(parts)}."
-    if len(explanation.averaged) > 1:
+    if explanation.averaged:
         parts = [
             f"rule {k + 1} ({_held_text(rules, row, k)}: {_then_told(rules, k)})"
             for k in explanation.averaged

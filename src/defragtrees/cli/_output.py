@@ -90,8 +90,10 @@ def plain(value):
 def rules_text(rules):
     """The rules as `str` has them, with the answers in colour."""
     lines = []
-    # `str` has one line for each rule, whatever is in the names.
-    for line, row in zip(str(rules).split("\n"), rules.rows(), strict=True):
+    # `str` has one line for each rule, whatever is in the names, and perhaps one more
+    # that says how they go together.
+    shown = str(rules).split("\n")
+    for line, row in zip(shown, rules.rows(), strict=False):
         number = f"{row['rule']}."
         conditions, answer = render.plain(row["if"]), render.plain(row["then"])
         line = line[len(number) :]
@@ -100,4 +102,4 @@ def rules_text(rules):
             answer = click.style(answer, fg="green", bold=True)
             line = f"{head}{conditions} then {answer}{tail}"
         lines.append(click.style(number, dim=True) + line)
-    return "\n".join(lines)
+    return "\n".join([*lines, *shown[rules.n_rules :]])

@@ -13,7 +13,7 @@ from defragtrees.cli._output import check_outputs, say
 from defragtrees.cli._progress import progress_kind
 from defragtrees.cli._rules import batches_for, read_rules, value_text
 from defragtrees.cli.predict import open_output, write_json
-from defragtrees.sentences import explain_rows
+from defragtrees.sentences import basis_text, explain_rows
 
 __all__ = ["command"]
 
@@ -137,10 +137,18 @@ def _reason(batch, i, explanation):
     if explanation.probabilities is not None:
         pairs = zip(rules.classes, explanation.probabilities, strict=True)
         reason["probabilities"] = {str(label): value for label, value in pairs}
-    basis = rules.outcome.basis_text(every[explanation.rule], explanation.probabilities)
+    basis = basis_text(rules, explanation)
     if basis:
         reason["basis"] = basis
-    if explanation.averaged:
+    if rules.decision == "points":
+        added = [
+            {"rule": k + 1, "points": list(every[k].points)}
+            for k in explanation.averaged
+        ]
+        totals = rules.totals_encoded(batch.matrix[i : i + 1])[0]
+        shown = [float(render.rounded(value, 9)) for value in totals]
+        reason |= {"added": added, "total": shown}
+    elif explanation.averaged:
         reason["averaged"] = [
             {"rule": k + 1, "weight": every[k].weight} for k in explanation.averaged
         ]
@@ -183,7 +191,15 @@ def _text(reason, rules):
     if rules.class_labels:
         answer = render.plain(rules.outcome.answer_text(reason["answer"]))
     answer = click.style(answer, fg="green", bold=True)
-    if "averaged" in reason:
+    if "added" in reason:
+        tell = rules.outcome.points_text
+        *others, base = reason["added"]
+        added = [f"{tell(base['points'])} (base)"]
+        added += [f"{tell(one['points'])} (rule {one['rule']})" for one in others]
+        total = tell(reason["total"]).removeprefix("+")
+        words = f"{', '.join(added)}; in all {total}"
+        lines = [f"row {reason['row']}: {answer}, {render.plain(words)}"]
+    elif "averaged" in reason:
         averaged = ", ".join(
             f"{entry['rule']} (weight {render.rounded(entry['weight'])})"
             for entry in reason["averaged"]

@@ -1,4 +1,4 @@
-"""What docs/probabilities.md shows is what comes out."""
+"""What the guides in docs/ show is what comes out."""
 
 import doctest
 import warnings
@@ -6,14 +6,16 @@ from pathlib import Path
 
 import pytest
 
-GUIDE = Path(__file__).parents[1] / "docs" / "probabilities.md"
+DOCS = Path(__file__).parents[1] / "docs"
 
 
-def test_every_example_of_the_guide_is_true():
-    pytest.importorskip("pandas", reason="the guide has data frames")
+@pytest.mark.parametrize(("guide", "least"), [("probabilities", 20), ("forms", 20)])
+def test_every_example_of_the_guide_is_true(guide, least):
+    pytest.importorskip("pandas", reason="the guides have data frames")
     with warnings.catch_warnings():
         # Of a class that no rule answers; the guide says so itself.
         warnings.simplefilter("ignore", UserWarning)
-        found = doctest.testfile(str(GUIDE), module_relative=False, encoding="utf-8")
-    assert found.attempted > 20
+        path = str(DOCS / f"{guide}.md")
+        found = doctest.testfile(path, module_relative=False, encoding="utf-8")
+    assert found.attempted > least
     assert found.failed == 0

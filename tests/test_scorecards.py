@@ -202,8 +202,14 @@ def holds(element, row):
         ]
         inside = _pmml_label(value) in listed
         return inside == (element.get("booleanOperator") == "isIn")
-    bound = float(element.get("value"))
-    return value > bound if operator == "greaterThan" else value <= bound
+    compare = {
+        "greaterThan": float.__gt__,
+        "greaterOrEqual": float.__ge__,
+        "lessThan": float.__lt__,
+        "lessOrEqual": float.__le__,
+        "equal": float.__eq__,
+    }
+    return compare[operator](float(value), float(element.get("value")))
 
 
 def _pmml_label(value):

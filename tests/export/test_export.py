@@ -21,6 +21,7 @@ def test_the_formats_are_the_promised_ones():
         "latex",
         "markdown",
         "onnx",
+        "pmml",
         "python",
         "sklearn",
         "sql",

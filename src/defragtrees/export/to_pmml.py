@@ -6,7 +6,6 @@ attribute whose predicate is unknown is passed over: so it does not hold, unless
 `isMissing` is asked too.
 """
 
-import math
 from xml.etree import ElementTree
 
 from defragtrees.export import portable
@@ -17,6 +16,13 @@ __all__ = ["export"]
 
 SUFFIX = ".pmml"
 NAMESPACE = "http://www.dmg.org/PMML-4_4"
+OPERATORS = {
+    ">": "greaterThan",
+    ">=": "greaterOrEqual",
+    "<": "lessThan",
+    "<=": "lessOrEqual",
+    "=": "equal",
+}
 
 
 def export(rules: RuleSet, *, name: str = "scorecard") -> str:
@@ -194,17 +200,15 @@ def _membership(test):
 
 
 def _interval(test):
-    sides = []
-    for operator, bound in (("greaterThan", test.lower), ("lessOrEqual", test.upper)):
-        if math.isfinite(bound):
-            sides.append(
-                ElementTree.Element(
-                    "SimplePredicate",
-                    field=test.name,
-                    operator=operator,
-                    value=repr(bound),
-                )
-            )
+    sides = [
+        ElementTree.Element(
+            "SimplePredicate",
+            field=test.name,
+            operator=OPERATORS[sign],
+            value=repr(float(bound)),
+        )
+        for sign, bound in test.sides
+    ]
     return _compound("and", sides)
 
 

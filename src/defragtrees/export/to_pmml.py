@@ -65,7 +65,7 @@ def export(rules: RuleSet, *, name: str = "scorecard") -> str:
         modelName=name,
         functionName="regression",
         useReasonCodes="false",
-        initialScore=_number(rules.default.points[0]),
+        initialScore=_number(portable.points(rules)[-1][0]),
     )
     schema = ElementTree.SubElement(model, "MiningSchema")
     for feature in used:

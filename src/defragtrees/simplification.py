@@ -52,6 +52,8 @@ def simplify(
     *,
     max_rules: int = 10,
     form: Literal["list", "standalone", "points"] = "list",
+    points: Literal["exact", "integer"] = "exact",
+    points_to_double: float | None = None,
     max_conditions: int | None = None,
     min_coverage: float = 0.0,
     features: Sequence[str | int] | str | int | None = None,
@@ -94,6 +96,10 @@ def simplify(
         Most rules, the last "otherwise" or the base included.
     form : {"list", "standalone", "points"}, default="list"
         In order, each true by itself, or with points that add up.
+    points : {"exact", "integer"}, default="exact"
+        "integer" makes a scorecard of whole points.
+    points_to_double : float, optional
+        Of two classes and whole points, how many points double the odds.
     max_conditions : int, optional
         Most conditions of one rule.
     min_coverage : float, default=0.0

@@ -15,6 +15,7 @@ from defragtrees.trees import StackedTrees, Tree, Walk, exact_threshold
 __all__ = ["Forest", "Tree", "exact_threshold"]
 
 COMBINATIONS = ("mean", "sum", "median")
+LARGEST = 1e100  # of numbers in an ensemble, so that sums of squares are numbers too
 BLOCK_CELLS = 200_000  # rows x trees walked at once, so that they stay in the cache
 
 
@@ -77,7 +78,8 @@ class Predicting:
 
     def _linked(self, raw):
         link = LINKS[self.link] if isinstance(self.link, str) else self.link
-        return link(raw)
+        with np.errstate(over="ignore"):  # libraries answer infinity as well
+            return link(raw)
 
     def class_index_from_raw(self, raw):
         """Class numbers from what `predict_raw` gave."""
@@ -179,6 +181,33 @@ class Forest(Predicting, ByValue):
                 )
         if isinstance(self.link, str):
             outcome.check_outputs(len(self.base))
+        self._check_numbers()
+
+    def _check_numbers(self):
+        """Refuse numbers from which no answer follows."""
+        for name, values in (("base", self.base), ("weights", self.weights)):
+            if not _is_usable(values).all():
+                raise ValueError(
+                    f"{name} must hold numbers up to {LARGEST:g} in size; got "
+                    f"{values[~_is_usable(values)][0]:g}."
+                )
+        for k, tree in enumerate(self.trees):
+            leaf = tree.feature < 0
+            if not _is_usable(tree.value[leaf]).all():
+                wrong = leaf & ~_is_usable(tree.value).all(axis=1)
+                node = int(np.flatnonzero(wrong)[0])
+                value = tree.value[node]
+                raise ValueError(
+                    f"A leaf must answer numbers up to {LARGEST:g} in size; in tree "
+                    f"{k + 1}, node {node + 1} answers "
+                    f"{value[~_is_usable(value)][0]:g}."
+                )
+            if np.isnan(tree.threshold[~leaf]).any():
+                node = int(np.flatnonzero(np.isnan(tree.threshold) & ~leaf)[0])
+                raise ValueError(
+                    f"A threshold must be a number; in tree {k + 1}, that of node "
+                    f"{node + 1} is not."
+                )
 
     def __repr__(self):
         size = f"{len(self.trees)} trees, {self.n_features} features"
@@ -278,6 +307,10 @@ class Forest(Predicting, ByValue):
 
     def __getstate__(self):
         return {name: v for name, v in self.__dict__.items() if name != "stacked"}
+
+
+def _is_usable(values):
+    return np.abs(values) <= LARGEST  # NaN is not
 
 
 def _weighted_median(values, weights):

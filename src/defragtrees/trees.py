@@ -131,17 +131,7 @@ class Tree(ByValue):
         children = np.concatenate([self.left[inner], self.right[inner]])
         if children.size and not (children.min() > 0 and children.max() < n_nodes):
             raise ValueError("A child must be another node of the tree, not its root.")
-        depth = 0
-        reached = np.zeros(1, np.int32)
-        while reached.size:
-            reached = reached[inner[reached]]
-            reached = np.unique(
-                np.concatenate([self.left[reached], self.right[reached]])
-            )
-            depth += 1
-            if depth > n_nodes:
-                raise ValueError("The nodes of a tree must not form a circle.")
-        object.__setattr__(self, "depth", depth - 1)
+        object.__setattr__(self, "depth", _depth(inner, self.left, self.right))
 
     @property
     def n_nodes(self):
@@ -152,6 +142,35 @@ class Tree(ByValue):
     def n_outputs(self):
         """Length of a leaf's answer."""
         return self.value.shape[1]
+
+
+def _depth(inner, left, right):
+    """The number of splits on the longest way down; refused where there is a circle.
+
+    A node is visited once all its parents are, and so just once: ways may be many more
+    than nodes where children are shared.
+    """
+    is_reached = np.zeros(len(inner), dtype=bool)
+    n_parents = np.zeros(len(inner), dtype=np.intp)
+    reached = np.zeros(1, dtype=np.intp)
+    while reached.size:
+        is_reached[reached] = True
+        splits = reached[inner[reached]]
+        children = np.concatenate([left[splits], right[splits]])
+        np.add.at(n_parents, children, 1)
+        reached = np.unique(children[~is_reached[children]])
+    depth, n_visited = -1, 0
+    ready = np.zeros(1, dtype=np.intp)
+    while ready.size:
+        depth += 1
+        n_visited += ready.size
+        splits = ready[inner[ready]]
+        children = np.concatenate([left[splits], right[splits]])
+        np.subtract.at(n_parents, children, 1)
+        ready = np.unique(children[n_parents[children] == 0])
+    if n_visited < is_reached.sum():
+        raise ValueError("The nodes of a tree must not form a circle.")
+    return depth
 
 
 class StackedTrees:

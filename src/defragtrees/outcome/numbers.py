@@ -47,6 +47,17 @@ class Numbers(NumberPoints, NumberWording):
             )
         return y
 
+    def check_answers(self, answers):
+        """Refuse answers of an ensemble that are no numbers, or too large."""
+        is_usable = np.abs(answers) <= LARGEST
+        if not is_usable.all():
+            raise ValueError(
+                f"The ensemble must answer numbers from {-LARGEST:g} to {LARGEST:g}; "
+                f"got {answers[~is_usable].flat[0]:g} for row "
+                f"{int(np.argwhere(~is_usable)[0][0]) + 1} of X. Check that it is not "
+                "altered, and that X has the units that it was trained on."
+            )
+
     def check_rule(self, rule, is_averaged=False):
         """Refuse a rule that answers no finite number, or has class shares."""
         try:

@@ -18,7 +18,7 @@ from pathlib import Path
 
 from defragtrees.errors import ModelFileError, UnsupportedEnsembleError
 from defragtrees.forest import Forest
-from defragtrees.readers._files import ModelFile, Trust
+from defragtrees.readers._files import ModelFile, Trust, report_damage
 
 __all__ = ["READERS", "file_kind", "read_forest"]
 
@@ -116,7 +116,9 @@ def _open(path, trust, options):
     if reader is None:
         return _read_by_name(path, options)
     if hasattr(reader, "load"):
-        return read_forest(reader.load(path, trust), **options)
+        ensemble = reader.load(path, trust)
+        with report_damage("pickled", path.name):
+            return read_forest(ensemble, **options)
     return reader.read_file(path, **options)
 
 

@@ -11,6 +11,7 @@ from defragtrees.tables import listed
 __all__ = ["damaged", "numbers", "read_features", "read_trees", "refuse_kind", "take"]
 
 REQUIRED = object()
+MOST_SPLITS = 32  # of an oblivious tree, whose leaves would be 2 ** 32
 
 
 def damaged(detail):
@@ -198,6 +199,8 @@ class _Growing:
 def _oblivious_tree(entry, features, n_outputs, scale):
     splits = [_read_split(s, features) for s in take(entry, "splits", list, [])]
     weights = numbers(take(entry, "leaf_weights", list, []), "leaf_weights")
+    if len(splits) > MOST_SPLITS:
+        raise damaged(f"a tree with {len(splits)} splits cannot exist")
     n_leaves = 2 ** len(splits)
     values = numbers(entry.get("leaf_values"), "leaf_values", n_leaves * n_outputs)
     growing = _Growing(2 * n_leaves - 1, n_outputs)

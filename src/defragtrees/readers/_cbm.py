@@ -9,7 +9,7 @@ import struct
 
 import numpy as np
 
-from defragtrees.readers._catboost_trees import damaged
+from defragtrees.readers._catboost_trees import MOST_SPLITS, damaged
 
 __all__ = ["parse_cbm"]
 
@@ -142,7 +142,7 @@ def _oblivious_trees(trees, dimension):
     weights = trees.array(LEAF_WEIGHTS, "<f8")
     built, at_split, at_leaf = [], 0, 0
     for depth in trees.array(SIZES, "<i4").tolist():
-        if not 0 <= depth <= 32:
+        if not 0 <= depth <= MOST_SPLITS:
             raise damaged(f"a tree of depth {depth} cannot exist")
         chosen = numbers[at_split : at_split + depth]
         n_leaves = 2**depth

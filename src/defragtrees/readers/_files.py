@@ -1,16 +1,25 @@
-"""What the readers of model files share: a look into a file, and one kind of error."""
+"""What the readers of model files share: a look into a file, limits and one error.
+
+A few bytes can claim anything: a million classes, a category number of 200,000,000. So
+what a model may take up is limited by its own size, and asked for before it is made.
+"""
 
 import functools
 from contextlib import contextmanager
 from pathlib import Path
 from typing import NamedTuple
 
+from sklearn.exceptions import NotFittedError
+
 from defragtrees.errors import ModelFileError, UnsupportedEnsembleError
 from defragtrees.files import first_bytes
 
-__all__ = ["MAX_CELLS", "ModelFile", "Trust", "check_size", "report_damage"]
+__all__ = ["Allowance", "ModelFile", "Trust", "report_damage"]
 
-MAX_CELLS = 2**28  # nodes x outputs or nodes x categories that are held at once
+# Bytes of memory that any model may take, that each of its own bytes adds, and that
+# none may exceed.
+LEAST_MEMORY, MEMORY_PER_BYTE, MOST_MEMORY = 2**26, 2**9, 2**31
+LABEL_BYTES = 100  # of a name, class or category, by and large
 
 
 class Trust(NamedTuple):
@@ -54,7 +63,7 @@ it has no 'learner'.
     """
     try:
         yield
-    except (ModelFileError, UnsupportedEnsembleError):
+    except (ModelFileError, NotFittedError, UnsupportedEnsembleError):
         raise
     except KeyError as error:
         raise _damaged(library, source, f"it has no {error}") from None
@@ -64,7 +73,6 @@ it has no 'learner'.
         ArithmeticError,
         AttributeError,
         IndexError,
-        MemoryError,
         TypeError,
         ValueError,
     ) as error:
@@ -76,12 +84,49 @@ def _damaged(library, source, why):
     return ModelFileError(f"{source!r} is not a whole {library} model: {why}.")
 
 
-def check_size(library, n_nodes, n_outputs, categories):
-    """Refuse trees that are too large for memory, as those of a damaged file may be."""
-    width = max((len(labels) for labels in categories if labels is not None), default=0)
-    if n_nodes * max(n_outputs, width) > MAX_CELLS:
-        raise UnsupportedEnsembleError(
-            f"Cannot read this {library} ensemble: {n_nodes} nodes with {n_outputs} "
-            f"outputs and {width} categories are too many to hold. "
-            "Fit fewer trees, or join rare categories."
+class Allowance:
+    """How much memory the parts of a model may take up, told by its own size.
+
+    Parameters
+    ----------
+    library : str
+    n_bytes : int
+        Of the file, or of what the library writes for the object.
+
+    Examples
+    --------
+    >>> Allowance("XGBoost", 5_000).take_labels(200_000_000, "categories")
+    Traceback (most recent call last):
+    ...
+    defragtrees.errors.ModelFileError: Cannot read this XGBoost model: it has 5,000 \
+bytes, too few for 200,000,000 categories. If it is not altered, fit fewer trees, \
+classes or categories.
+    """
+
+    def __init__(self, library, n_bytes):
+        self.library = library
+        self.n_bytes = n_bytes
+        self.left = min(LEAST_MEMORY + MEMORY_PER_BYTE * n_bytes, MOST_MEMORY)
+
+    def take(self, n_bytes, what):
+        """Take so much memory; `what` needs it, as in "9 nodes with 2 outputs"."""
+        if n_bytes > self.left:
+            raise ModelFileError(
+                f"Cannot read this {self.library} model: it has {self.n_bytes:,} "
+                f"bytes, too few for {what}. If it is not altered, fit fewer trees, "
+                "classes or categories."
+            )
+        self.left -= n_bytes
+
+    def take_labels(self, n_labels, what):
+        """Take memory for so many names, classes or categories."""
+        self.take(LABEL_BYTES * n_labels, f"{n_labels:,} {what}")
+
+    def take_nodes(self, n_nodes, n_outputs, categories=()):
+        """Take memory for the trees; `categories` are the labels of each feature."""
+        lengths = (len(labels) for labels in categories if labels is not None)
+        width = max(lengths, default=0)
+        self.take(
+            n_nodes * (8 * n_outputs + width),
+            f"{n_nodes:,} nodes with {n_outputs:,} outputs and {width:,} categories",
         )

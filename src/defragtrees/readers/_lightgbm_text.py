@@ -180,6 +180,6 @@ def _sets(tree):
     sets = []
     for start, stop in pairwise(bounds):
         # Bit b of word w stands for category 32 w + b.
-        bits = words[start:stop, None] >> np.arange(32) & 1
-        sets.append(np.flatnonzero(bits))
+        octets = words[start:stop].astype("<u4").view(np.uint8)
+        sets.append(np.flatnonzero(np.unpackbits(octets, bitorder="little")))
     return sets

@@ -10,21 +10,20 @@ import numpy as np
 
 from defragtrees.errors import UnsupportedEnsembleError
 from defragtrees.forest import Tree, exact_threshold
-from defragtrees.readers._files import MAX_CELLS, check_size
 from defragtrees.readers._missing import count_as_missing
 
 __all__ = ["read_categories", "read_trees"]
 
 
-def read_trees(documents, groups, n_outputs, categories, missing):
+def read_trees(documents, groups, n_outputs, categories, missing, allowance):
     """Each tree's document as a Tree.
 
     A tree adds to the output that `groups` has for it; `missing` is the number that
-    counts as missing, beside NaN.
+    counts as missing, beside NaN; `allowance` is an Allowance.
     """
     is_set = np.array([labels is not None for labels in categories], dtype=bool)
     n_nodes = sum(len(document["left_children"]) for document in documents)
-    check_size("XGBoost", n_nodes, n_outputs, categories)
+    allowance.take_nodes(n_nodes, n_outputs, categories)
     width = 1 + max((len(c) for c in categories if c is not None), default=0)
     trees = []
     for document, group in zip(documents, groups, strict=True):
@@ -141,7 +140,7 @@ def _stored_sets(document):
         yield at, codes[start : start + size]
 
 
-def read_categories(model, feature_types, documents, n_features, missing):
+def read_categories(model, feature_types, documents, n_features, missing, allowance):
     """For each feature its categories, or None where it is numeric.
 
     The labels are those that XGBoost stored (3.1 or later, for frames), or else the
@@ -165,13 +164,12 @@ def read_categories(model, feature_types, documents, n_features, missing):
         if not 0 <= j < n_features:
             raise ValueError(f"a tree splits on a feature beyond the {n_features}")
         if labels[j] is None:
+            allowance.take_labels(n_labels, "categories")
             labels[j] = _plain_labels(n_labels, missing)
     return tuple(labels)
 
 
 def _plain_labels(n_labels, missing):
-    if n_labels > MAX_CELLS:
-        raise ValueError(f"it claims to know {n_labels} categories")
     labels = tuple(range(n_labels))
     # A number that means missing is a label of its own, with its own way to go.
     if np.isfinite(missing) and missing not in labels:

@@ -23,6 +23,7 @@ from defragtrees.readers._catboost_trees import (
     take,
 )
 from defragtrees.readers._cbm import parse_cbm
+from defragtrees.readers._files import report_damage
 
 __all__ = ["is_file", "read", "read_file"]
 
@@ -93,7 +94,8 @@ def read_file(path):
     path = Path(path)
     content = path.read_bytes()
     is_binary = content.startswith(BINARY_MARK) or path.suffix == ".cbm"
-    return _forest(parse_cbm(content) if is_binary else _load_json(content))
+    with report_damage(NAME, path.name):
+        return _forest(parse_cbm(content) if is_binary else _load_json(content))
 
 
 def _load_json(content):

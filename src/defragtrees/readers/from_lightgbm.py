@@ -11,7 +11,7 @@ import numpy as np
 
 from defragtrees.errors import UnsupportedEnsembleError
 from defragtrees.forest import Forest, Tree
-from defragtrees.readers._files import check_size, report_damage
+from defragtrees.readers._files import Allowance, report_damage
 from defragtrees.readers._lightgbm_labels import read_categories
 from defragtrees.readers._lightgbm_text import (
     MISSING_NONE,
@@ -57,11 +57,11 @@ def read(ensemble):
     Forest
     """
     if hasattr(ensemble, "model_to_string"):
-        return _forest(parse_text(ensemble.model_to_string()), None)
+        return _forest(ensemble.model_to_string(), None)
     text = ensemble.booster_.model_to_string()
     if hasattr(ensemble, "predict_proba"):
-        return _forest(parse_text(text), "classifier", ensemble.classes_.tolist())
-    return _forest(parse_text(text), "regressor")
+        return _forest(text, "classifier", ensemble.classes_.tolist())
+    return _forest(text, "regressor")
 
 
 def is_file(file):
@@ -73,11 +73,12 @@ def read_file(path):
     """The trees in a `.txt` file; lightgbm is not needed."""
     path = Path(path)
     with report_damage(NAME, path.name):
-        return _forest(parse_text(path.read_bytes().decode("utf-8")), None)
+        return _forest(path.read_bytes().decode("utf-8"), None)
 
 
-def _forest(model, kind, classes=None):
-    """The Forest of a parsed text; `kind` is None for a Booster or a file."""
+def _forest(text, kind, classes=None):
+    """The Forest of a model's text; `kind` is None for a Booster or a file."""
+    model, allowance = parse_text(text), Allowance(NAME, len(text))
     task, link, scale = _task(model.header, kind)
     names = _names(model.header)
     trees = [fields_of_tree(tree) for tree in _plain_trees(model)]
@@ -95,7 +96,7 @@ def _forest(model, kind, classes=None):
         link = "softmax"  # LightGBM trains against a second class that has no label
     categories, codes = read_categories(model, names, trees)
     n_nodes = sum(2 * tree.n_leaves - 1 for tree in trees)
-    check_size(NAME, n_nodes, n_outputs, categories)
+    allowance.take_nodes(n_nodes, n_outputs, categories)
     if "average_output" in model.header:
         scale /= max(1, len(trees) // n_outputs)
     return Forest(

@@ -13,6 +13,7 @@ import numpy as np
 
 from defragtrees.errors import ModelFileError
 from defragtrees.forest import Forest, Tree
+from defragtrees.readers._files import Allowance
 
 __all__ = ["is_file", "read", "read_file"]
 
@@ -22,6 +23,7 @@ SUFFIXES = ()
 HEADER = "left daughter right daughter split var split point status prediction"
 LEAF = -1
 INNER = {1: "classification", -3: "regression"}  # R's status of inner nodes
+MOST = 2**31 - 1  # of R's own integers
 EXACT_MASK = 10**7  # from here on seven digits round a whole number
 
 
@@ -82,14 +84,21 @@ def read(
     ...     read(folder, classes=["no", "yes"]).predict([[2.5], [2.6]]).tolist()
     ['no', 'yes']
     """
-    tables = [_read_table(path) for path in _find_files(Path(folder), pattern)]
-    names = _settle_names(feature_names, tables)
+    paths = _find_files(Path(folder), pattern)
+    allowance = Allowance("R", sum(path.stat().st_size for path in paths))
+    tables = [_read_table(path) for path in paths]
+    names = _settle_names(feature_names, tables, allowance)
     levels = _settle_categories(categories, names)
     task = _settle_task(task, classes, tables)
     if task == "classification":
-        classes = _settle_classes(classes, tables)
+        classes = _settle_classes(classes, tables, allowance)
+    n_nodes = sum(len(table.left) for table in tables)
+    allowance.take_nodes(n_nodes, len(classes or [0]), levels)
     trees = tuple(_make_tree(table, names, levels, classes) for table in tables)
-    return Forest(trees, names, task, classes, combine="mean", categories=levels)
+    try:
+        return Forest(trees, names, task, classes, combine="mean", categories=levels)
+    except ValueError as error:
+        raise ModelFileError(f"Cannot read {Path(folder).name!r}: {error}") from None
 
 
 read_file = read
@@ -116,7 +125,7 @@ def _find_files(folder, pattern):
 
 def _natural(name):
     parts = re.split(r"(\d+)", name)
-    return [int(part) if part.isdigit() else part for part in parts], name
+    return [int(part) if part.isdecimal() else part for part in parts], name
 
 
 def _read_table(path):
@@ -186,6 +195,12 @@ def _integers(numbers, name):
             f"Cannot read {name!r}: children, split variables and status must be whole "
             "numbers. The text is altered; print it again."
         )
+    if (np.abs(numbers) > MOST).any():
+        raise ModelFileError(
+            f"Cannot read {name!r}: children, split variables and status must be up to "
+            f"{MOST:,}; it has {np.abs(numbers).max():g}. The text is altered; print "
+            "it again."
+        )
     return numbers.astype(np.int64)
 
 
@@ -206,9 +221,10 @@ def _check_nodes(table):
         )
 
 
-def _settle_names(feature_names, tables):
+def _settle_names(feature_names, tables, allowance):
     n_used = max(int(table.variable.max()) for table in tables)
     if feature_names is None:
+        allowance.take_labels(n_used, "split variables")
         return tuple(f"x{j + 1}" for j in range(n_used))
     if len(feature_names) < n_used:
         raise ValueError(
@@ -277,7 +293,7 @@ def _told_task(table):
     return task
 
 
-def _settle_classes(classes, tables):
+def _settle_classes(classes, tables, allowance):
     largest = 0
     for table in tables:
         leaves = table.prediction[table.status == LEAF]
@@ -288,6 +304,7 @@ def _settle_classes(classes, tables):
             )
         largest = max(largest, int(leaves.max()))
     if classes is None:
+        allowance.take_labels(largest, "classes")
         return tuple(range(1, largest + 1))
     if len(classes) < largest:
         raise ValueError(

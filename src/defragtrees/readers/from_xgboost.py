@@ -13,7 +13,7 @@ from sklearn.exceptions import NotFittedError
 
 from defragtrees.errors import UnsupportedEnsembleError
 from defragtrees.forest import Forest
-from defragtrees.readers._files import report_damage
+from defragtrees.readers._files import Allowance, report_damage
 from defragtrees.readers._ubjson import parse_ubjson
 from defragtrees.readers._xgboost_trees import read_categories, read_trees
 
@@ -58,11 +58,11 @@ def read(ensemble):
     Forest
     """
     if not hasattr(ensemble, "get_booster"):
-        return _forest(_document(ensemble), None)
+        return _forest(*_document(ensemble), None)
     kind = "classifier" if hasattr(ensemble, "predict_proba") else "regressor"
     names = getattr(ensemble, "feature_names_in_", None)
-    document = _document(ensemble.get_booster())
-    return _forest(document, kind, names, float(ensemble.missing))
+    document, allowance = _document(ensemble.get_booster())
+    return _forest(document, allowance, kind, names, float(ensemble.missing))
 
 
 def is_file(file):
@@ -75,12 +75,13 @@ def read_file(path):
     """The trees in a `.json` or `.ubj` file; xgboost is not needed."""
     path = Path(path)
     with report_damage(NAME, path.name):
-        document = _parsed(path.read_bytes())
+        content = path.read_bytes()
+        document = _parsed(content)
         attributes = document["learner"].get("attributes", {})
         kind = None
         if "scikit_learn" in attributes:
             kind = json.loads(attributes["scikit_learn"]).get("_estimator_type")
-        return _forest(document, kind)
+        return _forest(document, Allowance(NAME, len(content)), kind)
 
 
 def _document(booster):
@@ -88,7 +89,7 @@ def _document(booster):
         data = booster.save_raw("ubj")
     except ValueError:  # what XGBoost raises for a Booster without any feature
         raise NotFittedError("This XGBoost Booster has not been trained.") from None
-    return parse_ubjson(bytes(data))
+    return parse_ubjson(bytes(data)), Allowance(NAME, len(data))
 
 
 def _parsed(data):
@@ -102,8 +103,8 @@ def _parsed(data):
     return parse_ubjson(data)
 
 
-def _forest(document, kind, names=None, missing=np.nan):
-    """The Forest of a document.
+def _forest(document, allowance, kind, names=None, missing=np.nan):
+    """The Forest of a document, as large as the allowance permits.
 
     `kind` is "classifier", "regressor" or "ranker" for what a wrapper made, and None
     for what a raw Booster made.
@@ -112,16 +113,18 @@ def _forest(document, kind, names=None, missing=np.nan):
     model, weights = _booster(learner["gradient_booster"])
     parameters = learner["learner_model_param"]
     n_outputs = _n_outputs(parameters)
+    allowance.take_labels(n_outputs, "outputs")
     task, link = _task(learner["objective"]["name"], kind, parameters)
     n_used = _n_used_trees(learner, model) if kind is not None else len(model["trees"])
     documents = model["trees"][:n_used]
     groups = _groups(model, n_outputs)[:n_used]
     names = _names(learner, parameters, names)
+    types = learner.get("feature_types") or ()
     categories = read_categories(
-        model, learner.get("feature_types") or (), documents, len(names), missing
+        model, types, documents, len(names), missing, allowance
     )
     return Forest(
-        trees=read_trees(documents, groups, n_outputs, categories, missing),
+        trees=read_trees(documents, groups, n_outputs, categories, missing, allowance),
         feature_names=names,
         task=task,
         classes=range(max(2, n_outputs)) if task == "classification" else None,

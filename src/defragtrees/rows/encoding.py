@@ -124,7 +124,9 @@ class Encoder:
         """What the ensemble answers and, of classes, how likely it finds each."""
         raw = self.forest.predict_raw_encoded(matrix)
         if self.forest.classes is None:
-            return {"answers": self.forest.predict_from_raw(raw)}
+            answers = self.forest.predict_from_raw(raw)
+            self.forest.outcome.check_answers(answers)
+            return {"answers": answers}
         probabilities = self.forest.proba_from_raw(raw)
         return {
             "answers": self._compact(self.forest.class_index_from_raw(raw)),

@@ -60,7 +60,10 @@ class Board:
         else:
             classes = self.ensemble.classes_
             row["error"] = float(np.mean(classes[told.argmax(axis=1)] != self.truth))
-            row["log_loss"] = float(log_loss(self.truth, told, labels=classes))
+            # A class that no training row has cannot be told.
+            known = np.isin(self.truth, classes)
+            truth = self.truth[known]
+            row["log_loss"] = float(log_loss(truth, told[known], labels=classes))
             if self.split.is_binary:
                 row["auc"] = float(roc_auc_score(self.truth == classes[1], told[:, 1]))
         self.rows.append(row)

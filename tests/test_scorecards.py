@@ -287,3 +287,32 @@ def test_a_frame_with_texts_gets_a_scorecard():
     document = export(card.rules_, "pmml")
     totals = card.rules_.totals(X)[:, 0].tolist()
     assert [evaluate(document, row) for row in rows] == totals
+
+
+def test_points_are_put_on_the_scale_of_the_user():
+    exact, X, _ = fitted(points="exact")
+    rules = exact.rules_.scaled(20, points=600, odds=50)
+    assert all(value.is_integer() for value in all_points(rules))
+    told, before = rules.predict_proba(X)[:, 1], exact.predict_proba(X)[:, 1]
+    log_odds = np.log(told / (1 - told))
+    totals = rules.totals(X)[:, 0]
+    assert log_odds == pytest.approx((totals - 600) * math.log(2) / 20 + math.log(50))
+    # Half a point of each rule, and of the base, is what rounding may change.
+    most = 0.5 * rules.n_rules * math.log(2) / 20
+    assert np.abs(log_odds - np.log(before / (1 - before))).max() <= most
+
+
+@pytest.mark.parametrize(
+    ("scale", "words"),
+    [({"points_to_double": 0}, "must be above 0"), ({"odds": -1}, "must be above 0")],
+)
+def test_a_scale_that_is_none_is_refused(scale, words):
+    exact, *_ = fitted(points="exact")
+    with pytest.raises(ValueError, match=words):
+        exact.rules_.scaled(**scale)
+
+
+def test_only_two_classes_are_scaled():
+    numbers, *_ = fitted(0)
+    with pytest.raises(ValueError, match="for two classes"):
+        numbers.rules_.scaled()

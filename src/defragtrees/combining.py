@@ -1,5 +1,8 @@
 """Rules that have a say together: means by weight, and points that add up."""
 
+import math
+from dataclasses import replace
+
 import numpy as np
 
 __all__ = ["Combining"]
@@ -68,6 +71,52 @@ class Combining:
     def values_of(self, totals):
         """What totals of points stand for: numbers, or log-odds."""
         return (totals - self.origin) * self.unit
+
+    def scaled(self, points_to_double=20, points=0, odds=1):
+        """Rules with whole points on a scale of the user's own, for two classes.
+
+        Parameters
+        ----------
+        points_to_double : float, default=20
+            How many points double the odds of the second class.
+        points, odds : float
+            A total that stands for these odds; 600 points at odds of 50 are usual where
+            the second class is the good one.
+
+        Returns
+        -------
+        RuleSet
+
+        Examples
+        --------
+        >>> from defragtrees import Condition, Rule, RuleSet
+        >>> paid = Rule((Condition(0, lower=1.0),), "good", (0.1, 0.9), points=(1.4,))
+        >>> base = Rule((), "good", (0.4, 0.6), points=(0.7,))
+        >>> rules = RuleSet((paid,), base, ("years",), "classification",
+        ...                 ("bad", "good"), decision="points")
+        >>> [rule.points for rule in rules.scaled(20, points=600, odds=50)]
+        [(40.0,), (507.0,)]
+        """
+        if self.decision != "points" or len(self.classes or ()) != 2:
+            raise ValueError(
+                "scaled needs rules whose points add up, for two classes; got "
+                f"decision={self.decision!r} and {len(self.classes or ())} classes."
+            )
+        if not (points_to_double > 0 and odds > 0):
+            raise ValueError(
+                "points_to_double and odds must be above 0; got "
+                f"{points_to_double!r} and {odds!r}."
+            )
+        unit = math.log(2) / points_to_double
+        origin = points - math.log(odds) / unit
+        told = self.values_of(np.array(self.default.points))[0] / unit + origin
+        rules = [
+            replace(rule, points=(float(round(rule.points[0] * self.unit / unit)),))
+            for rule in self.rules
+        ]
+        base = replace(self.default, points=(float(round(told)),))
+        scale = {"unit": unit, "origin": origin}
+        return replace(self, rules=tuple(rules), default=base, **scale)
 
     def _averaged(self, held):
         """Mean by weight of the outputs of all rules that hold."""

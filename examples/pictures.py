@@ -134,6 +134,10 @@ def draw():
     forest = RandomForestClassifier(min_samples_leaf=20, random_state=0).fit(X, y)
     simple = simplify(forest, X, y, max_rules=4, random_state=0)
     yield "calibration", plots.calibration(simple.rules_, X_test, y_test)
+    whole = {"form": "points", "points": "integer", "max_rules": 6}
+    card = simplify(forest, X, y, random_state=0, **whole)
+    yield "scorecard", plots.scorecard(card.rules_)
+    yield "score_risk", plots.score_risk(card.rules_, X_test, y_test)
 
 
 def main(folder=DOCS):

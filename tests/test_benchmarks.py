@@ -5,7 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
-from benchmarks import quality_bars, quality_data, quality_methods
+from benchmarks import forms, quality_bars, quality_data, quality_methods
 from benchmarks.quality import run_one
 
 FOLDER = Path(__file__).parent.parent / "src" / "defragtrees" / "data"
@@ -101,3 +101,35 @@ def test_every_method_runs_and_gives_its_measures():
         assert some.calibration.between(0, 0.2).all()
         assert (some.n_rules <= some.index).all()
     assert table.recall["ours, costs", 0] >= table.recall["ours", 0]
+
+
+def made_scores(points, peer, measure="error", data="energy", budget=6):
+    return [
+        {"data": data, "seed": 0, "budget": budget, "method": name, measure: value}
+        for name, value in (("points", points), ("FIGS", peer))
+    ]
+
+
+def test_forms_count_pairs_in_which_one_is_at_or_ahead():
+    rows = [*made_scores(0.5, 0.6), *made_scores(0.7, 0.6, budget=8)]
+    table = pd.DataFrame(rows)
+    assert forms.share_ahead(table, "points", "FIGS", "error") == (0.5, 2)
+    assert forms.share_ahead(table, "points", "FIGS", "error", (6,)) == (1.0, 1)
+    table = pd.DataFrame(made_scores(0.8, 0.9, "auc", "adult"))
+    assert forms.share_ahead(table, "points", "FIGS", "auc") == (0.0, 1)
+    close = pd.DataFrame(made_scores(0.899, 0.9, "auc", "adult"))
+    assert forms.share_ahead(close, "points", "FIGS", "auc") == (1.0, 1)
+    assert forms.share_ahead(close, "points", "RuleFit", "auc")[1] == 0
+
+
+def test_forms_ask_standalone_rules_to_be_near_the_list():
+    rows = [
+        {"data": data, "seed": 0, "budget": 8, "method": method, "error": error}
+        for data, method, error in (
+            ("energy", "list", 0.10),
+            ("energy", "standalone", 0.115),
+            ("adult", "list", 0.10),
+            ("adult", "standalone", 0.115),
+        )
+    ]
+    assert forms._near_list(pd.DataFrame(rows)) == (0.5, 2)

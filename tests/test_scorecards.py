@@ -316,3 +316,11 @@ def test_only_two_classes_are_scaled():
     numbers, *_ = fitted(0)
     with pytest.raises(ValueError, match="for two classes"):
         numbers.rules_.scaled()
+
+
+def test_labels_are_shown_where_people_read():
+    model, X, y = fitted(class_labels={"yes": "in trouble"})
+    assert "double the odds. Probability of in trouble: " in str(model.rules_)
+    ax = plots.score_risk(model.rules_, X, y)
+    assert ax.get_ylabel() == "probability of in trouble"
+    mpl.pyplot.close("all")

@@ -45,7 +45,9 @@ def scorecard(rules, ax=None):
     for c in range(n_columns):
         at = places + (c - (n_columns - 1) / 2) * height
         colours = [_colour(k, c, rules, points) for k in places]
-        label = None if n_columns == 1 else style.plain(rules.classes[c])
+        label = None
+        if n_columns > 1:
+            label = style.plain(rules.outcome.answer_text(rules.classes[c]))
         ax.barh(at, points[:, c], 0.9 * height, color=colours, label=label)
         for k, value in enumerate(points[:, c]):
             side = 1 if value >= 0 else -1
@@ -98,7 +100,8 @@ def score_risk(rules, X=None, y=None, ax=None):
         ax.legend(frameon=False, fontsize=8)
     title = "answer"
     if rules.classes:
-        title = f"probability of {style.plain(rules.classes[1])}"
+        label = rules.outcome.answer_text(rules.classes[1])
+        title = f"probability of {style.plain(label)}"
     ax.set(xlabel="total of points", ylabel=title)
     ax.spines[["top", "right"]].set_visible(False)
     return ax

@@ -15,7 +15,10 @@ def write(page):
         return []
     lines = table_of_totals(rules, rules.totals_held(rows.held)[:, 0], rows.y)
     tell = rate_text if rules.classes else amount
-    whose = f"probability of {name(rules.classes[1])}" if rules.classes else "answer"
+    whose = "answer"
+    if rules.classes:
+        label = rules.outcome.answer_text(rules.classes[1])
+        whose = f"probability of {name(label)}"
     cells = []
     for line in lines:
         share = line["n_rows"] / len(rows.matrix)

@@ -25,6 +25,7 @@ FLOORS = {
     "answering": 0,
     "columns": 0,
     "combining": 0,
+    "documents": 0,
     "intervals": 0,
     "_version": 0,
     "render": 0,

@@ -224,8 +224,11 @@ def test_a_decision_is_one_of_three():
     [
         ({"prediction": "maybe"}, "must answer one of"),
         ({"weight": -5}, "weight must be from 0"),
-        ({"weight": float("nan")}, "A number is needed; got nan"),
-        ({"distribution": None}, "need their class shares"),
+        (
+            {"weight": float("nan")},
+            r"weight must be a finite number; got nan",
+        ),
+        ({"distribution": None}, r"rules\[0\].distribution must be a list; got None"),
         ({"distribution": [1.0]}, "one share for each class"),
         (
             {
@@ -255,8 +258,8 @@ def test_saved_rules_that_say_what_they_cannot_do_are_refused(change, message):
     [
         ("classification", [1.0], "for numbers; these rules answer classes"),
         ("regression", [2.0, 1.0], "ascending order"),
-        ("regression", [-1.0], "finite numbers from 0"),
-        ("regression", [float("nan")], "finite numbers from 0"),
+        ("regression", [-1.0], r"interval_scores\[0\] must be from 0; got -1.0"),
+        ("regression", [float("nan")], r"interval_scores\[0\] must be a finite number"),
         ("regression", "a", "not saved rules"),
     ],
 )

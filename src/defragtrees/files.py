@@ -135,6 +135,12 @@ def _plain_number(value):
 def read_json(path):
     """The contents of a JSON file; nothing in it is executed."""
     try:
-        return json.loads(Path(path).read_text(encoding="utf-8"))
-    except (json.JSONDecodeError, UnicodeDecodeError, RecursionError) as error:
-        raise ModelFileError(f"{str(path)!r} is not a JSON file: {error}.") from None
+        text = Path(path).read_text(encoding="utf-8-sig")
+        return json.loads(text, parse_constant=_no_constant)
+    except (ValueError, RecursionError) as error:
+        why = " ".join(str(error).split()).rstrip(".")
+        raise ModelFileError(f"{str(path)!r} is not a JSON file: {why}.") from None
+
+
+def _no_constant(name):
+    raise ValueError(f"{name} is no number of JSON")

@@ -16,6 +16,7 @@ from defragtrees import render
 from defragtrees._values import ByValue
 from defragtrees.answering import Answering
 from defragtrees.conditions import Condition, Rule, listed
+from defragtrees.documents import check_rules
 from defragtrees.errors import ModelFileError
 from defragtrees.files import read_json, to_json, write_atomic
 from defragtrees.intervals import Intervals
@@ -275,10 +276,7 @@ class RuleSet(Answering, Intervals, Worded, ByValue):
     def from_dict(cls, data):
         """The rule set that `to_dict` wrote down."""
         try:
-            if data["format"] != FORMAT:
-                raise ModelFileError(
-                    f"Rules must have the format {FORMAT!r}; got {data['format']!r}."
-                )
+            check_rules(data)
             return cls(
                 rules=tuple(Rule.from_dict(rule) for rule in listed(data, "rules")),
                 default=Rule.from_dict(data["default"]),
@@ -299,7 +297,10 @@ class RuleSet(Answering, Intervals, Worded, ByValue):
         except ModelFileError:
             raise
         except (LookupError, TypeError, AttributeError, ValueError) as error:
-            raise ModelFileError(f"These are not saved rules: {error!r}.") from None
+            why = " ".join(str(error).split()).rstrip(".")
+            raise ModelFileError(
+                f"These are not saved rules: {why}. Save them again with RuleSet.save."
+            ) from None
 
     def save(self, path):
         """Write the rules to a JSON file."""

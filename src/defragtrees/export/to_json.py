@@ -1,16 +1,12 @@
 """Rules as JSON, and the JSON Schema that says what is in it."""
 
-import json
-from pathlib import Path
-
+from defragtrees.documents import rules_schema
 from defragtrees.files import to_json
 from defragtrees.rules import RuleSet
 
 __all__ = ["export", "schema"]
 
 SUFFIX = ".json"
-
-SCHEMA = Path(__file__).with_name("rules.schema.json")
 
 
 def schema() -> dict:
@@ -21,7 +17,7 @@ def schema() -> dict:
     >>> schema()["$schema"]
     'https://json-schema.org/draft/2020-12/schema'
     """
-    return json.loads(SCHEMA.read_text(encoding="utf-8"))
+    return rules_schema()
 
 
 def export(rules: RuleSet, *, indent: int | None = 1) -> str:
@@ -35,6 +31,7 @@ def export(rules: RuleSet, *, indent: int | None = 1) -> str:
 
     Examples
     --------
+    >>> import json
     >>> from defragtrees import Rule, RuleSet
     >>> rules = RuleSet((), Rule((), 2.0), ("degrees",), "regression")
     >>> RuleSet.from_dict(json.loads(export(rules))) == rules

@@ -224,6 +224,11 @@ class Forest(Predicting, ByValue):
         return getattr(self.link, "threshold", None)
 
     @property
+    def origin(self):
+        """How the splits were found, where they were not read; nothing by default."""
+        return ""
+
+    @property
     def n_features(self):
         """Number of features that X must have."""
         return len(self.feature_names)

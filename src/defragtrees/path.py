@@ -9,11 +9,11 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from defragtrees import plots, render
 from defragtrees.methods.defrag import DefragClassifier
+from defragtrees.methods.ensemble import open_model
 from defragtrees.methods.validation import one_seed
 from defragtrees.metrics.rulesets import trade_off_scores
 from defragtrees.outcome.measures import MEASURES
 from defragtrees.outcome.scoring import cost_matrix
-from defragtrees.readers import read_forest
 from defragtrees.rows.evaluation import Told, rule_scores
 from defragtrees.rules import RuleSet
 from defragtrees.simplification import check_names, simplify
@@ -217,7 +217,8 @@ def simplify_path(
     train, test = train_test_split(
         np.arange(len(X)), test_size=test_size, random_state=seed
     )
-    forest = read_forest(ensemble)
+    limit, verbose = settings.get("max_calls"), settings.get("verbose", 0)
+    forest = open_model(ensemble, X, y, seed, limit, verbose)
     _check_choice(choose_by, forest.outcome, y is not None)
     simple = simplify(
         forest,

@@ -7,9 +7,12 @@ from dataclasses import fields
 from typing import Any, Literal, TypeVar
 
 from defragtrees.methods import estimator_for
+from defragtrees.methods.black_box import model_task
 from defragtrees.methods.defrag import DefragClassifier, DefragRegressor
+from defragtrees.methods.ensemble import Unreadable, fitted_forest
+from defragtrees.outcome import make_outcome
 from defragtrees.readers import read_forest
-from defragtrees.tables import nearest
+from defragtrees.tables import as_dense, nearest
 
 __all__ = ["check_names", "simplify"]
 
@@ -80,12 +83,14 @@ def simplify(
     n_jobs: int | None = None,
     callback: Callable[..., Any] | None = None,
     verbose: int = 0,
+    max_calls: int | None = None,
 ) -> DefragClassifier | DefragRegressor:
     """A fitted DefragClassifier or DefragRegressor, as the ensemble asks for.
 
     Parameters
     ----------
     ensemble : fitted ensemble, pipeline or estimator around one, path or Forest
+        Any other model that predicts, or a function, is asked for its answers.
     X : array-like or data frame of shape (n_samples, n_features)
         Rows such as the ensemble was trained on; or the path of a Parquet file, an
         iterator of tables, or a Dask array or data frame.
@@ -139,6 +144,8 @@ def simplify(
         Without refine, called with a record of every iteration.
     verbose : int, default=0
         1 shows a progress bar.
+    max_calls : int, optional
+        Most rows to ask a model about that cannot be read.
 
     Returns
     -------
@@ -155,9 +162,15 @@ def simplify(
     """
     given = dict(locals())
     settings = {one.name: given[one.name] for one in fields(DefragClassifier)}
-    forest = read_forest(ensemble)
-    kind = estimator_for("defrag", forest.outcome)
-    settings = _settings_for(kind, settings, forest.outcome)
+    forest = fitted_forest(ensemble)
+    if forest is None:
+        read_forest(ensemble)  # which says that it is not fitted
+    if isinstance(forest, Unreadable):
+        outcome = make_outcome(model_task(ensemble, as_dense(X)))
+    else:
+        outcome = forest.outcome
+    kind = estimator_for("defrag", outcome)
+    settings = _settings_for(kind, settings, outcome)
     return kind(**settings).fit_forest(forest, X, y, sample_weight)
 
 

@@ -30,9 +30,11 @@ def test_object_of_an_unknown_library(ensemble):
         simplify(ensemble, X)
 
 
-def test_ensemble_that_is_no_tree_ensemble():
-    with pytest.raises(UnsupportedEnsembleError, match="DummyClassifier"):
-        simplify(DummyClassifier().fit(X, y), X)
+def test_model_that_is_no_tree_ensemble_is_asked():
+    constant = DummyClassifier().fit(X, y)
+    with pytest.warns(UserWarning, match="one value only"):
+        simple = simplify(constant, X, random_state=0)
+    assert "DummyClassifier was asked, not read" in simple.summary()
 
 
 def test_unfitted_ensemble_without_y():

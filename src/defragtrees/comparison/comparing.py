@@ -20,10 +20,10 @@ from sklearn.utils.validation import (
 from defragtrees.comparison.table import Comparison
 from defragtrees.methods import METHODS, estimator_for
 from defragtrees.methods.base import Simplifier
+from defragtrees.methods.ensemble import open_model
 from defragtrees.methods.validation import one_seed
 from defragtrees.metrics import stability
 from defragtrees.progress import Progress
-from defragtrees.readers import read_forest
 from defragtrees.tables import take_rows
 
 __all__ = ["compare"]
@@ -90,7 +90,7 @@ def compare(
     >>> [(row["method"], row["budget"], row["n_rules"]) for row in comparison.rows()]
     [('distilled', 3, 3.0), ('distilled', 4, 4.0)]
     """
-    forest = read_forest(ensemble)
+    forest = open_model(ensemble, X, y, random_state, verbose=verbose)
     chosen = _chosen(methods, forest.outcome)
     budgets = _budgets(budgets)
     if n_resamples and n_resamples < 2:

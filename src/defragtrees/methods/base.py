@@ -10,16 +10,25 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from defragtrees.forest import Forest
+from defragtrees.methods.black_box import AskedForest, ask_model
 from defragtrees.methods.compiled import for_many_rows
 from defragtrees.methods.conformal import Conformal
 from defragtrees.methods.ensemble import (
+    Unreadable,
     check_task,
     fit_ensemble,
     fitted_forest,
     named_forest,
 )
 from defragtrees.methods.measuring import Measuring, warn_of_unanswered
-from defragtrees.methods.settings import FLAG, Conflict, check_settings, setting
+from defragtrees.methods.settings import (
+    FLAG,
+    Conflict,
+    Integer,
+    check_settings,
+    setting,
+)
 from defragtrees.methods.validation import (
     check_columns,
     make_generator,
@@ -29,11 +38,10 @@ from defragtrees.methods.words import check_days, with_kinds, words_of
 from defragtrees.outcome import make_outcome
 from defragtrees.problem import Problem
 from defragtrees.progress import Progress
-from defragtrees.readers import read_forest
 from defragtrees.rows import sources
-from defragtrees.rows.sources import open_source
+from defragtrees.rows.sources import TableSource, open_source
 from defragtrees.rows.store import read_store
-from defragtrees.tables import as_dense, check_finite, select_columns
+from defragtrees.tables import as_dense, check_finite, select_columns, take_rows
 
 __all__ = ["RuleClassifier", "RuleRegressor", "Simplifier"]
 
@@ -55,6 +63,7 @@ class Simplifier(Measuring, BaseEstimator, ABC):
     class_labels: Any = None
     random_state: Any = None
     n_jobs: int | None = None
+    max_calls: int | None = setting(None, None, Integer(1))
 
     conflicts: ClassVar[tuple[Conflict, ...]] = ()
     _task: ClassVar[str]
@@ -98,9 +107,11 @@ class Simplifier(Measuring, BaseEstimator, ABC):
         self.ensemble_ = self.ensemble
         if forest is None:
             self.ensemble_ = fit_ensemble(self, source, rng)
-            forest = read_forest(self.ensemble_)
-            source.select(forest.feature_names)
-            check_columns(self, source.first().X)
+            forest = fitted_forest(self.ensemble_)
+        if isinstance(forest, Unreadable):
+            source, forest = self._ask(source, forest.reason, rng)
+        source.select(forest.feature_names)
+        check_columns(self, source.first().X)
         X = source.first().X
         self.forest_ = with_kinds(named_forest(forest, X), X, self.feature_labels)
         self._check_forest(self.forest_)
@@ -115,7 +126,38 @@ class Simplifier(Measuring, BaseEstimator, ABC):
         self._count_rows(store, problem.is_sample)
         self.training_ = store.evaluate(self.rules_, self._posterior)
         warn_of_unanswered(self.rules_, store)
+        self._end_asking()
         return self
+
+    def _ask(self, source, why, rng):
+        """The rows that a model may be asked about, and its answers as a forest."""
+        if not source.is_in_memory:
+            raise TypeError(
+                f"A model that cannot be read needs its rows in memory; {why} Pass a "
+                "table, or a sample of the rows."
+            )
+        if self.max_calls is not None and source.n_rows() > self.max_calls:
+            rows = rng.choice(source.n_rows(), size=self.max_calls, replace=False)
+            parts = (source.X, source.y, source.sample_weight)
+            source = TableSource(*(take_rows(part, np.sort(rows)) for part in parts))
+        forest = ask_model(
+            self.ensemble_,
+            source.X,
+            source.y,
+            rng=rng,
+            task=self._task,
+            why=why,
+            max_calls=self.max_calls,
+            verbose=getattr(self, "verbose", 0),
+        )
+        return source, forest
+
+    def _end_asking(self):
+        """After the fit, a model that was asked may be asked without limit."""
+        self.__dict__.pop("n_calls_", None)
+        if isinstance(self.forest_, AskedForest):
+            questions = self.forest_.model.questions
+            self.n_calls_, questions.limit = questions.n_rows, None
 
     @abstractmethod
     def _simplify(self, problem, rng):
@@ -134,7 +176,7 @@ class Simplifier(Measuring, BaseEstimator, ABC):
     def _open(self, X, y, sample_weight, forest):
         """The source of the rows to fit on; few are loaded, whatever they are from."""
         source = open_source(X, y, sample_weight)
-        if forest is not None:
+        if isinstance(forest, Forest):
             warn_of_other_columns(source.first().X, forest)
             source.select(forest.feature_names)
         if source.n_rows() <= sources.MANY_ROWS:

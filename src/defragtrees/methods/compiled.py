@@ -33,7 +33,9 @@ class CompiledForest(Forest):
 
 def for_many_rows(forest, engine):
     """The forest, compiled unless the engine is numpy or numba is not there."""
-    if engine == "numpy" or find_spec("numba") is None:
+    # A forest of another class does not walk through its trees.
+    is_other = type(forest) is not Forest
+    if is_other or engine == "numpy" or find_spec("numba") is None:
         return forest
     own = {field.name: getattr(forest, field.name) for field in fields(forest)}
     return CompiledForest(**own)

@@ -7,7 +7,8 @@ SHARED = {
 ensemble : fitted or unfitted ensemble, path, Forest or None, default=None
         What to simplify. A fitted ensemble, or the file it was saved to, is used as it
         is; an unfitted one is cloned and fitted on X and y; None means a random forest
-        (gradient boosting where X has categories). `clone`, and so a grid search,
+        (gradient boosting where X has categories). Any other model that predicts, or a
+        function, is asked for its answers. `clone`, and so a grid search,
         unfits it: wrap it in `sklearn.frozen.FrozenEstimator` to keep it.""",
     "{shorten_thresholds}": """\
 shorten_thresholds : bool, default=True
@@ -16,13 +17,18 @@ shorten_thresholds : bool, default=True
         What features are called where people read; a unit may follow in brackets, as
         in "Duration [months]", and "[date]" prints days since 1970-01-01 as dates.
     class_labels : dict from class to str, or sequence of str, optional
-        What classes are called where people read.""",
+        What classes are called where people read.
+    max_calls : int or None, default=None
+        Most rows to ask a model about that cannot be read; with fewer than X has, rules
+        are made from a sample of its rows.""",
     "{fitted}": """\
 ensemble_ : the ensemble that was simplified
     forest_ : Forest
         The ensemble as plain arrays.
     training_ : dict
         `evaluate` on the training rows.
+    n_calls_ : int
+        How many rows a model was asked about that cannot be read.
     n_features_in_ : int
     feature_names_in_ : array of shape (n_features_in_,)
         Only if X had names.""",

@@ -2,7 +2,8 @@
 
 import dataclasses
 
-from sklearn.base import clone
+import numpy as np
+from sklearn.base import BaseEstimator, clone
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
@@ -11,14 +12,24 @@ from sklearn.ensemble import (
 )
 from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import Pipeline
+from sklearn.utils.validation import check_is_fitted
 
 from defragtrees.dates import column_kinds, dates_as_days
-from defragtrees.methods.validation import is_renamed, text_as_categories
+from defragtrees.errors import UnsupportedEnsembleError
+from defragtrees.methods.black_box import ask_model, can_be_asked
+from defragtrees.methods.validation import is_renamed, one_seed, text_as_categories
 from defragtrees.outcome import make_outcome
 from defragtrees.readers import read_forest
 from defragtrees.tables import category_lists, column_names
 
-__all__ = ["check_task", "fit_ensemble", "fitted_forest", "named_forest"]
+__all__ = [
+    "Unreadable",
+    "check_task",
+    "fit_ensemble",
+    "fitted_forest",
+    "named_forest",
+    "open_model",
+]
 
 # What is fitted by default, and instead where X has categories to split on.
 DEFAULTS = {
@@ -28,11 +39,71 @@ DEFAULTS = {
 
 
 def fitted_forest(ensemble):
-    """The forest of an ensemble; None if there is none, or it is not fitted yet."""
+    """The forest of an ensemble; None if there is none, or it is not fitted yet.
+
+    An `Unreadable` stands for a fitted model that can only be asked.
+    """
     try:
         return None if ensemble is None else read_forest(ensemble)
     except NotFittedError:
         return None
+    except UnsupportedEnsembleError as error:
+        if not can_be_asked(ensemble):
+            raise
+        if isinstance(ensemble, BaseEstimator) and not _is_fitted(ensemble):
+            return None
+        return Unreadable(str(error))
+
+
+@dataclasses.dataclass(frozen=True)
+class Unreadable:
+    """Why a model cannot be read."""
+
+    reason: str
+
+    feature_names = ()
+
+
+def _is_fitted(ensemble):
+    try:
+        check_is_fitted(ensemble)
+    except NotFittedError:
+        return False
+    return True
+
+
+def open_model(ensemble, X, y=None, random_state=None, max_calls=None, verbose=0):
+    """The forest of a fitted ensemble or, where it cannot be read, of its answers.
+
+    Parameters
+    ----------
+    ensemble : fitted ensemble, path or Forest; or model that predicts
+    X : array or data frame
+        Rows to ask about.
+    y : array, optional
+    random_state : int, RandomState, Generator or None
+    max_calls : int, optional
+        Most rows to ask about.
+    verbose : int, default=0
+    """
+    forest = fitted_forest(ensemble)
+    if forest is None:
+        raise NotFittedError(
+            f"A fitted ensemble is needed; this {type(ensemble).__name__} is not "
+            "fitted. Call fit first."
+        )
+    if not isinstance(forest, Unreadable):
+        return forest
+    rng = np.random.default_rng(one_seed(random_state))
+    return ask_model(
+        ensemble,
+        X,
+        y,
+        rng=rng,
+        why=forest.reason,
+        max_calls=max_calls,
+        verbose=verbose,
+    )
 
 
 def fit_ensemble(simplifier, source, rng):

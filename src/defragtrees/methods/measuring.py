@@ -97,6 +97,8 @@ class Measuring:
             scores, calibration = evaluation.scores(rules), evaluation.calibration
         where = "training rows" if X is None else "these rows"
         parts = [str(rules), scores_text(rules, scores, where)]
+        if self.forest_.origin:
+            parts.append(self.forest_.origin)
         if calibration is not None:
             parts.append(calibration_text(rules, calibration.rows(rules), where))
         return render.Lines("\n\n".join(parts))

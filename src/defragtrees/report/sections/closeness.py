@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from defragtrees.report.markup import Cell, name, table
+from defragtrees.report.markup import Cell, isolated, name, table
 from defragtrees.report.wording import (
     amount,
     count,
@@ -25,13 +25,14 @@ ANSWERING = (
 def write(page):
     """Fidelity and error, and what the ensemble says where the rules say something."""
     summary = page.summary
-    outcome = summary.outcome
+    outcome, origin = summary.outcome, summary.simplifier.forest_.origin
     kind = sentence(outcome.error_name)
     header = ["Answers of", f"{kind}, these rows", "Fidelity, these rows"]
     header += [f"{kind}, training", "Fidelity, training"]
     return [
         f"<p>Fidelity is {outcome.fidelity_meaning}; error is {outcome.error_meaning}. "
         "“Training” are the rows that the rules were found on.</p>",
+        f"<p>{isolated(origin)}</p>" if origin else "",
         table(header, _scores(summary), "Error and fidelity", numeric=(1, 2, 3, 4)),
         _answers_table(summary) if outcome.n_classes else _levels_table(summary),
     ]

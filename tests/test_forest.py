@@ -121,3 +121,13 @@ def test_splits_lists_thresholds_and_category_sets():
     assert found.tolist() == [[True, False, True]]
     rows = np.array([[1.0, c] for c in ("p", "q", "new", None)], dtype=object)
     assert forest.predict(rows).tolist() == [4.0, 6.0, 4.0, 6.0]
+
+
+def test_a_split_into_sets_needs_no_threshold():
+    sets = np.zeros((5, 3), dtype=bool)
+    sets[0, 0] = True
+    tree = make_tree(threshold=[np.nan, 0, 2.0, 0, 0], categories=sets)
+    forest = make_forest(trees=(tree,), categories=(("x", "y"), None))
+    assert forest.predict([["x", 1.0], ["y", 1.0], ["y", 9.0]]).tolist() == [1, 2, 3]
+    with pytest.raises(ValueError, match="A threshold must be a number; in tree 1"):
+        make_forest(trees=(tree,))

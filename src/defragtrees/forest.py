@@ -191,6 +191,8 @@ class Forest(Predicting, ByValue):
                     f"{name} must hold numbers up to {LARGEST:g} in size; got "
                     f"{values[~_is_usable(values)][0]:g}."
                 )
+        # A split into sets of categories has no threshold; neither has a leaf.
+        has_threshold = np.array([*(c is None for c in self.categories), False])
         for k, tree in enumerate(self.trees):
             leaf = tree.feature < 0
             if not _is_usable(tree.value[leaf]).all():
@@ -202,8 +204,9 @@ class Forest(Predicting, ByValue):
                     f"{k + 1}, node {node + 1} answers "
                     f"{value[~_is_usable(value)][0]:g}."
                 )
-            if np.isnan(tree.threshold[~leaf]).any():
-                node = int(np.flatnonzero(np.isnan(tree.threshold) & ~leaf)[0])
+            without = np.isnan(tree.threshold) & has_threshold[tree.feature]
+            if without.any():
+                node = int(np.flatnonzero(without)[0])
                 raise ValueError(
                     f"A threshold must be a number; in tree {k + 1}, that of node "
                     f"{node + 1} is not."

@@ -161,6 +161,15 @@ class ThresholdGrid(ByValue):
                 accepts[-1] &= has_missing[feature]
         return tuple(self.condition(j, accepted[j]) for j in sorted(accepted))
 
+    def without_integers(self, features):
+        """The same grid; conditions on these features are as on any numbers."""
+        if self.ranges is None:
+            return self
+        ranges = tuple(
+            None if j in features else ends for j, ends in enumerate(self.ranges)
+        )
+        return ThresholdGrid(self.splits, self.counts, ranges)
+
     def shorten(self, X, kinds=None):
         """A grid with round thresholds on which no row of X changes its side.
 

@@ -104,6 +104,13 @@ class Problem:
             self, forest=forest, shorten=shorten, given_binned=None
         )
 
+    def without_integers(self, features):
+        """The same problem; conditions on these features are as on any numbers."""
+        if not features:
+            return self
+        binned = Binned(self.binned.codes, self.grid.without_integers(features))
+        return dataclasses.replace(self, given_binned=binned)
+
     @property
     def is_sample(self):
         """Whether only some of all rows are here, as codes."""

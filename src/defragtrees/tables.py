@@ -241,7 +241,7 @@ def check_finite(matrix, names):
         )
 
 
-def feature_index(which, names):
+def feature_index(which, names, what="features"):
     """The number of a feature given by name or by number; it may count from the end.
 
     Examples
@@ -255,7 +255,7 @@ def feature_index(which, names):
     elif which in names:
         return list(names).index(which)
     raise ValueError(
-        f"features has {which!r}, which is not a feature of X. Give names or numbers "
+        f"{what} has {which!r}, which is not a feature of X. Give names or numbers "
         f"of {len(names)} features, among them {listed(names)}."
     )
 

@@ -178,3 +178,39 @@ def test_labels_may_be_numbers_or_have_colons():
     assert named_costs((("1:0", 5.0),), (0, 1)) == {(1, 0): 5.0}
     assert named_costs((("a:b:a", 1.0),), ("a", "b:a")) == {("a", "b:a"): 1.0}
     assert named_costs((("b:a:a", 1.0),), ("a", "b:a")) == {("b:a", "a"): 1.0}
+
+
+def test_limits_are_kept(call, inputs):
+    done = call(
+        "simplify", *inputs, "--monotone", "b=1", "--min-rows", "40", "--json",
+        "--max-total-conditions", "2", "--must-use", "b", "--test-size", "0",
+    )  # fmt: skip
+    assert done.code == 0, done.err
+    rules = RuleSet.from_dict(json.loads(done.out)["rules_document"])
+    assert sum(rule.n_conditions for rule in rules) <= 2
+    assert min(rule.n_rows for rule in rules) >= 40
+    assert "b" in rules.features
+    told = rules.predict_proba([[0.8, b] for b in np.linspace(0, 1, 50)])[:, 1]
+    assert (np.diff(told) >= 0).all() or (np.diff(told) <= 0).all()
+    without = call("simplify", *inputs, "--exclude", "b", "--json")
+    assert set(json.loads(without.out)["rules_document"]["feature_names"]) == {"a", "b"}
+    assert "b " not in " ".join(row["if"] for row in json.loads(without.out)["rules"])
+    grouped = call("simplify", *inputs, "--group", "a", "--group", "b", "--json")
+    rules = RuleSet.from_dict(json.loads(grouped.out)["rules_document"])
+    assert all(len(rule.conditions) <= 1 for rule in rules)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--monotone", "a"], "'a' must be a feature and -1 or 1, such as income=-1"),
+        (["--monotone", "speed=1"], "--monotone names 'speed', which the model does"),
+        (["--must-use", "speed"], "--must-use names 'speed', which the model does"),
+        (["--exclude", "a,b"], "exclude must leave a feature; it names all"),
+        (["--group", "a,b"], "groups must not hold all features"),
+        (["--min-rows", "5", "--min-coverage", "0.1"], "min_rows says what min_cov"),
+        (["--min-rows", "5", "--method", "distilled"], "is not for --method distilled"),
+    ],
+)
+def test_limits_that_do_nothing_are_refused(refused, inputs, options, message):
+    assert message in refused("simplify", *inputs, *options)

@@ -5,25 +5,34 @@ import click
 from defragtrees.cli._command import NAMES, gather
 from defragtrees.cli._decisions import CLASS_WEIGHT, COST, named_costs, named_weights
 from defragtrees.cli._display import LABELS, merged_labels
+from defragtrees.cli._limits import LIMIT_OPTIONS, check_features
 from defragtrees.cli._progress import ticking
 from defragtrees.methods import METHODS, estimator_for
 from defragtrees.methods.forms import FORMS
 from defragtrees.methods.refining import CRITERIA
-from defragtrees.tables import nearest
 
 __all__ = ["FOR_DEFRAG", "fit", "method_options", "method_settings", "settings_of"]
 
 # What only the default method has; the first ones are for classes.
 FOR_CLASSES = ("criterion", "class_weight", "costs", "threshold")
+LIMITS = (
+    "min_coverage",
+    "min_rows",
+    "max_total_conditions",
+    "monotone",
+    "must_use",
+    "exclude",
+    "groups",
+)
 FOR_DEFRAG = (
     *FOR_CLASSES,
     "form",
     "points",
     "points_to_double",
     "brevity",
-    "min_coverage",
+    *LIMITS,
 )
-SPELLED = {"costs": "--cost", "class_labels": "--class-names"}
+SPELLED = {"costs": "--cost", "class_labels": "--class-names", "groups": "--group"}
 
 # By the names of the settings that they are; "target" is a column here.
 OPTIONS = {
@@ -118,6 +127,7 @@ OPTIONS = {
         metavar="SHARE",
         help="Share of the training rows that each rule must answer. [default: 0]",
     ),
+    **LIMIT_OPTIONS,
     "feature_labels": click.option(
         "--feature-labels",
         type=LABELS,
@@ -202,14 +212,7 @@ def method_settings(settings, kind, method, forest):
         if name not in known and name not in ("random_state", "n_jobs"):
             raise click.UsageError(f"{spelled} is not for --method {method}.")
     settings = dict(settings)
-    if "features" in settings:
-        settings["features"] = list(settings["features"])
-    for name in settings.get("features", ()):
-        if name not in forest.feature_names:
-            raise click.UsageError(
-                f"--features names {name!r}, which the model does not have; "
-                f"{nearest(name, forest.feature_names)}"
-            )
+    check_features(settings, forest.feature_names)
     if "class_weight" in settings:
         weights = settings["class_weight"]
         settings["class_weight"] = named_weights(weights, forest.classes)

@@ -9,11 +9,18 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from defragtrees.methods.base import RuleClassifier, RuleRegressor, Simplifier
+from defragtrees.methods.base import RuleClassifier, RuleRegressor
 from defragtrees.methods.components import listed_components
+from defragtrees.methods.counting import counted_path
 from defragtrees.methods.defrag_settings import FOR_CLASSES, PARAMETERS
 from defragtrees.methods.docstrings import with_shared
 from defragtrees.methods.forms import FORMS
+from defragtrees.methods.limits import (
+    LIMITS,
+    Limiting,
+    limit_conflicts,
+    refuse_without_lists,
+)
 from defragtrees.methods.listing import component_rules
 from defragtrees.methods.paper import fit_paper
 from defragtrees.methods.refining import CRITERIA, Refinement
@@ -24,7 +31,6 @@ from defragtrees.methods.settings import (
     Integer,
     Key,
     Real,
-    feature_numbers,
     setting,
 )
 from defragtrees.mixture.engines import ENGINES, check_engine
@@ -50,14 +56,10 @@ MADE_BY_FIT = (
 
 
 @dataclass(repr=False, eq=False)
-class _Defrag(Simplifier):
+class _Defrag(Limiting):
     _: KW_ONLY
-    max_rules: int = setting(10, Integer(1))
     form: str = setting("list", Key(FORMS))
     points: str = setting("exact", "exact", "integer")
-    max_conditions: int | None = setting(None, None, Integer(1))
-    min_coverage: float = setting(0.0, Real(0, 1))
-    features: Any = None
     brevity: float = setting(0.01, Real(0))
     augment: str | int = setting("auto", "auto", Integer(0))
     refine: bool = setting(True, *FLAG)
@@ -73,11 +75,8 @@ class _Defrag(Simplifier):
     verbose: int = 0
 
     conflicts: ClassVar[tuple[Conflict, ...]] = (
-        Conflict(
-            "max_conditions needs refine=True; got refine=False.",
-            max_conditions=Integer(1),
-            refine=False,
-        ),
+        *Limiting.conflicts,
+        *limit_conflicts(FORMS),
         Conflict(
             "augment needs target='ensemble': nobody knows y for new rows.",
             augment=Integer(1),
@@ -111,13 +110,18 @@ class _Defrag(Simplifier):
     _needs_numbers = False
 
     def _simplify(self, problem, rng):
-        features = feature_numbers(self.features, problem.feature_names)
+        limits = self.rule_limits(self.forest_, problem.store.total_weight)
+        features = limits.features
         for name in MADE_BY_FIT:
             self.__dict__.pop(name, None)
         self._warn_of_little_data(problem)
         if self.refine:
-            settings = self._refinement(problem, features)
+            # What falls with a feature must not jump between two whole numbers.
+            problem = problem.without_integers(limits.monotone)
+            settings = self._refinement(problem, limits)
             lists, costs, self.n_iter_ = FORMS[self.form](problem, settings, rng)
+            if not lists:
+                refuse_without_lists(limits, problem.feature_names, self.max_rules)
             self.path_, self.path_costs_ = lists, costs
             rules = lists[min(costs, key=lambda n: (costs[n], n))]
             self._warn_of_one_value(problem, rules)
@@ -137,7 +141,7 @@ class _Defrag(Simplifier):
 
     def _check_forest(self, forest):
         super()._check_forest(forest)
-        feature_numbers(self.features, forest.feature_names)
+        self.rule_limits(forest)
         check_engine(self.engine)
 
     def _decision(self, labels, store=None):
@@ -148,14 +152,15 @@ class _Defrag(Simplifier):
         """How points are to be written."""
         return Scoring(self.points == "integer")
 
-    def _refinement(self, problem, features):
-        most, n_new = self.max_conditions, self.augment
+    def _refinement(self, problem, limits):
+        n_new = self.augment
         return Refinement(
             max_rules=int(self.max_rules),
-            max_conditions=None if most is None else int(most),
-            min_coverage=float(self.min_coverage),
+            max_conditions=limits.max_conditions,
+            min_coverage=limits.min_coverage,
             brevity=float(self.brevity),
-            features=features,
+            features=limits.features,
+            asked=limits,
             n_new_rows=0 if n_new == "auto" else int(n_new),
             decision=self._decision(problem.classes, problem.store),
             is_labels=self.target == "labels",
@@ -205,11 +210,14 @@ class _Defrag(Simplifier):
 
     def _count_rows(self, store, is_sample):
         if self.refine:
+            limits = self.rule_limits(self.forest_, store.total_weight)
             decision = self._decision(self.rules_.classes, store)
-            scoring = self._scoring()
-            lists = store.recount(list(self.path_.values()), "told", decision, scoring)
-            self.path_ = {rules.n_rules: rules for rules in lists}
-            self.rules_ = self.path_[self.rules_.n_rules]
+            path, costs = self.path_, self.path_costs_
+            self.path_, self.path_costs_ = counted_path(
+                path, costs, store, decision, limits, self.max_rules, self._scoring()
+            )
+            n_rules = [n for n in self.path_ if n <= self.rules_.n_rules]
+            self.rules_ = self.path_[max(n_rules, default=min(self.path_))]
             return
         super()._count_rows(store, is_sample)
         # Components are asked one by one, and answer for themselves.
@@ -226,7 +234,7 @@ class DefragClassifier(RuleClassifier, _Defrag):
     answers, as if 3.84 more rows had the rates of all; without y, the ensemble's mean
     probabilities. The class follows from them: it is the likeliest one, or decided by
     `class_weight`, `costs` or `threshold`, which `rules_` keeps.
-{with_shared(PARAMETERS, for_classes=FOR_CLASSES)}
+{with_shared(PARAMETERS, for_classes=FOR_CLASSES, limits=LIMITS)}
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -304,14 +312,14 @@ class DefragClassifier(RuleClassifier, _Defrag):
             self.points == "integer", None if doubling is None else float(doubling)
         )
 
-    def _refinement(self, problem, features):
-        settings = super()._refinement(problem, features)
+    def _refinement(self, problem, limits):
+        settings = super()._refinement(problem, limits)
         return replace(settings, criterion=self.criterion)
 
 
 class DefragRegressor(RuleRegressor, _Defrag):
     __doc__ = f"""A few rules that say nearly what a regression ensemble says.
-{with_shared(PARAMETERS, for_classes="")}
+{with_shared(PARAMETERS, for_classes="", limits=LIMITS)}
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes

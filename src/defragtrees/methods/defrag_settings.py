@@ -19,9 +19,8 @@ PARAMETERS = """
         Most conditions of one rule; each finite side of an interval is one. None is 4
         where points add up.
     min_coverage : float, default=0.0
-        Share of the training rows that each rule must answer.
-    features : sequence of str or int, optional
-        Features that rules may use, by name or by number; all by default.
+        Share of the training rows that each rule must answer, the "otherwise" too.
+    {limits}
     {for_classes}
     brevity : float, default=0.01
         What a reader pays for a condition, in nats a row: one that explains less is

@@ -1,6 +1,7 @@
 """From training rows to short rules that are the model: what the search is fed."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -50,6 +51,8 @@ class Refinement:
         Share of the rows that a rule must answer.
     brevity : float
         Nats a row that a condition must be worth.
+    asked : RuleLimits or None
+        What else a user asks for.
     features : frozenset of int or None
         Features that rules may use.
     n_new_rows : int
@@ -71,12 +74,15 @@ class Refinement:
     criterion: str = "both"
     decision: Decision | None = None
     is_labels: bool = False
+    asked: Any = None
 
     def limits(self, total_weight):
         """The limits for rows with so much weight."""
         least = self.min_coverage * total_weight
         # Past the budget, so that a smaller one is a place on the same path.
         most = max(self.max_rules, SEARCH_RULES)
+        if self.asked is not None:
+            return self.asked.for_search(most, least)
         return Limits(most, self.max_conditions, least)
 
 

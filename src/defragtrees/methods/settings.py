@@ -183,13 +183,13 @@ def as_list(value):
     return [value] if np.ndim(value) == 0 else list(value)
 
 
-def feature_numbers(features, names):
-    """Positions of the features that rules may use; None for all."""
+def feature_numbers(features, names, what="features"):
+    """Positions of the features that a setting names; None for none."""
     if features is None:
         return None
     if isinstance(features, str) or _is_integer(features):
         features = [features]
-    numbers = frozenset(feature_index(which, names) for which in features)
+    numbers = frozenset(feature_index(which, names, what) for which in features)
     if not numbers:
-        raise ValueError("features must name at least one feature; it is empty.")
+        raise ValueError(f"{what} must name at least one feature; it is empty.")
     return numbers

@@ -130,4 +130,4 @@ def tidy(rules, limits):
         is_idle = weight <= 0 or weight < limits.least_answered
         if is_idle or not rules.boxes[k]:
             return tidy(rules.without_box(k), limits)
-    return rules
+    return limits.repaired(rules)

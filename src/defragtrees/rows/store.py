@@ -149,7 +149,9 @@ class RowStore:
         ends = {value for ends in ranges for value in ends}
         return len(ends) == 1
 
-    def recount(self, rule_sets, answers="kept", decision=None, scoring=EXACT):
+    def recount(
+        self, rule_sets, answers="kept", decision=None, scoring=EXACT, order=None
+    ):
         """Rule sets with the answers and the evidence of all rows; see `recounted`."""
         name = self.target.name
         scale = self.target.scale if self.table is None else None
@@ -157,7 +159,7 @@ class RowStore:
             RowStatistics.of, rule_sets, self.values, name, scale
         )
         return [
-            recounted(rules, sums, answers, decision, scoring)
+            recounted(rules, sums, answers, decision, scoring, order)
             for rules, sums in zip(rule_sets, statistics.sums, strict=True)
         ]
 

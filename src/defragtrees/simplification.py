@@ -59,7 +59,13 @@ def simplify(
     points_to_double: float | None = None,
     max_conditions: int | None = None,
     min_coverage: float = 0.0,
+    min_rows: float | None = None,
+    max_total_conditions: int | None = None,
     features: Sequence[str | int] | str | int | None = None,
+    exclude: Sequence[str | int] | str | int | None = None,
+    must_use: Sequence[str | int] | str | int | None = None,
+    monotone: Mapping[str | int, Literal[-1, 1]] | None = None,
+    groups: Mapping[str, Sequence[Any]] | Sequence[Sequence[Any]] | None = None,
     criterion: Literal["both", "probability", "error"] = "both",
     class_weight: Literal["balanced"] | Mapping[Any, float] | None = None,
     costs: Any = None,
@@ -109,8 +115,17 @@ def simplify(
         Most conditions of one rule.
     min_coverage : float, default=0.0
         Share of the training rows that each rule must answer.
-    features : sequence of str or int, optional
-        Features that rules may use, by name or by number; all by default.
+    min_rows : int, optional
+        The same as a number of rows.
+    max_total_conditions : int, optional
+        Most conditions of all rules together.
+    features, exclude, must_use : sequence of str or int, optional
+        Features that rules may use, may not use, and must ask about, by name or by
+        number.
+    monotone : dict from str or int to {-1, 1}, optional
+        Features with which answers may only fall (-1) or only rise (1).
+    groups : dict from str to features, or sequence of features, optional
+        Features that may stand together in a rule.
     criterion : {"both", "probability", "error"}, default="both"
         Whether rules for classes tell how likely each is, decide for one, or both.
     class_weight : "balanced" or dict from class to float, optional

@@ -177,7 +177,7 @@ def simplify(
     """
     given = dict(locals())
     settings = {one.name: given[one.name] for one in fields(DefragClassifier)}
-    forest = fitted_forest(ensemble)
+    forest = fitted_forest(ensemble, X)
     if forest is None:
         read_forest(ensemble)  # which says that it is not fitted
     if isinstance(forest, Unreadable):

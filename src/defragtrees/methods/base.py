@@ -102,12 +102,12 @@ class Simplifier(Measuring, BaseEstimator, ABC):
         """
         check_settings(self)
         rng = make_generator(self.random_state)
-        forest = fitted_forest(self.ensemble) if forest is None else forest
+        forest = fitted_forest(self.ensemble, X) if forest is None else forest
         source = self._open(X, y, sample_weight, forest)
         self.ensemble_ = self.ensemble
         if forest is None:
             self.ensemble_ = fit_ensemble(self, source, rng)
-            forest = fitted_forest(self.ensemble_)
+            forest = fitted_forest(self.ensemble_, source.X)
         if isinstance(forest, Unreadable):
             source, forest = self._ask(source, forest.reason, rng)
         source.select(forest.feature_names)

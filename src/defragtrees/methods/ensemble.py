@@ -19,7 +19,7 @@ from defragtrees.errors import UnsupportedEnsembleError
 from defragtrees.methods.black_box import ask_model, can_be_asked
 from defragtrees.methods.validation import is_renamed, one_seed, text_as_categories
 from defragtrees.outcome import make_outcome
-from defragtrees.readers import read_forest
+from defragtrees.readers import read_forest, read_on_table
 from defragtrees.tables import category_lists, column_names
 
 __all__ = [
@@ -38,10 +38,16 @@ DEFAULTS = {
 }
 
 
-def fitted_forest(ensemble):
+def fitted_forest(ensemble, X=None):
     """The forest of an ensemble; None if there is none, or it is not fitted yet.
 
     An `Unreadable` stands for a fitted model that can only be asked.
+
+    Parameters
+    ----------
+    ensemble : fitted ensemble, model, path, Forest or None
+    X : array or data frame, optional
+        Rows, without which some ensembles cannot be read.
     """
     try:
         return None if ensemble is None else read_forest(ensemble)
@@ -52,7 +58,15 @@ def fitted_forest(ensemble):
             raise
         if isinstance(ensemble, BaseEstimator) and not _is_fitted(ensemble):
             return None
-        return Unreadable(str(error))
+        return _read_with_rows(ensemble, X) or Unreadable(str(error))
+
+
+def _read_with_rows(ensemble, X):
+    is_table = X is not None and hasattr(X, "shape")
+    try:
+        return read_on_table(ensemble, X) if is_table else None
+    except UnsupportedEnsembleError:
+        return None
 
 
 @dataclasses.dataclass(frozen=True)
@@ -86,7 +100,7 @@ def open_model(ensemble, X, y=None, random_state=None, max_calls=None, verbose=0
         Most rows to ask about.
     verbose : int, default=0
     """
-    forest = fitted_forest(ensemble)
+    forest = fitted_forest(ensemble, X)
     if forest is None:
         raise NotFittedError(
             f"A fitted ensemble is needed; this {type(ensemble).__name__} is not "

@@ -5,6 +5,7 @@ ensemble of it is read. A module has what it can do:
 
 - `NAME` and `read(ensemble) -> Forest`, for objects. The reader of an object is the one
   of the first of its classes whose package is in the table.
+- `read_on_table(ensemble, X) -> Forest`, for objects that need rows to be read.
 - `KIND`, `SUFFIXES`, `is_file(file)` and `read_file(path, **options) -> Forest`, for
   files. `is_file` is shown a ModelFile and tells by the contents, never by the name;
   the name decides only where no reader knows the contents.
@@ -20,7 +21,7 @@ from defragtrees.errors import ModelFileError, UnsupportedEnsembleError
 from defragtrees.forest import Forest
 from defragtrees.readers._files import ModelFile, Trust, report_damage
 
-__all__ = ["READERS", "file_kind", "read_forest"]
+__all__ = ["READERS", "file_kind", "read_forest", "read_on_table"]
 
 # A pickle has no mark of its own in all cases, so it comes last.
 READERS = {
@@ -80,6 +81,25 @@ def read_forest(ensemble, *, trust_pickle=False, trusted_types=(), **options):
             "or the file it was saved to."
         )
     return reader.read(ensemble, **options)
+
+
+def read_on_table(ensemble, X):
+    """`read_forest` for an ensemble that can be read only with rows to look at.
+
+    Parameters
+    ----------
+    ensemble : fitted ensemble
+    X : array or data frame
+
+    Returns
+    -------
+    Forest or None
+        None if rows do not help to read it.
+    """
+    reader = _object_reader(ensemble)
+    if not hasattr(reader, "read_on_table"):
+        return None
+    return reader.read_on_table(ensemble, X)
 
 
 def file_kind(path):

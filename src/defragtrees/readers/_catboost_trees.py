@@ -11,6 +11,7 @@ from defragtrees.tables import listed
 __all__ = ["damaged", "numbers", "read_features", "read_trees", "refuse_kind", "take"]
 
 REQUIRED = object()
+BITS = 2**32 - 1
 MOST_SPLITS = 32  # of an oblivious tree, whose leaves would be 2 ** 32
 
 
@@ -53,16 +54,23 @@ def _is_number(value):
 
 @dataclass(frozen=True)
 class _Features:
-    """The columns of X; `column` and `missing_left` by number among the float ones."""
+    """The columns of X; `column` and `missing_left` by number among the float ones.
+
+    `set_column` is by number among the categorical ones, and `hashes` has for each of
+    their columns what CatBoost makes of its categories, if these are given.
+    """
 
     names: tuple[str, ...]
     categories: tuple[tuple | None, ...]
     column: dict[int, int]
     missing_left: dict[int, bool]
     split_categories: tuple[str, ...]
+    set_column: dict[int, int]
+    hashes: dict[int, np.ndarray]
 
 
-def read_features(information):
+def read_features(information, labels=None):
+    """The features of a document; `labels` are categories by number of their column."""
     kinds = ("float", "categorical", "text", "embedding")
     parts = {kind: take(information, f"{kind}_features", list, []) for kind in kinds}
     names = _read_names([entry for part in parts.values() for entry in part])
@@ -78,11 +86,21 @@ def read_features(information):
         column[index] = entry["flat_feature_index"]
         missing_left[index] = _sends_missing_left(entry)
     categorical = {e["flat_feature_index"] for e in parts["categorical"]}
+    labels = labels or {}
     counted = _counted_features(information)
     return _Features(
         names=names,
-        # An ensemble that splits on categories is refused, so there are none to list.
-        categories=tuple(() if j in categorical else None for j in range(len(names))),
+        # Without a table an ensemble that splits on categories is refused, so that
+        # there are none to list.
+        categories=tuple(
+            labels.get(j, ()) if j in categorical else None for j in range(len(names))
+        ),
+        set_column={
+            take(e, "feature_index", int): e["flat_feature_index"]
+            for e in parts["categorical"]
+            if labels
+        },
+        hashes=_read_hashes(information, labels),
         column=column,
         missing_left=missing_left,
         split_categories=tuple(
@@ -91,6 +109,18 @@ def read_features(information):
             if "values" in entry or entry.get("feature_index") in counted
         ),
     )
+
+
+def _read_hashes(information, labels):
+    """For each column the numbers that stand for its categories, as 32 bits."""
+    known = {
+        take(entry, "value", str): take(entry, "hash", int) & BITS
+        for entry in take(information, "cat_features_hash", list, [])
+    }
+    return {
+        j: np.array([known[str(label)] for label in own], dtype=np.int64)
+        for j, own in labels.items()
+    }
 
 
 def _read_names(entries):
@@ -134,8 +164,10 @@ def refuse_kind(kind, names):
 
 
 def _read_split(split, features):
-    """The column, the border, and whether a missing value goes left."""
+    """The column, the border, whether a missing value goes left, and the left set."""
     kind = take(split, "split_type", str)
+    if kind == "OneHotFeature" and features.set_column:
+        return _read_set_split(split, features)
     if kind in ("OnlineCtr", "OneHotFeature"):
         raise UnsupportedEnsembleError(
             "Cannot read the CatBoost ensemble: it splits on target statistics or "
@@ -146,7 +178,19 @@ def _read_split(split, features):
     if kind != "FloatFeature" or index not in features.column:
         raise damaged(f"a split of type {kind!r} on feature {index} does not exist")
     border = numbers(split.get("border"), "border", 1)
-    return features.column[index], border[0], features.missing_left[index]
+    return features.column[index], border[0], features.missing_left[index], None
+
+
+def _read_set_split(split, features):
+    """A split that sends one category to the right, and all others to the left."""
+    column = features.set_column[take(split, "cat_feature_index", int)]
+    is_meant = features.hashes[column] == take(split, "value", int) & BITS
+    if not is_meant.any():
+        raise UnsupportedEnsembleError(
+            "Cannot read the CatBoost ensemble: it splits on a category of "
+            f"{features.names[column]!r} that no row of X has. Pass more rows."
+        )
+    return column, 0.0, True, np.append(~is_meant, True)
 
 
 def read_trees(document, features, n_outputs, scale):
@@ -164,12 +208,13 @@ class _Growing:
         self.feature = np.full(capacity, -1)
         self.border = np.zeros(capacity)
         self.missing_left = np.zeros(capacity, bool)
+        self.sets = {}  # for nodes with categories, which of them go left
         self.children = np.full((2, capacity), -1)
         self.value = np.zeros((capacity, n_outputs))
         self.cover = np.full(capacity, np.nan)
         self.n_nodes = 1
 
-    def split(self, nodes, column, border, missing_left):
+    def split(self, nodes, column, border, missing_left, inside):
         """Give each of these nodes two new children; returns them, (2, n)."""
         n_new = 2 * len(nodes)
         new = np.arange(self.n_nodes, self.n_nodes + n_new).reshape(2, -1)
@@ -178,6 +223,8 @@ class _Growing:
         self.border[nodes] = border
         self.missing_left[nodes] = missing_left
         self.children[:, nodes] = new
+        if inside is not None:
+            self.sets.update((int(node), inside) for node in nodes)
         return new
 
     def finish(self, scale):
@@ -185,6 +232,9 @@ class _Growing:
         left, right = self.children[:, :n]
         for node in np.flatnonzero(left >= 0)[::-1]:
             self.cover[node] = self.cover[left[node]] + self.cover[right[node]]
+        sets = np.zeros((n, max(map(len, self.sets.values()), default=0)), bool)
+        for node, inside in self.sets.items():
+            sets[node, : len(inside)] = inside
         return Tree(
             feature=self.feature[:n],
             threshold=exact_threshold(self.border[:n], np.float32),
@@ -193,6 +243,7 @@ class _Growing:
             missing_left=self.missing_left[:n],
             value=scale * self.value[:n],
             cover=self.cover[:n],
+            categories=sets,
         )
 
 
@@ -205,10 +256,10 @@ def _oblivious_tree(entry, features, n_outputs, scale):
     values = numbers(entry.get("leaf_values"), "leaf_values", n_leaves * n_outputs)
     growing = _Growing(2 * n_leaves - 1, n_outputs)
     nodes, codes = np.zeros(1, int), np.zeros(1, int)
-    for level, (column, border, missing_left) in enumerate(splits):
-        answer = _known_answers(splits[:level], codes, column, border)
+    for level, split in enumerate(splits):
+        answer = _known_answers(splits[:level], codes, split)
         open_ = answer < 0
-        children = growing.split(nodes[open_], column, border, missing_left)
+        children = growing.split(nodes[open_], *split)
         bit = 1 << level
         nodes = np.concatenate([nodes[~open_], *children])
         codes = np.concatenate(
@@ -224,17 +275,24 @@ def _oblivious_tree(entry, features, n_outputs, scale):
     return growing.finish(scale)
 
 
-def _known_answers(earlier, codes, column, border):
-    """For each path, what the same feature's earlier borders say: 0, 1, or -1.
+def _known_answers(earlier, codes, split):
+    """For each path, what the same feature's earlier splits say: 0, 1, or -1.
 
     A missing value answers all borders of its feature alike, so it agrees.
     """
     answer = np.full(len(codes), -1)
-    for level, (other, earlier_border, _) in enumerate(earlier):
-        if other == column:
-            bit = codes >> level & 1
+    column, border, _, inside = split
+    for level, (other, earlier_border, _, earlier_inside) in enumerate(earlier):
+        bit = codes >> level & 1
+        if other == column and inside is None:
             answer[(bit == 1) & (earlier_border >= border)] = 1
             answer[(bit == 0) & (earlier_border <= border)] = 0
+        elif other == column:
+            # Who is one category is no other; who is not one may be any other.
+            is_same = np.array_equal(inside, earlier_inside)
+            answer[bit == 1] = int(is_same)
+            if is_same:
+                answer[bit == 0] = 0
     return answer
 
 

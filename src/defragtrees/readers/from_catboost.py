@@ -12,6 +12,8 @@ from pathlib import Path
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
+from defragtrees._optional import require
+from defragtrees.columns import is_missing
 from defragtrees.errors import UnsupportedEnsembleError
 from defragtrees.forest import Forest
 from defragtrees.readers._catboost_trees import (
@@ -24,8 +26,9 @@ from defragtrees.readers._catboost_trees import (
 )
 from defragtrees.readers._cbm import parse_cbm
 from defragtrees.readers._files import report_damage
+from defragtrees.tables import select_columns, take_rows
 
-__all__ = ["is_file", "read", "read_file"]
+__all__ = ["is_file", "read", "read_file", "read_on_table"]
 
 NAME, KIND = "CatBoost", "a CatBoost model"
 SUFFIXES = (".cbm", ".json")
@@ -71,6 +74,51 @@ def read(ensemble):
     -------
     Forest
     """
+    _check_object(ensemble)
+    return _saved(ensemble)
+
+
+def read_on_table(ensemble, X):
+    """The trees of an ensemble that asks for categories, which a table has.
+
+    CatBoost keeps numbers in place of categories; it tells those of a table. Target
+    statistics are refused as ever.
+
+    Parameters
+    ----------
+    ensemble : CatBoostClassifier, CatBoostRegressor or CatBoost
+    X : array or data frame
+        Rows with all categories that the ensemble splits on.
+    """
+    _check_object(ensemble)
+    X = select_columns(X, ensemble.feature_names_)
+    sets, labels, rows = ensemble.get_cat_feature_indices(), {}, set()
+    for j in sets:
+        values = _column_values(X, j)
+        first = {value: i for i, value in reversed(list(enumerate(values)))}
+        labels[j] = tuple(sorted(first, key=str))
+        rows.update(first.values())
+    pool = require("catboost", "Reading CatBoost").Pool
+    table = take_rows(X, np.array(sorted(rows), dtype=int))
+    return _saved(ensemble, labels, pool(table, cat_features=sets))
+
+
+def _column_values(X, j):
+    if not hasattr(X, "iloc") and not isinstance(X, np.ndarray):
+        raise UnsupportedEnsembleError(
+            "Cannot read the CatBoost ensemble: its categories are looked up in a "
+            f"pandas frame or an array; got {type(X).__name__}. Pass one of these."
+        )
+    values = X.iloc[:, j].tolist() if hasattr(X, "iloc") else X[:, j].tolist()
+    if any(is_missing(value) for value in values):
+        raise UnsupportedEnsembleError(
+            "Cannot read the CatBoost ensemble: a column of categories has missing "
+            "values, which CatBoost does not take. Fill them."
+        )
+    return values
+
+
+def _check_object(ensemble):
     name = type(ensemble).__name__
     if not ensemble.is_fitted():
         raise NotFittedError(f"This {name} is not fitted yet; call fit first.")
@@ -78,10 +126,13 @@ def read(ensemble):
     for kind in ("text", "embedding"):
         columns = getattr(ensemble, f"get_{kind}_feature_indices")()
         refuse_kind(kind, [ensemble.feature_names_[j] for j in columns])
+
+
+def _saved(ensemble, labels=None, pool=None):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "ensemble.json"
-        ensemble.save_model(str(path), format="json")
-        return _forest(_load_json(path.read_bytes()))
+        ensemble.save_model(str(path), format="json", pool=pool)
+        return _forest(_load_json(path.read_bytes()), labels)
 
 
 def is_file(file):
@@ -105,9 +156,9 @@ def _load_json(content):
         raise damaged(f"it is not JSON ({error})") from None
 
 
-def _forest(document):
+def _forest(document, labels=None):
     information = take(document, "model_info", dict)
-    features = read_features(take(document, "features_info", dict))
+    features = read_features(take(document, "features_info", dict), labels)
     loss = _read_loss(information)
     classes = None
     if loss in CLASS_LINKS:

@@ -17,12 +17,15 @@ from defragtrees.methods.refining import (
 from defragtrees.refine.growing import MOST_GROWN, grow_rule
 from defragtrees.refine.objective import LEAST_ERRORS, LEAST_SPREAD
 from defragtrees.refine.points import LogOddsLoss, NumberLoss, PointBoxes
+from defragtrees.refine.rulelist import Limits
 from defragtrees.refine.standalone import StandaloneBoxes, add_rule
 from defragtrees.refine.starts import boxes_from_tree
 from defragtrees.refine.table import make_table
 from defragtrees.refine.unordered import polish_sets, search_sets
 
 __all__ = ["FORMS", "refine_points", "refine_standalone"]
+
+FEW_CONDITIONS = 2  # of a rule, in the sets that the search starts from
 
 
 def refine_points(problem, settings, rng):
@@ -112,12 +115,22 @@ class _Search:
             boxes = [box for box in boxes if limits.allows_box(few, box)]
             starts.append(self.make(few, loss, boxes))
         empty = self.make(few, loss, ())
+        starts += self._short_sets(empty, limits)
         best, n_rounds = search_sets(empty, starts, limits, self.insert)
         lists = [
             [{j: mask[groups[j]] for j, mask in box.items()} for box in rules.boxes]
             for rules in best.values()
         ]
         return lists, n_rounds
+
+    def _short_sets(self, empty, limits):
+        """Sets of rules with few conditions, from which longer ones come out better."""
+        most = limits.max_conditions
+        if most is not None and most <= FEW_CONDITIONS:
+            return []
+        short = Limits(limits.max_rules, FEW_CONDITIONS, limits.least_answered)
+        best, _ = search_sets(empty, [], short, self.insert)
+        return [rules for n, rules in best.items() if n > 1]
 
 
 def _rule_sets(problem, settings, best, decision):

@@ -53,6 +53,17 @@ def test_a_file_that_is_replaced_keeps_its_permissions(tmp_path):
     assert (tmp_path / "b.txt").stat().st_mode & 0o777 == 0o644
 
 
+@pytest.mark.skipif(os.name != "posix", reason="needs permissions")
+def test_a_draft_is_no_more_open_than_what_it_replaces(tmp_path):
+    path = tmp_path / "a.txt"
+    path.write_text("old")
+    path.chmod(0o600)
+    with atomic_file(path) as draft:
+        draft.write_text("secret")
+        assert draft.stat().st_mode & 0o777 == 0o600
+    assert path.stat().st_mode & 0o777 == 0o600
+
+
 @pytest.mark.skipif(os.name != "posix", reason="needs links")
 def test_a_link_keeps_its_place(tmp_path):
     (tmp_path / "real.txt").write_text("old")

@@ -5,6 +5,7 @@ import json
 import os
 import secrets
 import shutil
+import sys
 import tempfile
 from pathlib import Path
 
@@ -19,6 +20,7 @@ __all__ = [
     "write_atomic",
 ]
 
+STANDARD_OUTPUT = ("/dev/stdout", "/dev/fd/1")
 DRAFT = ".defragtrees-"  # how the names of unfinished files begin
 
 
@@ -62,26 +64,29 @@ def atomic_file(path):
     ...     [path.name for path in Path(folder).iterdir()]
     ['a.txt']
     """
+    if os.fspath(path) in STANDARD_OUTPUT or is_device(Path(path)):
+        with tempfile.TemporaryDirectory() as folder:
+            draft = Path(folder, f"draft{Path(path).suffix}")
+            yield draft
+            with open(draft, "rb") as file, _open_device(path) as device:
+                shutil.copyfileobj(file, device)
+        return
     path = Path(os.path.realpath(path))  # a link keeps its place; what it names changes
     if not path.parent.is_dir():
         raise FileNotFoundError(
             f"{str(path)!r} cannot be written: there is no folder "
             f"{str(path.parent)!r}. Create it first."
         )
-    if is_device(path):
-        with tempfile.TemporaryDirectory() as folder:
-            draft = Path(folder, f"draft{path.suffix}")
-            yield draft
-            with open(draft, "rb") as file, open(path, "wb") as device:
-                shutil.copyfileobj(file, device)
-        return
     # Not by tempfile, which would leave a file that only its owner can read. The suffix
     # stays: some writers choose a format by it.
     draft = path.with_name(f"{DRAFT}{secrets.token_hex(8)}{path.suffix}")
+    # From the first byte on nobody may read it who may not read what it replaces.
+    mode = path.stat().st_mode & 0o777 if path.exists() else None
     try:
+        os.close(os.open(draft, os.O_CREAT | os.O_EXCL, mode or 0o666))
         yield draft
-        if path.exists():
-            draft.chmod(path.stat().st_mode & 0o777)
+        if mode is not None:
+            draft.chmod(mode)
         with open(draft, "rb+") as file:
             os.fsync(file.fileno())
         os.replace(draft, path)
@@ -92,6 +97,18 @@ def atomic_file(path):
         raise OSError(error.errno, error.strerror or str(error), str(path)) from None
     finally:
         draft.unlink(missing_ok=True)
+
+
+@contextlib.contextmanager
+def _open_device(path):
+    """A device to write bytes to; standard output is the one that is open already."""
+    if os.fspath(path) not in STANDARD_OUTPUT:
+        with open(path, "wb") as device:
+            yield device
+        return
+    sys.stdout.flush()
+    yield sys.stdout.buffer
+    sys.stdout.buffer.flush()
 
 
 def _names_a_draft(error, draft):

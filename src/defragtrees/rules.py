@@ -213,7 +213,7 @@ class RuleSet(Answering, Intervals, Worded, ByValue):
         is_one = not hasattr(X, "columns") and np.ndim(np.asarray(X, object)) == 1
         matrix = self.encode(np.asarray([X], dtype=object) if is_one else X)
         texts = [
-            explanation_text(self, row, explanation)
+            render.plain(explanation_text(self, row, explanation))
             for row, explanation in zip(matrix, explain_rows(self, matrix), strict=True)
         ]
         return texts[0] if is_one else texts

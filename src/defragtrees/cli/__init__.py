@@ -21,8 +21,9 @@ def main(arguments=None):
     Returns
     -------
     int
-        0 if all went well, 2 for input that cannot be used, 130 after Ctrl-C, 141 if
-        whoever read the output went away, 1 for a fault of this program.
+        0 if all went well, 2 for input that cannot be used, 130 after Ctrl-C, 143 after
+        SIGTERM, 141 if whoever read the output went away, 1 for a fault of this
+        program.
     """
     _interrupts.exit_at_once()
     try:
@@ -39,4 +40,4 @@ def main(arguments=None):
         )
         return 2
     finally:
-        _interrupts.tidy_up()
+        _interrupts.leave()

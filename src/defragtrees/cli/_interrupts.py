@@ -1,16 +1,30 @@
 """Ctrl-C says one line at any moment, also while libraries are still imported.
 
 An interrupt in the middle of an import may be lost, or come out as another error. No
-file is begun by then, so the process ends at once; later, drafts must be removed.
+file is begun by then, so the process ends at once; later, drafts must be removed. So
+they must after SIGTERM, by which schedulers end a job.
 """
 
 import os
 import signal
 
-__all__ = ["INTERRUPTED", "MESSAGE", "exit_at_once", "ignore", "tidy_up"]
+__all__ = [
+    "INTERRUPTED",
+    "MESSAGE",
+    "TERMINATED",
+    "Terminated",
+    "exit_at_once",
+    "ignore",
+    "leave",
+    "tidy_up",
+]
 
-INTERRUPTED = 130
+INTERRUPTED, TERMINATED = 130, 143
 MESSAGE = "Interrupted."
+
+
+class Terminated(BaseException):
+    """The process was asked to end, by SIGTERM."""
 
 
 def exit_at_once():
@@ -20,21 +34,40 @@ def exit_at_once():
 
 
 def tidy_up():
-    """From here on Ctrl-C is a KeyboardInterrupt again."""
-    _replace(_exit, signal.default_int_handler)
+    """From here on Ctrl-C is a KeyboardInterrupt again, and SIGTERM a Terminated."""
+    _replace(_exit, _interrupt)
+    _replace(signal.SIG_DFL, _terminate, signal.SIGTERM)
 
 
 def ignore():
-    """From here on Ctrl-C does nothing: the process is about to end."""
-    _replace(signal.getsignal(signal.SIGINT), signal.SIG_IGN)
+    """From here on neither does anything: the process is about to end."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        _replace(signal.getsignal(number), signal.SIG_IGN, number)
 
 
-def _replace(present, wanted):
-    if signal.getsignal(signal.SIGINT) is present:
+def leave():
+    """Signals do again what they did before the command."""
+    for handler in (_exit, _interrupt):
+        _replace(handler, signal.default_int_handler)
+    _replace(_terminate, signal.SIG_DFL, signal.SIGTERM)
+
+
+def _replace(present, wanted, number=signal.SIGINT):
+    if signal.getsignal(number) is present:
         try:
-            signal.signal(signal.SIGINT, wanted)
+            signal.signal(number, wanted)
         except ValueError:
             pass  # only the main thread may, and no other is interrupted
+
+
+def _interrupt(signum, frame):
+    # Python's own handler sets an error without an object, which the reader of CSV of
+    # pandas, written in C, takes for none and tells as an error of the file.
+    raise KeyboardInterrupt
+
+
+def _terminate(signum, frame):
+    raise Terminated
 
 
 def _exit(signum, frame):

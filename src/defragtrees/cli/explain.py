@@ -1,18 +1,18 @@
 """`defragtrees explain`: which rule answers each row of a file, and why."""
 
-import csv
 import re
 
 import click
 import numpy as np
 
 from defragtrees import render
+from defragtrees.cli._cells import cell_writer, exact_option, open_output
 from defragtrees.cli._command import FILE, Command, json_option, output_option
 from defragtrees.cli._display import label_options, relabelled
 from defragtrees.cli._output import check_outputs, say
 from defragtrees.cli._progress import progress_kind
 from defragtrees.cli._rules import batches_for, read_rules, value_text
-from defragtrees.cli.predict import open_output, write_json
+from defragtrees.cli.predict import write_json
 from defragtrees.sentences import basis_text, explain_rows
 
 __all__ = ["command"]
@@ -58,10 +58,11 @@ class _RowRanges(click.ParamType):
     show_default=True,
     help="How to write it.",
 )
+@exact_option
 @label_options
 @output_option("The file to write. [default: the screen]")
 @json_option
-def command(rules, data, ranges, form, labels, out, as_json):
+def command(rules, data, ranges, form, exact, labels, out, as_json):
     """Say which rule answers each row of a file, and why.
 
     RULES is a file that simplify --out wrote; DATA is CSV, Parquet or Feather. For each
@@ -77,13 +78,15 @@ def command(rules, data, ranges, form, labels, out, as_json):
         if as_json or form == "json":
             write_json(file, reasons)
         elif form == "csv":
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(HEADER)
+            write = cell_writer(file, exact)
+            write(HEADER)
             for reason in reasons:
-                writer.writerow(_csv_line(reason, rule_set))
+                write(_csv_line(reason, rule_set))
         else:
             for reason in reasons:
-                click.echo(_text(reason, rule_set), file=file)
+                # By click, which knows whether colours are seen; no text has others.
+                screen = None if out is None else file
+                click.echo(_text(reason, rule_set), file=screen)
     if out is not None:
         say(f"The reasons are in {out}.")
 

@@ -103,6 +103,9 @@ def run(arguments=None):
     except KeyboardInterrupt:
         _interrupts.ignore()
         return _fail(_interrupts.MESSAGE, _interrupts.INTERRUPTED)
+    except _interrupts.Terminated:
+        _interrupts.ignore()
+        return _fail("Ended by a signal (SIGTERM).", _interrupts.TERMINATED)
     except BrokenPipeError:
         _discard_output()
         return BROKEN_PIPE

@@ -1,19 +1,16 @@
 """`defragtrees predict`: the answers of saved rules for each row of a file."""
 
-import contextlib
-import csv
 import json
-import sys
 
 import click
 
+from defragtrees.cli._cells import cell_writer, exact_option, open_output
 from defragtrees.cli._command import FILE, NAMES, Command, json_option, output_option
 from defragtrees.cli._output import check_outputs, plain, say
 from defragtrees.cli._progress import progress_kind
 from defragtrees.cli._rules import batches_for, read_rules
-from defragtrees.files import atomic_file
 
-__all__ = ["command", "open_output", "write_json"]
+__all__ = ["command", "write_json"]
 
 EXAMPLE = "defragtrees predict rules.json data.csv --out answers.csv"
 
@@ -31,9 +28,10 @@ EXAMPLE = "defragtrees predict rules.json data.csv --out answers.csv"
     is_flag=True,
     help="Add the probability of each class. [--shares is its former name]",
 )
+@exact_option
 @output_option("The CSV file to write. [default: the screen]")
 @json_option
-def command(rules, data, ids, probabilities, out, as_json):
+def command(rules, data, ids, probabilities, exact, out, as_json):
     """Write the answers of saved rules for each row of a file.
 
     RULES is a file that simplify --out wrote; DATA is CSV, Parquet or Feather. Only
@@ -55,9 +53,10 @@ def command(rules, data, ids, probabilities, out, as_json):
         if as_json:
             write_json(file, (dict(zip(header, row, strict=True)) for row in rows))
         else:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(header)
-            writer.writerows(rows)
+            write = cell_writer(file, exact)
+            write(header)
+            for row in rows:
+                write(row)
     if out is not None:
         say(f"The answers are in {out}.")
 
@@ -87,17 +86,6 @@ def _answers(rules, batches, ids, probabilities):
                 number,
                 *proba,
             ]
-
-
-@contextlib.contextmanager
-def open_output(path):
-    """A text file that appears when it is whole, or standard output."""
-    if path is None:
-        yield sys.stdout
-        return
-    with atomic_file(path) as draft:
-        with open(draft, "w", encoding="utf-8", newline="") as file:
-            yield file
 
 
 def write_json(file, rows):

@@ -76,7 +76,7 @@ def test_a_path_is_a_table():
     assert shown(path)["text/html"] == (
         "<table><caption>ensemble: error 0.4</caption><thead><tr><th>rules</th>"
         "<th>conditions</th><th>error</th><th>fidelity</th><th>coverage</th></tr>"
-        "</thead><tbody><tr><td>2 *</td><td>1.0</td><td>0.5 ± 0.1</td><td>0.900</td>"
+        "</thead><tbody><tr><td>2 *</td><td>1</td><td>0.5 ± 0.1</td><td>0.900</td>"
         "<td>100.0 %</td></tr></tbody></table>"
     )
 

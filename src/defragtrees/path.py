@@ -1,4 +1,4 @@
-"""simplify_path: the rule lists from one rule up, measured on rows held out."""
+"""simplify_path: the rule lists from one rule up, scored on rows held out."""
 
 import math
 from dataclasses import dataclass, field, fields, replace
@@ -64,16 +64,16 @@ class RulePath(render.Tabular):
     Parameters
     ----------
     points : tuple of PathPoint
-        By number of rules.
+        By number of rules, then of conditions.
     chosen : int
-        Place of the chosen list: the shortest whose error, or what it is chosen by, is
+        Place of the chosen list: that of `simplify`, or the shortest whose measure is
         within one standard error of the best.
     ensemble_error : float
         Of the ensemble on the same rows; 0 where errors are against the ensemble.
     is_against_y : bool, default=True
         Whether errors are against y; else they are against the ensemble.
-    chosen_by : str, default="error"
-        The measure that the list is chosen by.
+    chosen_by : str or None, default="error"
+        The measure that the list is chosen by; None if it is that of `simplify`.
     ensemble_measures : dict from str to float
         The other measures of the ensemble on the same rows.
     """
@@ -82,7 +82,7 @@ class RulePath(render.Tabular):
     chosen: int
     ensemble_error: float
     is_against_y: bool = True
-    chosen_by: str = "error"
+    chosen_by: str | None = "error"
     ensemble_measures: dict[str, float] = field(default_factory=dict)
 
     @property
@@ -95,7 +95,7 @@ class RulePath(render.Tabular):
         return [
             {
                 "n_rules": point.n_rules,
-                "n_conditions": point.rules.n_conditions,
+                "n_conditions": point.rules.total_conditions,
                 "error": point.error,
                 "standard_error": point.standard_error,
                 "fidelity": point.fidelity,
@@ -115,7 +115,7 @@ class RulePath(render.Tabular):
             measure = MEASURES[name]
             if measure.head or name == self.chosen_by:
                 shown[name] = measure.head or measure.label
-        if "rmse" in shown and self.chosen_by != "error":
+        if "rmse" in shown and self.chosen_by not in (None, "error"):
             # Errors in the units of y say the same.
             del shown["error"]
         return shown
@@ -126,7 +126,7 @@ class RulePath(render.Tabular):
         lines = []
         for row in self.rows():
             line = [f"{row['n_rules']}{' *' if row['chosen'] else ''}"]
-            line.append(f"{row['n_conditions']:.1f}")
+            line.append(f"{row['n_conditions']}")
             for name in shown:
                 spread = row.get(spreads.get(name, f"{name}_standard_error"))
                 error = "" if spread is None else f" ± {spread:.2g}"
@@ -162,28 +162,32 @@ def simplify_path(
     sample_weight=None,
     *,
     test_size=0.25,
-    choose_by="error",
+    choose_by=None,
     random_state=None,
     **settings,
 ):
     """The rule lists from one rule up to the budget, in one run.
 
+    The lists are those of `simplify`, found on all rows. Their scores are those of
+    lists that were found in the same way without the rows that are held out.
+
     Parameters
     ----------
     ensemble : fitted ensemble, path or Forest
     X : array-like or data frame of shape (n_samples, n_features)
-        Some rows are held out from the rules. Where the ensemble was trained on them
+        Some rows are held out for the scores. Where the ensemble was trained on them
         its own error is too good: pass rows that it has not seen to compare fairly.
     y : array-like of shape (n_samples,), optional
         With it errors are against y, without it against the ensemble.
     sample_weight : array-like of shape (n_samples,), optional
     test_size : float or int, default=0.25
         Rows to hold out, as a share or a number.
-    choose_by : str, default="error"
+    choose_by : str, optional
         The shortest list whose measure is within one standard error of the best is
-        chosen. Other than the error they need y: "auc", "average_precision",
-        "log_loss", "brier", "precision", "recall" or "expected_cost" for classes,
-        "rmse", "mae" or "r2" for numbers.
+        chosen: by the "error" or, with y, by "auc",
+        "average_precision", "log_loss", "brier", "precision", "recall" or
+        "expected_cost" for classes, "rmse", "mae" or "r2" for numbers. By default the
+        chosen list is that of `simplify`.
     random_state : int, Generator or None, default=None
     **settings
         Parameters of the estimator, such as `max_rules` and `max_conditions`.
@@ -198,15 +202,13 @@ def simplify_path(
     >>> from sklearn.ensemble import RandomForestClassifier
     >>> X, y = load_iris(return_X_y=True, as_frame=True)
     >>> ensemble = RandomForestClassifier(random_state=0).fit(X, y)
-    >>> path = simplify_path(ensemble, X, y, max_rules=5, random_state=0)
+    >>> path = simplify_path(ensemble, X, y, max_rules=4, random_state=0)
     >>> [point.n_rules for point in path.points]
-    [1, 2, 3, 4, 5]
-    >>> path.rules.n_rules
-    3
-    >>> by_log_loss = simplify_path(ensemble, X, y, max_rules=5, random_state=0,
+    [1, 2, 3, 4]
+    >>> by_log_loss = simplify_path(ensemble, X, y, max_rules=4, random_state=0,
     ...                             choose_by="log_loss")
-    >>> by_log_loss.chosen_by
-    'log_loss'
+    >>> by_log_loss.chosen_by, by_log_loss.rules.n_rules
+    ('log_loss', 3)
     """
     if not settings.pop("refine", True):
         raise ValueError("simplify_path needs refine=True; got refine=False.")
@@ -219,18 +221,18 @@ def simplify_path(
     )
     limit, verbose = settings.get("max_calls"), settings.get("verbose", 0)
     forest = open_model(ensemble, X, y, seed, limit, verbose)
-    _check_choice(choose_by, forest.outcome, y is not None)
-    simple = simplify(
-        forest,
-        take_rows(X, train),
-        take_rows(y, train),
-        take_rows(sample_weight, train),
-        random_state=seed,
-        **settings,
-    )
+    _check_choice(choose_by or "error", forest.outcome, y is not None)
+    settings["random_state"] = seed
+    every = simplify(forest, X, y, sample_weight, **settings)
+    rows = (take_rows(column, train) for column in (X, y, sample_weight))
+    partial = simplify(forest, *rows, **settings)
     weight = take_rows(sample_weight, test)
-    y = None if y is None else simple.rules_.outcome.check(take_rows(y, test))
-    return _path(simple, take_rows(X, test), y, weight, choose_by)
+    y = None if y is None else partial.rules_.outcome.check(take_rows(y, test))
+    path = _path(every, partial, take_rows(X, test), y, weight, choose_by)
+    if choose_by is not None:
+        return path
+    places = (i for i, p in enumerate(path.points) if p.rules == every.rules_)
+    return replace(path, chosen=next(places), chosen_by=None)
 
 
 def _check_choice(choose_by, outcome, has_labels):
@@ -247,19 +249,23 @@ def _check_choice(choose_by, outcome, has_labels):
         )
 
 
-def _path(simple, X, y, weight, choose_by):
-    """The RulePath of a fitted estimator, measured on these rows."""
-    rules, forest = simple.rules_, simple.forest_
+def _path(every, partial, X, y, weight, choose_by):
+    """The RulePath of an estimator, scored by one that has not seen these rows."""
+    rules, forest = partial.rules_, partial.forest_
     outcome, matrix = rules.outcome, rules.encode(X)
     check_finite(matrix, rules.feature_names)
     raw = forest.predict_raw_encoded(matrix)
     answers = forest.predict_from_raw(raw)
     expected = answers if y is None else y
-    points = measure_path(
-        simple.path_.values(), matrix, expected, answers, weight, y is not None
-    )
+    shown = _lists(every)
+    scored = [_alike(rules, every, partial) for rules in shown]
+    points = measure_path(scored, matrix, expected, answers, weight, y is not None)
+    choose_by = choose_by or "error"
     if choose_by != "error":
         points = _with_errors(points, matrix, y, weight, choose_by)
+    points = tuple(
+        replace(point, rules=one) for point, one in zip(points, shown, strict=True)
+    )
     chosen = _chosen(points, choose_by)
     error = outcome.error(expected, answers, weight)
     measures = {}
@@ -271,6 +277,22 @@ def _path(simple, X, y, weight, choose_by):
         scores = outcome.scores.of(outcome, labels, weight, numbers, told, costs)
         measures = _measures(outcome, scores)
     return RulePath(points, chosen, error, y is not None, choose_by, measures)
+
+
+def _lists(simple):
+    """The lists of an estimator by their number of rules, with the one that it uses."""
+    lists = list(simple.path_.values())
+    if simple.rules_ not in lists:
+        lists.append(simple.rules_)
+    return sorted(lists, key=lambda rules: (rules.n_rules, rules.total_conditions))
+
+
+def _alike(rules, every, partial):
+    """The list that stands for another one: of as many rules, or of conditions."""
+    if every.path_.get(rules.n_rules) == rules:
+        return partial.path_[max(n for n in partial.path_ if n <= rules.n_rules)]
+    shorter = partial.path_by_conditions_
+    return shorter[max(n for n in shorter if n <= rules.total_conditions)]
 
 
 def _chosen(points, choose_by):

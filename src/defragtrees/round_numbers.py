@@ -6,6 +6,7 @@ years, months, days, hours and so on.
 """
 
 import math
+from functools import cache
 
 import numpy as np
 
@@ -70,17 +71,25 @@ def _decimal_steps(width, target, is_integer):
 
 def _nearest_multiple(low, high, target, step):
     """The multiple of a step nearest to the target; None if it is too far."""
-    size, width = float(step), high - low
+    size, width = _size(step), high - low
+    first = math.floor(target / size)
+    slack = 4 * math.ulp(max(abs(low), abs(high), size))
+    if first * size < low - slack and (first + 1) * size > high + slack:
+        return None
     allowed = width * (MOST_SHIFT[step[0]] if isinstance(step, str) else 0.4)
     if size == 1.0 and low.is_integer() and high.is_integer():
         allowed = width  # between whole numbers it is a whole number
-    first = math.floor(target / size)
     candidates = [_multiple(k, step) for k in (first, first + 1)]
     if width <= size / 10:
         allowed = width  # a small gap, one of whose ends is a very round number
     near = [c for c in candidates if low <= c <= high and abs(c - target) <= allowed]
     # An end is what a row has; a number between is better, if there is one.
     return min(near, key=lambda c: (c == high, abs(c - target)), default=None)
+
+
+@cache
+def _size(step):
+    return float(step)
 
 
 def _multiple(k, step):

@@ -161,6 +161,11 @@ class RuleSet(Answering, Intervals, Worded, ByValue):
         return float(np.mean(counts)) if counts else 0.0
 
     @property
+    def total_conditions(self):
+        """Number of conditions of all rules together."""
+        return sum(rule.n_conditions for rule in self.rules)
+
+    @property
     def features(self):
         """Names of the features that the rules ask about, in the order of X."""
         used = {c.feature for rule in self.rules for c in rule.conditions}

@@ -53,12 +53,12 @@ def simplify(
     y: Any = None,
     sample_weight: Any = None,
     *,
-    max_rules: int = 10,
+    max_rules: str | int = "auto",
     form: Literal["list", "standalone", "points"] = "list",
     points: Literal["exact", "integer"] = "exact",
     points_to_double: float | None = None,
     max_conditions: int | None = None,
-    min_coverage: float = 0.0,
+    min_coverage: float | None = None,
     min_rows: float | None = None,
     max_total_conditions: int | None = None,
     features: Sequence[str | int] | str | int | None = None,
@@ -103,8 +103,9 @@ def simplify(
     y : array-like of shape (n_samples,), optional
         Needed only to report errors and rates, or for `target="labels"`.
     sample_weight : array-like of shape (n_samples,), optional
-    max_rules : int, default=10
-        Most rules, the last "otherwise" or the base included.
+    max_rules : "auto" or int, default="auto"
+        Most rules, the last "otherwise" or the base included; "auto" takes as few
+        conditions as are nearly as good as the best list.
     form : {"list", "standalone", "points"}, default="list"
         In order, each true by itself, or with points that add up.
     points : {"exact", "integer"}, default="exact"
@@ -113,7 +114,7 @@ def simplify(
         Of two classes and whole points, how many points double the odds.
     max_conditions : int, optional
         Most conditions of one rule.
-    min_coverage : float, default=0.0
+    min_coverage : float or None, default=None
         Share of the training rows that each rule must answer.
     min_rows : int, optional
         The same as a number of rows.

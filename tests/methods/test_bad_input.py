@@ -136,7 +136,7 @@ def test_trees_of_single_leaves_are_one_rule():
 
 def test_fewer_rows_than_rules():
     with pytest.warns(UserWarning, match="more than the 4 rows"):
-        simple = simplify(forest, X[:4], random_state=0)
+        simple = simplify(forest, X[:4], max_rules=5, random_state=0)
     assert simple.rules_.n_rules <= 4
 
 
@@ -188,8 +188,11 @@ def test_weights_that_are_all_zero():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"max_rules": 0}, "max_rules must be a whole number from 1; got 0"),
-        ({"max_rules": 2.5}, "max_rules must be a whole number from 1; got 2.5"),
+        ({"max_rules": 0}, "max_rules must be 'auto' or a whole number from 1; got 0"),
+        (
+            {"max_rules": 2.5},
+            "max_rules must be 'auto' or a whole number from 1; got 2.5",
+        ),
         ({"n_restarts": -1}, "n_restarts must be a whole number from 1; got -1"),
         ({"inference": "vb"}, "inference must be 'fab' or 'em'; got 'vb'"),
         ({"target": "y"}, "target must be 'ensemble' or 'labels'; got 'y'"),

@@ -90,8 +90,11 @@ def test_rules_use_allowed_features_only(mixed):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"max_rules": 0}, "max_rules must be a whole number from 1; got 0"),
-        ({"max_rules": -3}, "max_rules must be a whole number from 1; got -3"),
+        ({"max_rules": 0}, "max_rules must be 'auto' or a whole number from 1; got 0"),
+        (
+            {"max_rules": -3},
+            "max_rules must be 'auto' or a whole number from 1; got -3",
+        ),
         ({"max_conditions": 0}, "max_conditions must be None or a whole number"),
         ({"features": ["speed"]}, "features has 'speed', which is not a feature of X"),
         ({"features": []}, "features must name at least one feature"),
@@ -190,9 +193,8 @@ def test_every_row_is_answered(spam):
 
 def test_path_goes_from_one_rule_up_and_chooses_by_one_standard_error(spam):
     forest, data = spam
-    path = simplify_path(
-        forest, data.X[:800], data.y[:800], max_rules=6, random_state=0, n_restarts=2
-    )
+    rows = data.X[:800], data.y[:800]
+    path = simplify_path(forest, *rows, max_rules=6, random_state=0, choose_by="error")
     sizes = [point.n_rules for point in path.points]
     assert sizes == sorted(set(sizes))
     assert sizes[0] == 1
@@ -204,6 +206,43 @@ def test_path_goes_from_one_rule_up_and_chooses_by_one_standard_error(spam):
     assert (errors[: path.chosen] > limit).all()
     assert str(path).count("*") == 1
     assert path.rules.n_rules == sizes[path.chosen]
+
+
+@pytest.mark.parametrize("max_rules", ["auto", 5])
+def test_path_chooses_the_list_of_simplify(spam, max_rules):
+    forest, data = spam
+    rows = data.X[:800], data.y[:800]
+    options = {"max_rules": max_rules, "random_state": 0}
+    simple = simplify(forest, *rows, **options)
+    path = simplify_path(forest, *rows, **options)
+    assert path.rules == simple.rules_
+    assert path.chosen_by is None
+    assert str(path).count("*") == 1
+
+
+def test_a_fit_without_a_budget_is_within_one_error_of_the_best_and_short(spam):
+    forest, data = spam
+    simple = simplify(forest, data.X[:800], data.y[:800], random_state=0)
+    lists = simple.path_by_conditions_
+    assert simple.rules_ in lists.values()
+    assert 1 < simple.rules_.n_rules < 10
+    assert simple.rules_.total_conditions < max(lists)
+    for n, rules in lists.items():
+        assert rules.total_conditions == n
+    longest = max(simple.path_)
+    rows = data.X[:800], data.y[:800]
+    budget = simplify(forest, *rows, max_rules=longest, random_state=0)
+    assert budget.path_ == simple.path_
+    assert budget.rules_ in budget.path_.values()
+
+
+def test_row_order_and_repeated_rows_do_not_change_what_is_held_out(spam):
+    forest, data = spam
+    X, y = data.X[:400], data.y[:400]
+    order = np.random.default_rng(0).permutation(400)
+    rules = simplify(forest, X, y, random_state=0).rules_
+    again = simplify(forest, X[order], y[order], random_state=0).rules_
+    assert again == rules
 
 
 def test_path_can_be_chosen_by_any_measure(spam):

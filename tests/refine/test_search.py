@@ -4,13 +4,16 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.tree import DecisionTreeRegressor
 
 from defragtrees.bins import ThresholdGrid
 from defragtrees.refine import moves
+from defragtrees.refine.cutting import cut_conditions
 from defragtrees.refine.insertion import insert_rule
+from defragtrees.refine.kernels import first_true
 from defragtrees.refine.new_rows import draw_rows
 from defragtrees.refine.objective import BothLoss, ErrorLoss, SquaredLoss
-from defragtrees.refine.rulelist import Limits, RuleBoxes, first_true, n_sides
+from defragtrees.refine.rulelist import Limits, RuleBoxes, n_sides
 from defragtrees.refine.search import polish, search
 from defragtrees.refine.starts import boxes_from_tree
 from defragtrees.refine.table import RowTable, make_table
@@ -147,8 +150,8 @@ def test_search_finds_a_chessboard():
     y = ((X[:, 0] > 0.5) ^ (X[:, 1] > 0.5)).astype(float)[:, None]
     grid = ThresholdGrid((np.linspace(0.05, 0.95, 19),) * 2)
     table = make_table(grid, grid.bin(X).codes)
-    start = boxes_from_tree(table, y, np.ones(600), 6)
-    best, _ = search(table, SquaredLoss(y, np.ones(600), 0.02), [start], Limits(6))
+    starts = boxes_from_tree(table, y, np.ones(600), [6])
+    best, _ = search(table, SquaredLoss(y, np.ones(600), 0.02), starts, Limits(6))
     cheapest = min(best.values(), key=lambda rules: rules.cost)
     assert cheapest.n_rules == 3
     means = cheapest.counts[:, 1] / cheapest.counts[:, 0]
@@ -164,12 +167,14 @@ def test_new_rule_gains_what_its_terms_say(case, n_boxes):
     constant, linear, quadratic = loss.new_rule_terms(rules.counts, rules.answering)
     gain = constant + 2 * (linear @ mean) - (mean @ mean) * quadratic
     counts = np.vstack([rules.counts, [1.0, *mean]])
-    spread = loss.row_losses(rules.counts, rules.answering)
+    told = rules.counts[:, 1:] / np.maximum(rules.counts[:, :1], 1e-300)
+    residual = loss.target - told[rules.answering]
     # The last rule is only asked what it would say: the spread stays that of the list.
     scale = case.weight / (2 * rules.loss._spread(rules.counts))
     asked = ((loss.target - mean) ** 2).sum(axis=1) * scale
     assert counts.shape == (n_boxes + 2, 4)
-    np.testing.assert_allclose(gain, spread - asked, atol=1e-9)
+    losses = (residual**2).sum(axis=1) * scale
+    np.testing.assert_allclose(gain, losses - asked, atol=1e-9)
 
 
 @given(case=cases)
@@ -199,10 +204,16 @@ def test_a_reader_s_price_makes_lists_shorter():
 def test_leaves_of_a_tree_answer_as_the_tree_does():
     case = Case(1, 200, 3, "error", False, False)
     target = np.eye(3)[case.target]
-    boxes = boxes_from_tree(case.table, target, case.weight, 6)
-    assert len(boxes) == 5
-    rules = RuleBoxes(case.table, case.loss, boxes)
-    assert rules.held.sum(axis=0).max() == 1
+    sizes = [6, 4, 2]
+    starts = boxes_from_tree(case.table, target, case.weight, sizes)
+    for n, boxes in zip(sizes, starts, strict=True):
+        assert len(boxes) == n - 1
+        rules = RuleBoxes(case.table, case.loss, boxes)
+        assert rules.held.sum(axis=0).max() == 1
+        tree = DecisionTreeRegressor(max_leaf_nodes=n, random_state=0)
+        leaf = tree.fit(case.table.codes, target, case.weight).apply(case.table.codes)
+        pairs = set(zip(leaf.tolist(), rules.answering.tolist(), strict=True))
+        assert len(pairs) == n
 
 
 def test_polish_keeps_the_cheapest_of_each_length():
@@ -266,3 +277,55 @@ def test_drawn_rows_move_as_the_columns_do():
     new = draw_rows(X, 4000, np.zeros(2, dtype=bool), rng)
     there = ~np.isnan(new).any(axis=1)
     assert np.corrcoef(new[there].T)[0, 1] > 0.95
+
+
+@given(case=cases, n_boxes=st.integers(1, 4))
+def test_gains_are_losses_after_the_rule_less_losses_with_it(case, n_boxes):
+    rules = RuleBoxes(case.table, case.loss, case.boxes(n_boxes))
+    weight, target, means, spread, classes, answers, mistake = case.loss.gain_terms(
+        rules.counts
+    )
+    for k in range(n_boxes):
+        after = rules.answering_after(k)
+        gain = np.zeros(case.table.n_rows)
+        for i in range(case.table.n_rows):
+            if rules.held[:k, i].any():
+                continue
+            for rule, sign in ((after[i], 1), (k, -1)):
+                loss = ((target[i] - means[rule]) ** 2).sum() / (2 * spread)
+                if len(answers):
+                    loss += mistake * (answers[rule] != classes[i])
+                gain[i] += sign * weight[i] * loss
+        np.testing.assert_allclose(rules.row_gains(k), gain, atol=1e-9)
+
+
+@given(case=cases, n_boxes=st.integers(2, 4))
+def test_gain_of_a_swap_is_that_of_the_swapped_list(case, n_boxes):
+    rules = RuleBoxes(case.table, case.loss, case.boxes(n_boxes))
+    for k in range(n_boxes - 1):
+        gained = rules.cost - rules.swapped(k).cost
+        assert rules.swap_gain(k) == pytest.approx(gained, abs=1e-9)
+
+
+@given(case=cases, n_boxes=st.integers(1, 4))
+def test_conditions_are_cut_one_by_one_and_the_cheapest_first(case, n_boxes):
+    limits = Limits(6)
+    rules = moves.tidy(RuleBoxes(case.table, case.loss, case.boxes(n_boxes)), limits)
+    for shorter in cut_conditions(rules, limits):
+        assert shorter.n_conditions < rules.n_conditions
+        assert shorter.n_rules <= rules.n_rules
+        rules = shorter
+    assert rules.n_conditions == 0
+
+
+def test_the_condition_that_brings_least_is_cut_first():
+    rng = np.random.default_rng(0)
+    X = rng.random((400, 2))
+    y = ((X[:, 0] > 0.5) & (X[:, 1] > 0.02)).astype(float)[:, None]
+    grid = ThresholdGrid((np.array([0.02, 0.5]),) * 2)
+    table = make_table(grid, grid.bin(X).codes)
+    box = {0: np.array([0, 0, 1, 0], bool), 1: np.array([0, 1, 1, 0], bool)}
+    rules = RuleBoxes(table, SquaredLoss(y, np.ones(400), 0.02), (box,))
+    first, last = cut_conditions(rules, Limits(6))
+    assert list(first.boxes[0]) == [0]
+    assert last.n_rules == 1

@@ -94,3 +94,36 @@ def test_compiled_kernels_agree_to_the_last_bit(seed, n_rows, n_columns):
     arguments = (sums, n_codes, prices, is_set)
     values = kernels.plain_condition_values(*arguments)
     np.testing.assert_array_equal(kernels.condition_values(*arguments), values)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_compiled_loops_over_rows_agree_to_the_last_bit(seed):
+    rng = np.random.default_rng(seed)
+    n_rows, n_boxes, n_outputs = 37, seed % 5, seed % 3
+    held = rng.random((n_boxes, n_rows)) < 0.3
+    answers = rng.integers(3, size=n_boxes + 1 if seed % 2 else 0)
+    arguments = (
+        held,
+        seed % (n_boxes + 1),
+        rng.random(n_rows),
+        rng.normal(size=(n_rows, n_outputs)),
+        rng.normal(size=(n_boxes + 1, n_outputs)),
+        0.37,
+        rng.integers(3, size=n_rows),
+        answers,
+        1.7,
+    )
+    gains = kernels.plain_row_gains(*arguments)
+    np.testing.assert_array_equal(kernels.row_gains(*arguments), gains)
+    codes = rng.integers(4, size=(n_rows, 6)).astype(np.uint8)
+    box = np.array([4, 1]), rng.random((2, 5)) < 0.5
+    for plain, compiled in zip(
+        kernels.plain_rejections(codes, *box),
+        kernels.rejections(codes, *box),
+        strict=True,
+    ):
+        np.testing.assert_array_equal(compiled, plain)
+        assert compiled.dtype == plain.dtype
+    start = seed % (n_boxes + 1)
+    first = kernels.plain_first_true(held, start)
+    np.testing.assert_array_equal(kernels.first_true(held, start), first)

@@ -28,10 +28,8 @@ EXAMPLE = "defragtrees path model.json data.csv --target y --max-rules 8"
 @click.option(
     "--choose-by",
     type=click.Choice(["error", *MEASURES]),
-    default="error",
-    show_default=True,
     help="What the chosen list must be nearly the best in; but for the error it needs "
-    "--target.",
+    "--target. By default the list of simplify is chosen.",
 )
 @held_out_option("Rows to hold out for the errors.")
 @output_option("Save the chosen rules, as JSON.")
@@ -40,8 +38,8 @@ EXAMPLE = "defragtrees path model.json data.csv --target y --max-rules 8"
 def command(inputs, choices, choose_by, test_size, out, plot, as_json):
     """Show the rule lists from one rule up, with their errors.
 
-    MODEL and DATA are as for simplify. The star marks the list that is chosen: the
-    shortest whose error, or what --choose-by names, is within one standard error of
+    MODEL and DATA are as for simplify. The star marks the list that is chosen: that
+    of simplify, or with --choose-by the shortest that is within one standard error of
     the best.
     """
     check_outputs({"--out": out, "--plot": plot}, (inputs.data, inputs.model))
@@ -72,7 +70,7 @@ def command(inputs, choices, choose_by, test_size, out, plot, as_json):
     say(f"{path}\n\nThe chosen rules:\n{rules_text(path.rules)}")
 
 
-def fit_path(choices, loaded, test_size, choose_by="error"):
+def fit_path(choices, loaded, test_size, choose_by=None):
     """The RulePath of the user's choice, with a clock on the way."""
     _, settings = settings_of(choices, loaded.forest, loaded.y is not None)
     with ticking("simplifying", 1):

@@ -11,6 +11,9 @@ from defragtrees.tables import check_finite
 __all__ = ["Conformal"]
 
 
+PATHS = ("path_", "path_by_conditions_")
+
+
 class Conformal:
     """What every regressor has for intervals."""
 
@@ -41,16 +44,17 @@ class Conformal:
                 "y is needed to calibrate intervals; got None. Pass the numbers that "
                 "are true for these rows."
             )
-        sizes = list(getattr(self, "path_", {}))
-        lists = [self.rules_, *(self.path_[size] for size in sizes)]
+        paths = [getattr(self, name, {}) for name in PATHS]
+        lists = [self.rules_, *(rules for path in paths for rules in path.values())]
         parts = source.total(partial(_part_scores, lists))
-        lists = [
+        told = iter(
             rules.with_scores(np.concatenate(scores))
             for rules, scores in zip(lists, zip(*parts, strict=True), strict=True)
-        ]
-        self.rules_ = lists[0]
-        if sizes:
-            self.path_ = dict(zip(sizes, lists[1:], strict=True))
+        )
+        self.rules_ = next(told)
+        for name, path in zip(PATHS, paths, strict=True):
+            if path:
+                setattr(self, name, dict(zip(path, told, strict=False)))
         return self
 
     def predict_interval(self, X, coverage=0.9):

@@ -11,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from defragtrees.methods.base import RuleClassifier, RuleRegressor
 from defragtrees.methods.components import listed_components
-from defragtrees.methods.counting import counted_path
+from defragtrees.methods.counting import PathCounter, nearest
 from defragtrees.methods.defrag_settings import FOR_CLASSES, PARAMETERS
 from defragtrees.methods.docstrings import with_shared
 from defragtrees.methods.forms import FORMS
@@ -46,6 +46,7 @@ TOLERANCES = (1e-6, 1e-3, 0.01, 0.03, 0.1)
 
 MADE_BY_FIT = (
     "path_",
+    "path_by_conditions_",
     "path_costs_",
     "component_rules_",
     "posterior_",
@@ -119,11 +120,14 @@ class _Defrag(Limiting):
             # What falls with a feature must not jump between two whole numbers.
             problem = problem.without_integers(limits.monotone)
             settings = self._refinement(problem, limits)
-            lists, costs, self.n_iter_ = FORMS[self.form](problem, settings, rng)
-            if not lists:
-                refuse_without_lists(limits, problem.feature_names, self.max_rules)
-            self.path_, self.path_costs_ = lists, costs
-            rules = lists[min(costs, key=lambda n: (costs[n], n))]
+            refined = FORMS[self.form](problem, settings, rng)
+            if not refined.lists:
+                refuse_without_lists(limits, problem.feature_names, self.most_rules())
+            self.n_iter_ = refined.n_rounds
+            self.path_, self.path_costs_ = refined.lists, refined.costs
+            self.path_by_conditions_ = refined.by_conditions
+            self._enough_conditions = refined.chosen
+            rules = self._chosen()
             self._warn_of_one_value(problem, rules)
             return rules
         fitted = fit_paper(self, problem, rng)
@@ -133,7 +137,7 @@ class _Defrag(Limiting):
         is_paper = self.statement_weight == "paper"
         tolerances = TOLERANCES[:1] if is_paper else TOLERANCES
         rules, boxes = listed_components(
-            problem, self.posterior_, features, int(self.max_rules), tolerances
+            problem, self.posterior_, features, self.most_rules(), tolerances
         )
         self.component_rules_ = component_rules(problem, self.posterior_, boxes)
         self._warn_of_one_value(problem, rules)
@@ -152,10 +156,18 @@ class _Defrag(Limiting):
         """How points are to be written."""
         return Scoring(self.points == "integer")
 
+    def _chosen(self):
+        """Of the lists the one to use."""
+        enough, lists = self._enough_conditions, self.path_by_conditions_
+        if self.max_rules == "auto" and enough is not None and lists:
+            return lists[nearest(lists, enough)]
+        costs = self.path_costs_
+        return self.path_[min(costs, key=lambda n: (costs[n], n))]
+
     def _refinement(self, problem, limits):
         n_new = self.augment
         return Refinement(
-            max_rules=int(self.max_rules),
+            max_rules=self.most_rules(),
             max_conditions=limits.max_conditions,
             min_coverage=limits.min_coverage,
             brevity=float(self.brevity),
@@ -168,7 +180,7 @@ class _Defrag(Limiting):
 
     def _warn_of_little_data(self, problem):
         n_rows = problem.store.n_rows
-        if n_rows < self.max_rules:
+        if self.max_rules != "auto" and n_rows < self.max_rules:
             warnings.warn(
                 f"max_rules={self.max_rules} is more than the {n_rows} rows of X; at "
                 f"most {n_rows} rules can be found.",
@@ -212,12 +224,12 @@ class _Defrag(Limiting):
         if self.refine:
             limits = self.rule_limits(self.forest_, store.total_weight)
             decision = self._decision(self.rules_.classes, store)
-            path, costs = self.path_, self.path_costs_
-            self.path_, self.path_costs_ = counted_path(
-                path, costs, store, decision, limits, self.max_rules, self._scoring()
+            keep = PathCounter(store, decision, limits, self._scoring())
+            self.path_, self.path_costs_ = keep.by_rules(
+                self.path_, self.path_costs_, self.most_rules()
             )
-            n_rules = [n for n in self.path_ if n <= self.rules_.n_rules]
-            self.rules_ = self.path_[max(n_rules, default=min(self.path_))]
+            self.path_by_conditions_ = keep.by_conditions(self.path_by_conditions_)
+            self.rules_ = self._chosen()
             return
         super()._count_rows(store, is_sample)
         # Components are asked one by one, and answer for themselves.

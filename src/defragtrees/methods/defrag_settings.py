@@ -6,8 +6,11 @@ PARAMETERS = """
     Parameters
     ----------
     {ensemble}
-    max_rules : int, default=10
-        Most rules, the last "otherwise" or the base included.
+    max_rules : "auto" or int, default="auto"
+        Most rules, the last "otherwise" or the base included. "auto" takes the list
+        with the fewest conditions, of at most ten rules, that is within one standard
+        error of the best on rows that the search did not see; a number, and "auto" in
+        another form than a list, takes as many rules as pay for themselves.
     form : {"list", "standalone", "points"}, default="list"
         How the rules say it: in order, the first that holds answers; each on its own,
         true of all rows in which it holds; or with points that add up, from a base on,
@@ -18,8 +21,9 @@ PARAMETERS = """
     max_conditions : int or None, default=None
         Most conditions of one rule; each finite side of an interval is one. None is 4
         where points add up.
-    min_coverage : float, default=0.0
-        Share of the training rows that each rule must answer, the "otherwise" too.
+    min_coverage : float or None, default=None
+        Share of the training rows that each rule must answer, the "otherwise" too. None
+        is 0.01, unless `min_rows` says how many rows.
     {limits}
     {for_classes}
     brevity : float, default=0.01
@@ -38,7 +42,8 @@ PARAMETERS = """
     n_restarts : int, default=20
         How often to start anew; the restart with the smallest training error is kept.
     inference : {"fab", "em"}, default="fab"
-        "fab" drops components that do not pay for themselves; "em" keeps `max_rules`.
+        "fab" drops components that do not pay for themselves; "em" keeps `max_rules`,
+        ten by default.
     statement_weight : "paper" or float, default=3.0
         How much the thresholds of one feature count together, at most. "paper" counts
         each one once; then thousands of near copies leave the target without a say.
@@ -70,6 +75,9 @@ PARAMETERS = """
     rules_ : RuleSet
     path_ : dict from int to RuleSet
         With refine, the best list found of every number of rules.
+    path_by_conditions_ : dict from int to RuleSet
+        With refine, the best list found of every total number of conditions, where
+        more of them bring more.
     path_costs_ : dict from int to float
         Their description lengths, in nats; with many rows on a sample of them.
     component_rules_ : tuple of Rule

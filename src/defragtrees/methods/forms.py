@@ -9,6 +9,7 @@ from defragtrees.methods.listing import answering_rule
 from defragtrees.methods.refining import (
     SEARCH_CODES,
     SEARCH_ROWS,
+    Refined,
     box_conditions,
     refine,
     search_losses,
@@ -40,7 +41,7 @@ def refine_points(problem, settings, rng):
     search = _Search(PointBoxes, grow_rule, loss, loss)
     best, n_rounds = search.run(problem, settings, rng, rows)
     best = {n: rules.in_reading_order() for n, rules in best.items()}
-    return *_rule_sets(problem, settings, best, "points"), n_rounds
+    return Refined(*_rule_sets(problem, settings, best, "points"), n_rounds)
 
 
 def refine_standalone(problem, settings, rng):
@@ -52,7 +53,7 @@ def refine_standalone(problem, settings, rng):
     loss, last_loss = search_losses(rows, problem.n_classes, settings.criterion)
     search = _Search(StandaloneBoxes, add_rule, loss, last_loss)
     best, n_rounds = search.run(problem, settings, rng, rows)
-    return *_rule_sets(problem, settings, best, "standalone"), n_rounds
+    return Refined(*_rule_sets(problem, settings, best, "standalone"), n_rounds)
 
 
 FORMS = {"list": refine, "standalone": refine_standalone, "points": refine_points}
@@ -110,8 +111,8 @@ class _Search:
         loss = self.loss.take(rows)
         limits = settings.limits(loss.total_weight)
         starts = []
-        for n in range(limits.max_rules, 1, -2):
-            boxes = boxes_from_tree(few, loss.target, loss.weight, n)
+        sizes = range(limits.max_rules, 1, -2)
+        for boxes in boxes_from_tree(few, loss.target, loss.weight, sizes):
             boxes = [box for box in boxes if limits.allows_box(few, box)]
             starts.append(self.make(few, loss, boxes))
         empty = self.make(few, loss, ())

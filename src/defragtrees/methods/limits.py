@@ -29,6 +29,8 @@ __all__ = [
     "within_limits",
 ]
 
+MOST_RULES = 10  # where the fit chooses their number
+LEAST_COVERAGE = 0.01  # where nothing is said
 FOR_SEARCH = ("min_rows", "exclude", "groups")
 FOR_LISTS = ("max_total_conditions", "must_use", "monotone")
 
@@ -162,9 +164,9 @@ class Limiting(Simplifier):
     """A method whose search keeps to limits."""
 
     _: KW_ONLY
-    max_rules: int = setting(10, Integer(1))
+    max_rules: str | int = setting("auto", "auto", Integer(1))
     max_conditions: int | None = setting(None, None, Integer(1))
-    min_coverage: float = setting(0.0, Real(0, 1))
+    min_coverage: float | None = setting(None, None, Real(0, 1))
     min_rows: int | None = setting(None, None, Real(above=0))
     max_total_conditions: int | None = setting(None, None, Integer(1))
     features: Any = None
@@ -195,6 +197,10 @@ class Limiting(Simplifier):
         ),
     )
 
+    def most_rules(self):
+        """Most rules, or components of the mixture."""
+        return MOST_RULES if self.max_rules == "auto" else int(self.max_rules)
+
     def rule_limits(self, forest, total_weight=None):
         """The limits for a forest, checked.
 
@@ -211,7 +217,8 @@ class Limiting(Simplifier):
         monotone = _read_monotone(self.monotone, forest, allowed)
         self._check_counts(must_use)
         _check_splits(must_use, forest)
-        coverage = float(self.min_coverage)
+        given = self.min_coverage
+        coverage = LEAST_COVERAGE if given is None else float(given)
         if self.min_rows is not None and total_weight is not None:
             coverage = float(self.min_rows) / total_weight
             if coverage > 0.5:
@@ -232,10 +239,10 @@ class Limiting(Simplifier):
     def _check_counts(self, must_use):
         """Refuse a number of conditions that is no limit, or too small a one."""
         total, each = self.max_total_conditions, self.max_conditions
-        most = math.inf if each is None else each * (self.max_rules - 1)
+        most = math.inf if each is None else each * (self.most_rules() - 1)
         if total is not None and total >= most and each is not None:
             raise ValueError(
-                f"max_total_conditions must be below {most}, which {self.max_rules} "
+                f"max_total_conditions must be below {most}, which {self.most_rules()} "
                 f"rules of at most {each} conditions have anyhow; got {total}. Lower "
                 "it, or leave it out."
             )

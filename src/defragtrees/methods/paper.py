@@ -79,7 +79,7 @@ def fit_paper(estimator, problem, rng):
 
 def _settings(estimator):
     return MixtureSettings(
-        max_components=int(estimator.max_rules),
+        max_components=estimator.most_rules(),
         n_restarts=int(estimator.n_restarts),
         statement_weight=estimator.statement_weight,
         init=estimator.init,

@@ -1,12 +1,14 @@
 """From training rows to short rules that are the model: what the search is fed."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from defragtrees.methods.listing import answering_rule
 from defragtrees.outcome.decision import Decision
+from defragtrees.refine.choice import HeldOut, choose, held_out_rows
+from defragtrees.refine.cutting import cut_conditions
 from defragtrees.refine.new_rows import draw_rows
 from defragtrees.refine.objective import (
     LEAST_ERRORS,
@@ -23,6 +25,7 @@ __all__ = [
     "CRITERIA",
     "SEARCH_CODES",
     "SEARCH_ROWS",
+    "Refined",
     "Refinement",
     "box_conditions",
     "refine",
@@ -34,6 +37,7 @@ MOST_ROWS = 100_000  # with more rows, refine looks at a sample of them
 SEARCH_ROWS = 3_000  # so many rows are enough to search; the result is polished on all
 SEARCH_CODES = 64  # and so many codes of a feature
 SEARCH_RULES = 10  # a list of few rules is better cut from a longer one
+SLACK = 0.5  # on the way a rule may have so much less than the rows it must have
 EMPHASIS = 1.0  # nats for classes count so many times those for probabilities
 CRITERIA = ("both", "probability", "error")
 
@@ -76,9 +80,16 @@ class Refinement:
     is_labels: bool = False
     asked: Any = None
 
-    def limits(self, total_weight):
-        """The limits for rows with so much weight."""
-        least = self.min_coverage * total_weight
+    def limits(self, total_weight, slack=1.0):
+        """The limits for rows with so much weight.
+
+        Parameters
+        ----------
+        total_weight : float
+        slack : float, default=1
+            Share of the rows of a rule that are enough.
+        """
+        least = self.min_coverage * total_weight * slack
         # Past the budget, so that a smaller one is a place on the same path.
         most = max(self.max_rules, SEARCH_RULES)
         if self.asked is not None:
@@ -86,8 +97,34 @@ class Refinement:
         return Limits(most, self.max_conditions, least)
 
 
+@dataclass(frozen=True, eq=False)
+class Refined:
+    """What refine gives. Its lists answer what they imitate.
+
+    Parameters
+    ----------
+    lists : dict from int to RuleSet
+        The best list of every number of rules.
+    costs : dict from int to float
+        Description length of each, in nats.
+    n_rounds : int
+        Of the search.
+    by_conditions : dict from int to RuleSet
+        The best list of every total number of conditions, where more are better.
+    chosen : int, optional
+        Conditions that are enough to be nearly as good as the best on rows that the
+        search did not see.
+    """
+
+    lists: dict[int, Any]
+    costs: dict[int, float]
+    n_rounds: int
+    by_conditions: dict[int, Any] = field(default_factory=dict)
+    chosen: int | None = None
+
+
 def refine(problem, settings, rng):
-    """The best list found of every length, by number of rules.
+    """The best lists found, by number of rules and of conditions.
 
     Parameters
     ----------
@@ -97,12 +134,7 @@ def refine(problem, settings, rng):
 
     Returns
     -------
-    lists : dict from int to RuleSet
-        They answer what they imitate.
-    costs : dict from int to float
-        Description length of each, in nats.
-    n_rounds : int
-        Of the search.
+    Refined
     """
     rows = search_rows(problem, settings, rng)
     loss, last_loss = search_losses(rows, problem.n_classes, settings.criterion)
@@ -114,17 +146,20 @@ def refine(problem, settings, rng):
         settings.brevity * loss.total_weight,
     )
     if not table.columns or not np.ptp(rows.target, axis=0).any():
-        best, n_rounds = {1: RuleBoxes(table, last_loss, ())}, 1
-    else:
-        lists, n_rounds = _searched(settings, rng, table, loss)
-        limits = settings.limits(loss.total_weight)
-        best = polish(lists, table, last_loss, limits)
-    lists, costs = {}, {}
-    for n in sorted(best):
-        rules = _rule_set(problem, best[n])
-        if rules.n_rules not in lists and rules.n_rules <= settings.max_rules:
-            lists[rules.n_rules], costs[rules.n_rules] = rules, best[n].cost
-    return lists, costs, n_rounds
+        alone = RuleBoxes(table, last_loss, ())
+        rules = _rule_set(problem, alone)
+        return Refined({1: rules}, {1: alone.cost}, 1, {0: rules}, 0)
+    held_out = _held_out(table, rows, settings.criterion == "error")
+    seen = np.flatnonzero(held_out.is_seen)
+    lists, n_rounds = _searched(settings, rng, table, loss, seen)
+    n_best, most = _judged(held_out, table, loss, lists, settings)
+    # Other rows, other lists: of each length the cheapest on all rows is kept.
+    more, n_more = _searched(settings, rng, table, loss, np.arange(table.n_rows))
+    limits = settings.limits(loss.total_weight)
+    best = polish(lists + more, table, last_loss, limits)
+    best = {n: rules for n, rules in best.items() if n <= settings.max_rules}
+    longest = best[max(n for n in best if n <= n_best)]
+    return _refined(problem, best, longest, limits, most, n_rounds + n_more)
 
 
 @dataclass(frozen=True, eq=False)
@@ -142,13 +177,19 @@ class SearchRows:
     weight : array of shape (n_samples,)
     outputs : array of shape (n_samples, n_classes), optional
         Probabilities as they are.
+    expected : array of shape (n_samples, n_outputs)
+        What should come out: y where it is there, else what is imitated.
+    is_drawn : bool array of shape (n_samples,)
+        Whether a row is new.
     """
 
     codes: np.ndarray
     target: np.ndarray
     classes: np.ndarray | None
     weight: np.ndarray
-    outputs: np.ndarray | None = None
+    outputs: np.ndarray | None
+    expected: np.ndarray
+    is_drawn: np.ndarray
 
 
 def search_rows(problem, settings, rng):
@@ -169,13 +210,18 @@ def search_rows(problem, settings, rng):
         codes = np.vstack([codes, problem.grid.bin(new).codes])
         outputs = np.vstack([outputs, _forest_outputs(problem, new)])
         weight = np.concatenate([weight, np.full(n_new, share)])
-    outcome, classes = problem.outcome, None
+    is_drawn = np.arange(len(codes)) >= len(rows)
+    outcome, classes, target = problem.outcome, None, outputs
+    shown = outputs
+    if problem.labels is not None:
+        shown = outcome.indicators(problem.labels[rows])
+        shown = np.vstack([shown, outputs[is_drawn]])
     if problem.n_classes:
+        shown, _ = settings.decision.emphasise(shown, weight)
         outputs, weight = settings.decision.emphasise(outputs, weight)
-        classes = outputs.argmax(axis=1)
-        target = outcome.search_target(outputs)
-        return SearchRows(codes, target, classes, weight, outputs)
-    return SearchRows(codes, outputs, classes, weight)
+        classes, target = outputs.argmax(axis=1), outcome.search_target(outputs)
+    probabilities = outputs if problem.n_classes else None
+    return SearchRows(codes, target, classes, weight, probabilities, shown, is_drawn)
 
 
 def _outputs(problem, settings):
@@ -204,24 +250,73 @@ def search_losses(rows, n_classes, criterion):
     return both, both if criterion == "both" else wrong
 
 
-def _searched(settings, rng, table, loss):
-    """Boxes of the cheapest lists, by a search over few rows; and its rounds."""
-    rows = np.arange(table.n_rows)
+def _held_out(table, rows, counts_errors):
+    """Which rows judge the lists; new ones do not."""
+    is_seen, is_judged = held_out_rows(table, rows.target, rows.weight)
+    is_seen, is_judged = is_seen | rows.is_drawn, is_judged & ~rows.is_drawn
+    return HeldOut(rows.expected, rows.weight, is_seen, is_judged, counts_errors)
+
+
+def _searched(settings, rng, table, loss, rows):
+    """Boxes of the cheapest lists, by a search over few of the rows; and its rounds."""
     if len(rows) > SEARCH_ROWS:
-        rows = np.sort(rng.choice(len(rows), SEARCH_ROWS, replace=False))
+        rows = np.sort(rng.choice(rows, SEARCH_ROWS, replace=False))
     few, groups = table.coarse(rows, SEARCH_CODES)
     few_loss = loss.take(rows)
-    limits = settings.limits(few_loss.total_weight)
-    starts = [
-        boxes_from_tree(few, few_loss.target, few_loss.weight, n)
-        for n in range(limits.max_rules, 1, -2)
-    ]
+    limits = settings.limits(few_loss.total_weight, SLACK)
+    sizes = range(limits.max_rules, 1, -2)
+    starts = boxes_from_tree(few, few_loss.target, few_loss.weight, sizes)
     best, n_rounds = search(few, few_loss, starts, limits)
     lists = [
         [{j: mask[groups[j]] for j, mask in box.items()} for box in rules.boxes]
         for rules in best.values()
     ]
     return lists, n_rounds
+
+
+def _judged(held_out, table, loss, lists, settings):
+    """Rules of the list that does best on rows not seen; conditions that are enough.
+
+    Enough are as few as a list has that is within one standard error of the best: one
+    of the lists, or the best without some of its conditions.
+    """
+    found = [RuleBoxes(table, loss, boxes) for boxes in lists]
+    found = [rules for rules in found if rules.n_rules <= settings.max_rules]
+    scores = [held_out.score(rules) for rules in found]
+    best = found[min(range(len(found)), key=lambda i: scores[i].loss)]
+    for rules in cut_conditions(best, settings.limits(loss.total_weight, SLACK)):
+        scores.append(held_out.score(rules))
+    return best.n_rules, scores[choose(scores)].n_conditions
+
+
+def _refined(problem, best, longest, limits, most, n_rounds):
+    """The lists as rules, those of every length and those cut from one of them.
+
+    Parameters
+    ----------
+    problem : Problem
+    best : dict from int to RuleBoxes
+    longest : RuleBoxes
+        The list to cut.
+    limits : Limits
+    most : int
+        Conditions that are enough.
+    n_rounds : int
+    """
+    lists, costs, by_conditions = {}, {}, {}
+    for n in sorted(best):
+        rules = _rule_set(problem, best[n])
+        if rules.n_rules not in lists:
+            lists[rules.n_rules], costs[rules.n_rules] = rules, best[n].cost
+    cuts = [cut for cut in cut_conditions(longest, limits) if limits.allows(cut)]
+    cuts += best.values()
+    least = np.inf
+    for boxes in sorted(cuts, key=lambda boxes: (boxes.n_conditions, boxes.fit_cost)):
+        if boxes.fit_cost < least:
+            least = boxes.fit_cost
+            rules = _rule_set(problem, boxes)
+            by_conditions.setdefault(rules.total_conditions, rules)
+    return Refined(lists, costs, n_rounds, by_conditions, most)
 
 
 def _rule_set(problem, rules):

@@ -3,7 +3,68 @@
 import numpy as np
 from numba import njit
 
-__all__ = ["condition_values", "gain_sums"]
+__all__ = ["condition_values", "first_true", "gain_sums", "rejections", "row_gains"]
+
+
+@njit(cache=True, nogil=True)
+def first_true(held, start):
+    """See `kernels.plain_first_true`."""
+    n_boxes, n_rows = held.shape
+    answering = np.full(n_rows, n_boxes)
+    for k in range(n_boxes - 1, start - 1, -1):
+        for i in range(n_rows):
+            if held[k, i]:
+                answering[i] = k
+    return answering
+
+
+@njit(cache=True, nogil=True)
+def row_gains(held, k, weight, target, means, spread, classes, answers, mistake):
+    """See `kernels.plain_row_gains`."""
+    n_rows, n_outputs = target.shape
+    after = first_true(held, k + 1)
+    gain = np.zeros(n_rows)
+    twice = 2 * spread
+    for i in range(n_rows):
+        taken = False
+        for j in range(k):
+            if held[j, i]:
+                taken = True
+                break
+        if taken:
+            continue
+        then, now = 0.0, 0.0
+        for c in range(n_outputs):
+            residual = target[i, c] - means[after[i], c]
+            then += residual * residual
+            residual = target[i, c] - means[k, c]
+            now += residual * residual
+        scale = weight[i] / twice
+        then *= scale
+        now *= scale
+        if len(answers):
+            lost = mistake * weight[i]
+            if answers[after[i]] != classes[i]:
+                then += lost
+            if answers[k] != classes[i]:
+                now += lost
+        gain[i] = then - now
+    return gain
+
+
+@njit(cache=True, nogil=True)
+def rejections(codes, columns, accepted):
+    """See `kernels.plain_rejections`."""
+    n_rows = len(codes)
+    n_rejecting = np.zeros(n_rows, dtype=np.uint8)
+    rejecting = np.zeros(n_rows, dtype=np.intp)
+    for c in range(len(columns)):
+        j = columns[c]
+        for i in range(n_rows):
+            if not accepted[c, codes[i, j]]:
+                n_rejecting[i] += np.uint8(1)
+                rejecting[i] = j
+    return n_rejecting, rejecting
 
 
 @njit(cache=True, nogil=True)

@@ -1,8 +1,10 @@
-"""The two loops that the search spends its time in, in numpy; compiled where it can be.
+"""The loops that the search spends its time in, in numpy; compiled where it can be.
 
-`gain_sums` adds up what rows gain, by code of every column; `condition_values` finds
-what the best condition on every column is worth. `compiled_kernels` holds the same in
-numba. Both add in the order of rows, so they agree to the last bit.
+`first_true` says who answers, `row_gains` what rows gain if a rule takes them,
+`rejections` which conditions stand in their way; `gain_sums` adds up what rows gain, by
+code of every column, and `condition_values` finds what the best condition on every
+column is worth. `compiled_kernels` holds the same in numba. Both add in the order of
+rows and outputs, so they agree to the last bit.
 """
 
 from functools import cache
@@ -10,7 +12,93 @@ from importlib import import_module
 
 import numpy as np
 
-__all__ = ["condition_values", "gain_sums"]
+__all__ = ["condition_values", "first_true", "gain_sums", "rejections", "row_gains"]
+
+
+def plain_first_true(held, start):
+    """Index of the first box, from `start` on, that accepts each row.
+
+    Parameters
+    ----------
+    held : bool array of shape (n_boxes, n_rows)
+    start : int
+
+    Returns
+    -------
+    int array of shape (n_rows,)
+        The number of boxes where none does.
+    """
+    n_boxes, n_rows = held.shape
+    answering = np.full(n_rows, n_boxes)
+    for k in range(n_boxes - 1, start - 1, -1):
+        np.copyto(answering, k, where=held[k])
+    return answering
+
+
+def plain_row_gains(held, k, weight, target, means, spread, classes, answers, mistake):
+    """What a list gains for each row if rule k takes it from the rules after it.
+
+    Parameters
+    ----------
+    held : bool array of shape (n_boxes, n_rows)
+    k : int
+    weight : float64 array of shape (n_rows,)
+    target : float64 array of shape (n_rows, n_outputs)
+    means : float64 array of shape (n_rules, n_outputs)
+        What each rule tells.
+    spread : float
+        Variance of the target around what is told.
+    classes : int array of shape (n_rows,)
+    answers : int array of shape (n_rules,)
+        The class that each rule answers; none if classes do not matter.
+    mistake : float
+        Nats for a wrong class.
+
+    Returns
+    -------
+    float64 array of shape (n_rows,)
+        0 where a rule before k takes the row.
+    """
+    after = plain_first_true(held, k + 1)
+    scale = weight / (2 * spread)
+
+    def losses(rule):
+        total = np.zeros(len(weight))
+        for one, mean in zip(target.T, means.T, strict=True):
+            residual = one - mean[rule]
+            total += residual * residual
+        total *= scale
+        if len(answers):
+            total += (answers[rule] != classes) * (mistake * weight)
+        return total
+
+    return np.where(held[:k].any(axis=0), 0.0, losses(after) - losses(k))
+
+
+def plain_rejections(codes, columns, accepted):
+    """Which conditions of a box stand in the way of each row.
+
+    Parameters
+    ----------
+    codes : unsigned int array of shape (n_rows, n_columns)
+    columns : int array of shape (n_conditions,)
+    accepted : bool array of shape (n_conditions, width)
+        By code.
+
+    Returns
+    -------
+    n_rejecting : uint8 array of shape (n_rows,)
+        How many conditions do not accept the row.
+    rejecting : int array of shape (n_rows,)
+        The column of the last of them, 0 if there is none.
+    """
+    n_rejecting = np.zeros(len(codes), dtype=np.uint8)
+    rejecting = np.zeros(len(codes), dtype=np.intp)
+    for j, mask in zip(columns, accepted, strict=True):
+        rejects = ~mask[codes[:, j]]
+        n_rejecting += rejects
+        rejecting[rejects] = j
+    return n_rejecting, rejecting
 
 
 def plain_gain_sums(codes, gain, n_rejecting, rejecting, width):
@@ -102,20 +190,34 @@ def plain_condition_values(sums, n_codes, prices, is_set):
 
 
 @cache
-def _kernels():
-    """The two loops, compiled if numba can be imported; that waits until now."""
+def _kernel(name):
+    """A loop, compiled if numba can be imported; that waits until now."""
     try:
-        compiled = import_module("defragtrees.refine.compiled_kernels")
+        return getattr(import_module("defragtrees.refine.compiled_kernels"), name)
     except ImportError:
-        return plain_gain_sums, plain_condition_values
-    return compiled.gain_sums, compiled.condition_values
+        return globals()[f"plain_{name}"]
+
+
+def first_true(held, start=0):
+    """See `plain_first_true`."""
+    return _kernel("first_true")(held, start)
+
+
+def row_gains(*arguments):
+    """See `plain_row_gains`."""
+    return _kernel("row_gains")(*arguments)
+
+
+def rejections(*arguments):
+    """See `plain_rejections`."""
+    return _kernel("rejections")(*arguments)
 
 
 def gain_sums(*arguments):
     """See `plain_gain_sums`."""
-    return _kernels()[0](*arguments)
+    return _kernel("gain_sums")(*arguments)
 
 
 def condition_values(*arguments):
     """See `plain_condition_values`."""
-    return _kernels()[1](*arguments)
+    return _kernel("condition_values")(*arguments)

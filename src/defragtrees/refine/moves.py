@@ -7,7 +7,7 @@ is then found exactly (`segments`) among all intervals, or sets, of its codes.
 
 import numpy as np
 
-from defragtrees.refine.kernels import condition_values, gain_sums
+from defragtrees.refine.kernels import condition_values, gain_sums, rejections
 from defragtrees.refine.rulelist import box_price, n_sides
 from defragtrees.refine.segments import best_condition
 
@@ -68,12 +68,7 @@ def box_changes(table, box, gain, limits):
         What is gained for each row that the box accepts.
     limits : Limits
     """
-    rejected = {j: ~accepted[table.codes[:, j]] for j, accepted in box.items()}
-    n_rejecting = np.zeros(table.n_rows, dtype=np.uint8)
-    rejecting = np.zeros(table.n_rows, dtype=np.intp)
-    for j, rejects in rejected.items():
-        n_rejecting += rejects
-        rejecting[rejects] = j
+    n_rejecting, rejecting = rejections(table.codes, *table.packed(box))
     sums = gain_sums(table.codes, gain, n_rejecting, rejecting, table.width)
     value = condition_values(sums, table.n_codes, table.prices, table.is_set)
     price = box_price(table, box)
@@ -111,6 +106,8 @@ def _with_condition(table, box, j, sums):
 def improve_order(rules, limits):
     """Swap neighbours while that lowers the cost."""
     for k in range(len(rules.boxes) - 1):
+        if rules.swap_gain(k) <= 0:
+            continue
         swapped = rules.swapped(k)
         if swapped.cost < rules.cost - LEAST_GAIN and limits.allows(swapped):
             rules = swapped

@@ -30,7 +30,8 @@ class SquaredLoss:
         center = np.average(target, axis=0, weights=weight)
         square = np.average(((target - center) ** 2).sum(axis=1), weights=weight)
         # Rounded, so that units leave no trace in the last digits and break no ties.
-        self.target = np.round((target - center) / (np.sqrt(square) or 1.0), 9)
+        standard = np.round((target - center) / (np.sqrt(square) or 1.0), 9)
+        self.target = np.ascontiguousarray(standard)
         self.weight = weight
         self.total_weight = float(weight.sum())
         self.square = float(weight @ (self.target**2).sum(axis=1))
@@ -81,14 +82,11 @@ class SquaredLoss:
         """Nats for a square of one where all, by weight, add up to this."""
         return 1 / (2 * (square / self.total_weight + self.least_spread))
 
-    def row_losses(self, counts, answering):
-        """Nats for each row if the rule `answering`, one or one a row, answered it."""
-        scale = self.weight / (2 * self._spread(counts))
-        residual = self.target - self._means(counts)[answering]
-        residual *= residual
-        if residual.shape[1] == 1:
-            return residual[:, 0] * scale
-        return residual.sum(axis=1) * scale
+    def gain_terms(self, counts):
+        """What `kernels.row_gains` needs beside who answers."""
+        none = np.empty(0, dtype=np.intp)
+        means = np.ascontiguousarray(self._means(counts))
+        return self.weight, self.target, means, self._spread(counts), none, none, 0.0
 
     def new_rule_terms(self, counts, answering):
         """What rows gain if a new rule takes them from the rule `answering`.
@@ -167,11 +165,12 @@ class ErrorLoss:
         share = self._share(wrong)
         return np.log((1 - share) / share * max(self.n_classes - 1, 1))
 
-    def row_losses(self, counts, answering):
-        """Nats for each row if the rule `answering`, one or one a row, answered it."""
-        lost = self.nats_each(self._wrong(counts))
-        is_wrong = counts.argmax(axis=1)[answering] != self.target
-        return is_wrong * (lost * self.weight)
+    def gain_terms(self, counts):
+        """What `kernels.row_gains` needs beside who answers."""
+        mistake = self.nats_each(self._wrong(counts))
+        target, means = np.empty((len(self.weight), 0)), np.empty((len(counts), 0))
+        answers = counts.argmax(axis=1)
+        return self.weight, target, means, 1.0, self.target, answers, float(mistake)
 
 
 class BothLoss:
@@ -214,11 +213,11 @@ class BothLoss:
         wrong = self.wrong.cost(counts[:, self.width :])
         return self.squared.cost(counts[:, : self.width]) + self.emphasis * wrong
 
-    def row_losses(self, counts, answering):
-        """Nats for each row if the rule `answering`, one or one a row, answered it."""
-        wrong = self.wrong.row_losses(counts[:, self.width :], answering)
-        squared = self.squared.row_losses(counts[:, : self.width], answering)
-        return squared + self.emphasis * wrong
+    def gain_terms(self, counts):
+        """What `kernels.row_gains` needs beside who answers."""
+        *told, _, _, _ = self.squared.gain_terms(counts[:, : self.width])
+        *_, classes, answers, mistake = self.wrong.gain_terms(counts[:, self.width :])
+        return *told, classes, answers, self.emphasis * mistake
 
     def answers(self, counts):
         """What each rule answers, of one number a row."""

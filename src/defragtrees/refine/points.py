@@ -228,9 +228,9 @@ class PointBoxes:
             np.delete(self.points, k, axis=0),
         )
 
-    def swapped(self, k):
-        """The set itself: order says nothing."""
-        return self
+    def swap_gain(self, k):
+        """Nothing: the order of these rules has no say."""
+        return 0.0
 
     def in_reading_order(self):
         """The same set as it is told: most important rules first, about few rows.

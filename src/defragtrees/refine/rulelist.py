@@ -1,6 +1,10 @@
 """RuleBoxes: an ordered list of boxes over the rows of a table, with its cost."""
 
+from functools import cached_property
+
 import numpy as np
+
+from defragtrees.refine.kernels import first_true, row_gains
 
 __all__ = ["Limits", "RuleBoxes", "box_price", "n_sides", "rows_in"]
 
@@ -37,7 +41,8 @@ class RuleBoxes:
         self.answering = first_true(held)
         self.counts = loss.counts(self.answering, len(self.boxes) + 1)
         price = sum(prices) + RULE_PRICE * len(prices)
-        self.cost = loss.cost(self.counts) + price
+        self.fit_cost = loss.cost(self.counts)
+        self.cost = self.fit_cost + price
 
     @property
     def n_rules(self):
@@ -103,13 +108,24 @@ class RuleBoxes:
 
     def answering_after(self, k):
         """Who would answer each row if the boxes up to k did not."""
-        return first_true(self.held[k + 1 :]) + k + 1
+        return first_true(self.held, k + 1)
 
     def row_gains(self, k):
         """What the list gains for each row if rule k accepts it; 0 where it cannot."""
-        loss, counts = self.loss, self.counts
-        passed = loss.row_losses(counts, self.answering_after(k))
-        return np.where(self.reaching(k), passed - loss.row_losses(counts, k), 0.0)
+        return row_gains(self.held, k, *self._gain_terms)
+
+    @cached_property
+    def _gain_terms(self):
+        return self.loss.gain_terms(self.counts)
+
+    def swap_gain(self, k):
+        """What it gains, but for rounding, to swap boxes k and k + 1."""
+        moved = self.held[k + 1] & (self.answering == k)
+        if not moved.any():
+            return 0.0  # their order is felt only where both hold
+        answering = np.where(moved, k + 1, self.answering)
+        counts = self.loss.counts(answering, self.n_rules)
+        return self.fit_cost - self.loss.cost(counts)
 
 
 class Limits:
@@ -174,17 +190,8 @@ def n_conditions(table, box):
     return sum(n_sides(table.columns[j], accepted) for j, accepted in box.items())
 
 
-def first_true(held):
-    """Index of the first box that accepts each row; their number where none does."""
-    n_boxes, n_rows = held.shape
-    answering = np.full(n_rows, n_boxes)
-    for k in range(n_boxes - 1, -1, -1):
-        np.copyto(answering, k, where=held[k])
-    return answering
-
-
 def n_sides(column, accepted):
     """How many things a condition asks, as `Condition.n_sides` counts them."""
-    if column.is_set or not accepted[:-1].any():
+    if column.is_set or accepted[0] or accepted[column.n_codes - 1]:
         return 1
-    return max(1, int(not accepted[0]) + int(not accepted[column.n_codes - 1]))
+    return 2 if accepted[:-1].any() else 1

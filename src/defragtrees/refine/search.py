@@ -10,7 +10,7 @@ N_PROMISING = 2
 POLISH_ROUNDS = 4
 
 
-def search(table, loss, starts, limits, n_rounds=2):
+def search(table, loss, starts, limits, n_rounds=1):
     """The cheapest list found of every length, from one rule up.
 
     Parameters

@@ -245,9 +245,9 @@ class StandaloneBoxes:
             self._own().taken(places),
         )
 
-    def swapped(self, k):
-        """The set itself: order says nothing."""
-        return self
+    def swap_gain(self, k):
+        """Nothing: the order of these rules has no say."""
+        return 0.0
 
 
 def _parts(loss):

@@ -6,32 +6,42 @@ from sklearn.tree import DecisionTreeRegressor
 __all__ = ["boxes_from_tree"]
 
 
-def boxes_from_tree(table, target, weight, n_leaves):
-    """Leaves of a tree that was grown on codes, shortest first, the last left out.
+def boxes_from_tree(table, target, weight, sizes):
+    """Leaves of trees grown on codes, shortest first, the last left out.
+
+    A tree takes its best split first, so a smaller one is the beginning of a larger.
 
     Parameters
     ----------
     table : RowTable
     target : array of shape (n_samples, n_outputs)
     weight : array of shape (n_samples,)
-    n_leaves : int
+    sizes : sequence of int
+        How many leaves each tree has, at most.
 
     Returns
     -------
-    list of dict
+    list of list of dict
+        One list of boxes for each size.
     """
-    grown = DecisionTreeRegressor(max_leaf_nodes=n_leaves, random_state=0)
+    grown = DecisionTreeRegressor(max_leaf_nodes=max(sizes), random_state=0)
     tree = grown.fit(table.codes, target, sample_weight=weight).tree_
+    return [_leaves(table, tree, 2 * n - 1) for n in sizes]
+
+
+def _leaves(table, tree, n_nodes):
+    """Boxes of the leaves of the tree that has only the first nodes."""
     boxes, waiting = [], [(0, {})]
     while waiting:
         node, box = waiting.pop()
-        if tree.children_left[node] < 0:
+        left, right = tree.children_left[node], tree.children_right[node]
+        if left < 0 or max(left, right) >= n_nodes:
             boxes.append(box)
             continue
         j = int(tree.feature[node])
         n_codes = table.columns[j].n_codes
         below = np.arange(n_codes + 1) <= tree.threshold[node]
         accepted = box.get(j, np.ones(n_codes + 1, dtype=bool))
-        waiting.append((tree.children_right[node], {**box, j: accepted & ~below}))
-        waiting.append((tree.children_left[node], {**box, j: accepted & below}))
+        waiting.append((right, {**box, j: accepted & ~below}))
+        waiting.append((left, {**box, j: accepted & below}))
     return sorted(boxes, key=len)[:-1]

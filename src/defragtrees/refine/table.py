@@ -70,6 +70,13 @@ class RowTable:
         self.prices = np.maximum(prices, least_price)
         self.is_set = np.array([column.is_set for column in columns], dtype=bool)
 
+    def packed(self, box):
+        """The columns of a box, and the codes that it accepts of each, as arrays."""
+        accepted = np.zeros((len(box), self.width), dtype=bool)
+        for row, mask in zip(accepted, box.values(), strict=True):
+            row[: len(mask)] = mask
+        return np.fromiter(box, dtype=np.intp, count=len(box)), accepted
+
     def coarse(self, rows, most_codes):
         """A table of some of the rows, with neighbouring codes put together.
 

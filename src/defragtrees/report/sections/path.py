@@ -42,7 +42,10 @@ def measure(summary):
     if given is not None:
         points = given.points
     else:
-        lists = getattr(summary.simplifier, "path_", {}).values()
+        lists = list(getattr(summary.simplifier, "path_", {}).values())
+        if lists and summary.rules not in lists:
+            lists.append(summary.rules)
+            lists.sort(key=lambda rules: (rules.n_rules, rules.total_conditions))
         on = rows.matrix, rows.expected, rows.answers, rows.weight
         points = measure_path(lists, *on)
     if not points:
@@ -103,7 +106,7 @@ def _cells(i, trade_off, outcome):
     marks = (("chosen", trade_off.chosen), ("shown here", trade_off.shown))
     return [
         plural(point.n_rules, "rule"),
-        f"{point.rules.n_conditions:.1f}",
+        f"{point.rules.total_conditions}",
         error_text(point.error, outcome, point.standard_error),
         fidelity_text(point.fidelity),
         percent(point.coverage),

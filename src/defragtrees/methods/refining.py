@@ -158,7 +158,9 @@ def refine(problem, settings, rng):
     limits = settings.limits(loss.total_weight)
     best = polish(lists + more, table, last_loss, limits)
     best = {n: rules for n, rules in best.items() if n <= settings.max_rules}
-    longest = best[max(n for n in best if n <= n_best)]
+    if not best:  # nothing keeps to the limits
+        return Refined({}, {}, n_rounds + n_more)
+    longest = best[max((n for n in best if n <= n_best), default=min(best))]
     return _refined(problem, best, longest, limits, most, n_rounds + n_more)
 
 
@@ -282,6 +284,8 @@ def _judged(held_out, table, loss, lists, settings):
     """
     found = [RuleBoxes(table, loss, boxes) for boxes in lists]
     found = [rules for rules in found if rules.n_rules <= settings.max_rules]
+    if not found:
+        return settings.max_rules, None
     scores = [held_out.score(rules) for rules in found]
     best = found[min(range(len(found)), key=lambda i: scores[i].loss)]
     for rules in cut_conditions(best, settings.limits(loss.total_weight, SLACK)):

@@ -61,7 +61,7 @@ def agreement(simple, model, X=FRAME):
 
 
 def test_pipeline_with_an_unreadable_step_is_asked_on_raw_columns(model, tmp_path):
-    simple = simplify(model, FRAME, Y, random_state=0)
+    simple = simplify(model, FRAME, Y, max_rules=10, random_state=0)
     assert isinstance(simple.forest_, AskedForest)
     assert simple.rules_.feature_names == ("size", "age", "city")
     assert agreement(simple, model) > 0.9
@@ -187,7 +187,7 @@ def test_answers_that_are_not_the_likeliest_class():
 def test_outliers_and_models_of_many_classes():
     numbers = FRAME[["size", "age"]]
     outliers = IsolationForest(n_estimators=20, random_state=0).fit(numbers)
-    simple = simplify(outliers, numbers, random_state=0)
+    simple = simplify(outliers, numbers, max_rules=10, random_state=0)
     assert simple.rules_.classes == (-1, 1)
     assert agreement(simple, outliers, numbers) > 0.9
     three = np.digitize(SCORE, [0, 1])
@@ -226,7 +226,7 @@ def test_same_seed_same_rules_whatever_the_order_of_rows_and_threads(model):
 
 def test_unfitted_model_is_fitted_first():
     simple = DefragClassifier(
-        make_pipeline(encoder(), LogisticRegression()), random_state=0
+        make_pipeline(encoder(), LogisticRegression()), max_rules=10, random_state=0
     ).fit(FRAME, Y)
     assert simple.ensemble_.predict(FRAME).shape == (N_ROWS,)
     assert agreement(simple, simple.ensemble_) > 0.9

@@ -177,7 +177,8 @@ class Simplifier(Measuring, BaseEstimator, ABC):
         """The source of the rows to fit on; few are loaded, whatever they are from."""
         source = open_source(X, y, sample_weight)
         if isinstance(forest, Forest):
-            warn_of_other_columns(source.first().X, forest)
+            if source.is_in_memory:  # a file has columns for others too
+                warn_of_other_columns(source.first().X, forest)
             source.select(forest.feature_names)
         if source.n_rows() <= sources.MANY_ROWS:
             source = source.load()

@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from defragtrees import Condition, ModelFileError, Rule, RuleSet
+from defragtrees.labels import Scale
 
 INF = math.inf
 NAMES = ("age", "city")
@@ -42,9 +43,9 @@ def make_rules():
         (Condition(0), "age is not missing"),
         (Condition(0, lower=INF, missing=True), "age is missing"),
         (Condition(1, categories=(1,)), "city is Rome"),
-        (Condition(1, categories=(0, 1)), "city in {Bonn, Rome}"),
+        (Condition(1, categories=(0, 1)), "city is Bonn or Rome"),
         (Condition(1, categories=(0, 2)), "city is not Rome"),
-        (Condition(1, categories=(2,)), "city not in {Bonn, Rome}"),
+        (Condition(1, categories=(2,)), "city is neither Bonn nor Rome"),
         (Condition(1, categories=(0, 1, 2)), "city is not missing"),
         (Condition(1, categories=(0,), missing=True), "city is Bonn or missing"),
         (Condition(1, categories=(), missing=True), "city is missing"),
@@ -52,6 +53,45 @@ def make_rules():
 )
 def test_condition_text(condition, text):
     assert condition.text(NAMES, CATEGORIES) == text
+
+
+@pytest.mark.parametrize(
+    ("positions", "text"),
+    [
+        ((0, 1), "grade <= fair"),
+        ((2, 3), "grade >= good"),
+        ((1, 2), "fair <= grade <= good"),
+        ((3,), "grade is best"),
+        ((0, 2), "grade is poor or good"),
+        ((0, 1, 3), "grade is poor, fair or best"),
+        ((2, 3, 4), "grade is neither poor nor fair"),
+        ((3, 4), "grade is none of poor, fair, good"),
+    ],
+)
+def test_conditions_on_categories_in_an_order(positions, text):
+    grades = ("poor", "fair", "good", "best")
+    condition = Condition(0, categories=positions)
+    scales = [Scale(kind="ordered")]
+    assert condition.text(["grade"], [grades], scales) == text
+    rules = RuleSet(
+        (Rule((condition,), 1),),
+        Rule((), 0),
+        ("grade",),
+        "classification",
+        (0, 1),
+        (grades,),
+        feature_kinds=("ordered",),
+    )
+    assert f"if {text} then" in str(rules)
+    assert RuleSet.from_dict(rules.to_dict()) == rules
+    held = [j in positions for j in range(4)]
+    assert rules.predict([[grade] for grade in grades]).tolist() == held
+
+
+def test_labels_that_hold_a_separator_are_quoted():
+    condition = Condition(0, categories=(0, 1))
+    text = condition.text(["fate"], [("dead or alive", "unknown")])
+    assert text == "fate is 'dead or alive' or unknown"
 
 
 def test_condition_covers_its_upper_bound_and_not_its_lower_one():
@@ -133,7 +173,7 @@ def test_labels_that_json_does_not_know_are_refused_in_a_sentence(tmp_path):
 def test_category_with_a_comma_is_quoted():
     categories = (("1, 2", "3"),)
     text = Condition(0, categories=(0, 1)).text(["a"], categories)
-    assert text == "a in {'1, 2', 3}"
+    assert text == "a is '1, 2' or 3"
 
 
 def test_html_escapes_names():
@@ -376,7 +416,7 @@ def test_a_table_leaves_out_what_nobody_measured():
 
 def test_categories_without_their_labels_are_named_by_their_places():
     assert Condition(0, categories=(0, 2)).text(["city"]) == (
-        "city in {category 0, category 2}"
+        "city is category 0 or category 2"
     )
     assert Condition(0, categories=(1,), missing=True).text(["city"]) == (
         "city is category 1 or missing"
@@ -396,3 +436,12 @@ def test_a_rule_shows_itself_as_it_would_be_said():
     assert rules.rules == (tall,)
     assert repr(pickle.loads(pickle.dumps(rules.rules[0]))) == repr(rules.rules[0])
     assert repr(Rule((), 2.0)) == "<Rule: otherwise 2>"
+
+
+def test_a_row_needs_only_what_the_rules_ask_about():
+    warm = Rule((Condition(1, lower=20.0),), "yes")
+    names = ("city", "degrees")
+    rules = RuleSet((warm,), Rule((), "no"), names, "classification", ("no", "yes"))
+    assert rules.explain({"degrees": 21}) == "yes, by rule 1: degrees > 20 (it is 21)."
+    with pytest.raises(ValueError, match="A row needs 'degrees'"):
+        rules.explain({"city": 1.0})

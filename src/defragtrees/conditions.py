@@ -103,7 +103,8 @@ class Condition:
         name = names[self.feature]
         if self.categories is not None:
             labels = categories[self.feature] if categories else None
-            body = self._set_text(name, labels)
+            is_ordered = bool(scales) and scales[self.feature].is_ordered
+            body = self._set_text(name, labels, is_ordered)
         else:
             body = self._interval_text(name, scales[self.feature] if scales else PLAIN)
         if body is None:
@@ -117,26 +118,23 @@ class Condition:
             return sides_text(name, self.sides, scale.number, scale.ending)
         return f"{name} is not missing" if not self.missing else f"{name} is anything"
 
-    def _set_text(self, name, labels):
+    def _set_text(self, name, labels, is_ordered=False):
         if not self.categories:
             return None
         if labels is None:
             labels = [f"category {c}" for c in range(max(self.categories) + 1)]
+        texts = [render.label(label) for label in labels]
         if any(c >= len(labels) for c in self.categories):
             # Categories that the ensemble does not know are accepted too, so what the
             # condition says is which known ones are not.
             out = [c for c in range(len(labels)) if c not in self.categories]
             if not out:
                 return f"{name} is {'anything' if self.missing else 'not missing'}"
-            if len(out) == 1:
-                return f"{name} is not {render.label(labels[out[0]])}"
-            return (
-                f"{name} not in {{{', '.join(render.label(labels[c]) for c in out)}}}"
-            )
-        texts = [render.label(labels[c]) for c in self.categories]
-        if len(texts) == 1:
-            return f"{name} is {texts[0]}"
-        return f"{name} in {{{', '.join(texts)}}}"
+            return f"{name} is {_none_of([texts[c] for c in out])}"
+        first, last = min(self.categories), max(self.categories)
+        if is_ordered and last - first + 1 == len(self.categories) > 1:
+            return _range_text(name, texts, first, last)
+        return f"{name} is {_any_of([texts[c] for c in sorted(self.categories)])}"
 
     def to_dict(self):
         """Its contents in plain numbers and lists."""
@@ -166,6 +164,28 @@ class Condition:
             missing=data["missing"],
             is_integer=is_integer,
         )
+
+
+def _any_of(texts):
+    *most, last = texts
+    return f"{', '.join(most)} or {last}" if most else last
+
+
+def _none_of(texts):
+    if len(texts) == 1:
+        return f"not {texts[0]}"
+    if len(texts) == 2:
+        return f"neither {texts[0]} nor {texts[1]}"
+    return f"none of {', '.join(texts)}"
+
+
+def _range_text(name, texts, first, last):
+    """Neighbours in an order, at least two."""
+    if first == 0:
+        return f"{name} <= {texts[last]}"
+    if last == len(texts) - 1:
+        return f"{name} >= {texts[first]}"
+    return f"{texts[first]} <= {name} <= {texts[last]}"
 
 
 class _Numbered:

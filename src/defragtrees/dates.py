@@ -13,6 +13,7 @@ from defragtrees.columns import is_missing
 __all__ = ["as_days", "column_kinds", "dates_as_days", "days_kind", "object_as_days"]
 
 MICROSECONDS = 86_400_000_000  # of a day
+MADE_OF_DAYS = ("date", "datetime", "time", "duration")
 POLARS = {
     "Date": "date",
     "Datetime": "datetime",
@@ -131,7 +132,7 @@ def dates_as_days(X, kinds):
     kinds : sequence of (str or None)
         One for each column; dates in others are left as they are.
     """
-    places = [j for j, kind in enumerate(kinds) if kind is not None]
+    places = [j for j, kind in enumerate(kinds) if kind in MADE_OF_DAYS]
     if hasattr(X, "iloc"):
         X = X.copy(deep=False)
         for j in places:

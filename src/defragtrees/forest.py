@@ -118,7 +118,8 @@ class Forest(Predicting, ByValue):
     categories : tuple of (tuple or None), optional
         For each feature its categories, or None where it is numeric.
     feature_kinds : tuple of (str or None), optional
-        Of features that are days: "date", "datetime", "time" or "duration".
+        Of features that are days: "date", "datetime", "time" or "duration"; "ordered"
+        if categories have an order.
     other_names : tuple of str, optional
         Columns that stand beside the features in the user's table, without a say.
 

@@ -3,6 +3,7 @@
 A label may end with a unit in brackets: "Duration [months]". Numbers of a feature of
 some kind are days: since 1970-01-01 ("date", "datetime"), since midnight ("time"), or
 between two times ("duration"). A kind may be given as a unit too: "Opened [date]".
+Categories of the kind "ordered" stand in an order, and are said as `grade <= good`.
 """
 
 import math
@@ -15,6 +16,7 @@ from defragtrees import render
 
 __all__ = [
     "KINDS",
+    "ORDERED",
     "PLAIN",
     "WORDS",
     "Scale",
@@ -25,6 +27,8 @@ __all__ = [
 ]
 
 WORDS = ("feature_labels", "class_labels", "feature_kinds")  # fields of a RuleSet
+
+ORDERED = "ordered"  # of categories that have an order
 
 START = datetime(1970, 1, 1, tzinfo=UTC)
 WITH_UNIT = re.compile(r"(.*\S)\s*\[(.+)\]", re.DOTALL)
@@ -39,7 +43,7 @@ class Scale:
     ----------
     unit : str
     kind : str, optional
-        A key of `KINDS`; None for plain numbers.
+        A key of `KINDS`; "ordered" for categories in an order; None for others.
 
     Examples
     --------
@@ -56,9 +60,14 @@ class Scale:
 
     def number(self, value):
         """A number without its unit, exactly as it is stored."""
-        if self.kind is None or not math.isfinite(value):
+        if self.kind not in KINDS or not math.isfinite(value):
             return render.number(value)
         return KINDS[self.kind](float(value))
+
+    @property
+    def is_ordered(self):
+        """Whether the feature has categories in an order."""
+        return self.kind == ORDERED
 
     @property
     def ending(self):
@@ -177,7 +186,7 @@ def checked_kinds(kinds, names):
     """Kinds of features as a tuple, or None if all are plain numbers."""
     if kinds is None or not any(kinds):
         return None
-    if len(kinds) != len(names) or not {*kinds} <= {None, *KINDS}:
+    if len(kinds) != len(names) or not {*kinds} <= {None, ORDERED, *KINDS}:
         raise ValueError(
             f"feature_kinds must have one of {_cut(list(KINDS))} or None for each "
             f"feature; got {kinds!r}."

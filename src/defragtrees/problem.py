@@ -11,6 +11,7 @@ import numpy as np
 
 from defragtrees.bins import Binned, ThresholdGrid, rows_covered
 from defragtrees.forest import Forest
+from defragtrees.labels import ORDERED
 from defragtrees.outcome import make_outcome
 from defragtrees.rules import RuleSet
 
@@ -173,6 +174,12 @@ class Problem:
     def n_classes(self):
         """Number of classes; 0 for regression."""
         return self.outcome.n_classes
+
+    @property
+    def ordered_features(self):
+        """Features whose categories have an order."""
+        kinds = self.words.get("feature_kinds") or ()
+        return frozenset(j for j, kind in enumerate(kinds) if kind == ORDERED)
 
     @cached_property
     def feature_order(self):

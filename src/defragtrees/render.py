@@ -41,6 +41,10 @@ class Tabular:
         return html_table(*self._cells(), "; ".join(self._notes()))
 
 
+# What stands between categories, and must not be taken for one.
+SEPARATORS = (", ", " and ", " or ", " nor ", ": ")
+
+
 def number(value):
     """A number exactly as stored, in as few characters as say so.
 
@@ -87,7 +91,7 @@ def label(value):
     ('red', "'red, blue'")
     """
     text = str(value)
-    return repr(text) if any(sign in text for sign in (", ", " and ", ": ")) else text
+    return repr(text) if any(sign in text for sign in SEPARATORS) else text
 
 
 def plain(text):

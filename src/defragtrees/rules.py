@@ -75,7 +75,8 @@ class RuleSet(Answering, Intervals, Worded, ByValue):
         What features and classes are called where people read; a label of a feature
         may end with a unit, as in "Duration [months]". `relabel` takes dicts too.
     feature_kinds : tuple of (str or None), optional
-        Of features with numbers of days: "date", "datetime", "time" or "duration".
+        Of features with numbers of days: "date", "datetime", "time" or "duration"; of
+        features whose categories have an order, "ordered".
     unit, origin : float
         Where points add up, what a total stands for: `(total - origin) * unit` is the
         number, or the log-odds of the second of two classes.
@@ -211,10 +212,10 @@ class RuleSet(Answering, Intervals, Worded, ByValue):
         'yes, by rule 1: degrees > 20 (it is 21).'
         """
         if hasattr(X, "keys") and not hasattr(X, "columns"):
-            missing = [name for name in self.feature_names if name not in X]
+            missing = [name for name in self.features if name not in X]
             if missing:
                 raise ValueError(f"A row needs {missing[0]!r}, which is not in it.")
-            X = [X[name] for name in self.feature_names]
+            X = [X.get(name) for name in self.feature_names]
         is_one = not hasattr(X, "columns") and np.ndim(np.asarray(X, object)) == 1
         matrix = self.encode(np.asarray([X], dtype=object) if is_one else X)
         texts = [

@@ -29,6 +29,7 @@ __all__ = [
     "feature_index",
     "listed",
     "nearest",
+    "ordered_categories",
     "read_matrix",
     "select_columns",
     "take_rows",
@@ -119,6 +120,23 @@ def category_lists(X):
     return tuple(
         categories_of(frame_column(X, j, name)) for j, name in enumerate(names)
     )
+
+
+def ordered_categories(X):
+    """For each column of a frame its categories if they have an order, else None.
+
+    Those of pandas say whether they have one; an Enum of polars has.
+    """
+    if not _is_frame(X):
+        return None
+    lists = []
+    for dtype in X.dtypes:
+        is_ordered = getattr(dtype, "ordered", False)
+        if type(dtype).__name__ == "Enum" or (str(dtype) == "category" and is_ordered):
+            lists.append(tuple(dtype.categories))
+        else:
+            lists.append(None)
+    return tuple(lists)
 
 
 def read_matrix(

@@ -5,7 +5,7 @@ import decimal
 import numpy as np
 import pytest
 
-from defragtrees import DefragClassifier
+from defragtrees import DefragClassifier, RuleSet
 
 pd = pytest.importorskip("pandas")
 
@@ -61,3 +61,58 @@ def test_missing_values_of_nullable_columns_are_missing():
     )
     plain.loc[GAPS, ["size", "city"]] = np.nan
     assert (simple.predict(plain) == simple.predict(frame)).all()
+
+
+GRADES = ["poor", "fair", "good", "best"]
+
+
+def graded(library="pandas"):
+    grades = RNG.choice(GRADES, N_ROWS)
+    y = np.where(np.isin(grades, ["good", "best"]), "yes", "no")
+    frame = PLAIN[["size"]].assign(grade=grades)
+    if library == "polars":
+        polars = pytest.importorskip("polars")
+        return polars.from_pandas(frame).with_columns(
+            polars.col("grade").cast(polars.Enum(GRADES))
+        ), y
+    dtype = pd.CategoricalDtype(GRADES, ordered=True)
+    return frame.astype({"grade": dtype}), y
+
+
+@pytest.mark.parametrize("library", ["pandas", "polars"])
+def test_conditions_respect_the_order_of_categories(library):
+    frame, y = graded(library)
+    simple = DefragClassifier(random_state=0).fit(frame, y)
+    assert "if grade >= good then yes" in str(simple.rules_) or (
+        "if grade <= fair then no" in str(simple.rules_)
+    )
+    assert simple.score(frame, y) == 1.0
+    assert simple.rules_.feature_kinds == (None, "ordered")
+    loaded = RuleSet.from_dict(simple.rules_.to_dict())
+    assert (loaded.predict(frame) == y).all()
+
+
+@pytest.mark.parametrize("form", ["list", "standalone", "points"])
+def test_categories_in_an_order_are_taken_as_intervals(form):
+    frame, _ = graded()
+    # Only the ends are the same, which an interval cannot say at once.
+    ends = frame["grade"].isin(["poor", "best"])
+    y = np.where(ends, "yes", "no")
+    simple = DefragClassifier(form=form, random_state=0).fit(frame, y)
+    for rule in simple.rules_.rules:
+        for condition in rule.conditions:
+            if condition.categories is not None:
+                places = [c for c in condition.categories if c < len(GRADES)]
+                assert places == list(range(min(places), max(places) + 1))
+    plain = frame.astype({"grade": str})
+    assert DefragClassifier(random_state=0).fit(plain, y).score(plain, y) == 1.0
+
+
+def test_a_forest_that_knows_categories_in_another_order():
+    frame, y = graded()
+    lightgbm = pytest.importorskip("lightgbm")
+    model = lightgbm.LGBMClassifier(n_estimators=5, verbose=-1, n_jobs=1)
+    model.fit(frame, y)
+    simple = DefragClassifier(model, random_state=0).fit(frame, y)
+    assert (simple.forest_.predict(frame) == model.predict(frame)).all()
+    assert simple.forest_.categories[1] == tuple(GRADES)

@@ -94,6 +94,7 @@ class _Search:
             settings.features,
             problem.feature_order,
             settings.brevity * self.loss.total_weight,
+            problem.ordered_features,
         )
         if not table.columns or not np.ptp(rows.target, axis=0).any():
             return {1: self.make(table, self.last_loss, ())}, 1

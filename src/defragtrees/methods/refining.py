@@ -144,6 +144,7 @@ def refine(problem, settings, rng):
         settings.features,
         problem.feature_order,
         settings.brevity * loss.total_weight,
+        problem.ordered_features,
     )
     if not table.columns or not np.ptp(rows.target, axis=0).any():
         alone = RuleBoxes(table, last_loss, ())
@@ -355,6 +356,13 @@ def _accepted_bins(grid, column, mask):
         # Categories that no training row has go with the larger part.
         accepts[:-1] = len(inside) > column.n_codes / 2
         accepts[column.bins] = mask[:-1]
+    elif inside.size and grid.is_categorical(column.feature):
+        # An order has ends, beyond which lie the categories that nobody has seen.
+        first = column.bins[inside[0]] if inside[0] > 0 else 0
+        is_open = inside[-1] == column.n_codes - 1
+        accepts[
+            first : len(accepts) - 2 if is_open else column.bins[inside[-1]] + 1
+        ] = 1
     elif inside.size:
         is_open = inside[-1] == column.n_codes - 1
         first = _between(column.bins, inside[0] - 1) + 1 if inside[0] > 0 else 0

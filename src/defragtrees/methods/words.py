@@ -5,7 +5,9 @@ import dataclasses
 import numpy as np
 
 from defragtrees.dates import column_kinds
-from defragtrees.labels import checked_labels, make_vocabulary
+from defragtrees.labels import ORDERED, checked_labels, make_vocabulary
+from defragtrees.readers.pipelines import with_categories
+from defragtrees.tables import ordered_categories
 
 __all__ = ["check_days", "with_kinds", "words_of"]
 
@@ -25,8 +27,26 @@ def with_kinds(forest, X, feature_labels=None):
         kinds = None
     labels = checked_labels(feature_labels, forest.feature_names, "feature_labels")
     words = make_vocabulary(forest.feature_names, None, labels, kinds)
-    kinds = tuple(scale.kind for scale in words.scales)
-    return dataclasses.replace(forest, feature_kinds=kinds if any(kinds) else None)
+    kinds = [scale.kind for scale in words.scales]
+    forest, ordered = _in_order(forest, X)
+    for j in ordered:
+        kinds[j] = ORDERED
+    kinds = tuple(kinds) if any(kinds) else None
+    return dataclasses.replace(forest, feature_kinds=kinds)
+
+
+def _in_order(forest, X):
+    """The forest with categories in the order that X gives them, and their features."""
+    categories, ordered = list(forest.categories), []
+    for j, order in enumerate(ordered_categories(X) or ()):
+        if j >= len(categories) or order is None or categories[j] is None:
+            continue
+        if set(categories[j]) <= set(order):
+            categories[j] = order
+            ordered.append(j)
+    if tuple(categories) == forest.categories:
+        return forest, ordered
+    return with_categories(forest, categories), ordered
 
 
 def words_of(estimator, forest):
@@ -47,7 +67,7 @@ def check_days(forest, store):
     for j, kind in enumerate(kinds):
         thresholds = store.grid.splits[j]
         n_sides = np.count_nonzero(store.counts[j][:-1])
-        if kind is not None and len(thresholds) and n_sides < 2:
+        if kind not in (None, ORDERED) and len(thresholds) and n_sides < 2:
             raise ValueError(
                 f"{forest.feature_names[j]!r} is read as a number of days (since "
                 "1970-01-01, if it is a date), and must then lie around the "

@@ -111,7 +111,7 @@ class RowTable:
         return RowTable(tuple(columns), matrix.T, least_price), groups
 
 
-def make_table(grid, bins, allowed=None, order=None, least_price=0.0):
+def make_table(grid, bins, allowed=None, order=None, least_price=0.0, ordered=()):
     """The table for binned training rows.
 
     What a condition costs is what it takes to say it, in nats: log(n_features) to name
@@ -129,6 +129,8 @@ def make_table(grid, bins, allowed=None, order=None, least_price=0.0):
         Features in the order in which ties are broken; as in the grid by default.
     least_price : float, default=0
         Nats that a reader pays for any condition.
+    ordered : collection of int
+        Features whose categories have an order, so that conditions are intervals.
     """
     usable = []
     for j in range(grid.n_features) if order is None else order:
@@ -140,7 +142,7 @@ def make_table(grid, bins, allowed=None, order=None, least_price=0.0):
             usable.append((j, occurring, bool(present[-1])))
     columns, codes = [], []
     for j, occurring, has_missing in usable:
-        is_set = grid.is_categorical(j)
+        is_set = grid.is_categorical(j) and j not in ordered
         n_codes = len(occurring)
         precision = n_codes * np.log(2) if is_set else np.log(n_codes + 1)
         price = np.log(len(usable)) + precision / 2

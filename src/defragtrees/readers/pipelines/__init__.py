@@ -13,10 +13,15 @@ from sklearn.utils.validation import check_is_fitted
 from defragtrees.errors import UnsupportedEnsembleError
 from defragtrees.readers.pipelines.maps import Derived, Monotone
 from defragtrees.readers.pipelines.regions import LARGEST
-from defragtrees.readers.pipelines.rewriting import align, find_categories, rewrite
+from defragtrees.readers.pipelines.rewriting import (
+    align,
+    find_categories,
+    rewrite,
+    with_categories,
+)
 from defragtrees.readers.pipelines.transformers import SMALLEST, derive, sparse_output
 
-__all__ = ["align", "read_pipeline"]
+__all__ = ["align", "read_pipeline", "with_categories"]
 
 WITHOUT_ZERO = ((-LARGEST, -SMALLEST), (SMALLEST, LARGEST))
 

@@ -19,7 +19,7 @@ from defragtrees.readers.pipelines.regions import (
     numbers_of,
 )
 
-__all__ = ["align", "find_categories", "rewrite"]
+__all__ = ["align", "find_categories", "rewrite", "with_categories"]
 
 
 def find_categories(columns, categories, names):
@@ -275,6 +275,18 @@ def _reached(root, feature, left, right):
                     seen.add(child)
                     waiting.append(child)
     return np.array(order)
+
+
+def with_categories(forest, categories):
+    """The same forest with other lists of categories, which have all of its own.
+
+    Parameters
+    ----------
+    forest : Forest
+    categories : sequence of (tuple or None)
+    """
+    columns = [Derived(j) for j in range(forest.n_features)]
+    return rewrite(forest, columns, forest.feature_names, categories)
 
 
 def align(forests, names=None):

@@ -1,6 +1,12 @@
 """The exceptions of this library; each is also a built-in one that callers know."""
 
-__all__ = ["MissingPackageError", "ModelFileError", "UnsupportedEnsembleError"]
+__all__ = [
+    "MissingPackageError",
+    "ModelFileError",
+    "SettingError",
+    "TableFileError",
+    "UnsupportedEnsembleError",
+]
 
 
 class UnsupportedEnsembleError(ValueError):
@@ -9,6 +15,14 @@ class UnsupportedEnsembleError(ValueError):
 
 class ModelFileError(ValueError):
     """A model or rule file that is cut short, altered or of another kind."""
+
+
+class TableFileError(ValueError):
+    """A file of rows that is damaged or of another kind."""
+
+
+class SettingError(ValueError):
+    """A setting that is not what it may be; the message names it."""
 
 
 class MissingPackageError(ImportError):

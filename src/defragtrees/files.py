@@ -3,6 +3,7 @@
 import contextlib
 import json
 import os
+import re
 import secrets
 import shutil
 import sys
@@ -21,6 +22,7 @@ __all__ = [
 ]
 
 STANDARD_OUTPUT = ("/dev/stdout", "/dev/fd/1")
+HALF_PAIR = re.compile("[\ud800-\udfff]")
 DRAFT = ".defragtrees-"  # how the names of unfinished files begin
 
 
@@ -43,7 +45,14 @@ def is_device(path):
 def write_atomic(path, content):
     """Write a text or bytes to a file that appears when all of it is written."""
     if isinstance(content, str):
-        content = content.encode("utf-8")
+        try:
+            content = content.encode("utf-8")
+        except UnicodeEncodeError as error:
+            half = content[error.start]
+            raise ValueError(
+                f"A file needs text that UTF-8 can say; a name or label has {half!r}, "
+                "half of a pair. Rename it first."
+            ) from None
     with atomic_file(path) as draft:
         draft.write_bytes(content)
 
@@ -128,7 +137,7 @@ def to_json(data, indent=1):
     '{"a": 1}'
     """
     try:
-        return json.dumps(
+        text = json.dumps(
             data,
             indent=indent,
             ensure_ascii=False,
@@ -140,6 +149,8 @@ def to_json(data, indent=1):
             f"Rules with such classes, categories or numbers cannot be JSON: {error}. "
             "Turn them into text or finite numbers first."
         ) from None
+    # Half of a surrogate pair can be said by its number only.
+    return HALF_PAIR.sub(lambda half: f"\\u{ord(half[0]):04x}", text)
 
 
 def _plain_number(value):

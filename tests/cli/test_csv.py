@@ -58,3 +58,18 @@ def test_lines_that_only_look_longer(call, rules, tmp_path, without_pandas, has_
     assert done.code == 0, done.err
     expected = 'petal width,prediction,rule\n4,1,2\n"4\n\n",1,2\n"5"" x",1,2\n'
     assert done.out == expected + "4,1,2\n,1,2\n"
+
+
+@pytest.mark.parametrize("name", ["[a]", "{a}", "[a b"])
+def test_a_column_may_begin_with_a_bracket(call, tmp_path, name):
+    path = tmp_path / "rules.json"
+    small = Rule((Condition(0, upper=0.5),), 0)
+    RuleSet((small,), Rule((), 1), (name,), "classification", (0, 1)).save(path)
+    data = written(tmp_path, f"{name},b\n1,2\n")
+    done = call("predict", path, data)
+    assert (done.code, done.out) == (0, "prediction,rule\n1,2\n")
+
+
+@pytest.mark.parametrize("text", ['{"a": 1}', "[1, 2]", '["a"]', "[[1]]", "{}", "[]"])
+def test_json_is_no_table(refused, rules, tmp_path, text):
+    assert "is no table" in refused("predict", rules, written(tmp_path, text))

@@ -4,6 +4,8 @@ A table has `names` and gives batches with the columns that are asked for, as fl
 numbers or as labels. What a file is, its first bytes say.
 """
 
+import re
+
 import numpy as np
 
 from defragtrees._optional import require
@@ -15,6 +17,8 @@ __all__ = ["open_table"]
 
 BUFFER_BYTES = 2**18  # for each column
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+# A column may be called "[a]" or "{x}"; JSON goes on otherwise.
+JSON_START = re.compile(rb'\s*(\{\s*["}]|\[\s*[\[{"\]0-9-])')
 PARQUET, ARROW, FEATHER_1 = b"PAR1", b"ARROW1", b"FEA1"
 
 
@@ -44,7 +48,7 @@ def open_table(path):
     if head.startswith(UTF_16):
         raise ValueError(f"{path.name!r} is UTF-16 text; save it as UTF-8 first.")
     is_packed = head.startswith(b"\x1f\x8b")
-    if not is_packed and (b"\0" in head or head.lstrip()[:1] in (b"{", b"[")):
+    if not is_packed and (b"\0" in head or JSON_START.match(head)):
         raise ValueError(
             f"{path.name!r} is no table; a CSV, Parquet or Feather file is needed."
         )

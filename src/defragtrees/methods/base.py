@@ -26,6 +26,7 @@ from defragtrees.methods.settings import (
     FLAG,
     Conflict,
     Integer,
+    Jobs,
     check_settings,
     setting,
 )
@@ -62,7 +63,7 @@ class Simplifier(Measuring, BaseEstimator, ABC):
     feature_labels: Any = None
     class_labels: Any = None
     random_state: Any = None
-    n_jobs: int | None = None
+    n_jobs: int | None = setting(None, None, Jobs())
     max_calls: int | None = setting(None, None, Integer(1))
 
     conflicts: ClassVar[tuple[Conflict, ...]] = ()

@@ -27,6 +27,7 @@ from defragtrees.methods.refining import CRITERIA, Refinement
 from defragtrees.methods.settings import (
     FLAG,
     Conflict,
+    Function,
     Given,
     Integer,
     Key,
@@ -72,7 +73,7 @@ class _Defrag(Limiting):
     tol: float = setting(1e-5, Real(0))
     screening: str | bool = setting("auto", "auto", *FLAG)
     engine: str = setting("auto", Key(ENGINES, "auto"))
-    callback: Callable | None = None
+    callback: Callable | None = setting(None, None, Function())
     verbose: int = 0
 
     conflicts: ClassVar[tuple[Conflict, ...]] = (

@@ -32,6 +32,7 @@ __all__ = [
 ]
 
 # What is fitted by default, and instead where X has categories to split on.
+MOST_CATEGORIES = 255  # that histogram boosting of scikit-learn can tell apart
 DEFAULTS = {
     "classification": (RandomForestClassifier, HistGradientBoostingClassifier),
     "regression": (RandomForestRegressor, HistGradientBoostingRegressor),
@@ -154,7 +155,15 @@ def fit_ensemble(simplifier, source, rng):
 
 def _default_ensemble(simplifier, X, seed):
     plain, for_categories = DEFAULTS[simplifier._task]
-    if any(known is not None for known in category_lists(X) or ()):
+    categories = category_lists(X) or ()
+    for name, known in zip(column_names(X) or (), categories, strict=True):
+        if known is not None and len(known) > MOST_CATEGORIES:
+            raise ValueError(
+                f"The ensemble that is fitted by default takes up to {MOST_CATEGORIES} "
+                f"categories; column {name!r} has {len(known)}. Drop it if it is an "
+                "identifier, join rare categories, or pass an ensemble of your own."
+            )
+    if any(known is not None for known in categories):
         return for_categories(categorical_features="from_dtype", random_state=seed)
     return plain(min_samples_leaf=5, random_state=seed, n_jobs=simplifier.n_jobs)
 
@@ -162,6 +171,7 @@ def _default_ensemble(simplifier, X, seed):
 def check_task(simplifier, forest):
     """Refuse a forest that predicts something else than the simplifier."""
     if forest.task == simplifier._task:
+        _check_outputs(forest)
         return
     own, other = make_outcome(simplifier._task), forest.outcome
     name = type(simplifier).__name__
@@ -169,6 +179,16 @@ def check_task(simplifier, forest):
         f"{name} needs an ensemble for {own.task}; this one is for {other.task}. Use "
         f"{name.replace(own.estimator_suffix, other.estimator_suffix)}."
     )
+
+
+def _check_outputs(forest):
+    """Refuse a forest that answers several numbers at once."""
+    n_outputs = len(forest.base)
+    if not forest.outcome.n_classes and n_outputs > 1 and isinstance(forest.link, str):
+        raise UnsupportedEnsembleError(
+            "An ensemble with one number as its answer is needed; this one has "
+            f"{n_outputs}. Fit one ensemble for each, and simplify one at a time."
+        )
 
 
 def named_forest(forest, X):

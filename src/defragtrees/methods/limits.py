@@ -14,6 +14,7 @@ from defragtrees.methods.settings import (
     Given,
     Integer,
     Real,
+    feature_list,
     feature_numbers,
     setting,
 )
@@ -286,8 +287,7 @@ def _numbers(given, names, groups, what):
     """Features, or all those of groups, by number."""
     if given is None:
         return None
-    is_one = isinstance(given, (str, int, np.integer))
-    items = [given] if is_one else list(given)
+    items = feature_list(given, what)
     numbers = frozenset().union(
         *(groups[item] for item in items if item in groups and item not in names)
     )

@@ -6,22 +6,28 @@ where what is allowed are values as they are and constraints such as `Integer(1)
 """
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
 
 import numpy as np
 
+from defragtrees.documents import shown
+from defragtrees.errors import SettingError
 from defragtrees.tables import feature_index
 
 __all__ = [
     "FLAG",
     "Conflict",
     "Each",
+    "Function",
     "Given",
     "Integer",
+    "Jobs",
     "Key",
     "Real",
     "as_list",
     "check_settings",
+    "feature_list",
     "feature_numbers",
     "setting",
 ]
@@ -90,6 +96,26 @@ class Given:
         return value is not None
 
 
+class Function:
+    """Something that can be called."""
+
+    def accepts(self, value):
+        return callable(value)
+
+    def __str__(self):
+        return "a function"
+
+
+class Jobs:
+    """A number of threads; -1 for all, -2 for all but one, and so on."""
+
+    def accepts(self, value):
+        return _is_integer(value) and value != 0
+
+    def __str__(self):
+        return "a whole number other than 0"
+
+
 class Key:
     """A key of a table, which may still grow; or one of some other names."""
 
@@ -139,18 +165,30 @@ def check_settings(estimator):
     >>> from defragtrees import DistilledTreeClassifier
     >>> check_settings(DistilledTreeClassifier(max_depth=0))
     Traceback (most recent call last):
-    ValueError: max_depth must be None or a whole number from 1; got 0.
+    ...
+    defragtrees.errors.SettingError: max_depth must be None or a whole number from 1; \
+got 0.
     """
     for one in fields(estimator):
         allowed, value = one.metadata.get("allowed", ()), getattr(estimator, one.name)
         if allowed and not any(_is_allowed(value, choice) for choice in allowed):
-            raise ValueError(f"{one.name} must be {_as_text(allowed)}; got {value!r}.")
+            raise SettingError(
+                f"{one.name} must be {_as_text(allowed)}; got {_shown(value)}."
+            )
     for conflict in estimator.conflicts:
         if all(
             _is_allowed(getattr(estimator, name), choice)
             for name, choice in conflict.settings.items()
         ):
-            raise ValueError(conflict.message)
+            raise SettingError(conflict.message)
+
+
+def _shown(value):
+    """A value in a message: numbers and texts as they are, others by what they are."""
+    if getattr(value, "shape", ()) != ():
+        shape = " x ".join(map(str, value.shape))
+        return f"{type(value).__name__} with {shape} entries"
+    return shown(value)
 
 
 def _is_allowed(value, choice):
@@ -183,13 +221,30 @@ def as_list(value):
     return [value] if np.ndim(value) == 0 else list(value)
 
 
+def feature_list(features, what):
+    """The names and numbers that a setting holds, one or several, as a list."""
+    if isinstance(features, str) or _is_integer(features):
+        return [features]
+    if not isinstance(features, Iterable):
+        raise SettingError(
+            f"{what} must be a name or a number of a feature, or several of them; got "
+            f"{_shown(features)}."
+        )
+    features = list(features)
+    for which in features:
+        if not (isinstance(which, str) or _is_integer(which)):
+            raise SettingError(
+                f"{what} must hold names or numbers of features; got {_shown(which)}."
+            )
+    return features
+
+
 def feature_numbers(features, names, what="features"):
     """Positions of the features that a setting names; None for none."""
     if features is None:
         return None
-    if isinstance(features, str) or _is_integer(features):
-        features = [features]
-    numbers = frozenset(feature_index(which, names, what) for which in features)
+    given = feature_list(features, what)
+    numbers = frozenset(feature_index(which, names, what) for which in given)
     if not numbers:
         raise ValueError(f"{what} must name at least one feature; it is empty.")
     return numbers

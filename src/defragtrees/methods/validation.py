@@ -9,6 +9,8 @@ from sklearn.utils.validation import validate_data
 
 from defragtrees._optional import require
 from defragtrees.columns import as_numbers, as_positions, frame_column
+from defragtrees.documents import shown
+from defragtrees.errors import SettingError
 from defragtrees.tables import category_lists, column_names, listed
 
 __all__ = [
@@ -110,7 +112,13 @@ def make_generator(random_state):
     """The generator of all draws of a fit."""
     if isinstance(random_state, np.random.Generator):
         return random_state
-    seed = check_random_state(random_state).randint(2**31 - 1)
+    try:
+        seed = check_random_state(random_state).randint(2**31 - 1)
+    except ValueError:
+        raise SettingError(
+            "random_state must be None, a whole number from 0 to 4294967295, or a "
+            f"generator of numpy; got {shown(random_state)}."
+        ) from None
     return np.random.default_rng(seed)
 
 

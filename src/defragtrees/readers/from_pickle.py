@@ -60,8 +60,9 @@ def load(path, trust):
     if not trust.pickle:
         raise ModelFileError(
             f"{path.name!r} is a pickle or joblib file, and opening one can run any "
-            "code that its author put in it. If the file is your own, pass "
-            "trust_pickle=True; on the command line add --trust-pickle."
+            "code that its author put in it. If the file is your own, open it by "
+            "read_forest(path, trust_pickle=True); on the command line add "
+            "--trust-pickle."
         )
     # scikit-learn brings joblib, which opens plain pickles as well.
     joblib = require("joblib", "Reading a pickle")

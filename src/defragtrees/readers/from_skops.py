@@ -64,8 +64,9 @@ def load(path, trust):
     options = " ".join(f"--trust-type {name}" for name in untrusted)
     raise ModelFileError(
         f"{path.name!r} holds types that skops does not deem safe: "
-        f"{', '.join(untrusted)}. If you trust its author, pass "
-        f"trusted_types={untrusted!r}; on the command line add {options}."
+        f"{', '.join(untrusted)}. If you trust its author, open it by "
+        f"read_forest(path, trusted_types={untrusted!r}); on the command line add "
+        f"{options}."
     )
 
 

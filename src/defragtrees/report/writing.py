@@ -76,6 +76,7 @@ def write_report(
     ...     written.read_text(encoding="utf-8").count("</section>")
     12
     """
+    _check_roles(path, simplifier)
     place = _checked(path)
     is_whole = isinstance(max_rows, int | np.integer) and not isinstance(max_rows, bool)
     if not (is_whole and max_rows >= 1):
@@ -95,6 +96,21 @@ def write_report(
     # A name may hold half of a surrogate pair, which UTF-8 cannot say.
     write_atomic(place, make_page(summary).encode("utf-8", "replace"))
     return place
+
+
+def _check_roles(path, simplifier):
+    """Refuse arguments in another order, and rules without their estimator."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(
+            f"path must name the file to write; got {type(path).__name__}. Call "
+            "write_report(path, simplifier, X, y): the file comes first."
+        )
+    if not isinstance(simplifier, Simplifier):
+        raise TypeError(
+            "simplifier must be a fitted estimator, such as simplify gives; got "
+            f"{type(simplifier).__name__}. Pass the one whose `rules_` these are, or "
+            "write rules alone by export(rules, 'html', path)."
+        )
 
 
 def _checked(path):

@@ -4,6 +4,7 @@ A source gives its rows in parts, each a table with its labels and weights, and 
 part is looked at once. So no more than a few parts are in memory at a time.
 """
 
+import contextlib
 import dataclasses
 import os
 from dataclasses import dataclass
@@ -16,12 +17,15 @@ import numpy as np
 from sklearn.utils.validation import _num_samples
 
 from defragtrees._optional import require
+from defragtrees.errors import TableFileError
 from defragtrees.rows.shards import LocalShards, in_order, joined
 from defragtrees.tables import as_dense, column_names, select_columns
 
 __all__ = ["Part", "Source", "TableSource", "open_source"]
 
 MANY_ROWS = 100_000  # with more rows, only their codes are kept
+PARQUET_MARK = b"PAR1"
+LONGEST_REASON = 300  # letters of what pyarrow says of a damaged file
 PART_ROWS = 2**16  # rows of one part, where the source has a choice
 
 
@@ -182,12 +186,11 @@ class ParquetSource(Source):
         dataset = require("pyarrow.dataset", "A Parquet file")
         if not os.path.exists(path):
             raise FileNotFoundError(f"There is no file or folder {os.fspath(path)!r}.")
-        try:
+        self.path = os.fspath(path)
+        if os.path.isfile(path):
+            self._check_mark()
+        with self._reading():
             self.data = dataset.dataset(path, format="parquet")
-        except self.arrow.ArrowInvalid as error:
-            raise ValueError(
-                f"{os.fspath(path)!r} is not a Parquet file: {error}"
-            ) from None
         self.options = dataset.ParquetFragmentScanOptions(pre_buffer=False)
         index = (self.data.schema.pandas_metadata or {}).get("index_columns", ())
         self.known = [name for name in self.data.schema.names if name not in index]
@@ -202,9 +205,32 @@ class ParquetSource(Source):
         self.names = [name for name in self.known if name not in (y, sample_weight)]
         self.has_labels = y is not None
 
+    def _check_mark(self):
+        with open(self.path, "rb") as file:
+            is_parquet = file.read(len(PARQUET_MARK)) == PARQUET_MARK
+        if not is_parquet:
+            raise TableFileError(
+                f"A table, or the path of a Parquet file, is needed; {self.path!r} is "
+                "no Parquet file. Read it first, as with pandas.read_csv."
+            )
+
+    @contextlib.contextmanager
+    def _reading(self):
+        """What breaks while the file is read is told in one sentence."""
+        try:
+            yield
+        except (self.arrow.ArrowException, OSError, UnicodeDecodeError) as error:
+            why = " ".join(str(error).split())
+            if len(why) > LONGEST_REASON:
+                why = f"{why[:LONGEST_REASON]}…"
+            raise TableFileError(
+                f"{self.path!r} is damaged: {why.rstrip('.')}. Write it again."
+            ) from None
+
     def n_rows(self):
         """Number of rows, from the file's own notes."""
-        return self.data.count_rows()
+        with self._reading():
+            return self.data.count_rows()
 
     def select(self, names):
         """Take only the ensemble's columns, if the file has them all."""
@@ -213,7 +239,8 @@ class ParquetSource(Source):
 
     def first(self):
         """The first few rows."""
-        return self._part(self.data.head(5, columns=self._columns()))
+        with self._reading():
+            return self._part(self.data.head(5, columns=self._columns()))
 
     def _columns(self):
         extra = [name for name in (self.y, self.sample_weight) if name is not None]
@@ -222,14 +249,15 @@ class ParquetSource(Source):
     def parts(self):
         """Batches of rows, in order."""
         batches, n_rows = [], 0
-        for batch in self._batches():
-            batches.append(batch)
-            n_rows += batch.num_rows
-            if n_rows >= PART_ROWS:
+        with self._reading():
+            for batch in self._batches():
+                batches.append(batch)
+                n_rows += batch.num_rows
+                if n_rows >= PART_ROWS:
+                    yield self._part(self.arrow.Table.from_batches(batches))
+                    batches, n_rows = [], 0
+            if n_rows:
                 yield self._part(self.arrow.Table.from_batches(batches))
-                batches, n_rows = [], 0
-        if n_rows:
-            yield self._part(self.arrow.Table.from_batches(batches))
 
     def _batches(self):
         """Row group by row group: a scan of all would read far ahead."""

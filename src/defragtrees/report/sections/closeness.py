@@ -25,7 +25,7 @@ ANSWERING = (
 def write(page):
     """Fidelity and error, and what the ensemble says where the rules say something."""
     summary = page.summary
-    outcome, origin = summary.outcome, summary.simplifier.forest_.origin
+    outcome, origin = summary.outcome, summary.ensemble.origin
     kind = sentence(outcome.error_name)
     header = ["Answers of", f"{kind}, these rows", "Fidelity, these rows"]
     header += [f"{kind}, training", "Fidelity, training"]

@@ -33,10 +33,14 @@ def write(page):
     )
     missing = "; some values are missing" if np.isnan(rows.matrix).any() else ""
     each = f", with {rules.n_conditions:.1f} conditions each on average"
+    what = (
+        "is a model that cannot be read, and answers what it is asked"
+        if ensemble.origin
+        else f"answers with {plural(ensemble.n_trees, 'tree')} that have "
+        f"{plural(ensemble.n_leaves, 'leaf')} together, too many to read"
+    )
     return [
-        f"<p><strong>{name(sentence(ensemble.name))}</strong>{library} answers "
-        f"with {plural(ensemble.n_trees, 'tree')} that have "
-        f"{plural(ensemble.n_leaves, 'leaf')} together, too many to read. "
+        f"<p><strong>{name(sentence(ensemble.name))}</strong>{library} {what}. "
         f"<strong>{text(type(summary.simplifier).__name__)}</strong> was asked to say "
         f"nearly the same in {_wish(summary.simplifier)}, and imitates {target}. It "
         f"found <strong>{plural(rules.n_rules, 'rule')}</strong>"
@@ -91,7 +95,9 @@ def tiles(summary):
     shown = [
         (
             plural(summary.rules.n_rules, "rule"),
-            f"instead of {plural(summary.ensemble.n_leaves, 'leaf')}",
+            "instead of a model that cannot be read"
+            if summary.ensemble.origin
+            else f"instead of {plural(summary.ensemble.n_leaves, 'leaf')}",
         ),
         (percent(fidelity), "agreement with the ensemble")
         if outcome.n_classes

@@ -51,6 +51,7 @@ SETS = (
     "california_housing",
 )
 REGRESSION = ("california_housing",)
+N_RULES = 10  # and leaves
 SLACK = 0.01  # how much less than the tree's the agreement may be
 LEAST_ROWS = 20  # of a class
 SEED = 0
@@ -114,10 +115,12 @@ def run(folder, name, n_train):
         model.fit(X, y)
         answers, expected = model.predict(X), model.predict(X_test)
         begin = time.perf_counter()
-        simple = simplify(model, X, y, random_state=SEED)
+        simple = simplify(model, X, y, max_rules=N_RULES, random_state=SEED)
         seconds = time.perf_counter() - begin
         grow = DecisionTreeRegressor if is_number else DecisionTreeClassifier
-        tree = make_pipeline(encoder(X), grow(max_leaf_nodes=10, random_state=SEED))
+        tree = make_pipeline(
+            encoder(X), grow(max_leaf_nodes=N_RULES, random_state=SEED)
+        )
         tree.fit(X, answers)
         row = {
             "set": name,

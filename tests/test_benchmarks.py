@@ -133,3 +133,17 @@ def test_forms_ask_standalone_rules_to_be_near_the_list():
         )
     ]
     assert forms._near_list(pd.DataFrame(rows)) == (0.5, 2)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_black_boxes_are_asked_and_compared_with_a_tree(tmp_path):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(
+        {"size": rng.normal(size=160), "city": rng.choice(["x", "y"], 160)}
+    )
+    target = (frame["size"] > 0) & (frame["city"] == "x")
+    frame.assign(target=target.astype(int)).to_csv(tmp_path / "toy.csv.gz", index=False)
+    rows = black_boxes.run(tmp_path, "toy", 80)
+    assert [row["is_asked"] for row in rows] == [True, True, False]
+    assert [row["calls"] > 80 for row in rows] == [True, True, False]
+    assert all(row["fidelity"] > 0.7 and row["tree"] > 0.7 for row in rows)

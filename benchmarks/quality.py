@@ -27,6 +27,7 @@ from benchmarks.quality_methods import (
     add_bounds,
     add_figs,
     add_intervals,
+    add_optimal,
     add_paper,
     add_rules,
     add_trees,
@@ -47,6 +48,7 @@ def run_one(folder, name, kind, seed, n_train, with_paper):
     add_rules(scores)
     add_trees(scores)
     add_figs(scores)
+    add_optimal(scores)
     if with_paper:
         add_paper(scores)
     return scores.rows

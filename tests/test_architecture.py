@@ -172,6 +172,8 @@ def test_public_names_are_the_promised_ones_and_documented():
         "ModelFileError",
         "NodeHarvestClassifier",
         "NodeHarvestRegressor",
+        "OptimalTreeClassifier",
+        "OptimalTreeRegressor",
         "Rule",
         "RulePath",
         "RuleSet",

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
         NodeHarvestClassifier,
         NodeHarvestRegressor,
     )
+    from defragtrees.methods.optimal import OptimalTreeClassifier, OptimalTreeRegressor
     from defragtrees.path import RulePath, simplify_path
     from defragtrees.readers import read_forest
     from defragtrees.rules import Condition, Rule, RuleSet
@@ -51,6 +52,8 @@ __all__ = [
     "ModelFileError",
     "NodeHarvestClassifier",
     "NodeHarvestRegressor",
+    "OptimalTreeClassifier",
+    "OptimalTreeRegressor",
     "Rule",
     "RulePath",
     "RuleSet",
@@ -70,6 +73,7 @@ NAMES = {
     "methods.born_again": ("BornAgainTreeClassifier", "BornAgainTreeRegressor"),
     "methods.defrag": ("DefragClassifier", "DefragRegressor"),
     "methods.distilled": ("DistilledTreeClassifier", "DistilledTreeRegressor"),
+    "methods.optimal": ("OptimalTreeClassifier", "OptimalTreeRegressor"),
     "methods.intrees": ("InTreesClassifier", "InTreesRegressor"),
     "methods.node_harvest": ("NodeHarvestClassifier", "NodeHarvestRegressor"),
     "path": ("RulePath", "simplify_path"),

@@ -11,6 +11,8 @@ EXTRAS = {
     "matplotlib": "plot",
     "plotly": "report",
     "pyarrow": "parquet",
+    "pycontree": "optimal",
+    "pystreed": "optimal",
     "torch": "gpu",
 }
 

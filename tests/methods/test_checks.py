@@ -6,13 +6,17 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from defragtrees.methods import METHODS, estimator_for
+from defragtrees.methods import estimator_for, installed_methods
 from defragtrees.methods.forms import FORMS
 from defragtrees.outcome import Classes, Numbers
 from tests.checks import methods
 
 # Settings that make a method quick; all others are its own.
-QUICK = {"defrag": {"n_restarts": 3}, "born_again": {"max_depth": 3}}
+QUICK = {
+    "defrag": {"n_restarts": 3},
+    "born_again": {"max_depth": 3},
+    "optimal": {"n_cuts": 10, "max_rules": 4},
+}
 TREES = (DecisionTreeClassifier, DecisionTreeRegressor)
 FORESTS = (RandomForestClassifier, RandomForestRegressor)
 
@@ -21,7 +25,7 @@ def every_method(make_ensemble):
     """Both estimators of every method, around an ensemble."""
     return [
         estimator_for(name, outcome)(make_ensemble(i), **QUICK.get(name, {}))
-        for name in METHODS
+        for name in installed_methods()
         for i, outcome in enumerate((Classes(), Numbers()))
     ]
 

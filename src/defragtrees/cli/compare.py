@@ -16,7 +16,7 @@ from defragtrees.cli._output import check_outputs, json_text, say
 from defragtrees.cli._plotting import check_plot, save_plot
 from defragtrees.cli._progress import is_shown, progress_kind
 from defragtrees.comparison import compare
-from defragtrees.methods import METHODS, estimator_for
+from defragtrees.methods import METHODS, estimator_for, installed_methods
 
 __all__ = ["command", "compared"]
 
@@ -40,7 +40,7 @@ defragtrees compare model.json data.csv --target y --methods defrag,distilled
     "--methods",
     type=NAMES,
     metavar="A,B,...",
-    help=f"Of {', '.join(METHODS)}. [default: all]",
+    help=f"Of {', '.join(METHODS)}. [default: all that are installed]",
 )
 @click.option(
     "--max-rules",
@@ -128,7 +128,7 @@ def _chosen(methods, choices, forest):
         return methods
     kind = estimator_for("defrag", forest.outcome)
     settings = method_settings(settings, kind, "defrag", forest)
-    chosen = {name: name for name in methods or METHODS}
+    chosen = {name: name for name in methods or installed_methods()}
     if "defrag" not in chosen:
         raise click.UsageError(
             f"{', '.join(settings)} can be set for defrag only, which is not among "

@@ -18,7 +18,7 @@ from sklearn.utils.validation import (
 )
 
 from defragtrees.comparison.table import Comparison
-from defragtrees.methods import METHODS, estimator_for
+from defragtrees.methods import METHODS, estimator_for, installed_methods
 from defragtrees.methods.base import Simplifier
 from defragtrees.methods.ensemble import open_model
 from defragtrees.methods.validation import one_seed
@@ -58,7 +58,8 @@ def compare(
     y : array-like of shape (n_samples,)
     sample_weight : array-like of shape (n_samples,), optional
     methods : sequence of str or estimator, or mapping from name to them, optional
-        Names are keys of `defragtrees.methods.METHODS`; all of these by default. Of an
+        Names are keys of `defragtrees.methods.METHODS`; all of these
+        whose packages are installed by default. Of an
         estimator the settings count, but its ensemble is this one; it is not changed.
     budgets : int or sequence of (int or None), optional
         Most rules; every method is fitted once for each, None being its own choice.
@@ -195,7 +196,7 @@ class _Rows:
 def _chosen(methods, outcome):
     """By name the estimators, and whether the user made them."""
     if methods is None:
-        methods = tuple(METHODS)
+        methods = installed_methods()
     if not isinstance(methods, Mapping):
         if isinstance(methods, str) or isinstance(methods, Simplifier):
             methods = [methods]

@@ -6,8 +6,9 @@ whose names end as their outcomes say: "Classifier" and "Regressor".
 """
 
 from importlib import import_module
+from importlib.util import find_spec
 
-__all__ = ["METHODS", "estimator_for"]
+__all__ = ["METHODS", "estimator_for", "installed_methods"]
 
 METHODS = {
     "defrag": "defragtrees.methods.defrag",
@@ -15,7 +16,16 @@ METHODS = {
     "intrees": "defragtrees.methods.intrees",
     "node_harvest": "defragtrees.methods.node_harvest",
     "distilled": "defragtrees.methods.distilled",
+    "optimal": "defragtrees.methods.optimal",
 }
+NEEDED = {"optimal": "pystreed"}  # packages that a method cannot do without
+
+
+def installed_methods():
+    """The keys of `METHODS` whose packages are installed."""
+    return tuple(
+        name for name in METHODS if name not in NEEDED or find_spec(NEEDED[name])
+    )
 
 
 def estimator_for(method, outcome):

@@ -8,7 +8,8 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from defragtrees.methods.base import RuleClassifier, RuleRegressor, Simplifier
 from defragtrees.methods.docstrings import with_shared
-from defragtrees.methods.leaves import Split, cross_validate, leaf_rules, make_tree
+from defragtrees.methods.leaves import cross_validate, leaf_rules, make_tree
+from defragtrees.methods.ranked import make_columns, read_tree
 from defragtrees.methods.settings import Each, Integer, Real, as_list, setting
 
 __all__ = ["DistilledTreeClassifier", "DistilledTreeRegressor"]
@@ -70,7 +71,7 @@ class _DistilledTree(Simplifier):
 
     def _simplify(self, problem, rng):
         sizes = sorted(set(as_list(self.min_samples_leaf)), reverse=True)
-        columns = _make_columns(problem)
+        columns = make_columns(problem)
         seed = int(rng.integers(2**31))
 
         def trees_of_fold(rows, fold):
@@ -99,7 +100,7 @@ class _DistilledTree(Simplifier):
             random_state=seed,
         )
         grown.fit(columns.cells[rows], problem.target[rows], sample_weight=weight)
-        return _read(grown.tree_, columns, problem, rows)
+        return read_tree(grown.tree_, columns, problem, rows)
 
 
 class DistilledTreeClassifier(RuleClassifier, _DistilledTree):
@@ -132,87 +133,3 @@ class DistilledTreeRegressor(RuleRegressor, _DistilledTree):
     >>> tree.rules_.n_rules
     5
     """
-
-
-@dataclass(frozen=True, eq=False)
-class _Columns:
-    """What scikit-learn's tree sees of X.
-
-    Parameters
-    ----------
-    cells : float32 array of shape (n_samples, n_columns)
-        Ranks of numbers, since a tree would round the numbers themselves to float32;
-        for categories whether a row has this one. NaN for missing.
-    feature : tuple of int
-        Where each column comes from.
-    category : tuple of (int or None)
-        Position of the category that a column is about.
-    """
-
-    cells: np.ndarray
-    feature: tuple[int, ...]
-    category: tuple[int | None, ...]
-
-
-def _make_columns(problem):
-    """Columns in the order of the features' names; the order in X has no say."""
-    cells, feature, category = [], [], []
-    for j in problem.feature_order:
-        column = problem.X[:, j]
-        missing = np.isnan(column)
-        values, rank = np.unique(column[~missing], return_inverse=True)
-        if problem.categories[j] is None:
-            made = [(rank, None)]
-        else:
-            # Of two categories, one says it all.
-            kept = range(len(values)) if len(values) != 2 else [0]
-            made = [(rank == k, int(values[k])) for k in kept]
-        for numbers, position in made:
-            cell_column = np.full(len(column), np.nan, dtype=np.float32)
-            cell_column[~missing] = numbers
-            cells.append(cell_column)
-            feature.append(j)
-            category.append(position)
-    # A column of nothing, so that a tree can be grown where no feature has a value.
-    cells = cells or [np.zeros(len(problem.X), dtype=np.float32)]
-    return _Columns(np.column_stack(cells), tuple(feature), tuple(category))
-
-
-def _read(tree, columns, problem, rows):
-    """scikit-learn's tree as ours, with thresholds midway between its rows' values."""
-    splits: list[Split | None] = [None] * tree.node_count
-    waiting = [(0, rows)]
-    while waiting:
-        node, node_rows = waiting.pop()
-        if tree.children_left[node] < 0:
-            continue
-        place = tree.feature[node]
-        column = columns.cells[node_rows, place]
-        missing_left = bool(tree.missing_go_to_left[node])
-        goes_left = np.where(
-            np.isnan(column), missing_left, column <= tree.threshold[node]
-        )
-        splits[node] = _split(
-            problem,
-            columns.feature[place],
-            columns.category[place],
-            node_rows[goes_left],
-            node_rows[~goes_left],
-            missing_left,
-        )
-        waiting.append((tree.children_left[node], node_rows[goes_left]))
-        waiting.append((tree.children_right[node], node_rows[~goes_left]))
-    return make_tree(splits, tree.children_left, tree.children_right)
-
-
-def _split(problem, feature, category, left, right, missing_left):
-    if category is not None:
-        labels = problem.categories[feature]
-        return Split.from_others(feature, category, labels, missing_left)
-    low = problem.X[left, feature]
-    high = problem.X[right, feature]
-    if np.isnan(high).all():
-        return Split(feature, np.inf, missing_left=False)
-    low, high = np.nanmax(low), np.nanmin(high)
-    middle = low / 2 + high / 2
-    return Split(feature, middle if middle < high else low, missing_left=missing_left)

@@ -12,6 +12,7 @@ skops = pytest.importorskip("skops.io")
 from sklearn.compose import ColumnTransformer  # noqa: E402
 from sklearn.ensemble import RandomForestClassifier  # noqa: E402
 from sklearn.impute import SimpleImputer  # noqa: E402
+from sklearn.linear_model import LogisticRegression  # noqa: E402
 from sklearn.pipeline import make_pipeline  # noqa: E402
 from sklearn.preprocessing import OneHotEncoder, StandardScaler  # noqa: E402
 
@@ -107,3 +108,41 @@ def test_all_methods_are_compared_on_raw_columns(raw, call):
     for method in ("defrag", "born_again", "intrees", "node_harvest", "distilled"):
         assert method in done.out
     assert "failed" not in done.out
+
+
+def test_a_saved_model_that_cannot_be_read_is_asked(raw, call, tmp_path):
+    folder, frame, _ = raw
+    y = pd.read_csv(folder / "data.csv")["price"]
+    filled = frame.assign(Year=frame["Year"].fillna(1980.0))
+    steps = ColumnTransformer(
+        [
+            ("num", StandardScaler(), ["Year", "Area"]),
+            ("cat", OneHotEncoder(handle_unknown="ignore"), ["Neighborhood"]),
+        ],
+        sparse_threshold=0,
+    )
+    model = make_pipeline(steps, LogisticRegression()).fit(filled, y)
+    path, data = tmp_path / "model.skops", tmp_path / "data.csv"
+    skops.dump(model, path)
+    filled.assign(price=y).to_csv(data, index=False)
+    rules_file, report = tmp_path / "rules.json", tmp_path / "report.html"
+    outputs = ["--out", rules_file, "--report", report]
+    done = call("simplify", path, data, "--target", "price", *outputs, *TRUST)
+    assert done.code == 0, done.err
+    assert "Pipeline" not in done.out.splitlines()[0]
+    assert "was asked, not read. Cannot read LogisticRegression" in done.out
+    assert "was asked, not read" in report.read_text("utf-8")
+    rules = RuleSet.load(rules_file)
+    assert answers_of(call("predict", rules_file, data).out) == (
+        rules.predict(filled).tolist()
+    )
+    assert np.mean(rules.predict(filled) == model.predict(filled)) > 0.8
+
+
+def test_a_saved_object_that_does_not_predict_is_refused(raw, call, tmp_path):
+    folder, _, _ = raw
+    path = tmp_path / "scaler.skops"
+    skops.dump(StandardScaler().fit([[0.0], [1.0]]), path)
+    done = call("simplify", path, folder / "data.csv", "--target", "price", *TRUST)
+    assert done.code != 0
+    assert "Cannot read StandardScaler" in done.err

@@ -10,11 +10,12 @@ import numpy as np
 from sklearn.model_selection import train_test_split
 
 from defragtrees._optional import require
+from defragtrees.cli._asking import ask_file
 from defragtrees.cli._columns import find_column, match_columns
 from defragtrees.cli._labels import class_positions, encoded
 from defragtrees.cli._rules import is_rules_file
 from defragtrees.cli._tables import open_table
-from defragtrees.errors import ModelFileError
+from defragtrees.errors import ModelFileError, UnsupportedEnsembleError
 from defragtrees.forest import Forest
 from defragtrees.readers import read_forest
 from defragtrees.tables import take_rows
@@ -64,7 +65,10 @@ def load(inputs, progress):
     for name, option in ((inputs.target, "--target"), (inputs.weights, "--weights")):
         if name is not None:
             find_column(name, table.names, option)
-    forest = _read_model(inputs)
+    try:
+        forest = _read_model(inputs)
+    except UnsupportedEnsembleError as error:
+        return Loaded(*ask_file(inputs, table, error))
     forest = match_columns(forest, table.names, reserved, inputs.columns)
     forest = _with_classes(forest, inputs.classes)
     collected = _Collected(forest, inputs.target, inputs.weights)

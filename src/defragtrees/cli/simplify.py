@@ -42,7 +42,8 @@ def command(inputs, choices, test_size, out, report, as_json):
 
     MODEL is a file saved by XGBoost (.json, .ubj), LightGBM (.txt), CatBoost (.cbm,
     .json) or skops, or a folder with the trees of an R randomForest. A pickle or joblib
-    file needs --trust-pickle.
+    file needs --trust-pickle. Pipelines are read with their steps, on the columns of
+    DATA; any other model that predicts is asked for its answers.
 
     DATA is a CSV file (also .gz), Parquet or Feather, with rows such as the model was
     trained on. Columns that the model does not use are ignored.
@@ -70,6 +71,8 @@ def command(inputs, choices, test_size, out, report, as_json):
         return
     size_and_errors = scores_text(simple.rules_, scores, where, is_short=True)
     say(f"{rules_text(simple.rules_)}\n\n{size_and_errors}")
+    if simple.forest_.origin:
+        say(f"\n{simple.forest_.origin}")
     for path, text in ((out, "The rules are in"), (report, "The report is in")):
         if path is not None:
             say(f"{text} {path}.")
@@ -92,6 +95,7 @@ def _facts(simple, choices, scores, where, seconds):
         "scores": scores,
         "scored_on": where,
         "seconds": round(seconds, 3),
+        **({"origin": simple.forest_.origin} if simple.forest_.origin else {}),
     }
 
 

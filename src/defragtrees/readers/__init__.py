@@ -21,7 +21,7 @@ from defragtrees.errors import ModelFileError, UnsupportedEnsembleError
 from defragtrees.forest import Forest
 from defragtrees.readers._files import ModelFile, Trust, report_damage
 
-__all__ = ["READERS", "file_kind", "read_forest", "read_on_table"]
+__all__ = ["READERS", "file_kind", "load_object", "read_forest", "read_on_table"]
 
 # A pickle has no mark of its own in all cases, so it comes last.
 READERS = {
@@ -100,6 +100,20 @@ def read_on_table(ensemble, X):
     if not hasattr(reader, "read_on_table"):
         return None
     return reader.read_on_table(ensemble, X)
+
+
+def load_object(path, trust_pickle=False, trusted_types=()):
+    """The object in a pickle or skops file; None if the file holds none.
+
+    Parameters
+    ----------
+    path : path-like
+    trust_pickle, trusted_types : as for `read_forest`
+    """
+    reader = _file_reader(ModelFile(Path(path)))
+    if not hasattr(reader, "load"):
+        return None
+    return reader.load(Path(path), Trust(trust_pickle, tuple(trusted_types)))
 
 
 def file_kind(path):

@@ -7,6 +7,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from defragtrees import DefragClassifier, DefragRegressor
 from defragtrees.rows import sources
+from tests.methods.test_limits import is_monotone, made
 
 
 def make_table(n_rows=500, n_classes=2, seed=0):
@@ -260,3 +261,56 @@ def test_settings_that_do_not_go_together_are_refused(two_classes, settings, wor
     forest, X, y = two_classes
     with pytest.raises(ValueError, match=words):
         DefragClassifier(forest, **settings).fit(X, y)
+
+
+@pytest.mark.parametrize("form", ["standalone", "points"])
+@pytest.mark.parametrize("task", ["classification", "regression"])
+@pytest.mark.parametrize(
+    "limits",
+    [
+        {"max_total_conditions": 4},
+        {"must_use": [2, 3]},
+        {"exclude": [0]},
+        {"groups": [[0, 1], [2, 3]]},
+        {"max_conditions": 1},
+        {"min_rows": 40},
+    ],
+    ids=str,
+)
+def test_no_form_breaks_a_limit(form, task, limits):
+    forest, X, y = made(task)
+    method = DefragRegressor if task == "regression" else DefragClassifier
+    model = method(forest, form=form, brevity=0.0, random_state=0, **limits).fit(X, y)
+    assert max(model.path_) > 2
+    for rules in model.path_.values():
+        counts = [rule.n_conditions for rule in rules.rules]
+        used = [{c.feature for c in rule.conditions} for rule in rules.rules]
+        assert sum(counts) <= limits.get("max_total_conditions", 99)
+        most = 4 if form == "points" else 99
+        assert max(counts, default=0) <= limits.get("max_conditions", most)
+        assert set(limits.get("must_use", ())) <= set().union(*used)
+        assert not set(limits.get("exclude", ())) & set().union(*used)
+        for asked in used if "groups" in limits else ():
+            assert asked <= {0, 1} or asked <= {2, 3}
+        held = [held_by_hand(rule, pd.DataFrame(X)).sum() for rule in rules.rules]
+        assert min(held, default=99) >= limits.get("min_rows", 0)
+
+
+@pytest.mark.parametrize("points", ["exact", "integer"])
+@pytest.mark.parametrize("task", ["classification", "regression"])
+def test_points_keep_the_order_of_a_feature(task, points):
+    forest, X, y = made(task)
+    method = DefragRegressor if task == "regression" else DefragClassifier
+    for sign in (-1, 1):
+        model = method(
+            forest,
+            form="points",
+            points=points,
+            brevity=0.0,
+            monotone={0: sign, 1: -sign},
+            random_state=0,
+        ).fit(X, y)
+        for rules in model.path_.values():
+            assert is_monotone(rules, X, 0, sign)
+            assert is_monotone(rules, X, 1, -sign)
+        assert model.rules_.n_rules > 2

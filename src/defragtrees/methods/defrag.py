@@ -78,7 +78,7 @@ class _Defrag(Limiting):
 
     conflicts: ClassVar[tuple[Conflict, ...]] = (
         *Limiting.conflicts,
-        *limit_conflicts(FORMS),
+        *limit_conflicts(),
         Conflict(
             "augment needs target='ensemble': nobody knows y for new rows.",
             augment=Integer(1),

@@ -18,7 +18,6 @@ from defragtrees.methods.refining import (
 from defragtrees.refine.growing import MOST_GROWN, grow_rule
 from defragtrees.refine.objective import LEAST_ERRORS, LEAST_SPREAD
 from defragtrees.refine.points import LogOddsLoss, NumberLoss, PointBoxes
-from defragtrees.refine.rulelist import Limits
 from defragtrees.refine.standalone import StandaloneBoxes, add_rule
 from defragtrees.refine.starts import boxes_from_tree
 from defragtrees.refine.table import make_table
@@ -35,8 +34,8 @@ def refine_points(problem, settings, rng):
     The points are those of the training rows only once rows are counted.
     """
     rows = search_rows(problem, settings, rng)
-    most = settings.max_conditions
-    settings = replace(settings, max_conditions=MOST_GROWN if most is None else most)
+    if settings.max_conditions is None:
+        settings = settings.with_conditions(MOST_GROWN)
     loss = _point_loss(rows, problem.n_classes)
     search = _Search(PointBoxes, grow_rule, loss, loss)
     best, n_rounds = search.run(problem, settings, rng, rows)
@@ -117,7 +116,7 @@ class _Search:
             boxes = [box for box in boxes if limits.allows_box(few, box)]
             starts.append(self.make(few, loss, boxes))
         empty = self.make(few, loss, ())
-        starts += self._short_sets(empty, limits)
+        starts += self._short_sets(empty, settings)
         best, n_rounds = search_sets(empty, starts, limits, self.insert)
         lists = [
             [{j: mask[groups[j]] for j, mask in box.items()} for box in rules.boxes]
@@ -125,13 +124,14 @@ class _Search:
         ]
         return lists, n_rounds
 
-    def _short_sets(self, empty, limits):
+    def _short_sets(self, empty, settings):
         """Sets of rules with few conditions, from which longer ones come out better."""
-        most = limits.max_conditions
+        most = settings.max_conditions
         if most is not None and most <= FEW_CONDITIONS:
             return []
-        short = Limits(limits.max_rules, FEW_CONDITIONS, limits.least_answered)
-        best, _ = search_sets(empty, [], short, self.insert)
+        short = settings.with_conditions(FEW_CONDITIONS)
+        limits = short.limits(empty.loss.total_weight)
+        best, _ = search_sets(empty, [], limits, self.insert)
         return [rules for n, rules in best.items() if n > 1]
 
 

@@ -32,8 +32,14 @@ __all__ = [
 
 MOST_RULES = 10  # where the fit chooses their number
 LEAST_COVERAGE = 0.01  # where nothing is said
-FOR_SEARCH = ("min_rows", "exclude", "groups")
-FOR_LISTS = ("max_total_conditions", "must_use", "monotone")
+FOR_SEARCH = (
+    "min_rows",
+    "exclude",
+    "groups",
+    "max_total_conditions",
+    "must_use",
+    "monotone",
+)
 
 LIMITS = """\
     min_rows : int, optional
@@ -137,27 +143,22 @@ def within_limits(rules, limits, recount):
     return rules if limits.allows(rules) else None
 
 
-def limit_conflicts(forms):
-    """Limits that go with the search only, or with lists only."""
+def limit_conflicts():
+    """Limits that go with the search only, or not with all forms."""
     without_search = [
         Conflict(
             f"{name} needs refine=True; got refine=False.",
             refine=False,
             **{name: Given()},
         )
-        for name in ("max_conditions", *FOR_SEARCH, *FOR_LISTS)
+        for name in ("max_conditions", *FOR_SEARCH)
     ]
-    without_list = [
-        Conflict(
-            f"{name} needs form='list'; got form={form!r}.",
-            form=form,
-            **{name: Given()},
-        )
-        for name in FOR_LISTS
-        for form in forms
-        if form != "list"
-    ]
-    return without_search + without_list
+    without_order = Conflict(
+        "monotone needs form='list' or 'points'; got form='standalone'.",
+        form="standalone",
+        monotone=Given(),
+    )
+    return [*without_search, without_order]
 
 
 @dataclass(repr=False, eq=False)

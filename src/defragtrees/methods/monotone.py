@@ -73,6 +73,19 @@ class MonotoneAnswers:
 
     signs: dict[int, int]
 
+    def point_signs(self, rules):
+        """For each rule, the base last, the sign that its points may have; 0 for any.
+
+        A rule that accepts what is above a threshold may only add where sums rise.
+        """
+        signs = np.zeros(rules.n_rules, dtype=int)
+        for k, rule in enumerate(rules.rules):
+            for condition in rule.conditions:
+                sign = self.signs.get(condition.feature)
+                if sign is not None and condition.lower < condition.upper:
+                    signs[k] = sign if condition.lower > -np.inf else -sign
+        return signs
+
     def __call__(self, rules, answers, weights):
         """Answers in order.
 

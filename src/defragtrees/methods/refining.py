@@ -1,6 +1,6 @@
 """From training rows to short rules that are the model: what the search is fed."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -79,6 +79,13 @@ class Refinement:
     decision: Decision | None = None
     is_labels: bool = False
     asked: Any = None
+
+    def with_conditions(self, most):
+        """The same with at most so many conditions in a rule."""
+        asked = self.asked
+        if asked is not None:
+            asked = replace(asked, max_conditions=most)
+        return replace(self, max_conditions=most, asked=asked)
 
     def limits(self, total_weight, slack=1.0):
         """The limits for rows with so much weight.

@@ -30,11 +30,14 @@ class Cut:
     column : int
     accepted : bool array
         Codes of the column, missing last.
+    side : {-1, 1}
+        Whether it accepts what is below, or what is above.
     """
 
     fall: float
     column: int
     accepted: np.ndarray
+    side: int
 
 
 class Slopes:
@@ -43,10 +46,14 @@ class Slopes:
     Parameters
     ----------
     rules : PointBoxes
+    monotone : dict from int to {-1, 1}
+        Features with which sums may only fall, or only rise.
     """
 
-    def __init__(self, rules):
+    def __init__(self, rules, monotone=None):
         self.table, self.loss = rules.table, rules.loss
+        signs = [(monotone or {}).get(c.feature, 0) for c in self.table.columns]
+        self.signs = np.array(signs, dtype=int)
         slope, bend = rules.loss.slopes(rules.totals())
         base = np.ones((1, rules.table.n_rows))
         design = np.vstack([rules.held.astype(np.float64), base])
@@ -75,8 +82,14 @@ class Slopes:
         rest = overlap[-1] - overlap @ self.inverse @ overlap + self.loss.prior
         return float(self.fall(sums)), sums[: self.n_outputs] / max(rest, 1e-12)
 
-    def cuts(self, inside):
+    def cuts(self, inside, sign=0):
         """For each column the best cut of the rows inside, on either side.
+
+        Parameters
+        ----------
+        inside : bool array of shape (n_samples,)
+        sign : {-1, 0, 1}
+            That the points of the box must have; 0 for any.
 
         Returns
         -------
@@ -98,17 +111,23 @@ class Slopes:
         is_cut = places < (table.n_codes - 1)[:, None]
         missing = sums[:, np.arange(len(table.columns)), table.n_codes][:, :, None]
         best = []
-        for is_low in (True, False):
-            side = reached if is_low else reached[:, :, -1:] - reached
+        for side in (-1, 1):
+            sums = reached if side < 0 else reached[:, :, -1:] - reached
             for takes_missing in (False, True):
                 if takes_missing and not missing.any():
                     continue
-                fall = self.fall(side + missing if takes_missing else side)
-                fall = np.where(is_cut, fall, -np.inf)
-                best += self._best_cuts(fall, order, is_low, takes_missing)
+                total = sums + missing if takes_missing else sums
+                is_allowed = is_cut & (total[0] * sign >= 0)
+                is_allowed &= total[0] * (side * self.signs)[:, None] >= 0
+                fall = np.where(is_allowed, self.fall(total), -np.inf)
+                best += self._best_cuts(fall, order, side, takes_missing)
         return best
 
-    def _best_cuts(self, fall, order, is_low, takes_missing):
+    def sign_of(self, cut, sign=0):
+        """The sign that points must have with a cut, if they had one before."""
+        return int(cut.side * self.signs[cut.column]) or sign
+
+    def _best_cuts(self, fall, order, side, takes_missing):
         cuts = fall.argmax(axis=1)
         found = []
         for j, column in enumerate(self.table.columns):
@@ -119,9 +138,9 @@ class Slopes:
             accepted = np.zeros(column.n_codes + 1, dtype=bool)
             codes = order[j, : column.n_codes]
             end = cuts[j] + 1
-            accepted[codes[:end] if is_low else codes[end:]] = True
+            accepted[codes[:end] if side < 0 else codes[end:]] = True
             accepted[-1] = takes_missing
-            found.append(Cut(float(fall[j, cuts[j]]), j, accepted))
+            found.append(Cut(float(fall[j, cuts[j]]), j, accepted, side))
         return found
 
     def _code_order(self, sums):
@@ -148,7 +167,7 @@ def grow_rule(rules, limits, n_seeds=N_SEEDS):
     n_seeds : int
         How many columns to start from.
     """
-    slopes = Slopes(rules)
+    slopes = Slopes(rules, limits.monotone)
     every = np.ones(rules.table.n_rows, dtype=bool)
     cuts = sorted(slopes.cuts(every), key=lambda cut: -_value(rules, cut, {}))
     columns = list(dict.fromkeys(cut.column for cut in cuts))[:n_seeds]
@@ -156,7 +175,7 @@ def grow_rule(rules, limits, n_seeds=N_SEEDS):
     for cut in [cut for cut in cuts if cut.column in columns]:
         box = _grown(rules, slopes, cut, limits)
         points = slopes.of_rows(rows_in(rules.table, box))[1]
-        longer = rules.with_new_box(box, points)
+        longer = rules.with_new_box(len(rules.boxes), box, points)
         if limits.allows(longer) and (best is None or longer.cost < best.cost):
             best = longer
     return best
@@ -165,16 +184,17 @@ def grow_rule(rules, limits, n_seeds=N_SEEDS):
 def _grown(rules, slopes, seed, limits):
     """A box cut down from the seed by the best conditions, one after the other."""
     box, value = {seed.column: seed.accepted}, _value(rules, seed, {})
+    sign = slopes.sign_of(seed)
     for _ in range((limits.max_conditions or MOST_GROWN) - 1):
-        cuts = slopes.cuts(rows_in(rules.table, box))
+        cuts = slopes.cuts(rows_in(rules.table, box), sign)
         narrowed = [(_value(rules, cut, box), cut) for cut in cuts]
-        best, cut = max(narrowed, key=lambda pair: pair[0])
+        best, cut = max(narrowed, key=lambda pair: pair[0], default=(value, None))
         if best <= value:
             break
         changed = _narrowed(box, cut)
         if not limits.allows_box(rules.table, changed):
             break
-        box, value = changed, best
+        box, value, sign = changed, best, slopes.sign_of(cut, sign)
     return box
 
 

@@ -6,7 +6,6 @@ and those that lack a feature that must be used are `completed`.
 
 import numpy as np
 
-from defragtrees.refine.monotone import breaks_order, ordered_pairs
 from defragtrees.refine.moves import descend, remove_rule
 from defragtrees.refine.rulelist import Limits, rows_in
 
@@ -68,14 +67,11 @@ class AskedLimits(Limits):
         return self._is_monotone(rules)
 
     def _is_monotone(self, rules):
-        table = rules.table
-        for j, column in enumerate(table.columns):
+        for j, column in enumerate(rules.table.columns):
             sign = self.monotone.get(column.feature)
             if sign is None or not any(j in box for box in rules.boxes):
                 continue
-            pairs = ordered_pairs(rules.boxes, j, column.n_codes)
-            answers = rules.loss.answers(rules.counts)
-            if pairs is None or breaks_order(pairs, answers, sign):
+            if not rules.keeps_order(j, sign):
                 return False
         return True
 
@@ -159,7 +155,7 @@ class AskedLimits(Limits):
 
 def rules_have_rows(rules):
     """Whether each rule of a list answers some row."""
-    return bool((rules.loss.weights(rules.counts) > 0).all())
+    return bool((rules.weights > 0).all())
 
 
 def _best_masks(rules, k, j):

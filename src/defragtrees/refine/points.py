@@ -211,8 +211,8 @@ class PointBoxes:
         boxes = (*self.boxes[:k], box, *self.boxes[k + 1 :])
         return self._made(boxes, held, tuple(prices), self.points)
 
-    def with_new_box(self, box, points=None):
-        """The set with one more box, at the end; its points are likely to be near."""
+    def with_new_box(self, k, box, points=None):
+        """The set with one more box, at the end whatever k; points may be known."""
         held = np.vstack([self.held, rows_in(self.table, box)])
         start = np.insert(self.points, -1, 0.0 if points is None else points, axis=0)
         prices = (*self.prices, box_price(self.table, box))
@@ -227,6 +227,21 @@ class PointBoxes:
             tuple(self.prices[i] for i in places),
             np.delete(self.points, k, axis=0),
         )
+
+    def keeps_order(self, j, sign):
+        """Whether sums only fall, or only rise, with a column.
+
+        So it is if each rule that asks about it accepts all codes on one side, with
+        points of the right sign.
+        """
+        for box, points in zip(self.boxes, self.points[:, 0], strict=False):
+            if j not in box:
+                continue
+            inside = box[j][:-1]
+            rises = np.diff(inside.astype(int)) * points * sign
+            if (inside[0] and inside[-1] and not inside.all()) or (rises < 0).any():
+                return False
+        return True
 
     def swap_gain(self, k):
         """Nothing: the order of these rules has no say."""

@@ -5,6 +5,7 @@ from functools import cached_property
 import numpy as np
 
 from defragtrees.refine.kernels import first_true, row_gains
+from defragtrees.refine.monotone import breaks_order, ordered_pairs
 
 __all__ = ["Limits", "RuleBoxes", "box_price", "n_sides", "rows_in"]
 
@@ -102,6 +103,12 @@ class RuleBoxes:
             tuple(self.prices[i] for i in order),
         )
 
+    def keeps_order(self, j, sign):
+        """Whether answers only fall, or only rise, with a column."""
+        pairs = ordered_pairs(self.boxes, j, self.table.columns[j].n_codes)
+        answers = self.loss.answers(self.counts)
+        return pairs is not None and not breaks_order(pairs, answers, sign)
+
     def reaching(self, k):
         """Rows that no box before k accepts."""
         return ~self.held[:k].any(axis=0)
@@ -145,6 +152,7 @@ class Limits:
         self.max_rules = max_rules
         self.max_conditions = max_conditions
         self.least_answered = least_answered
+        self.monotone = {}  # features with which answers only fall, or only rise
 
     def allows_box(self, table, box):
         """Whether a box has few enough conditions."""

@@ -231,8 +231,8 @@ class StandaloneBoxes:
         boxes = (*self.boxes[:k], box, *self.boxes[k + 1 :])
         return self._made(boxes, held, tuple(prices), answers)
 
-    def with_new_box(self, box):
-        """The set with one more box, at the end."""
+    def with_new_box(self, k, box):
+        """The set with one more box, at the end whatever k."""
         return StandaloneBoxes(self.table, self.loss, (*self.boxes, box))
 
     def without_box(self, k):
@@ -303,7 +303,7 @@ def add_rule(rules, limits, n_seeds=N_SEEDS):
     seeds = find_seeds(rules.table, 0, terms)
     best = None
     for seed in sorted(seeds, key=lambda seed: -seed.value)[:n_seeds]:
-        longer = rules.with_new_box(_grown(rules, seed, limits))
+        longer = rules.with_new_box(len(rules.boxes), _grown(rules, seed, limits))
         if limits.allows(longer) and (best is None or longer.cost < best.cost):
             best = longer
     return best

@@ -67,6 +67,6 @@ def polish_sets(sets, limits):
         start = tidy(rules, limits)
         keep(polished, descend(start, limits, max_rounds=POLISH_ROUNDS), limits)
     for n in range(max(polished) - 1, 1, -1):
-        if n not in polished:
+        if n not in polished and n + 1 in polished:
             keep(polished, tidy(remove_rule(polished[n + 1]), limits), limits)
-    return polished
+    return limits.completed(polished)

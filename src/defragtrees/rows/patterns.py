@@ -1,6 +1,6 @@
 """PatternSums: what rows say of the rules that hold together in them."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -83,7 +83,7 @@ class PatternSums:
             _sums(place, n, ones, told)[1],
         )
 
-    def scorecard(self, outcome, scoring, digits):
+    def scorecard(self, outcome, scoring, digits, signs=None):
         """A Scorecard of points that are fitted jointly.
 
         Parameters
@@ -92,12 +92,31 @@ class PatternSums:
         scoring : Scoring
         digits : int
             After the point, of points that are not whole.
+        signs : int array of shape (n_rules,), optional
+            -1 or 1 where points may only be from that side of zero on.
         """
         rows = self.held, self.weight, self.told
         points = outcome.fit_points(*rows)
+        if signs is not None:
+            points = self._signed_points(outcome, points, signs)
         if not scoring.is_whole:
             return Scorecard(np.round(points, digits))
-        return outcome.scorecard(*rows, points, scoring.points_to_double)
+        card = outcome.scorecard(*rows, points, scoring.points_to_double)
+        if signs is None:
+            return card
+        # Rounding may have taken a rule with next to no points over to the other side.
+        kept = np.where(card.points * signs[:, None] < 0, 0.0, card.points)
+        return replace(card, points=kept)
+
+    def _signed_points(self, outcome, points, signs):
+        """Points of the right sign; a rule that would have the other one gets none."""
+        has_none = np.zeros(len(signs), dtype=bool)
+        while (wrong := (points[:, 0] * signs < 0) & ~has_none).any():
+            has_none |= wrong
+            held = np.where(has_none, 0.0, self.held)
+            points = outcome.fit_points(held, self.weight, self.told)
+            points[has_none] = 0.0
+        return points
 
     def interval_scores(self, rules):
         """Scores of intervals from the rows that the answers rest on; None if unknown.

@@ -167,7 +167,7 @@ def recounted(rules, sums, answers="kept", decision=None, scoring=EXACT, order=N
         elif answers == "told":
             entries |= _told(outcome, sums, k, decision)
         counted.append(dataclasses.replace(rule, **_rounded(entries)))
-    if order is not None:
+    if order is not None and rules.is_list:
         counted = _in_order(rules, counted, weight, order, decision)
     for k, rule in enumerate(counted):
         errors = {
@@ -181,7 +181,8 @@ def recounted(rules, sums, answers="kept", decision=None, scoring=EXACT, order=N
         )
     changed = {}
     if answers == "told" and not rules.is_list:
-        counted, changed = _with_say(rules, counted, sums, scoring)
+        signs = None if order is None else order.point_signs(rules)
+        counted, changed = _with_say(rules, counted, sums, scoring, signs)
     changed |= {"rules": tuple(counted[:-1]), "default": counted[-1]}
     if answers == "told" and decision is not None:
         changed |= {"threshold": decision.threshold, "costs": decision.stated_costs}
@@ -217,7 +218,7 @@ def _in_order(rules, counted, weight, order, decision):
     return changed
 
 
-def _with_say(rules, counted, sums, scoring):
+def _with_say(rules, counted, sums, scoring, signs=None):
     """The rules with what each has to say where several hold: its rows, or points.
 
     And what else of the rule set changes.
@@ -231,7 +232,7 @@ def _with_say(rules, counted, sums, scoring):
         return weighted, {}
     outcome = rules.outcome
     digits = outcome.points_digits(sums.target.spread)
-    card = sums.patterns.scorecard(outcome, scoring, digits)
+    card = sums.patterns.scorecard(outcome, scoring, digits, signs)
     pointed = [
         dataclasses.replace(rule, points=tuple(points.tolist()))
         for rule, points in zip(counted, card.points + 0.0, strict=True)

@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 DATA ?= ../shared/data
 
-.PHONY: demo test lint types bench scale quality reproduce clean
+.PHONY: demo test lint types fuzz soak bench scale quality reproduce clean
 
 $(VENV)/pip.stamp:
 	$(PYTHON) -m venv $(VENV)
@@ -42,6 +42,12 @@ bench: $(VENV)/test.stamp
 	$(BIN)/python -m benchmarks.default_cost --data $(DATA)
 	DEFRAGTREES_DATA=$(DATA) $(BIN)/python -m benchmarks.harvest_solvers
 	$(BIN)/python -m benchmarks.rivals --data $(DATA)
+
+fuzz: $(VENV)/test.stamp
+	$(BIN)/python -m tests.fuzz --cases 20000 --seed 0 --keep fuzz-failures
+
+soak: $(VENV)/test.stamp
+	$(BIN)/python -m benchmarks.soak
 
 scale: $(VENV)/test.stamp
 	$(BIN)/python -m benchmarks.scale

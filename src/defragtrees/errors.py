@@ -9,15 +9,28 @@ __all__ = [
 ]
 
 
-class UnsupportedEnsembleError(ValueError):
+LONGEST = 600  # letters of a message; what a file holds may be longer
+
+
+class FileError(ValueError):
+    """What is said of a file: on one line, and cut where the file has long names."""
+
+    def __init__(self, message=""):
+        text = " ".join(str(message).split())
+        if len(text) > LONGEST:
+            text = f"{text[: LONGEST - 150]} … {text[-140:]}"
+        super().__init__(text)
+
+
+class UnsupportedEnsembleError(FileError):
     """An ensemble that no reader can turn into a Forest with the same answers."""
 
 
-class ModelFileError(ValueError):
+class ModelFileError(FileError):
     """A model or rule file that is cut short, altered or of another kind."""
 
 
-class TableFileError(ValueError):
+class TableFileError(FileError):
     """A file of rows that is damaged or of another kind."""
 
 

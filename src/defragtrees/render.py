@@ -148,7 +148,11 @@ def count(value):
     --------
     >>> count(2640.0000000001), count(12.25)
     ('2,640', '12.2')
+    >>> count(float("nan"))
+    'an unknown number of'
     """
+    if value != value:
+        return "an unknown number of"
     is_whole = abs(value - round(value)) < 1e-6 * max(value, 1)
     return f"{round(value):,}" if is_whole else f"{value:,.1f}"
 

@@ -7,7 +7,16 @@ from pathlib import Path
 
 from tests.fuzz import mutations
 
-__all__ = ["CORPUS", "R_TREE", "SEEDS", "Case", "make_case", "seed_files"]
+__all__ = [
+    "CORPUS",
+    "R_TREE",
+    "SEEDS",
+    "Case",
+    "kept_cases",
+    "kind_of",
+    "make_case",
+    "seed_files",
+]
 
 FOLDER = Path(__file__).parent
 SEEDS, CORPUS = FOLDER / "seeds", FOLDER / "corpus"
@@ -53,8 +62,21 @@ def make_case(number, seed):
     content = path.read_bytes()
     for _ in range(rng.choice((1, 1, 1, 2, 3))):
         content = _altered(content, path, rng)
-    kind = next(kind for kind in KINDS if path.name.startswith(kind))
-    return Case(f"{number}-{path.name}", kind, content)
+    return Case(f"{number}-{path.name}", kind_of(path), content)
+
+
+def kept_cases():
+    """Every file that ever failed; its name ends as that of the seed it was made of."""
+    return [
+        Case(path.name, kind_of(path), path.read_bytes())
+        for path in sorted(CORPUS.iterdir())
+    ]
+
+
+def kind_of(path):
+    """What a file pretends to be, told by its name; a number may stand before it."""
+    name = path.name.lstrip("0123456789-")
+    return next(kind for kind in KINDS if name.startswith(kind))
 
 
 def _altered(content, path, rng):

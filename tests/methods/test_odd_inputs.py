@@ -14,6 +14,8 @@ from defragtrees.errors import (
 )
 from defragtrees.export import export
 from defragtrees.forest import Forest, Tree
+from defragtrees.methods import defrag
+from defragtrees.methods.refining import Refinement
 from defragtrees.report import write_report
 from tests.fuzz.cases import SEEDS
 
@@ -126,3 +128,17 @@ def test_a_report_wants_its_arguments_in_order(tmp_path, ensemble):
         write_report(simple, X, Y, path)
     with pytest.raises(TypeError, match=r"got RuleSet. Pass the one whose `rules_`"):
         write_report(path, simple.rules_, X, Y)
+
+
+def test_a_budget_beyond_the_rows_is_not_searched_for(monkeypatch, ensemble):
+    budgets = []
+
+    def remembered(**settings):
+        budgets.append(settings["max_rules"])
+        return Refinement(**settings)
+
+    monkeypatch.setattr(defrag, "Refinement", remembered)
+    with pytest.warns(UserWarning, match="more than the 60 rows"):
+        simplify(ensemble, X, Y, max_rules=10**6, random_state=0)
+    simplify(ensemble, X, Y, max_rules=7, random_state=0)
+    assert budgets == [12, 7]

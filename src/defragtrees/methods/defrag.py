@@ -37,6 +37,7 @@ from defragtrees.methods.settings import (
 from defragtrees.mixture.engines import ENGINES, check_engine
 from defragtrees.mixture.starts import STARTS
 from defragtrees.outcome.decision import make_decision
+from defragtrees.refine.rulelist import rules_for_rows
 from defragtrees.scorecards import Scoring
 
 __all__ = ["DefragClassifier", "DefragRegressor"]
@@ -168,7 +169,7 @@ class _Defrag(Limiting):
     def _refinement(self, problem, limits):
         n_new = self.augment
         return Refinement(
-            max_rules=self.most_rules(),
+            max_rules=rules_for_rows(self.most_rules(), problem.store.n_rows),
             max_conditions=limits.max_conditions,
             min_coverage=limits.min_coverage,
             brevity=float(self.brevity),

@@ -7,8 +7,9 @@ import numpy as np
 from defragtrees.refine.kernels import first_true, row_gains
 from defragtrees.refine.monotone import breaks_order, ordered_pairs
 
-__all__ = ["Limits", "RuleBoxes", "box_price", "n_sides", "rows_in"]
+__all__ = ["Limits", "RuleBoxes", "box_price", "n_sides", "rows_in", "rules_for_rows"]
 
+ROWS_OF_A_RULE = 5  # with fewer, none of many rules is worth what it costs
 RULE_PRICE = 1.0  # nats for one more rule, beside its conditions and its answer
 
 
@@ -133,6 +134,20 @@ class RuleBoxes:
         answering = np.where(moved, k + 1, self.answering)
         counts = self.loss.counts(answering, self.n_rules)
         return self.fit_cost - self.loss.cost(counts)
+
+
+def rules_for_rows(max_rules, n_rows):
+    """The most rules that are worth a search in so many rows.
+
+    A rule and its conditions cost a few nats, which it must earn in the rows that it
+    answers; so few rows cannot pay for many rules, whatever the budget.
+
+    Examples
+    --------
+    >>> rules_for_rows(10**6, 200), rules_for_rows(10, 200), rules_for_rows(10, 3)
+    (40, 10, 2)
+    """
+    return min(max_rules, max(2, n_rows // ROWS_OF_A_RULE))
 
 
 class Limits:

@@ -25,7 +25,6 @@ __all__ = ["Part", "Source", "TableSource", "open_source"]
 
 MANY_ROWS = 100_000  # with more rows, only their codes are kept
 PARQUET_MARK = b"PAR1"
-LONGEST_REASON = 300  # letters of what pyarrow says of a damaged file
 PART_ROWS = 2**16  # rows of one part, where the source has a choice
 
 
@@ -191,8 +190,8 @@ class ParquetSource(Source):
             self._check_mark()
         with self._reading():
             self.data = dataset.dataset(path, format="parquet")
+            index = (self.data.schema.pandas_metadata or {}).get("index_columns", ())
         self.options = dataset.ParquetFragmentScanOptions(pre_buffer=False)
-        index = (self.data.schema.pandas_metadata or {}).get("index_columns", ())
         self.known = [name for name in self.data.schema.names if name not in index]
         self.y, self.sample_weight = y, sample_weight
         for role, name in (("y", y), ("sample_weight", sample_weight)):
@@ -219,12 +218,11 @@ class ParquetSource(Source):
         """What breaks while the file is read is told in one sentence."""
         try:
             yield
-        except (self.arrow.ArrowException, OSError, UnicodeDecodeError) as error:
-            why = " ".join(str(error).split())
-            if len(why) > LONGEST_REASON:
-                why = f"{why[:LONGEST_REASON]}…"
+        except TableFileError:
+            raise
+        except (self.arrow.ArrowException, OSError, ValueError) as error:
             raise TableFileError(
-                f"{self.path!r} is damaged: {why.rstrip('.')}. Write it again."
+                f"{self.path!r} is damaged: {str(error).rstrip('. ')}. Write it again."
             ) from None
 
     def n_rows(self):

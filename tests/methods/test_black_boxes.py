@@ -198,7 +198,8 @@ def test_outliers_and_models_of_many_classes():
     assert agreement(simple, outliers, numbers) > 0.9
     three = np.digitize(SCORE, [0, 1])
     near = KNeighborsClassifier(15).fit(numbers, three)
-    simple = simplify(near, numbers, three, criterion="error", random_state=0)
+    settings = {"max_rules": 10, "criterion": "error", "random_state": 0}
+    simple = simplify(near, numbers, three, **settings)
     assert simple.rules_.classes == (0, 1, 2)
     assert agreement(simple, near, numbers) > 0.6
 

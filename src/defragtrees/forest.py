@@ -247,14 +247,18 @@ class Forest(Predicting, ByValue):
             bool array of shape (n_sets, n_categories + 1), the sets that go left.
         """
         distinct = []
+        feature = np.concatenate([tree.feature for tree in self.trees])
+        threshold = np.concatenate([tree.threshold for tree in self.trees])
+        order = np.argsort(feature, kind="stable")
+        threshold, starts = (
+            threshold[order],
+            np.searchsorted(feature[order], np.arange(self.n_features + 1)),
+        )
         for j, labels in enumerate(self.categories):
-            at = [tree.feature == j for tree in self.trees]
             if labels is None:
-                parts = [
-                    t.threshold[here] for t, here in zip(self.trees, at, strict=True)
-                ]
-                distinct.append(np.unique(np.concatenate([np.empty(0), *parts])))
+                distinct.append(np.unique(threshold[starts[j] : starts[j + 1]]))
             else:
+                at = [tree.feature == j for tree in self.trees]
                 width = len(labels) + 1
                 parts = [
                     t.categories[here, :width]

@@ -150,6 +150,8 @@ def _depth(inner, left, right):
     A node is visited once all its parents are, and so just once: ways may be many more
     than nodes where children are shared.
     """
+    if _is_plain(inner, left, right):
+        return _plain_depth(inner, left, right)
     is_reached = np.zeros(len(inner), dtype=bool)
     n_parents = np.zeros(len(inner), dtype=np.intp)
     reached = np.zeros(1, dtype=np.intp)
@@ -170,6 +172,25 @@ def _depth(inner, left, right):
         ready = np.unique(children[n_parents[children] == 0])
     if n_visited < is_reached.sum():
         raise ValueError("The nodes of a tree must not form a circle.")
+    return depth
+
+
+def _is_plain(inner, left, right):
+    """Whether each node stands after its parent, and has one only."""
+    splits = np.flatnonzero(inner)
+    children = np.concatenate([left[splits], right[splits]])
+    if not children.size:
+        return True
+    stands_after = (left[splits] > splits) & (right[splits] > splits)
+    return bool(stands_after.all()) and int(np.bincount(children).max()) == 1
+
+
+def _plain_depth(inner, left, right):
+    depth, level = -1, np.zeros(1, dtype=np.intp)
+    while level.size:
+        depth += 1
+        splits = level[inner[level]]
+        level = np.concatenate([left[splits], right[splits]])
     return depth
 
 

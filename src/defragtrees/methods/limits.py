@@ -341,6 +341,8 @@ def _read_must_use(must_use, names, groups, allowed):
 
 def _check_splits(must_use, forest):
     """Refuse features that no condition can be on."""
+    if not must_use:
+        return
     splits = forest.splits()
     for wanted in must_use:
         if not any(len(splits[j]) for j in wanted):

@@ -206,6 +206,7 @@ def test_public_measures_are_the_promised_ones_with_examples():
         "r2",
         "recall",
         "rmse",
+        "rule_stability",
         "score_table",
         "similarity",
         "stability",

@@ -89,6 +89,7 @@ def simplify(
     n_jobs: int | None = None,
     callback: Callable[..., Any] | None = None,
     verbose: int = 0,
+    stability: int = 0,
     max_calls: int | None = None,
 ) -> DefragClassifier | DefragRegressor:
     """A fitted DefragClassifier or DefragRegressor, as the ensemble asks for.
@@ -160,6 +161,8 @@ def simplify(
         Without refine, called with a record of every iteration.
     verbose : int, default=0
         1 shows a progress bar.
+    stability : int, default=0
+        How often to fit again, to half of the rows, to see which rules come back.
     max_calls : int, optional
         Most rows to ask a model about that cannot be read.
 

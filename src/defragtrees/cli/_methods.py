@@ -26,6 +26,7 @@ LIMITS = (
 )
 FOR_DEFRAG = (
     *FOR_CLASSES,
+    "stability",
     "form",
     "points",
     "points_to_double",
@@ -128,6 +129,13 @@ OPTIONS = {
         help="Share of the training rows that each rule must answer. [default: 0]",
     ),
     **LIMIT_OPTIONS,
+    "stability": click.option(
+        "--stability",
+        type=click.IntRange(min=2),
+        metavar="N",
+        help="Fit again to half of the rows so many times, and tell which rules come "
+        "back.",
+    ),
     "feature_labels": click.option(
         "--feature-labels",
         type=LABELS,

@@ -33,6 +33,7 @@ defragtrees compare model.json data.csv --target y --methods defrag,distilled
     "max_conditions",
     "features",
     "target_is",
+    "stability",
     "feature_labels",
     "class_labels",
 )
@@ -61,7 +62,8 @@ defragtrees compare model.json data.csv --target y --methods defrag,distilled
     type=click.IntRange(min=0),
     metavar="N",
     default=0,
-    help="Also measure how alike the rules are on so many resamples.",
+    help="Also measure how alike rules, answers, features and cuts are on so many "
+    "resamples.",
 )
 @held_out_option("Rows to hold out for the scores.")
 @output_option("Draw error against number of rules; .png, .svg or .pdf.", name="--plot")
@@ -123,7 +125,7 @@ def compared(choices, loaded, methods=None, **options):
 
 def _chosen(methods, choices, forest):
     """The methods; the default one with those settings that only it has."""
-    settings = {name: choices[name] for name in FOR_DEFRAG if choices[name]}
+    settings = {name: choices[name] for name in FOR_DEFRAG if choices.get(name)}
     if not settings:
         return methods
     kind = estimator_for("defrag", forest.outcome)

@@ -73,6 +73,9 @@ def command(inputs, choices, test_size, out, report, as_json):
     say(f"{rules_text(simple.rules_)}\n\n{size_and_errors}")
     if simple.forest_.origin:
         say(f"\n{simple.forest_.origin}")
+    stability = getattr(simple, "stability_", None)
+    if stability is not None:
+        say(f"\n{stability}")
     for path, text in ((out, "The rules are in"), (report, "The report is in")):
         if path is not None:
             say(f"{text} {path}.")
@@ -94,9 +97,16 @@ def _facts(simple, choices, scores, where, seconds):
         "rules_document": simple.rules_.to_dict(),
         "scores": scores,
         "scored_on": where,
+        **_stability(simple),
         "seconds": round(seconds, 3),
         **({"origin": simple.forest_.origin} if simple.forest_.origin else {}),
     }
+
+
+def _stability(simple):
+    """What came back on other rows, where that was asked for."""
+    measured = getattr(simple, "stability_", None)
+    return {} if measured is None else {"stability": measured.to_dict()}
 
 
 def _tables(simple, loaded):

@@ -22,12 +22,13 @@ from defragtrees.methods import METHODS, estimator_for, installed_methods
 from defragtrees.methods.base import Simplifier
 from defragtrees.methods.ensemble import open_model
 from defragtrees.methods.validation import one_seed
-from defragtrees.metrics import stability
+from defragtrees.metrics import rule_stability
 from defragtrees.progress import Progress
 from defragtrees.tables import take_rows
 
 __all__ = ["compare"]
 
+SAME = ("answers", "features", "cuts")  # of two refits
 SIZES = ("n_rules", "n_conditions", "error", "fidelity", "coverage", "overlap")
 
 
@@ -69,7 +70,8 @@ def compare(
     cv : int, optional
         Number of folds of a cross-validation, in place of one split.
     n_resamples : int, default=0
-        If above 1, also measure how alike the rules are on so many resamples.
+        If above 1, also measure how alike rules, answers, features and cuts are on so
+        many resamples; see `metrics.rule_stability`.
     random_state : int, RandomState, Generator or None, default=None
     n_jobs : int or None, default=None
         Threads of each method.
@@ -303,10 +305,14 @@ def _scores(estimator, rows, train, test):
     scores = {name: measured[name] for name in names if name in measured}
     scores["seconds"] = seconds
     if rows.n_resamples:
-        scores["stability"] = stability(
+        measured = rule_stability(
             estimator,
             *rows.take(train),
             n_resamples=rows.n_resamples,
             random_state=estimator.random_state,
         )
+        scores |= {
+            "stability": measured.rules,
+            **{f"same_{name}": getattr(measured, name) for name in SAME},
+        }
     return scores

@@ -11,6 +11,14 @@ from defragtrees.outcome import make_outcome
 
 __all__ = ["Comparison"]
 
+# What is measured on resamples, and how it is headed.
+STABILITY = {
+    "stability": "stability",
+    "same_answers": "same answers",
+    "same_features": "same features",
+    "same_cuts": "same cuts",
+}
+
 
 @dataclass(frozen=True, eq=False)
 class Comparison(render.Tabular):
@@ -67,7 +75,7 @@ class Comparison(render.Tabular):
         header = ["method", "rules", "conditions", *shown.values(), "fidelity"]
         header += ["coverage", "overlap", "seconds"]
         has_stability = any("stability" in row for row in self.entries)
-        header += ["stability"] if has_stability else []
+        header += STABILITY.values() if has_stability else []
         lines = []
         for row in self.entries:
             label = _label(row)
@@ -78,8 +86,9 @@ class Comparison(render.Tabular):
             line += [self._measured(row, name) for name in shown]
             line += [f"{row['fidelity']:.3f}", render.share(row["coverage"])]
             line += [f"{row['overlap']:.2f}", f"{row['seconds']:.2f}"]
-            stability = row.get("stability", math.nan)
-            lines.append(line + ([f"{stability:.2f}"] if has_stability else []))
+            if has_stability:
+                line += [f"{row.get(name, math.nan):.2f}" for name in STABILITY]
+            lines.append(line)
         return header, lines
 
     def _shown(self):

@@ -24,6 +24,7 @@ from defragtrees.methods.limits import (
 from defragtrees.methods.listing import component_rules
 from defragtrees.methods.paper import fit_paper
 from defragtrees.methods.refining import CRITERIA, Refinement
+from defragtrees.methods.refitting import check_in_memory, stability_of
 from defragtrees.methods.settings import (
     FLAG,
     Conflict,
@@ -55,6 +56,7 @@ MADE_BY_FIT = (
     "history_",
     "kept_restart_",
     "n_iter_",
+    "stability_",
 )
 
 
@@ -76,6 +78,7 @@ class _Defrag(Limiting):
     engine: str = setting("auto", Key(ENGINES, "auto"))
     callback: Callable | None = setting(None, None, Function())
     verbose: int = 0
+    stability: int = setting(0, 0, Integer(2))
 
     conflicts: ClassVar[tuple[Conflict, ...]] = (
         *Limiting.conflicts,
@@ -111,6 +114,15 @@ class _Defrag(Limiting):
         ),
     )
     _needs_numbers = False
+
+    def fit_forest(self, forest, X, y=None, sample_weight=None):
+        """`fit` for a caller who has read the ensemble already; see Simplifier."""
+        if self.stability:
+            check_in_memory(X)
+        super().fit_forest(forest, X, y, sample_weight)
+        if self.stability:
+            self.stability_ = stability_of(self, X, y, sample_weight)
+        return self
 
     def _simplify(self, problem, rng):
         limits = self.rule_limits(self.forest_, problem.store.total_weight)

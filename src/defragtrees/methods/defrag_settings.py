@@ -69,6 +69,9 @@ PARAMETERS = """
         the fit.
     verbose : int, default=0
         1 shows a progress bar.
+    stability : int, default=0
+        If above 1, fit again to half of the rows so many times, and tell in
+        `stability_` in how many of these fits each rule came back.
 
     Attributes
     ----------
@@ -83,6 +86,8 @@ PARAMETERS = """
     component_rules_ : tuple of Rule
         Without refine, the components' boxes in no order, as the paper prints them;
         each has its component's answer. Several may hold in a row, or none.
+    stability_ : RuleStability
+        With `stability`: what came back on other rows.
     n_iter_ : int
         Rounds of the search; without refine, iterations of the kept restart.
     posterior_, history_, kept_restart_

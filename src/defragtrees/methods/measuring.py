@@ -101,6 +101,8 @@ class Measuring:
             parts.append(self.forest_.origin)
         if calibration is not None:
             parts.append(calibration_text(rules, calibration.rows(rules), where))
+        if getattr(self, "stability_", None) is not None:
+            parts.append(str(self.stability_))
         return render.Lines("\n\n".join(parts))
 
 

@@ -13,6 +13,7 @@ from defragtrees.metrics.answers import (
     recall,
     rmse,
 )
+from defragtrees.metrics.resampling import rule_stability, stability
 from defragtrees.metrics.rulesets import (
     calibration,
     coverage,
@@ -20,7 +21,6 @@ from defragtrees.metrics.rulesets import (
     fidelity,
     overlap,
     similarity,
-    stability,
 )
 from defragtrees.metrics.totals import score_table
 
@@ -41,6 +41,7 @@ __all__ = [
     "r2",
     "recall",
     "rmse",
+    "rule_stability",
     "score_table",
     "similarity",
     "stability",

@@ -1,16 +1,12 @@
-"""What rule sets are like: error, fidelity, coverage, overlap, likeness, stability."""
+"""What rule sets are like: error, fidelity, coverage, overlap, likeness."""
 
-import itertools
 import math
-import warnings
 
 import numpy as np
-from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from defragtrees.outcome import make_outcome
 from defragtrees.outcome.calibration import calibrate
-from defragtrees.tables import take_rows
 
 __all__ = [
     "calibration",
@@ -19,9 +15,9 @@ __all__ = [
     "covering_count",
     "error",
     "fidelity",
+    "members",
     "overlap",
     "similarity",
-    "stability",
     "trade_off_scores",
 ]
 
@@ -203,7 +199,7 @@ def similarity(first, second, X):
     >>> round(similarity(split(2.5), split(3.5), X), 4)
     0.6042
     """
-    one, two = _members(first, X), _members(second, X)
+    one, two = members(first, X), members(second, X)
     common = one.T @ two
     sizes = one.sum(axis=0)[:, None] + two.sum(axis=0) - common
     alike = common / np.maximum(sizes, 1)
@@ -215,48 +211,6 @@ def similarity(first, second, X):
     return float((there + back) / 2)
 
 
-def _members(rules, X):
+def members(rules, X):
+    """Which rows belong to which rule, as 0 and 1; see `similarity`."""
     return rules.members_held(rules.covers(X)).astype(np.float64)
-
-
-def stability(
-    estimator, X, y=None, sample_weight=None, *, n_resamples=5, random_state=None
-):
-    """How alike the rules are when the rows are drawn anew, from 0 to 1.
-
-    The estimator is fitted on samples of half of the rows, around the same ensemble,
-    and the `similarity` of all pairs of rule sets, on all rows, is averaged.
-
-    Parameters
-    ----------
-    estimator : Simplifier
-        With a fitted ensemble. It is not changed.
-    X : array-like or data frame of shape (n_samples, n_features)
-    y : array-like of shape (n_samples,), optional
-    sample_weight : array-like of shape (n_samples,), optional
-    n_resamples : int, default=5
-        Samples to fit on.
-    random_state : int, RandomState, Generator or None, default=None
-        For drawing the samples; the estimator keeps its own.
-
-    Returns
-    -------
-    float
-    """
-    if isinstance(random_state, np.random.Generator):
-        random_state = int(random_state.integers(2**31))
-    if n_resamples < 2:
-        raise ValueError(f"n_resamples must be at least 2; got {n_resamples!r}.")
-    rng = check_random_state(random_state)
-    n_rows = len(X)
-    rule_sets = []
-    for _ in range(n_resamples):
-        rows = np.sort(rng.choice(n_rows, max(1, n_rows // 2), replace=False))
-        # Not `clone`, which would unfit the ensemble.
-        again = type(estimator)(**estimator.get_params(deep=False))
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", UserWarning)
-            again.fit(*(take_rows(values, rows) for values in (X, y, sample_weight)))
-        rule_sets.append(again.rules_)
-    pairs = itertools.combinations(rule_sets, 2)
-    return float(np.mean([similarity(one, two, X) for one, two in pairs]))

@@ -79,6 +79,11 @@ class Summary:
         return self.rules.outcome
 
     @property
+    def stability(self):
+        """What came back on other rows, if that was measured."""
+        return getattr(self.simplifier, "stability_", None)
+
+    @property
     def has_costs(self):
         """Whether mistakes differ in what they cost."""
         return self.rules.costs is not None or self.rules.threshold is not None

@@ -66,6 +66,7 @@ SECTIONS = (
     Section("rows", "Rows", "The rows, one line each", ".rows"),
     Section("maps", "Maps", "Maps of two features", ".maps"),
     Section("features", "Features", "Which features count", ".features"),
+    Section("stability", "Stability", "What came back", ".stability"),
     Section("overlap", "Overlap", "Coverage and overlap", ".overlap"),
     Section("settings", "Settings", "Settings and how to reproduce", ".settings"),
 )

@@ -76,7 +76,7 @@ def test_categories_have_a_bar_for_each():
     np.testing.assert_allclose(
         bars(ax), [(1 / 3, 2 / 3), (0, 1 / 3), (2 / 3, 1), (0, 0.5)], atol=1e-9
     )
-    assert "x in {Lima, Rome}" in [text.get_text() for text in ax.texts]
+    assert "x is Lima or Rome" in [text.get_text() for text in ax.texts]
 
 
 def test_each_condition_of_many_rules_has_a_cell():

@@ -31,8 +31,8 @@ def write(page):
     header += [f"{kind}, training", "Fidelity, training"]
     return [
         f"<p>Fidelity is {outcome.fidelity_meaning}; error is {outcome.error_meaning}. "
-        "“Training” are the rows that the rules were found on.</p>",
-        f"<p>{isolated(origin)}</p>" if origin else "",
+        "“Training” are the rows that the rules were found on.</p>"
+        + (f"<p>{isolated(origin)}</p>" if origin else ""),
         table(header, _scores(summary), "Error and fidelity", numeric=(1, 2, 3, 4)),
         _answers_table(summary) if outcome.n_classes else _levels_table(summary),
     ]

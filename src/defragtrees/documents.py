@@ -97,9 +97,16 @@ def find_problem(data, schema):
 
 
 def shown(value):
-    """A value in a message, cut where it is long."""
+    """A value in a message, cut where it is long; of an array only its size."""
+    if hasattr(value, "shape") and hasattr(value, "dtype"):
+        shape = " x ".join(map(str, value.shape)) or "one"
+        return (
+            f"{type(value).__name__} with {shape} entries"
+            if value.shape
+            else (repr(value.item()))
+        )
     try:
-        text = repr(value)
+        text = " ".join(repr(value).split())
     except ValueError:  # Python writes no whole numbers of thousands of digits
         text = "a number too long to write"
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."

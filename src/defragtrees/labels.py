@@ -13,6 +13,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 from defragtrees import render
+from defragtrees.documents import shown as in_message
 
 __all__ = [
     "KINDS",
@@ -234,7 +235,7 @@ def checked_labels(labels, keys, what):
     for entry in entries:
         if entry is not None and not (isinstance(entry, str) and entry.strip()):
             raise ValueError(
-                f"{what} must hold texts; got {entry!r}. Write it as text."
+                f"{what} must hold texts; got {in_message(entry)}. Write it as text."
             )
     shown = [str(k) if e is None else e for k, e in zip(keys, entries, strict=True)]
     repeated = [label for label in shown if shown.count(label) > 1]

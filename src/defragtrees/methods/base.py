@@ -27,6 +27,7 @@ from defragtrees.methods.settings import (
     Conflict,
     Integer,
     Jobs,
+    Several,
     check_settings,
     setting,
 )
@@ -60,8 +61,8 @@ class Simplifier(Measuring, BaseEstimator, ABC):
     _: KW_ONLY
     target: str = setting("ensemble", "ensemble", "labels")
     shorten_thresholds: bool = setting(True, *FLAG)
-    feature_labels: Any = None
-    class_labels: Any = None
+    feature_labels: Any = setting(None, None, Several())
+    class_labels: Any = setting(None, None, Several())
     random_state: Any = None
     n_jobs: int | None = setting(None, None, Jobs())
     max_calls: int | None = setting(None, None, Integer(1))

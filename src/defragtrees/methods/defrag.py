@@ -66,7 +66,7 @@ class _Defrag(Limiting):
     form: str = setting("list", Key(FORMS))
     points: str = setting("exact", "exact", "integer")
     brevity: float = setting(0.01, Real(0))
-    augment: str | int = setting("auto", "auto", Integer(0))
+    augment: str | int = setting("auto", "auto", Integer(0, 10**7))
     refine: bool = setting(True, *FLAG)
     n_restarts: int = setting(20, Integer(1))
     inference: str = setting("fab", "fab", "em")
@@ -77,7 +77,7 @@ class _Defrag(Limiting):
     screening: str | bool = setting("auto", "auto", *FLAG)
     engine: str = setting("auto", Key(ENGINES, "auto"))
     callback: Callable | None = setting(None, None, Function())
-    verbose: int = 0
+    verbose: int = setting(0, *FLAG, Integer(0))
     stability: int = setting(0, 0, Integer(2))
 
     conflicts: ClassVar[tuple[Conflict, ...]] = (

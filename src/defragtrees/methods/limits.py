@@ -5,8 +5,7 @@ import math
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
-import numpy as np
-
+from defragtrees.documents import shown
 from defragtrees.methods.base import Simplifier
 from defragtrees.methods.monotone import breaking_pairs
 from defragtrees.methods.settings import (
@@ -14,6 +13,7 @@ from defragtrees.methods.settings import (
     Given,
     Integer,
     Real,
+    Several,
     feature_list,
     feature_numbers,
     setting,
@@ -175,7 +175,7 @@ class Limiting(Simplifier):
     exclude: Any = None
     must_use: Any = None
     monotone: Any = None
-    groups: Any = None
+    groups: Any = setting(None, None, Several())
 
     conflicts: ClassVar[tuple[Conflict, ...]] = (
         Conflict(
@@ -322,9 +322,8 @@ def _read_must_use(must_use, names, groups, allowed):
     """For each entry the features of which one must be used."""
     if must_use is None:
         return ()
-    is_one = isinstance(must_use, (str, int, np.integer))
     wanted = []
-    for item in [must_use] if is_one else must_use:
+    for item in feature_list(must_use, "must_use"):
         numbers = groups.get(item) if isinstance(item, str) else None
         numbers = numbers or feature_numbers([item], names, "must_use")
         possible = numbers if allowed is None else numbers & allowed
@@ -361,7 +360,7 @@ def _read_monotone(monotone, forest, allowed):
     if not hasattr(monotone, "keys") or not monotone:
         raise ValueError(
             "monotone must be a dict from features to -1 or 1; got "
-            f"{monotone!r}. {{'income': -1}} lets answers only fall with income."
+            f"{shown(monotone)}. {{'income': -1}} lets answers only fall with income."
         )
     if forest.outcome.n_classes > 2:
         raise ValueError(

@@ -25,6 +25,7 @@ __all__ = [
     "Jobs",
     "Key",
     "Real",
+    "Several",
     "as_list",
     "check_settings",
     "feature_list",
@@ -94,6 +95,16 @@ class Given:
 
     def accepts(self, value):
         return value is not None
+
+
+class Several:
+    """A dict, or several values one after the other."""
+
+    def accepts(self, value):
+        return isinstance(value, Iterable) and getattr(value, "shape", None) != ()
+
+    def __str__(self):
+        return "a dict or a sequence"
 
 
 class Function:
@@ -173,7 +184,7 @@ got 0.
         allowed, value = one.metadata.get("allowed", ()), getattr(estimator, one.name)
         if allowed and not any(_is_allowed(value, choice) for choice in allowed):
             raise SettingError(
-                f"{one.name} must be {_as_text(allowed)}; got {_shown(value)}."
+                f"{one.name} must be {_as_text(allowed)}; got {shown(value)}."
             )
     for conflict in estimator.conflicts:
         if all(
@@ -181,14 +192,6 @@ got 0.
             for name, choice in conflict.settings.items()
         ):
             raise SettingError(conflict.message)
-
-
-def _shown(value):
-    """A value in a message: numbers and texts as they are, others by what they are."""
-    if getattr(value, "shape", ()) != ():
-        shape = " x ".join(map(str, value.shape))
-        return f"{type(value).__name__} with {shape} entries"
-    return shown(value)
 
 
 def _is_allowed(value, choice):
@@ -225,16 +228,16 @@ def feature_list(features, what):
     """The names and numbers that a setting holds, one or several, as a list."""
     if isinstance(features, str) or _is_integer(features):
         return [features]
-    if not isinstance(features, Iterable):
+    if not Several().accepts(features):
         raise SettingError(
             f"{what} must be a name or a number of a feature, or several of them; got "
-            f"{_shown(features)}."
+            f"{shown(features)}."
         )
     features = list(features)
     for which in features:
         if not (isinstance(which, str) or _is_integer(which)):
             raise SettingError(
-                f"{what} must hold names or numbers of features; got {_shown(which)}."
+                f"{what} must hold names or numbers of features; got {shown(which)}."
             )
     return features
 

@@ -5,6 +5,8 @@ from typing import Any
 
 import numpy as np
 
+from defragtrees.documents import shown
+
 __all__ = ["Decision", "make_decision"]
 
 EDGE = 1e-12  # log-odds are those of a probability that is so far from 0 and from 1
@@ -159,7 +161,7 @@ def _checked_threshold(threshold, n_classes):
     is_number = isinstance(threshold, (int, float, np.integer, np.floating))
     if not is_number or isinstance(threshold, bool) or not 0 < threshold < 1:
         raise ValueError(
-            f"threshold must be a number above 0 and below 1; got {threshold!r}."
+            f"threshold must be a number above 0 and below 1; got {shown(threshold)}."
         )
     return float(threshold)
 
@@ -180,7 +182,7 @@ def _class_weights(labels, rates, class_weight):
     elif not isinstance(class_weight, dict):
         raise ValueError(
             "class_weight must be None, 'balanced' or a dict from class to weight; got "
-            f"{class_weight!r}."
+            f"{shown(class_weight)}."
         )
     else:
         for label, weight in class_weight.items():
@@ -229,7 +231,7 @@ def _numbers(costs):
     except (TypeError, ValueError):
         raise ValueError(
             "costs must be a dict from (true class, answered class) to a number, or a "
-            f"matrix of numbers; got {costs!r}."
+            f"matrix of numbers; got {shown(costs)}."
         ) from None
 
 

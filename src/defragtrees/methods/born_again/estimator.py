@@ -117,7 +117,7 @@ class _BornAgainTree(Simplifier):
     soft: bool = setting(False, *FLAG)
     thresholds: str = setting("data", "data", "ensemble")
     target: str = setting("labels", "ensemble", "labels")
-    verbose: int = 0
+    verbose: int = setting(0, *FLAG, Integer(0))
 
     def _simplify(self, problem, rng):
         given = DEPTHS if self.max_depth is None else as_list(self.max_depth)

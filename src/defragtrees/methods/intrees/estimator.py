@@ -90,7 +90,7 @@ class _InTrees(Simplifier):
     select: bool = setting(False, *FLAG)
     max_rules: int | None = setting(None, None, Integer(1))
     target: str = setting("labels", "ensemble", "labels")
-    verbose: int = 0
+    verbose: int = setting(0, *FLAG, Integer(0))
 
     def _simplify(self, problem, rng):
         target, make_rule = self._ways(problem)

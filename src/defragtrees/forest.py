@@ -247,8 +247,10 @@ class Forest(Predicting, ByValue):
             bool array of shape (n_sets, n_categories + 1), the sets that go left.
         """
         distinct = []
-        feature = np.concatenate([tree.feature for tree in self.trees])
-        threshold = np.concatenate([tree.threshold for tree in self.trees])
+        # A forest may have no trees at all, only a base.
+        nothing = np.empty(0)
+        feature = np.concatenate([nothing, *(tree.feature for tree in self.trees)])
+        threshold = np.concatenate([nothing, *(tree.threshold for tree in self.trees)])
         order = np.argsort(feature, kind="stable")
         threshold, starts = (
             threshold[order],

@@ -17,17 +17,20 @@ def main():
     parser.add_argument("--keep", type=Path, help="folder for the files that failed")
     options = parser.parse_args()
 
+    told = []
+
     def watch(n_done, tally):
+        for case, why in tally.failures[len(told) :]:
+            told.append(case.name)
+            print(f"{case.name}: {why}", flush=True)
+            if options.keep is not None:
+                options.keep.mkdir(exist_ok=True)
+                Path(options.keep, case.name).write_bytes(case.content)
         if n_done % 1000 == 0:
             print(f"{n_done:,} done, {tally.n_failures} failures", file=sys.stderr)
 
     numbers = range(options.first, options.first + options.cases)
     tally = run_cases((make_case(number, options.seed) for number in numbers), watch)
-    for case, why in tally.failures:
-        print(f"{case.name}: {why}")
-        if options.keep is not None:
-            options.keep.mkdir(exist_ok=True)
-            Path(options.keep, case.name).write_bytes(case.content)
     print(tally.text())
     return 1 if tally.failures else 0
 

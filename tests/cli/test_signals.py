@@ -87,6 +87,25 @@ def test_standard_output_can_be_named(command, rules, table, tmp_path):
     assert (tmp_path / "all.txt").read_text("utf-8") == done.stdout
 
 
+def kill_oneself():
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def test_a_killed_worker_is_one_sentence(call, monkeypatch, rules, table):
+    from joblib import Parallel, delayed
+
+    def killed(path):
+        Parallel(n_jobs=2)(delayed(kill_oneself)() for _ in range(4))
+
+    monkeypatch.setattr("defragtrees.cli.predict.read_rules", killed)
+    done = call("predict", rules, table)
+    assert done.code == 2
+    assert done.err == (
+        "defragtrees: A worker process was ended from outside, as where memory is "
+        "short. Run it again with a smaller --jobs; what is done is kept.\n"
+    )
+
+
 def test_cells_that_begin_like_formulas_are_guarded(call, rules, table, tmp_path):
     out = tmp_path / "answers.csv"
     call("predict", rules, table, "--id", "id", "--out", out)

@@ -85,6 +85,8 @@ class _ArrowTable:
         while True:
             try:
                 part, share = next(parts)
+                # Altered bytes may name a label that is not in its list.
+                part.validate(full=True)
             except StopIteration:
                 break
             except (self.arrow.ArrowException, OSError) as error:

@@ -5,6 +5,7 @@ import os
 import sys
 import traceback
 import warnings
+from concurrent.futures import BrokenExecutor
 from contextlib import suppress
 from importlib import import_module
 
@@ -140,6 +141,12 @@ def _tell(error):
         return _fail(error.format_message(), BAD_INPUT)
     if isinstance(error, MemoryError):
         return _fail(f"There is not enough memory. {error}", BAD_INPUT)
+    if isinstance(error, BrokenExecutor):
+        return _fail(
+            "A worker process was ended from outside, as where memory is short. Run it "
+            "again with a smaller --jobs; what is done is kept.",
+            BAD_INPUT,
+        )
     if isinstance(error, OSError) and error.strerror:
         at = "" if error.filename is None else f": {str(error.filename)!r}"
         return _fail(f"{error.strerror}{at}.", BAD_INPUT)

@@ -328,11 +328,20 @@ def test_explain_says_who_answers_and_why():
         "5, by rule 1: size > 1 (it is 2.5) and colour is green (it is green)."
     )
     assert rules.explain([float("nan"), "red"]) == (
-        "7, by rule 2: size <= 1 or missing (it is missing)."
+        "7, by rule 2: size <= 1 or missing (it is missing); not rule 1, which asks "
+        "for size > 1 (it is missing)."
     )
     frame = pd.DataFrame({"size": [3.0, 0.5], "colour": ["red", "blue"]})
-    assert rules.explain(frame.iloc[0]) == "9, by rule 3, as no other rule holds."
-    assert rules.explain(frame)[1] == "7, by rule 2: size <= 1 or missing (it is 0.5)."
+    assert rules.explain(frame.iloc[0]) == (
+        "9, by rule 3, as no other rule holds; not rule 1, which asks for colour is "
+        "green (it is red); not rule 2, which asks for size <= 1 or missing (it is 3)."
+    )
+    assert rules.explain(frame)[1] == (
+        "7, by rule 2: size <= 1 or missing (it is 0.5); not rule 1, which asks for "
+        "size > 1 (it is 0.5)."
+    )
+    leaves = dataclasses.replace(rules, decision="partition")
+    assert leaves.explain(frame.iloc[0]) == "9, by rule 3, as no other rule holds."
     with pytest.raises(ValueError, match="A row needs 'colour'"):
         rules.explain({"size": 1.0})
 

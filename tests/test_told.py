@@ -174,8 +174,9 @@ def test_explain_tells_the_probability_and_how_one_knows():
     rules = two_classes()
     default = dataclasses.replace(rules.default, rates=None)
     assert dataclasses.replace(rules, default=default).explain([0.0]) == (
-        "wait, by rule 2, as no other rule holds. Probability of wait: 75.0 % (the "
-        "ensemble says 80.0 % on average of 80 training rows)."
+        "wait, by rule 2, as no other rule holds; not rule 1, which asks for degrees > "
+        "30 (it is 0). Probability of wait: 75.0 % (the ensemble says 80.0 % on "
+        "average of 80 training rows)."
     )
 
 

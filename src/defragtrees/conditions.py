@@ -10,13 +10,13 @@ import numpy as np
 
 from defragtrees import render
 from defragtrees._values import ByValue
+from defragtrees.intervals import wilson_interval
 from defragtrees.labels import PLAIN, Vocabulary
 from defragtrees.sides import exact_bounds, sides_of, sides_text
 
-__all__ = ["Condition", "Rule", "listed", "wilson_interval"]
+__all__ = ["Condition", "Rule", "listed"]
 
 MEASURED = ("coverage", "answered", "error")  # NaN where nobody measured
-QUANTILE = 1.959963984540054  # of the normal distribution, for 95 %
 
 
 @dataclass(frozen=True)
@@ -228,6 +228,9 @@ class Rule(ByValue):
     quantiles : tuple of two floats, optional
         Of numbers: one in ten of these rows has less than the first, one in ten more
         than the second; of y or, without y, of the ensemble's answers.
+    alone : tuple of float or float, optional
+        Of a rule in a list: share of each class, or the mean, in all training rows in
+        which it holds, those that rules before it answer included.
     points : tuple of float, optional
         What it adds where points add up: to a number, to the log-odds of the second of
         two classes, or to each of more classes.
@@ -245,6 +248,7 @@ class Rule(ByValue):
     rates: tuple[float, ...] | None = None
     ensemble_mean: tuple[float, ...] | float | None = None
     quantiles: tuple[float, float] | None = None
+    alone: tuple[float, ...] | float | None = None
     points: tuple[float, ...] | None = None
 
     # Names and categories for its text; no part of its value.
@@ -316,6 +320,7 @@ class Rule(ByValue):
             "rates": _listed(self.rates),
             "ensemble_mean": _listed(self.ensemble_mean),
             "quantiles": _listed(self.quantiles),
+            **({} if self.alone is None else {"alone": _listed(self.alone)}),
             "points": _listed(self.points),
             "spread": self.spread,
             "weight": self.weight,
@@ -333,29 +338,13 @@ class Rule(ByValue):
             rates=_tupled(data.get("rates")),
             ensemble_mean=_tupled(data.get("ensemble_mean")),
             quantiles=_tupled(data.get("quantiles")),
+            alone=_tupled(data.get("alone")),
             points=_tupled(data.get("points")),
             spread=data["spread"],
             weight=_bound(data.get("weight", 1.0)),
             n_rows=_measured(data.get("n_rows")),
             **{name: _measured(data[name]) for name in MEASURED},
         )
-
-
-def wilson_interval(rate, n_rows):
-    """Wilson's 95 % interval of a rate that was seen in so many rows.
-
-    Examples
-    --------
-    >>> low, high = wilson_interval(212 / 2640, 2640)
-    >>> round(low, 3), round(high, 3)
-    (0.071, 0.091)
-    """
-    z = QUANTILE**2 / n_rows
-    middle = rate + z / 2
-    reach = math.sqrt(z * (rate * (1 - rate) + z / 4))
-    # Rounding must not leave the rate, or what is possible, outside.
-    low = min(max((middle - reach) / (1 + z), 0.0), rate)
-    return low, max(min((middle + reach) / (1 + z), 1.0), rate)
 
 
 def listed(data, name):

@@ -11,9 +11,16 @@ import math
 
 import numpy as np
 
-__all__ = ["Intervals", "kept_scores", "rule_scales", "score_for"]
+__all__ = [
+    "Intervals",
+    "kept_scores",
+    "rule_scales",
+    "score_for",
+    "wilson_interval",
+]
 
 MOST_SCORES = 1000
+QUANTILE = 1.959963984540054  # of the normal distribution, for 95 %
 PRIOR_ROWS = 3.84  # rows with the spread of all rules that each rule is given
 
 
@@ -206,3 +213,20 @@ def _refuse_coverage(coverage, n_scores):
         f"coverage={coverage:g} needs {n_needed} rows to calibrate on; there are "
         f"{n_scores}. Calibrate with more rows, or ask for less coverage."
     )
+
+
+def wilson_interval(rate, n_rows):
+    """Wilson's 95 % interval of a rate that was seen in so many rows.
+
+    Examples
+    --------
+    >>> low, high = wilson_interval(212 / 2640, 2640)
+    >>> round(low, 3), round(high, 3)
+    (0.071, 0.091)
+    """
+    z = QUANTILE**2 / n_rows
+    middle = rate + z / 2
+    reach = math.sqrt(z * (rate * (1 - rate) + z / 4))
+    # Rounding must not leave the rate, or what is possible, outside.
+    low = min(max((middle - reach) / (1 + z), 0.0), rate)
+    return low, max(min((middle + reach) / (1 + z), 1.0), rate)

@@ -94,6 +94,11 @@ def combination_text(rules):
             f"{meaning}.{_scale_text(rules)}"
         )
         return render.plain(text)
+    if any(rules.outcome.differs_alone(rule) for rule in rules.rules):
+        return (
+            "Rules are read in order: one with ! tells of the rows that no rule before "
+            "it answers, and something else of all rows in which it holds."
+        )
     if rules.decision == "standalone" and rules.rules:
         return (
             "Each rule is told of all rows in which it holds; where several hold, the "
@@ -195,6 +200,9 @@ def rule_table(
     if rules.decision != "points" and not outcome.is_error_of_y(rules):
         texts = _measured_texts(rows, "error", outcome.closeness_text)
         measured[outcome.closeness_name] = texts
+    alone = [outcome.alone_text(rule) for rule in rules]
+    if any(outcome.differs_alone(rule) for rule in rules):
+        measured["if read alone"] = alone
     columns |= {name: texts for name, texts in measured.items() if any(texts)}
     cells = zip(*columns.values(), strict=True)
     header = [render.plain(name) for name in columns]
@@ -310,9 +318,23 @@ def _reason_text(rules, row, explanation):
             for k in explanation.averaged
         ]
         return f"{answer}, the mean by rows of {' and '.join(parts)}."
+    refused = _failed_text(rules, row, explanation)
     if number == rules.n_rules:
-        return f"{answer}, by rule {number}, as no other rule holds."
-    return f"{answer}, by rule {number}: {_held_text(rules, row, explanation.rule)}."
+        return f"{answer}, by rule {number}, as no other rule holds{refused}."
+    held = _held_text(rules, row, explanation.rule)
+    return f"{answer}, by rule {number}: {held}{refused}."
+
+
+def _failed_text(rules, row, explanation):
+    """The rules before the one that answers, and by which condition each failed."""
+    if rules.decision != "first":
+        return ""
+    parts = [
+        f"not rule {k + 1}, which asks for {condition.text(*rules.vocabulary)} "
+        f"({_value_text(rules, condition.feature, row)})"
+        for k, condition in explanation.failed
+    ]
+    return "".join(f"; {part}" for part in parts)
 
 
 def _then_told(rules, k):

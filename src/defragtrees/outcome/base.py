@@ -48,6 +48,14 @@ class Wording:
         """The same as columns of a table: from title to texts, one for each rule."""
         return {}
 
+    def differs_alone(self, rule):
+        """Whether a rule of a list would tell something else if it stood first."""
+        return False
+
+    def alone_text(self, rule):
+        """What a rule of a list would tell if it stood first; marked if it differs."""
+        return ""
+
     def basis_text(self, rule, probabilities):
         """How likely an answer is, and how one knows; empty where nobody measured."""
         return ""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from defragtrees.conditions import QUANTILE, wilson_interval
+from defragtrees.intervals import QUANTILE, wilson_interval
 
 __all__ = ["CalibrationSums", "calibrate"]
 

@@ -6,7 +6,11 @@ from typing import ClassVar
 from defragtrees import render
 from defragtrees.outcome.base import Outcome
 
-__all__ = ["ClassWording", "NumberWording"]
+__all__ = ["MARK", "ClassWording", "NumberWording"]
+
+MARK = "!"  # at a rule that would tell something else if it stood first
+LEAST_APART = 0.02  # rates that differ by less are as good as the same
+LEAST_SPREADS = 0.1  # and so are means that differ by less than this share of a spread
 
 
 class ClassWording(Outcome):
@@ -106,7 +110,27 @@ class ClassWording(Outcome):
             "rate": entry(rule.rates),
             "interval": None if rule.interval is None else list(rule.interval[k]),
             "ensemble_mean": entry(rule.ensemble_mean),
+            "alone": entry(rule.alone),
         }
+
+    def differs_alone(self, rule):
+        """Whether the rate of all rows in which it holds is outside its interval."""
+        told = self.told(rule)
+        if rule.alone is None:
+            return False
+        low, high = told["interval"] or (told["ensemble_mean"],) * 2
+        apart = max(low - told["alone"], told["alone"] - high)
+        own = told["rate"] if told["interval"] else told["ensemble_mean"]
+        return apart > 0 and abs(told["alone"] - own) > LEAST_APART
+
+    def alone_text(self, rule):
+        """The rate of all rows in which it holds; marked if it is another one."""
+        told = self.told(rule)
+        own = told["rate"] if told["interval"] is not None else told["ensemble_mean"]
+        if rule.alone is None or math.isnan(own):
+            return ""
+        text = render.share(told["alone"])
+        return "" if text == render.share(own) else _marked(text, self, rule)
 
     def told_text(self, rule, with_class=True):
         """The rate of a class, how many rows it is of, and its interval."""
@@ -115,9 +139,10 @@ class ClassWording(Outcome):
         whose = f" are {self.label_text(told['class'])}" if is_other else ""
         if told["interval"] is not None:
             rate, bounds = told["rate"], render.share_range(*told["interval"])
-            return f"{render.share(rate)}{whose} ({_counts(rule, rate)}, {bounds})"
+            counts = f"{_counts(rule, rate)}, {bounds}{_aside(self, rule)}"
+            return f"{render.share(rate)}{whose} ({counts})"
         if rule.ensemble_mean is not None:
-            n_rows = f"{render.count(rule.n_rows)} rows"
+            n_rows = f"{render.count(rule.n_rows)} rows{_aside(self, rule)}"
             mean = render.share(told["ensemble_mean"])
             return f"{mean}{whose} by the ensemble ({n_rows})"
         if rule.n_rows == 0 and rule.distribution is not None:
@@ -158,6 +183,16 @@ class ClassWording(Outcome):
             n_rows = f"{render.count(rule.n_rows)} training rows"
             return f"{head} (the ensemble says {mean} on average of {n_rows})."
         return f"{head}."
+
+
+def _aside(outcome, rule):
+    """What it would tell alone, to stand behind what it tells."""
+    text = outcome.alone_text(rule)
+    return f"; alone {text}" if text else ""
+
+
+def _marked(text, outcome, rule):
+    return f"{text} {MARK}" if outcome.differs_alone(rule) else text
 
 
 def _counts(rule, rate):
@@ -221,14 +256,29 @@ class NumberWording(Outcome):
         """The quantiles of the rows that a rule answers, and the ensemble's mean."""
         mean = math.nan if rule.ensemble_mean is None else rule.ensemble_mean
         quantiles = None if rule.quantiles is None else list(rule.quantiles)
-        return {"interval": quantiles, "ensemble_mean": mean}
+        alone = math.nan if rule.alone is None else rule.alone
+        return {"interval": quantiles, "ensemble_mean": mean, "alone": alone}
+
+    def differs_alone(self, rule):
+        """Whether the mean of all rows in which it holds is another one."""
+        if rule.alone is None or not rule.spread or not rule.n_rows > 0:
+            return False
+        apart = abs(rule.alone - rule.prediction) / rule.spread
+        return apart > max(2 / math.sqrt(rule.n_rows), LEAST_SPREADS)
+
+    def alone_text(self, rule):
+        """The mean of all rows in which it holds; marked if it is another one."""
+        if rule.alone is None:
+            return ""
+        text = _short(rule.alone)
+        return "" if text == _short(rule.prediction) else _marked(text, self, rule)
 
     def told_text(self, rule, with_class=True):
         """Between which numbers four rows of five are, and of how many rows."""
         if rule.quantiles is None:
             return ""
         bounds, n_rows = self._bounds_text(rule), render.count(rule.n_rows)
-        return f"{bounds} for 80 % of {n_rows} rows"
+        return f"{bounds} for 80 % of {n_rows} rows{_aside(self, rule)}"
 
     def told_columns(self, rules):
         """Between which numbers four rows of five are."""

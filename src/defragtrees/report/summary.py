@@ -35,6 +35,7 @@ class Card:
     parts: tuple[tuple[str, str, str], ...]
     then: str
     told: str  # of its training rows: rate, rows and interval; empty if nobody measured
+    alone: str  # what it is of all rows in which it holds, if that is something else
     ensemble_told: float | None  # what the ensemble says of these on average
     weight: str | None  # of a rule that is averaged
     n_rows: int  # that it answers or, where rules are averaged, in which it holds
@@ -186,7 +187,13 @@ def _told(rules, k):
         mean = row["ensemble_mean"]
     is_measured = mean is not None and not math.isnan(mean)
     told = row["told"] if rules.outcome.n_classes else true_minus(row["told"])
-    return {"told": told, "ensemble_told": mean if is_measured else None}
+    rule, outcome = list(rules)[k], rules.outcome
+    alone = outcome.alone_text(rule) if outcome.differs_alone(rule) else ""
+    return {
+        "told": told,
+        "alone": alone.removesuffix(" !"),
+        "ensemble_told": mean if is_measured else None,
+    }
 
 
 def condition_parts(condition, rules):

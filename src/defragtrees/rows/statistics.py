@@ -40,6 +40,8 @@ class RuleSums:
         ensemble says.
     patterns : PatternSums, optional
         Where rules have a say together, what rows say of those that hold together.
+    alone : array of shape (n_rules, n_outputs), optional
+        Sums of y, or of what the ensemble says, over all rows in which each rule holds.
     """
 
     covered: np.ndarray
@@ -50,6 +52,7 @@ class RuleSums:
     total: float = 0.0
     every: np.ndarray | None = None
     patterns: Any = None
+    alone: np.ndarray | None = None
 
     @classmethod
     def of(cls, rules, shard, values, target, scale):
@@ -88,6 +91,7 @@ class RuleSums:
             float(weight.sum()),
             weight @ told,
             patterns,
+            held.T @ (weight[:, None] * told),
         )
 
     def __add__(self, other):
@@ -100,6 +104,7 @@ class RuleSums:
             self.total + other.total,
             self.every + other.every,
             None if self.patterns is None else self.patterns + other.patterns,
+            self.alone + other.alone,
         )
 
 
@@ -160,7 +165,7 @@ def recounted(rules, sums, answers="kept", decision=None, scoring=EXACT, order=N
     measured = sums.target.measured(sums.target, sums.labels)
     counted = []
     for k, rule in enumerate(rules):
-        entries = _evidence(outcome, sums, k)
+        entries = _evidence(outcome, sums, k) | _alone(rules, sums, k)
         if answers == "target":
             basis = sums.target.basis(k if weight[k] else None)
             entries |= sums.target.answer(outcome, basis, sums.target.spread)
@@ -238,6 +243,14 @@ def _with_say(rules, counted, sums, scoring, signs=None):
         for rule, points in zip(counted, card.points + 0.0, strict=True)
     ]
     return pointed, {"unit": card.unit, "origin": card.origin}
+
+
+def _alone(rules, sums, k):
+    """What a rule of a list would tell if none stood before it, as an entry of it."""
+    if rules.decision != "first" or k >= len(rules.rules) or not sums.covered[k]:
+        return {}
+    values = [round_significant(v) for v in (sums.alone[k] / sums.covered[k]).tolist()]
+    return {"alone": tuple(values) if rules.outcome.n_classes else values[0]}
 
 
 def _evidence(outcome, sums, k):

@@ -109,6 +109,12 @@ def _told(card, outcome):
     if card.ensemble_told is not None and "ensemble" not in card.told:
         tell = rate_text if outcome.n_classes else amount
         second = f" The ensemble says {tell(card.ensemble_told)} on average."
+    if card.alone:
+        alone = card.alone.replace(" %", "\N{NO-BREAK SPACE}%")
+        second += (
+            f" <b>Read alone it would mislead:</b> of all rows in which it holds it is "
+            f"{isolated(alone)}, as rules before it answer some of them."
+        )
     return (
         f'<p class="told"><b>{isolated(first)}</b>{isolated(bracket + rest)}.{second}'
         "</p>"

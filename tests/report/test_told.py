@@ -15,7 +15,11 @@ def told_weather():
     simple, X, y = weather()
     counted = [
         dataclasses.replace(
-            rule, n_rows=10.0, rates=(0.2, 0.8), ensemble_mean=(0.25, 0.75)
+            rule,
+            n_rows=10.0,
+            rates=(0.2, 0.8),
+            ensemble_mean=(0.25, 0.75),
+            alone=None,
         )
         for rule in simple.rules_
     ]

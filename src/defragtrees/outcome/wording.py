@@ -116,7 +116,7 @@ class ClassWording(Outcome):
     def differs_alone(self, rule):
         """Whether the rate of all rows in which it holds is outside its interval."""
         told = self.told(rule)
-        if rule.alone is None:
+        if _is_first(rule):
             return False
         low, high = told["interval"] or (told["ensemble_mean"],) * 2
         apart = max(low - told["alone"], told["alone"] - high)
@@ -127,7 +127,7 @@ class ClassWording(Outcome):
         """The rate of all rows in which it holds; marked if it is another one."""
         told = self.told(rule)
         own = told["rate"] if told["interval"] is not None else told["ensemble_mean"]
-        if rule.alone is None or math.isnan(own):
+        if _is_first(rule) or math.isnan(own):
             return ""
         text = render.share(told["alone"])
         return "" if text == render.share(own) else _marked(text, self, rule)
@@ -183,6 +183,11 @@ class ClassWording(Outcome):
             n_rows = f"{render.count(rule.n_rows)} training rows"
             return f"{head} (the ensemble says {mean} on average of {n_rows})."
         return f"{head}."
+
+
+def _is_first(rule):
+    """Whether no rule before it answers a row in which it holds, as far as is known."""
+    return rule.alone is None or rule.coverage <= rule.answered * (1 + 1e-9)
 
 
 def _aside(outcome, rule):
@@ -261,14 +266,14 @@ class NumberWording(Outcome):
 
     def differs_alone(self, rule):
         """Whether the mean of all rows in which it holds is another one."""
-        if rule.alone is None or not rule.spread or not rule.n_rows > 0:
+        if _is_first(rule) or not rule.spread or not rule.n_rows > 0:
             return False
         apart = abs(rule.alone - rule.prediction) / rule.spread
         return apart > max(2 / math.sqrt(rule.n_rows), LEAST_SPREADS)
 
     def alone_text(self, rule):
         """The mean of all rows in which it holds; marked if it is another one."""
-        if rule.alone is None:
+        if _is_first(rule):
             return ""
         text = _short(rule.alone)
         return "" if text == _short(rule.prediction) else _marked(text, self, rule)

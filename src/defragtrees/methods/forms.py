@@ -19,7 +19,7 @@ from defragtrees.refine.growing import MOST_GROWN, grow_rule
 from defragtrees.refine.objective import LEAST_ERRORS, LEAST_SPREAD
 from defragtrees.refine.points import LogOddsLoss, NumberLoss, PointBoxes
 from defragtrees.refine.standalone import StandaloneBoxes, add_rule
-from defragtrees.refine.starts import boxes_from_tree
+from defragtrees.refine.starts import boxes_from_tree, tree_sizes
 from defragtrees.refine.table import make_table
 from defragtrees.refine.unordered import polish_sets, search_sets
 
@@ -111,7 +111,7 @@ class _Search:
         loss = self.loss.take(rows)
         limits = settings.limits(loss.total_weight)
         starts = []
-        sizes = range(limits.max_rules, 1, -2)
+        sizes = tree_sizes(limits.max_rules)
         for boxes in boxes_from_tree(few, loss.target, loss.weight, sizes):
             boxes = [box for box in boxes if limits.allows_box(few, box)]
             starts.append(self.make(few, loss, boxes))

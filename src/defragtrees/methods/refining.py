@@ -18,7 +18,7 @@ from defragtrees.refine.objective import (
 )
 from defragtrees.refine.rulelist import Limits, RuleBoxes
 from defragtrees.refine.search import polish, search
-from defragtrees.refine.starts import boxes_from_tree
+from defragtrees.refine.starts import boxes_from_tree, tree_sizes
 from defragtrees.refine.table import make_table
 
 __all__ = [
@@ -274,7 +274,7 @@ def _searched(settings, rng, table, loss, rows):
     few, groups = table.coarse(rows, SEARCH_CODES)
     few_loss = loss.take(rows)
     limits = settings.limits(few_loss.total_weight, SLACK)
-    sizes = range(limits.max_rules, 1, -2)
+    sizes = tree_sizes(limits.max_rules)
     starts = boxes_from_tree(few, few_loss.target, few_loss.weight, sizes)
     best, n_rounds = search(few, few_loss, starts, limits)
     lists = [

@@ -3,7 +3,18 @@
 import numpy as np
 from sklearn.tree import DecisionTreeRegressor
 
-__all__ = ["boxes_from_tree"]
+__all__ = ["boxes_from_tree", "tree_sizes"]
+
+
+def tree_sizes(max_rules):
+    """Numbers of leaves to start from: about five, the largest first.
+
+    Examples
+    --------
+    >>> list(tree_sizes(10)), list(tree_sizes(200))
+    ([10, 8, 6, 4, 2], [200, 160, 120, 80, 40])
+    """
+    return range(max_rules, 1, -max(2, max_rules // 5))
 
 
 def boxes_from_tree(table, target, weight, sizes):

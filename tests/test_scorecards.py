@@ -81,7 +81,7 @@ def test_rounding_is_no_worse_than_any_neighbour():
         return float(weight @ np.logaddexp(0, values[:, 0]) - events @ values[:, 0])
 
     points = np.array([[0.8], [-1.3], [0.4], [-0.2]])
-    card = whole_log_odds(held, weight, events, points, nats, points_to_double=3)
+    card = whole_log_odds(held, weight, events, points, nats, 0.0, points_to_double=3)
     unit = math.log(2) / 3
     for k in range(4):
         for step in (-1, 1):

@@ -57,7 +57,7 @@ class Scorecard:
     cost: float = math.inf
 
 
-def whole_log_odds(held, weight, events, points, cost_of, points_to_double=None):
+def whole_log_odds(held, weight, events, points, cost_of, prior, points_to_double=None):
     """Whole points for log-odds.
 
     Parameters
@@ -70,6 +70,8 @@ def whole_log_odds(held, weight, events, points, cost_of, points_to_double=None)
         Exact ones.
     cost_of : callable
         From log-odds of patterns, (n_patterns, 1), to nats.
+    prior : float
+        What draws points to zero, as it did exact ones.
     points_to_double : float, optional
         Points that double the odds. By default unit and origin are fitted, and the base
         has no points.
@@ -77,45 +79,48 @@ def whole_log_odds(held, weight, events, points, cost_of, points_to_double=None)
     if points_to_double is not None:
         unit = math.log(2) / points_to_double
         scale_of = partial(_given_scale, unit)
-        return _descended(held, np.rint(points / unit), scale_of, cost_of)
+        return _descended(held, np.rint(points / unit), scale_of, cost_of, prior)
 
     def scale_of(whole):
         totals = held @ whole
         line = np.hstack([totals, np.ones_like(totals)])
-        slope, level = fit_log_odds(line, weight, events[:, None], np.zeros(2))[0][:, 0]
+        drawn = np.array([prior * (whole[:-1] ** 2).sum(), 0.0])
+        slope, level = fit_log_odds(line, weight, events[:, None], drawn)[0][:, 0]
         if not slope > 0:
             return unit, -float(points[-1, 0]) / unit
         unit_now = short_unit(slope)
         return unit_now, round(-level / unit_now, 1)
 
-    exact, largest = cost_of(held @ points), np.abs(points[:-1]).max(initial=0.0)
+    exact = cost_of(held @ points) + _drawn(points, prior)
+    largest = np.abs(points[:-1]).max(initial=0.0)
     for most in MOST_POINTS:
         unit = largest / most or 1.0
         start = np.rint(points / unit)
         start[-1] = 0.0
-        card = _descended(held, start, scale_of, cost_of, is_base_free=False)
+        card = _descended(held, start, scale_of, cost_of, prior, is_base_free=False)
         if card.cost <= exact + 1e-3 * weight.sum():
             break
     return card
 
 
-def whole_points(held, points, cost_of, slack, fix_unit=float):
+def whole_points(held, points, cost_of, prior, slack, fix_unit=float):
     """Whole points for numbers, or for the shares of many classes.
 
     Parameters
     ----------
-    held, points, cost_of
+    held, points, cost_of, prior
         See `whole_log_odds`.
     slack : float
         How much more than exact points they may cost.
     fix_unit : callable
         From what a point should stand for to what it does.
     """
-    exact, largest = cost_of(held @ points), np.abs(points[:-1]).max(initial=0.0)
+    exact = cost_of(held @ points) + _drawn(points, prior)
+    largest = np.abs(points[:-1]).max(initial=0.0)
     for most in MOST_POINTS[1:]:
         unit = fix_unit(largest / most or 1.0)
         scale_of = partial(_given_scale, unit)
-        card = _descended(held, np.rint(points / unit), scale_of, cost_of)
+        card = _descended(held, np.rint(points / unit), scale_of, cost_of, prior)
         if card.cost <= exact + slack:
             break
     return card
@@ -125,12 +130,18 @@ def _given_scale(unit, whole):
     return unit, 0.0
 
 
-def _descended(held, whole, scale_of, cost_of, is_base_free=True):
+def _drawn(points, prior):
+    """What points cost for not being zero; the base costs nothing."""
+    return 0.5 * prior * float((points[:-1] ** 2).sum())
+
+
+def _descended(held, whole, scale_of, cost_of, prior, is_base_free=True):
     """The scorecard after points were moved by one as long as that lowers its cost."""
 
     def made(whole):
         unit, origin = scale_of(whole)
-        return Scorecard(whole, unit, origin, cost_of((held @ whole - origin) * unit))
+        cost = cost_of((held @ whole - origin) * unit) + _drawn(whole * unit, prior)
+        return Scorecard(whole, unit, origin, cost)
 
     card = made(whole)
     places = [*np.ndindex(whole.shape)]

@@ -55,10 +55,8 @@ class ClassPoints:
 
     def fit_points(self, held, weight, sums):
         """Points by patterns of rules, from sums of class shares; see `additive`."""
-        rates = sums.sum(axis=0) / weight.sum()
-        # What a row at the rate of all rows says of log-odds.
-        bend = max(float(np.max(rates * (1 - rates))), 1e-3)
-        prior = np.append(np.full(held.shape[1] - 1, PRIOR_ROWS * bend), 0.0)
+        drawn = self._prior(weight, sums)
+        prior = np.append(np.full(held.shape[1] - 1, drawn), 0.0)
         if self.n_classes == 2:
             return fit_log_odds(held, weight, sums[:, 1:], prior)[0]
         return fit_shares(held, weight, sums, prior)[0]
@@ -82,14 +80,21 @@ class ClassPoints:
                 return float(weight @ np.logaddexp(0.0, value) - events @ value)
 
             rows = held, weight, events, points, nats
-            return whole_log_odds(*rows, points_to_double)
+            return whole_log_odds(*rows, self._prior(weight, sums), points_to_double)
 
         def nats_of_many(values):
             top = values.max(axis=1)
             scale = top + np.log(np.exp(values - top[:, None]).sum(axis=1))
             return float(weight @ scale - (sums * values).sum())
 
-        return whole_points(held, points, nats_of_many, 2e-3 * weight.sum(), short_unit)
+        prior, slack = self._prior(weight, sums), 2e-3 * weight.sum()
+        return whole_points(held, points, nats_of_many, prior, slack, short_unit)
+
+    @staticmethod
+    def _prior(weight, sums):
+        """What draws points to zero: rows at the rate of all, by what they tell."""
+        rates = sums.sum(axis=0) / weight.sum()
+        return PRIOR_ROWS * max(float(np.max(rates * (1 - rates))), 1e-3)
 
 
 class NumberPoints:
@@ -133,4 +138,6 @@ class NumberPoints:
             return float(weight[filled] @ (values[filled, 0] - center - apart) ** 2)
 
         slack = 5e-3 * float(weight[filled] @ apart**2)
-        return whole_points(held, points, squares, slack, round_unit)
+        # Twice, as a nat is half a square.
+        prior = 2 * PRIOR_ROWS_OF_NUMBERS
+        return whole_points(held, points, squares, prior, slack, round_unit)

@@ -39,6 +39,8 @@ def round_between(low, high, target, is_integer=False, kind=None):
     (0.127, 2.5)
     >>> round_between(2, 3, 2.5, True), round_between(37, 44, 40.2, True)
     (2.0, 40.0)
+    >>> round_between(3.7, 3.8, 3.75)  # not a digit more than the values have
+    3.7
     >>> round_between(9.99, 10, 9.995)  # below 10
     9.999999999999998
     """
@@ -80,8 +82,9 @@ def _nearest_multiple(low, high, target, step):
     if size == 1.0 and low.is_integer() and high.is_integer():
         allowed = width  # between whole numbers it is a whole number
     candidates = [_multiple(k, step) for k in (first, first + 1)]
-    if width <= size / 10:
-        allowed = width  # a small gap, one of whose ends is a very round number
+    if width <= size / 10 or candidates == [low, high]:
+        # One end is a very round number, or both are neighbours on a scale of steps.
+        allowed = width
     near = [c for c in candidates if low <= c <= high and abs(c - target) <= allowed]
     # An end is what a row has; a number between is better, if there is one.
     return min(near, key=lambda c: (c == high, abs(c - target)), default=None)

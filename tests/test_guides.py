@@ -9,7 +9,9 @@ import pytest
 DOCS = Path(__file__).parents[1] / "docs"
 
 
-@pytest.mark.parametrize(("guide", "least"), [("probabilities", 20), ("forms", 20)])
+@pytest.mark.parametrize(
+    ("guide", "least"), [("probabilities", 20), ("forms", 20), ("reading", 12)]
+)
 def test_every_example_of_the_guide_is_true(guide, least):
     pytest.importorskip("pandas", reason="the guides have data frames")
     with warnings.catch_warnings():

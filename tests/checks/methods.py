@@ -56,6 +56,8 @@ def check_text_is_the_model(estimator, X, y):
     text, names = str(model.rules_), model.rules_.feature_names
     by_hand = answer_by_hand
     together = {"average": average_by_hand, "points": sum_by_hand}
+    if model.rules_.decision == "standalone" and not model.rules_.classes:
+        together["standalone"] = mean_by_hand
     if model.rules_.decision in together:
         labels = [str(label) for label in model.rules_.classes or ()]
         by_hand = functools.partial(together[model.rules_.decision], labels=labels)
@@ -91,6 +93,19 @@ def average_by_hand(text, names, row, labels):
     if list(totals) == [""]:
         return totals[""] / total
     return max(totals, key=lambda label: totals[label])
+
+
+def mean_by_hand(text, names, row, labels):
+    """The same for numbers where all rules that hold count by their rows."""
+    *rules, otherwise = rule_lines(text)
+    said = [said_by_hand(line, names, row) for line in rules]
+    said = [one for one in said if one is not None] or [
+        said_by_hand(otherwise, names, row)
+    ]
+    values = [float(one.partition(": ")[0]) for one in said]
+    n_rows = [float(one.split(" of ")[-1].split()[0].replace(",", "")) for one in said]
+    products = (value * n for value, n in zip(values, n_rows, strict=True))
+    return sum(products) / sum(n_rows)
 
 
 def sum_by_hand(text, names, row, labels):

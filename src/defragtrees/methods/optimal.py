@@ -248,6 +248,7 @@ def _guess_cuts(problem, columns, depth, n_cuts, seed, n_jobs):
         N_GUESSES,
         max_depth=depth + 1,
         max_features=0.5,
+        bootstrap=False,  # a row of weight two is a row given twice
         random_state=seed,
         n_jobs=n_jobs,
     )

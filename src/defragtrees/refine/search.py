@@ -4,7 +4,7 @@ from defragtrees.refine.insertion import insert_rule
 from defragtrees.refine.moves import descend, remove_rule, tidy
 from defragtrees.refine.rulelist import RuleBoxes
 
-__all__ = ["polish", "search"]
+__all__ = ["grow_and_cut", "keep", "polish", "search"]
 
 N_PROMISING = 2
 POLISH_ROUNDS = 4
@@ -30,6 +30,28 @@ def search(table, loss, starts, limits, n_rounds=1):
     best = {1: RuleBoxes(table, loss, ())}
     for rules in _promising(table, loss, starts, limits):
         keep(best, descend(rules, limits), limits)
+    return grow_and_cut(best, limits, insert_rule, n_rounds)
+
+
+def grow_and_cut(best, limits, insert, n_rounds):
+    """Make each list longer and shorter by a rule, while that finds cheaper ones.
+
+    Parameters
+    ----------
+    best : dict from number of rules to RuleBoxes, PointBoxes or StandaloneBoxes
+        Changed in place.
+    limits : Limits
+    insert : callable
+        From a list and limits to one with one more rule, or None.
+    n_rounds : int
+        At most.
+
+    Returns
+    -------
+    best : dict
+    n_done : int
+        Rounds that it took.
+    """
     grown, cut = {}, {}
     n_done = 0
     while n_done < n_rounds:
@@ -39,7 +61,7 @@ def search(table, loss, starts, limits, n_rounds=1):
             # A list that has been tried before has nothing new to give.
             if n in best and grown.get(n) is not best[n]:
                 grown[n] = best[n]
-                longer = insert_rule(best[n], limits)
+                longer = insert(best[n], limits)
                 if longer is not None:
                     keep(best, descend(tidy(longer, limits), limits), limits)
         for n in range(limits.max_rules, 2, -1):

@@ -1,7 +1,7 @@
 """The search for sets without an order, whose objective knows who answers a row."""
 
 from defragtrees.refine.moves import descend, remove_rule, tidy
-from defragtrees.refine.search import keep
+from defragtrees.refine.search import grow_and_cut, keep
 
 __all__ = ["polish_sets", "search_sets"]
 
@@ -29,28 +29,10 @@ def search_sets(empty, starts, limits, insert, n_rounds=2):
     n_done : int
         Rounds that it took.
     """
-    best, tried_longer, tried_shorter = {1: empty}, {}, {}
+    best = {1: empty}
     for rules in starts:
         keep(best, descend(tidy(rules, limits), limits), limits)
-    n_done = 0
-    while n_done < n_rounds:
-        n_done += 1
-        before = {n: rules.cost for n, rules in best.items()}
-        for n in range(1, limits.max_rules):
-            # A set that has been tried before has nothing new to give.
-            if n in best and tried_longer.get(n) is not best[n]:
-                tried_longer[n] = best[n]
-                longer = insert(best[n], limits)
-                if longer is not None:
-                    keep(best, descend(tidy(longer, limits), limits), limits)
-        for n in range(limits.max_rules, 2, -1):
-            if n in best and tried_shorter.get(n) is not best[n]:
-                tried_shorter[n] = best[n]
-                shorter = tidy(remove_rule(best[n]), limits)
-                keep(best, descend(shorter, limits), limits)
-        if before == {n: rules.cost for n, rules in best.items()}:
-            break
-    return best, n_done
+    return grow_and_cut(best, limits, insert, n_rounds)
 
 
 def polish_sets(sets, limits):

@@ -17,6 +17,8 @@ FLOORS = {
     "sides": 0,
     "labels": 0,
     "dates": 0,
+    "edits": 0,
+    "rule_checks": 0,
     "round_numbers": 0,
     "errors": 0,
     "files": 0,

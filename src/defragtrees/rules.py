@@ -6,7 +6,6 @@ rest. In other sets all rules that hold have a say: each is true by itself, or h
 points that add up, or a weight in a mean.
 """
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,11 +16,18 @@ from defragtrees._values import ByValue
 from defragtrees.answering import Answering
 from defragtrees.conditions import Condition, Rule, listed
 from defragtrees.documents import check_rules
+from defragtrees.edits import Edit, edit_lines
 from defragtrees.errors import ModelFileError
 from defragtrees.files import read_json, to_json, write_atomic
 from defragtrees.intervals import Intervals
 from defragtrees.labels import WORDS, Worded
 from defragtrees.outcome import make_outcome
+from defragtrees.rule_checks import (
+    check_conditions,
+    check_decision,
+    check_points,
+    is_finite,
+)
 from defragtrees.sentences import (
     combination_text,
     decision_text,
@@ -80,6 +86,8 @@ class RuleSet(Answering, Intervals, Worded, ByValue):
     unit, origin : float
         Where points add up, what a total stands for: `(total - origin) * unit` is the
         number, or the log-odds of the second of two classes.
+    edits : tuple of Edit
+        What people changed after the fit, in order.
 
     Examples
     --------
@@ -108,6 +116,7 @@ class RuleSet(Answering, Intervals, Worded, ByValue):
     feature_kinds: tuple[str | None, ...] | None = None
     unit: float = 1.0
     origin: float = 0.0
+    edits: tuple[Edit, ...] = ()
 
     def __post_init__(self):
         names = tuple(self.feature_names)
@@ -116,6 +125,7 @@ class RuleSet(Answering, Intervals, Worded, ByValue):
             raise ValueError("Feature names must be texts.")
         self._set("feature_names", names)
         self._set("categories", categories)
+        self._set("edits", tuple(self.edits))
         self._set("costs", self.costs and tuple(map(tuple, self.costs)))
         for name, words in self.checked_words().items():
             self._set(name, words)
@@ -135,12 +145,12 @@ class RuleSet(Answering, Intervals, Worded, ByValue):
         if self.interval_scores is not None:
             self.outcome.check_scores(self.interval_scores)
         for rule in self:
-            _check_conditions(rule, names, categories)
+            check_conditions(rule, names, categories)
             self.outcome.check_rule(rule, not self.is_list)
-            if not (_is_finite(rule.weight) and rule.weight >= 0):
+            if not (is_finite(rule.weight) and rule.weight >= 0):
                 raise ValueError(f"A weight must be from 0; got {rule.weight!r}.")
-        _check_points(self)
-        _check_decision(self)
+        check_points(self)
+        check_decision(self)
 
     def _set(self, name, value):
         object.__setattr__(self, name, value)
@@ -252,10 +262,12 @@ class RuleSet(Answering, Intervals, Worded, ByValue):
         )
 
     def __str__(self):
-        return "\n".join(filter(None, [*rule_lines(self), combination_text(self)]))
+        lines = [*rule_lines(self), combination_text(self), *edit_lines(self.edits)]
+        return "\n".join(filter(None, lines))
 
     def _repr_html_(self):
-        notes = filter(None, [combination_text(self), decision_text(self)])
+        edits = "; ".join(edit_lines(self.edits)).replace(":; -", ":")
+        notes = filter(None, [combination_text(self), decision_text(self), edits])
         return render.html_table(*rule_table(self), " ".join(notes))
 
     def to_dict(self):
@@ -276,6 +288,7 @@ class RuleSet(Answering, Intervals, Worded, ByValue):
             **self.words_dict(),
             "unit": self.unit,
             "origin": self.origin,
+            **({"edits": [e.to_dict() for e in self.edits]} if self.edits else {}),
         }
 
     @classmethod
@@ -299,6 +312,7 @@ class RuleSet(Answering, Intervals, Worded, ByValue):
                 **{name: data.get(name) for name in WORDS},
                 unit=data.get("unit", 1.0),
                 origin=data.get("origin", 0.0),
+                edits=tuple(map(Edit.from_dict, data.get("edits") or ())),
             )
         except ModelFileError:
             raise
@@ -318,81 +332,5 @@ class RuleSet(Answering, Intervals, Worded, ByValue):
         return cls.from_dict(read_json(path))
 
 
-def _check_conditions(rule, names, categories):
-    features = [condition.feature for condition in rule.conditions]
-    if len(set(features)) < len(features):
-        raise ValueError("A rule must have one condition for each feature.")
-    for condition in rule.conditions:
-        feature, places = condition.feature, condition.categories
-        if not 0 <= feature < len(names):
-            raise ValueError(f"A rule asks about feature {feature}.")
-        labels = categories[feature]
-        if places is None:
-            continue
-        if labels is None or not all(0 <= c <= len(labels) for c in places):
-            raise ValueError(
-                f"A rule asks {names[feature]!r} for categories that it does not "
-                f"have: {places!r}."
-            )
-
-
 def _scores(values):
     return None if values is None else tuple(map(float, values))
-
-
-def _check_points(rules):
-    """Refuse points where none add up, or other than one for each column of them."""
-    is_sum, n_points = rules.decision == "points", rules.outcome.n_points
-    for rule in rules:
-        points = rule.points
-        if (points is not None) != is_sum:
-            raise ValueError(
-                "Each rule must have points where they add up, and none elsewhere; got "
-                f"points={points!r} with decision={rules.decision!r}."
-            )
-        if is_sum and not (len(points) == n_points and all(map(_is_finite, points))):
-            raise ValueError(
-                f"A rule must have {n_points} points, each a finite number; got "
-                f"{points!r}."
-            )
-    if not (_is_finite(rules.unit) and rules.unit > 0 and _is_finite(rules.origin)):
-        raise ValueError(
-            "unit must be a number above 0, and origin a number; got "
-            f"{rules.unit!r} and {rules.origin!r}."
-        )
-    if rules.decision == "standalone" and rules.default.weight != 0:
-        raise ValueError(
-            "The default of standalone rules answers where no rule holds, so its "
-            f"weight must be 0; got {rules.default.weight!r}."
-        )
-
-
-def _check_decision(rules):
-    """Refuse a threshold or costs that are not what the rules answer by."""
-    if rules.threshold is None and rules.costs is None:
-        return
-    if not rules.outcome.n_classes or rules.decision == "average":
-        raise ValueError(
-            "threshold and costs need rules for classes of which one answers; got "
-            f"rules for a {rules.task} with decision={rules.decision!r}."
-        )
-    if not rules.has_probabilities:
-        raise ValueError("threshold and costs need the distribution of each rule.")
-    if rules.decision == "points":
-        return
-    distributions = np.array([rule.distribution for rule in rules], dtype=np.float64)
-    chosen = rules.outcome.decision(rules.threshold, rules.costs).choose(distributions)
-    for rule, place in zip(rules, chosen.tolist(), strict=True):
-        if rule.prediction != rules.classes[place]:
-            raise ValueError(
-                "Each rule must answer what its distribution says by threshold or "
-                f"costs; one says {rules.classes[place]!r} and answers "
-                f"{rule.prediction!r}. Replace its prediction too."
-            )
-
-
-def _is_finite(value):
-    try:
-        return math.isfinite(value)
-    except TypeError:
-        return False

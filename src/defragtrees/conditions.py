@@ -123,7 +123,7 @@ class Condition:
             return None
         if labels is None:
             labels = [f"category {c}" for c in range(max(self.categories) + 1)]
-        texts = [render.label(label) for label in labels]
+        texts = [render.category(label) for label in labels]
         if any(c >= len(labels) for c in self.categories):
             # Categories that the ensemble does not know are accepted too, so what the
             # condition says is which known ones are not.

@@ -1,6 +1,7 @@
 """The exceptions of this library; each is also a built-in one that callers know."""
 
 __all__ = [
+    "ConditionTextError",
     "MissingPackageError",
     "ModelFileError",
     "SettingError",
@@ -40,3 +41,7 @@ class SettingError(ValueError):
 
 class MissingPackageError(ImportError):
     """An optional package that is needed and not installed; names the extra."""
+
+
+class ConditionTextError(ValueError):
+    """A text is no condition; the message marks the place with [here]."""

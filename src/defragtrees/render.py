@@ -5,6 +5,7 @@ from html import escape
 __all__ = [
     "Lines",
     "Tabular",
+    "category",
     "count",
     "html_table",
     "label",
@@ -43,6 +44,10 @@ class Tabular:
 
 # What stands between categories, and must not be taken for one.
 SEPARATORS = (", ", " and ", " or ", " nor ", ": ")
+# What conditions say themselves, of which the same holds.
+WORDS = ("missing", "not missing", "anything", "impossible")
+STARTS = ("not ", "neither ", "none of ", "'", '"')
+SIGNS = (" <= ", " >= ", " < ", " > ", " is ")
 
 
 def number(value):
@@ -92,6 +97,24 @@ def label(value):
     """
     text = str(value)
     return repr(text) if any(sign in text for sign in SEPARATORS) else text
+
+
+def category(value):
+    """A category in a condition; quoted where it could be taken for anything else.
+
+    Examples
+    --------
+    >>> category("red"), category("missing"), category("not red")
+    ('red', "'missing'", "'not red'")
+    """
+    text = str(value)
+    is_plain = text.isprintable() and text == text.strip() != ""
+    # With its neighbours in a sentence, as a word at its end may join the next one.
+    among = f" {text} "
+    is_more = any(sign in among for sign in (*SEPARATORS, *SIGNS))
+    if is_more or not is_plain or text in WORDS or among[1:].startswith(STARTS):
+        return repr(text)
+    return text
 
 
 def plain(text):

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from defragtrees import metrics as metrics
     from defragtrees import plots as plots
     from defragtrees.comparison import Comparison, compare
+    from defragtrees.differences import diff
     from defragtrees.errors import (
         MissingPackageError,
         ModelFileError,
@@ -60,6 +61,7 @@ __all__ = [
     "Tree",
     "UnsupportedEnsembleError",
     "compare",
+    "diff",
     "read_forest",
     "simplify",
     "simplify_path",
@@ -68,6 +70,7 @@ __all__ = [
 # A name is loaded when it is first used: importing the package loads nothing else.
 NAMES = {
     "comparison": ("Comparison", "compare"),
+    "differences": ("diff",),
     "errors": ("MissingPackageError", "ModelFileError", "UnsupportedEnsembleError"),
     "forest": ("Forest", "Tree"),
     "methods.born_again": ("BornAgainTreeClassifier", "BornAgainTreeRegressor"),

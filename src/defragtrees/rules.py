@@ -16,6 +16,7 @@ from defragtrees._values import ByValue
 from defragtrees.answering import Answering
 from defragtrees.conditions import Condition, Rule, listed
 from defragtrees.documents import check_rules
+from defragtrees.editing import Editing
 from defragtrees.edits import Edit, edit_lines
 from defragtrees.errors import ModelFileError
 from defragtrees.files import read_json, to_json, write_atomic
@@ -46,7 +47,7 @@ DECISIONS = ("first", "partition", "average", "standalone", "points")
 
 
 @dataclass(frozen=True, eq=False)
-class RuleSet(Answering, Intervals, Worded, ByValue):
+class RuleSet(Answering, Editing, Intervals, Worded, ByValue):
     """Rules that answer every row.
 
     Parameters

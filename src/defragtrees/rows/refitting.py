@@ -1,0 +1,111 @@
+"""Rules with the answers and the evidence of other rows; their conditions stay."""
+
+import dataclasses
+
+import numpy as np
+from sklearn.utils.validation import _check_sample_weight, column_or_1d
+
+from defragtrees.edits import Edit
+from defragtrees.render import plural
+from defragtrees.rows.shards import Shard
+from defragtrees.rows.statistics import RuleSums, recounted
+from defragtrees.rules import RuleSet
+
+__all__ = ["checked_rows", "recount_rows", "refit"]
+
+
+def refit(
+    rules: RuleSet, X, y, sample_weight=None, *, answers: str = "told"
+) -> RuleSet:
+    """The same conditions with what these rows say of them; see `RuleSet.refit`.
+
+    Examples
+    --------
+    >>> from defragtrees import Condition, Rule
+    >>> rules = RuleSet((Rule((Condition(0, lower=20.0),), 9.0),), Rule((), 1.0),
+    ...                 ("degrees",), "regression")
+    >>> rules = refit(rules, [[21], [22], [23], [1], [2], [3]], [5, 6, 7, 1, 2, 3])
+    >>> [rule.prediction for rule in rules], rules.edits[0].text
+    ([5.895, 2.105], 'counted anew on 6 rows')
+    """
+    if answers not in ("told", "kept"):
+        raise ValueError(f"answers must be 'told' or 'kept'; got {answers!r}.")
+    matrix, y, weight = checked_rows(rules, X, y, sample_weight)
+    made = recount_rows(rules, matrix, y, weight, answers)
+    text = f"counted anew on {plural(len(matrix), 'row')}"
+    return dataclasses.replace(made, edits=(*rules.edits, Edit("refit", text)))
+
+
+def checked_rows(rules, X, y, sample_weight=None):
+    """Rows as encoded numbers, class numbers or numbers, and weights; all checked.
+
+    Parameters
+    ----------
+    rules : RuleSet
+    X : array-like or data frame of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,)
+    sample_weight : array-like of shape (n_samples,), optional
+    """
+    matrix, outcome = rules.encode(X), rules.outcome
+    if y is None:
+        raise ValueError(
+            "y is needed to count rules anew; got None. Pass what is true of the rows."
+        )
+    y = outcome.check(column_or_1d(y, warn=True))
+    if len(y) != len(matrix):
+        raise ValueError(
+            f"X and y must have equally many rows; got {len(matrix)} and {len(y)}."
+        )
+    weight = _check_sample_weight(
+        sample_weight, matrix, dtype=np.float64, ensure_non_negative=True
+    )
+    kept = weight > 0
+    return matrix[kept], outcome.encode(y[kept]), weight[kept]
+
+
+def recount_rows(rules, matrix, target, weight, answers="told"):
+    """Rules with the answers, and what else is told, of checked rows."""
+    targets = {"answers": target, "labels": target}
+    if rules.classes:
+        targets["probabilities"] = rules.outcome.indicators(target)
+    shard = Shard(np.empty((len(matrix), 0), np.uint8), targets, weight, matrix)
+    sums = RuleSums.of(rules, shard, None, "labels", None)
+    # Averaged rules keep their weights; a mean by weight has no evidence to draw in.
+    how = "target" if rules.decision == "average" and answers == "told" else answers
+    decision = (
+        rules.outcome.decision(rules.threshold, rules.costs) if rules.classes else None
+    )
+    made = recounted(_without_scores(rules), sums, how, decision)
+    if rules.decision == "points" and answers == "told":
+        made = _on_scale(made, rules)
+    # No ensemble was asked.
+    told = [dataclasses.replace(rule, ensemble_mean=None) for rule in made]
+    return dataclasses.replace(made, rules=tuple(told[:-1]), default=told[-1])
+
+
+def _without_scores(rules):
+    return dataclasses.replace(rules, interval_scores=None)
+
+
+def _on_scale(made, before):
+    """Points on the scale that they had, whole if they were."""
+    if (before.unit, before.origin) == (1.0, 0.0):
+        return made
+    is_whole = all(float(p).is_integer() for rule in before for p in rule.points)
+
+    def scaled(rule, origin):
+        points = [value * made.unit / before.unit + origin for value in rule.points]
+        return dataclasses.replace(
+            rule, points=tuple(float(round(p)) if is_whole else p for p in points)
+        )
+
+    base = dataclasses.replace(
+        made.default, points=tuple(p - made.origin for p in made.default.points)
+    )
+    return dataclasses.replace(
+        made,
+        rules=tuple(scaled(rule, 0.0) for rule in made.rules),
+        default=scaled(base, before.origin),
+        unit=before.unit,
+        origin=before.origin,
+    )

@@ -1,0 +1,374 @@
+"""Rules as people change them: what they answer, say and still know."""
+
+import dataclasses
+import functools
+import math
+
+import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+from defragtrees import Condition, Rule, RuleSet, diff, simplify
+from defragtrees.errors import ConditionTextError
+
+NAMES = ("income", "age", "city")
+CITIES = ("Oslo", "Rome", "Lima")
+EVIDENCE = {
+    "rates": (0.25, 0.75),
+    "n_rows": 40.0,
+    "coverage": 0.5,
+    "answered": 0.4,
+    "error": 0.1,
+    "ensemble_mean": (0.3, 0.7),
+}
+
+
+def measured(conditions, answer, shares=(0.5, 0.5), **more):
+    return Rule(tuple(conditions), answer, shares, **EVIDENCE, **more)
+
+
+def loans(**settings):
+    rich = measured([Condition(0, lower=40000.0)], "good", (0.1, 0.9))
+    young = measured([Condition(1, upper=24.0, is_integer=True)], "bad", (0.8, 0.2))
+    south = measured([Condition(2, categories=(1, 2)), Condition(0, upper=9000.0)],
+                     "bad", (0.7, 0.3))  # fmt: skip
+    rest = measured([], "good", (0.4, 0.6))
+    return RuleSet(
+        (rich, young, south), rest, NAMES, "classification", ("bad", "good"),
+        (None, None, CITIES), **settings,
+    )  # fmt: skip
+
+
+def rows(n=400, seed=0):
+    rng = np.random.default_rng(seed)
+    X = np.column_stack(
+        [
+            rng.uniform(0, 60000, n).round(),
+            rng.integers(18, 60, n),
+            rng.integers(0, 3, n),
+        ]
+    ).astype(object)
+    X[:, 2] = [CITIES[int(place)] for place in X[:, 2]]
+    good = (X[:, 0].astype(float) > 30000) | (rng.random(n) < 0.2)
+    return X, np.where(good, "good", "bad")
+
+
+def texts(rules):
+    return [rule.text() for rule in rules]
+
+
+def is_counted(rules):
+    return [not math.isnan(rule.n_rows) for rule in rules]
+
+
+def test_a_dropped_rule_is_gone_and_later_rules_know_nothing_of_their_rows():
+    rules = loans().drop(2)
+    assert texts(rules) == [
+        "income > 40000",
+        "(city is Rome or Lima) and income <= 9000",
+        "otherwise",
+    ]
+    assert is_counted(rules) == [True, False, False]
+    assert [rule.coverage for rule in rules] == [0.5] * 3
+    assert rules.rules[1].rates is None
+    assert rules.rules[1].ensemble_mean is None
+    assert rules.rules[1].distribution == (0.7, 0.3)
+    assert [e.to_dict() for e in rules.edits] == [
+        {
+            "action": "drop",
+            "rule": 2,
+            "text": "dropped rule 2: if age <= 24 then bad",
+        }
+    ]
+
+
+def test_replaced_conditions_are_what_the_text_says():
+    rules = loans().replace(1, "income <= 40000 and city is not Oslo")
+    assert texts(rules)[0] == "income <= 40000 and city is not Oslo"
+    assert is_counted(rules) == [False] * 4
+    assert math.isnan(rules.rules[0].coverage)
+    assert [rule.coverage for rule in rules.rules[1:]] == [0.5, 0.5]
+    assert rules.edits[0].text == (
+        "rule 1: income > 40000 became income <= 40000 and city is not Oslo"
+    )
+    assert rules.predict([[10.0, 30.0, "Rome"], [10.0, 30.0, "Oslo"]]).tolist() == [
+        "good",
+        "good",
+    ]
+
+
+@pytest.mark.parametrize("condition", [2, "income"])
+def test_one_condition_can_be_replaced(condition):
+    rules = loans().replace(3, "income <= 8000", condition)
+    assert texts(rules)[2] == "(city is Rome or Lima) and income <= 8000"
+    with pytest.raises(ValueError, match="it would have two on 'city'"):
+        loans().replace(3, "city is Oslo", condition)
+
+
+def test_whole_numbers_stay_whole():
+    changed = loans().replace(2, "age < 30").rules[1].conditions[0]
+    assert changed == Condition(1, upper=29.0, is_integer=True)
+
+
+def test_a_condition_can_be_removed_but_the_last_one():
+    rules = loans().remove(3, "city")
+    assert texts(rules)[2] == "income <= 9000"
+    assert rules.edits[0].action == "remove"
+    with pytest.raises(ValueError, match="rule 1 has no other"):
+        loans().remove(1, 1)
+
+
+def test_rules_move_and_keep_what_is_still_true():
+    rules = loans().move(3, 2)
+    assert texts(rules)[1:3] == [
+        "(city is Rome or Lima) and income <= 9000",
+        "age <= 24",
+    ]
+    assert is_counted(rules) == [True, False, False, True]
+    again = loans().reorder([1, 3, 2])
+    assert again.rules == rules.rules
+    assert again.edits[0].text == "put the rules into the order 1, 3, 2"
+    # The order among those before it changes nothing for the third.
+    assert is_counted(loans().reorder([2, 1, 3])) == [False, False, True, True]
+
+
+def test_an_answer_is_changed_and_probabilities_stay():
+    rules = loans().answer(2, "good")
+    assert rules.predict([[10.0, 20.0, "Oslo"]]).tolist() == ["good"]
+    assert rules.rules[1].distribution == (0.8, 0.2)
+    assert rules.rules[1].rates == (0.25, 0.75)
+    assert math.isnan(rules.rules[1].error)
+    assert rules.edits[0].text == "rule 2 answers good, not bad: if age <= 24"
+    assert loans().answer(4, "bad").default.prediction == "bad"
+    with pytest.raises(ValueError, match=r"answer one of .*; got 'fine'"):
+        loans().answer(2, "fine")
+    by_threshold = dataclasses.replace(loans(), threshold=0.55)
+    with pytest.raises(ValueError, match="it follows from probabilities"):
+        by_threshold.answer(2, "good")
+
+
+def test_what_is_no_rule_or_condition_is_refused():
+    for number in (0, 4, -1, 1.5, "1", True):
+        with pytest.raises(ValueError, match=r"number from 1 to 3; got"):
+            loans().drop(number)
+    with pytest.raises(ValueError, match="order must have each of the rules"):
+        loans().reorder([1, 2])
+    with pytest.raises(ValueError, match=r"one of .'age'.; got 'income'"):
+        loans().remove(2, "income")
+    with pytest.raises(ConditionTextError, match=r"\[here\]incme"):
+        loans().replace(1, "incme <= 3")
+
+
+def test_edits_are_kept_in_order_and_in_the_file(tmp_path):
+    rules = loans().drop(2).replace(1, "income > 50000").answer(2, "good")
+    rules.save(tmp_path / "rules.json")
+    again = RuleSet.load(tmp_path / "rules.json")
+    assert again == rules
+    assert [edit.action for edit in again.edits] == ["drop", "replace", "answer"]
+
+
+def test_a_tree_without_a_leaf_is_a_list():
+    low = Rule((Condition(0, upper=1.0),), 1.0)
+    high = Rule((Condition(0, lower=1.0),), 2.0)
+    tree = RuleSet((low, high), Rule((), 0.0), ("a",), "regression",
+                   decision="partition")  # fmt: skip
+    rules = tree.drop(2)
+    assert rules.decision == "first"
+    assert rules.predict([[0.0], [2.0]]).tolist() == [1.0, 0.0]
+
+
+@functools.cache
+def fitted(form="list", task="classes", **settings):
+    X, y = rows()
+    X = np.column_stack([X[:, :2].astype(float), X[:, 0].astype(float) % 7])
+    if task == "numbers":
+        y = X[:, 0] / 1000 + (X[:, 1] > 40)
+        ensemble = RandomForestRegressor(10, random_state=0, min_samples_leaf=5)
+    else:
+        ensemble = RandomForestClassifier(10, random_state=0, min_samples_leaf=5)
+    estimator = simplify(
+        ensemble.fit(X, y), X, y, form=form, max_rules=4, random_state=0, **settings
+    )
+    return estimator, X, y
+
+
+CASES = [
+    (form, task)
+    for form in ("list", "standalone", "points")
+    for task in ("classes", "numbers")
+]
+
+
+def told(rules):
+    return [
+        (rule.conditions, rule.prediction, rule.distribution, rule.rates, rule.n_rows,
+         rule.weight, rule.points)
+        for rule in rules
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize(("form", "task"), CASES)
+def test_counted_anew_on_the_same_rows_rules_are_the_same(form, task):
+    estimator, X, y = fitted(form, task)
+    rules = estimator.rules_.refit(X, y)
+    assert told(rules) == told(estimator.rules_)
+    assert rules.interval_scores == estimator.rules_.interval_scores
+    assert rules.edits[0].text == "counted anew on 400 rows"
+    assert all(rule.ensemble_mean is None for rule in rules)
+
+
+@pytest.mark.parametrize(("form", "task"), CASES)
+def test_counted_anew_on_other_rows_rules_tell_of_them(form, task):
+    estimator, X, y = fitted(form, task)
+    half = slice(None, 150)
+    rules = estimator.rules_.refit(X[half], y[half])
+    held = rules.covers(X[half])
+    members = rules.members_held(held)
+    assert [rule.n_rows for rule in rules] == members.sum(axis=0).tolist()
+    if task == "classes":
+        for k, rule in enumerate(rules):
+            assert rule.rates[1] == pytest.approx(
+                (y[half][members[:, k]] == "good").mean()
+            )
+    kept = estimator.rules_.refit(X[half], y[half], answers="kept")
+    assert kept.predict(X).tolist() == estimator.rules_.predict(X).tolist()
+    assert [rule.n_rows for rule in kept] == members.sum(axis=0).tolist()
+
+
+def test_weights_count_as_rows_given_twice():
+    estimator, X, y = fitted()
+    weight = np.where(np.arange(400) < 100, 2.0, 1.0)
+    weight[390:] = 0
+    twice = np.r_[np.arange(390), np.arange(100)]
+    by_weight = estimator.rules_.refit(X, y, weight)
+    assert told(by_weight) == told(estimator.rules_.refit(X[twice], y[twice]))
+
+
+def test_points_keep_their_scale():
+    estimator, X, y = fitted("points", points="integer")
+    rules = estimator.rules_
+    for before in (rules, rules.scaled(20, points=600, odds=50)):
+        after = before.refit(X[:200], y[:200])
+        assert (after.unit, after.origin) == (before.unit, before.origin)
+        assert all(float(p).is_integer() for rule in after for p in rule.points)
+        exact = fitted("points")[0].rules_.refit(X[:200], y[:200])
+        exact = dataclasses.replace(exact, rules=exact.rules)
+        assert after.predict_proba(X).shape == exact.predict_proba(X).shape
+
+
+def test_rows_that_cannot_be_counted_are_refused():
+    rules, X, y = fitted()[0].rules_, *fitted()[1:]
+    with pytest.raises(ValueError, match="y is needed to count rules anew"):
+        rules.refit(X, None)
+    with pytest.raises(ValueError, match="equally many rows; got 400 and 3"):
+        rules.refit(X, y[:3])
+    with pytest.raises(ValueError, match="labels that the ensemble does not know"):
+        rules.refit(X, ["fine"] * 400)
+    with pytest.raises(ValueError, match="at least one non-zero number"):
+        rules.refit(X, y, np.zeros(400))
+    with pytest.raises(ValueError, match="answers must be 'told' or 'kept'"):
+        rules.refit(X, y, answers="new")
+
+
+@pytest.mark.parametrize(("form", "task"), CASES)
+def test_kept_rules_stay_and_others_are_found_anew(form, task):
+    estimator, X, y = fitted(form, task)
+    before = estimator.rules_.replace(1, "x2 <= 40 and x1 > 100")
+    rules = before.improve(X, y, keep=[1], max_rules=4, random_state=0)
+    assert rules.rules[0].conditions == before.rules[0].conditions
+    assert rules.decision == before.decision
+    assert 2 < rules.n_rules <= 4
+    assert rules.edits[-1].text == "kept rule 1, searched for others on 400 rows"
+    assert told(rules.refit(X, y)) == told(rules)
+    alone = dataclasses.replace(before, rules=before.rules[:1]).refit(X, y)
+    error = rules.outcome.error
+    assert error(y, rules.predict(X)) < error(y, alone.predict(X))
+    again = before.improve(X, y, keep=[1], max_rules=4, random_state=0)
+    assert again == rules
+
+
+def test_improve_says_what_it_cannot_do():
+    estimator, X, y = fitted()
+    rules = estimator.rules_
+    with pytest.raises(ValueError, match="keep has numbers of rules, from 1 to"):
+        rules.improve(X, y, keep=[99])
+    with pytest.raises(ValueError, match="room for the 2 rules to keep"):
+        rules.improve(X, y, keep=[1, 2], max_rules=2)
+    with pytest.raises(ValueError, match="improve keeps the form 'list'"):
+        rules.improve(X, y, keep=[1], form="points")
+    averaged = RuleSet((), Rule((), 2.0), ("a",), "regression", decision="average")
+    with pytest.raises(ValueError, match="Fit the method again instead"):
+        averaged.improve([[1.0]], [1.0], keep=[])
+
+
+def test_all_rules_kept_are_only_counted_anew():
+    estimator, X, y = fitted()
+    rules = estimator.rules_
+    numbers = range(1, rules.n_rules)
+    assert told(rules.improve(X, y, keep=numbers)) == told(rules)
+
+
+def test_improve_speaks_of_categories_by_name():
+    X, y = rows()
+    pandas = pytest.importorskip("pandas")
+    frame = pandas.DataFrame(
+        {
+            "city": pandas.Categorical(X[:, 2], categories=["Lima", "Oslo", "Rome"]),
+            "income": X[:, 0].astype(float),
+            "age": X[:, 1].astype(float),
+        }
+    )
+    y = np.where((frame.city == "Rome") & (frame.age > 30), "good", "bad")
+    rules = loans().improve(frame, y, keep=[2], random_state=0)
+    assert rules.categories == (None, None, CITIES)
+    assert (rules.predict(frame) == y).mean() > 0.9
+    assert any("city is" in text and "Rome" in text for text in texts(rules))
+
+
+def test_diff_says_in_words_what_changed():
+    before = loans()
+    after = before.drop(2).replace(1, "income > 50000").answer(3, "bad")
+    assert str(diff(before, after)).splitlines() == [
+        "rule 2 is gone: if age <= 24 then bad",
+        "rule 1: income > 40000 became income > 50000",
+        "rule 3 (was 4) answers bad, was good: otherwise",
+    ]
+    assert str(diff(before, before)) == "The rules are the same."
+    assert not diff(before, before)
+    moved = diff(before, dataclasses.replace(before, rules=before.rules[::-1]))
+    assert [change.kind for change in moved.changes] == ["moved", "moved"]
+    new = diff(dataclasses.replace(before, rules=before.rules[:1]), before)
+    assert [(c.kind, c.after) for c in new.changes] == [("new", 2), ("new", 3)]
+
+
+def test_diff_counts_rows_that_are_answered_otherwise():
+    X, y = rows()
+    before, after = loans(), loans().replace(1, "income > 50000")
+    found = diff(before, after, X, y)
+    changed = before.predict(X) != after.predict(X)
+    assert found.is_changed.tolist() == changed.tolist()
+    assert found.measures["n_changed"] == changed.sum() > 0
+    assert found.measures["error_after"] == pytest.approx(
+        (after.predict(X) != y).mean()
+    )
+    assert sum(n for *_, n in found.moves) == changed.sum()
+    assert f"{changed.sum()} rows of 400" in str(found)
+    assert "<table>" in found._repr_html_()
+    assert found.to_dict()["measures"]["n_rows"] == 400
+
+
+def test_diff_of_numbers_tells_by_how_much():
+    estimator, X, y = fitted("points", "numbers")
+    rules = estimator.rules_
+    found = diff(rules, rules.answer(1, rules.rules[0].points[0] + 2), X, y)
+    held = rules.covers(X)[:, 0]
+    assert found.measures["mean_change"] == pytest.approx(2 * held.mean())
+    assert "differ by" in str(found)
+
+
+def test_diff_refuses_other_answers():
+    other = RuleSet((), Rule((), 2.0), ("a",), "regression")
+    with pytest.raises(ValueError, match="for the same answers"):
+        diff(loans(), other)
+    with pytest.raises(TypeError, match="diff needs two rule sets; got dict"):
+        diff(loans(), {})

@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 DATA ?= ../shared/data
 
-.PHONY: demo test lint types fuzz soak bench scale quality reproduce clean
+.PHONY: demo docs linkcheck test lint types fuzz soak bench scale quality reproduce clean
 
 $(VENV)/pip.stamp:
 	$(PYTHON) -m venv $(VENV)
@@ -17,6 +17,10 @@ $(VENV)/core.stamp: pyproject.toml $(VENV)/pip.stamp
 
 $(VENV)/test.stamp: pyproject.toml $(VENV)/pip.stamp
 	$(BIN)/python -m pip install --quiet -e '.[test]'
+	touch $@ $(VENV)/core.stamp
+
+$(VENV)/docs.stamp: pyproject.toml $(VENV)/pip.stamp
+	$(BIN)/python -m pip install --quiet -e '.[docs]'
 	touch $@ $(VENV)/core.stamp
 
 demo: $(VENV)/core.stamp
@@ -43,6 +47,14 @@ bench: $(VENV)/test.stamp
 	DEFRAGTREES_DATA=$(DATA) $(BIN)/python -m benchmarks.harvest_solvers
 	$(BIN)/python -m benchmarks.rivals --data $(DATA)
 
+docs: $(VENV)/docs.stamp
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx -W --keep-going \
+		-q -b html docs docs/_build/html
+	$(BIN)/python docs/check_site.py docs/_build/html
+
+linkcheck: $(VENV)/docs.stamp
+	$(BIN)/python -m sphinx -q -b linkcheck docs docs/_build/links
+
 fuzz: $(VENV)/test.stamp
 	$(BIN)/python -m tests.fuzz --cases 20000 --seed 0 --keep fuzz-failures
 
@@ -59,4 +71,4 @@ reproduce: $(VENV)/test.stamp
 	$(BIN)/defragtrees reproduce --data-home $(DATA) --out reproduction
 
 clean:
-	rm -rf $(VENV) demo-report.html .mypy_cache .pytest_cache .ruff_cache
+	rm -rf $(VENV) docs/_build docs/api/generated docs/gallery demo-report.html .mypy_cache .pytest_cache .ruff_cache

@@ -24,6 +24,7 @@ from defragtrees.datasets import (
     _places,
     load,
     load_sample,
+    load_table,
 )
 from defragtrees.datasets._known import KNOWN
 from defragtrees.datasets._tables import pack, unpack
@@ -644,3 +645,28 @@ def test_the_whole_of_spambase_passes_as_a_download(openml):
         pytest.skip("spambase.csv.gz is not in the folder DEFRAGTREES_DATA")
     openml.offer("spambase", np.column_stack([whole.X, whole.y]), {1.0: "1", 0.0: "0"})
     assert load("spambase") == whole
+
+
+@pytest.mark.parametrize(
+    ("name", "shape", "first", "n_missing"),
+    [
+        ("credit", (4454, 13), "paid", 455),
+        ("energy", (768, 8), 15.55, 0),
+        ("heart", (303, 13), "healthy", 6),
+        ("homes", (932, 8), 59222, 0),
+        ("spambase", (2000, 57), "spam", 0),
+    ],
+)
+def test_tables_come_with_words_gaps_and_named_classes(name, shape, first, n_missing):
+    pytest.importorskip("pandas")
+    X, y = load_table(name)
+    assert X.shape == shape
+    assert y.iloc[0] == first
+    assert X.isna().sum().sum() == n_missing
+    assert "target" not in X
+    assert y.notna().all()
+
+
+def test_another_table_is_refused_with_the_names_that_there_are():
+    with pytest.raises(ValueError, match=r"'heart', 'homes'.*got 'titanic'"):
+        load_table("titanic")

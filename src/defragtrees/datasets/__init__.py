@@ -6,6 +6,7 @@ from numbers import Integral
 import numpy as np
 
 from defragtrees.datasets._dataset import Dataset
+from defragtrees.datasets._frames import load_table
 from defragtrees.datasets._known import KNOWN
 from defragtrees.datasets._places import DatasetNotFoundError, find, read_bundled
 from defragtrees.datasets._tables import DatasetFileError, unpack
@@ -16,6 +17,7 @@ __all__ = [
     "DatasetNotFoundError",
     "load",
     "load_sample",
+    "load_table",
 ]
 
 SAMPLES = {"energy": "energy.csv.gz", "spambase": "spambase_sample.csv.gz"}

@@ -30,7 +30,7 @@ ensemble_ : the ensemble that was simplified
     n_calls_ : int
         How many rows a model was asked about that cannot be read.
     n_features_in_ : int
-    feature_names_in_ : array of shape (n_features_in_,)
+    feature_names_in_ : array of shape (n_features,)
         Only if X had names.""",
 }
 

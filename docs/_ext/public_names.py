@@ -1,0 +1,79 @@
+"""Everything public: the names of `__all__`, and the methods that people call.
+
+What is listed here is in the reference, and has an example in its docstring
+(`tests/test_site.py`).
+"""
+
+import inspect
+from importlib import import_module
+
+__all__ = ["MODULES", "methods_of", "public_objects", "shown_methods"]
+
+MODULES = (
+    "defragtrees",
+    "defragtrees.metrics",
+    "defragtrees.plots",
+    "defragtrees.export",
+    "defragtrees.report",
+    "defragtrees.datasets",
+)
+# Names that rooms of the package call one another by; people have no use for them.
+INTERNAL = {
+    "axis_names",
+    "calibrated",
+    "checked_words",
+    "class_index",
+    "edges",
+    "encode",
+    "find_format",
+    "finish_sums",
+    "fit_forest",
+    "most_rules",
+    "named",
+    "predict_target",
+    "reopen",
+    "rule_limits",
+    "shown_names",
+    "sides",
+    "sum_start",
+    "validate_rows",
+    "validate_target",
+    "values_of",
+    "with_scores",
+    "words_dict",
+}
+INTERNAL_ENDINGS = ("_encoded", "_from_raw", "_held")
+
+
+def is_internal(name):
+    """Whether a name is for the package itself."""
+    return name.startswith("_") or name in INTERNAL or name.endswith(INTERNAL_ENDINGS)
+
+
+def public_objects():
+    """Yield the full name and the object of each public function and class."""
+    for module in MODULES:
+        room = import_module(module)
+        for name in room.__all__:
+            thing = getattr(room, name)
+            if callable(thing) and not is_internal(name):
+                yield f"{module}.{name}", thing
+
+
+def methods_of(kind):
+    """Names of the methods of a class that are written in this package."""
+    names = []
+    for name, thing in inspect.getmembers(kind, callable):
+        module = getattr(thing, "__module__", None) or ""
+        if module.startswith("defragtrees") and not is_internal(name):
+            names.append(name)
+    return names
+
+
+def shown_methods():
+    """For each public class, by its full name, the methods to show."""
+    return {
+        name: methods_of(thing)
+        for name, thing in public_objects()
+        if inspect.isclass(thing)
+    }

@@ -1,0 +1,79 @@
+"""How Sphinx builds the site: `make docs`."""
+
+import sys
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path[:0] = [str(HERE / "_ext"), str(HERE.parent)]
+
+from public_names import shown_methods  # noqa: E402
+
+from defragtrees import __version__  # noqa: E402
+
+project = "defragtrees"
+author = "the authors of defragtrees"
+copyright = author
+release = version = __version__
+language = "en"
+
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "sphinx.ext.autosummary",
+    "numpydoc",
+    "sphinx_copybutton",
+    "sphinx_design",
+    "sphinx_gallery.gen_gallery",
+    "gallery_texts",
+    "mathml",
+]
+source_suffix = {".rst": "restructuredtext", ".md": "markdown"}  # stubs are the first
+exclude_patterns = ["_build", "_ext", "**/*.ipynb"]
+nitpicky = False
+templates_path = ["_templates"]
+
+myst_enable_extensions = ["colon_fence", "deflist", "dollarmath", "fieldlist"]
+myst_heading_anchors = 3
+html_math_renderer = "mathml"
+
+autosummary_generate = True
+autosummary_context = {"shown_methods": shown_methods()}
+autodoc_typehints = "none"  # the docstrings say it
+numpydoc_class_members_toctree = False
+numpydoc_show_class_members = False
+numpydoc_xref_param_type = False
+
+sphinx_gallery_conf = {
+    "examples_dirs": ["../examples/stories"],
+    "gallery_dirs": ["gallery"],
+    "filename_pattern": r"\.py$",  # all of them run
+    "abort_on_example_error": True,
+    "download_all_examples": False,
+    "min_reported_time": 0,
+    "remove_config_comments": True,
+    "show_memory": False,
+    "show_signature": False,
+    "write_computation_times": False,
+    "within_subsection_order": "FileNameSortKey",
+}
+
+copybutton_prompt_text = r">>> |\.\.\. |\$ "
+copybutton_prompt_is_regexp = True
+
+html_theme = "pydata_sphinx_theme"
+html_title = "defragtrees"
+html_static_path = ["_static"]
+html_css_files = ["site.css"]
+html_show_sourcelink = False
+html_theme_options = {
+    "show_toc_level": 2,
+    "navigation_depth": 2,
+    "navbar_align": "left",
+    "header_links_before_dropdown": 6,
+    "pygments_light_style": "a11y-high-contrast-light",
+    "pygments_dark_style": "a11y-high-contrast-dark",
+    "footer_start": ["copyright"],
+    "footer_end": ["sphinx-version"],
+    "navbar_end": ["theme-switcher"],
+    "secondary_sidebar_items": ["page-toc"],
+}

@@ -1,0 +1,43 @@
+"""
+Three wines: more than two classes
+==================================
+
+178 wines from one region of Italy, pressed from three kinds of grapes, and thirteen
+things that a laboratory measured. Which of them tell the grapes apart?
+"""
+
+from sklearn.datasets import load_wine
+from sklearn.ensemble import ExtraTreesClassifier
+from sklearn.model_selection import train_test_split
+
+from defragtrees import plots, simplify
+
+data = load_wine(as_frame=True)
+y = data.target.map({0: "Barolo", 1: "Grignolino", 2: "Barbera"})
+X, X_test, y, y_test = train_test_split(data.data, y, random_state=1, stratify=y)
+forest = ExtraTreesClassifier(min_samples_leaf=3, random_state=0).fit(X, y)
+
+# %%
+# With more than two classes a rule tells how often the class that it answers is seen.
+labels = {"color_intensity": "colour", "od280/od315_of_diluted_wines": "dilution"}
+simple = simplify(
+    forest, X, y, max_rules=5, max_conditions=2, feature_labels=labels, random_state=0
+)
+print(simple.summary(X_test, y_test))
+
+# %%
+# What each rule asks of each measurement; the bar is the part of the wines that passes.
+plots.feature_heat_map(simple.rules_, X)
+
+# %%
+# Two measurements as a map, cut at the rules' own numbers.
+plots.regions(simple.rules_, X, y)
+
+# %%
+# Each line is a wine. In colour: those that the first rule answers.
+plots.parallel_coordinates(simple.rules_, X, rule=0)
+
+# %%
+# All classes have a probability, also those that a rule does not answer.
+for name, told in zip(simple.classes_, simple.predict_proba(X_test)[0], strict=True):
+    print(f"{name:11} {told:.1%}")

@@ -1,0 +1,56 @@
+"""
+The figures of the paper
+========================
+
+The library starts from S. Hara and K. Hayashi, *Making Tree Ensembles Interpretable:
+A Bayesian Model Selection Approach*. Its first figures show a chessboard with a tenth
+of the labels wrong: what a forest makes of it, and what few rules do.
+"""
+
+import numpy as np
+import pandas as pd
+from sklearn.ensemble import RandomForestClassifier
+
+from defragtrees import NodeHarvestClassifier, plots, simplify
+from defragtrees.datasets import load
+
+data = load("synthetic1", n_samples=1000, random_state=0)
+X = pd.DataFrame(data.X, columns=data.feature_names)
+y = np.where(data.y == 1, "odd", "even")
+forest = RandomForestClassifier(5, min_samples_leaf=10, random_state=0).fit(X, y)
+
+# %%
+# What five trees see: a region is what ends in the same leaf of every tree.
+print(f"{plots.count_regions(forest):,} regions")
+plots.forest_regions(forest, X, y)
+
+# %%
+# The paper's method
+# ------------------
+#
+# With ``refine=False`` the paper's mixture is fitted: it starts with ten components and
+# drains those that are not needed.
+paper = simplify(forest, X, y, refine=False, random_state=0)
+print(paper.rules_)
+plots.regions(paper.rules_, X, y)
+
+# %%
+# How the fit went: the bound of each restart, and how many components are left.
+plots.convergence(paper)
+
+# %%
+# Our default
+# -----------
+#
+# A search for the short list that says most of what the forest believes.
+simple = simplify(forest, X, y, random_state=0)
+print(simple.rules_)
+plots.regions(simple.rules_, X, y)
+
+# %%
+# Node Harvest
+# ------------
+#
+# One of the paper's rivals: many boxes that are averaged, the paler the less weight.
+harvest = NodeHarvestClassifier(forest, max_rules=8, random_state=0).fit(X, y)
+plots.rule_panels(harvest.rules_, X, y)

@@ -1,0 +1,63 @@
+"""
+A score to add up by hand
+=========================
+
+At a bedside or at a counter nobody runs a model, but everybody can add small numbers.
+A scorecard has a few yes-or-no questions with whole points, and a table from the
+total to the risk.
+"""
+
+from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.ensemble import RandomForestClassifier
+from sklearn.model_selection import train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+
+from defragtrees import metrics, plots, simplify
+from defragtrees.datasets import load_table
+from defragtrees.export import export
+
+X, y = load_table("heart")
+X, X_test, y, y_test = train_test_split(X, y, random_state=0, stratify=y)
+words = make_column_selector(dtype_exclude="number")
+steps = make_column_transformer((OneHotEncoder(), words), remainder="passthrough")
+forest = RandomForestClassifier(min_samples_leaf=3, random_state=0)
+model = make_pipeline(steps, forest).fit(X, y)
+
+# %%
+card = simplify(
+    model,
+    X,
+    y,
+    form="points",
+    points="integer",
+    max_rules=6,
+    max_conditions=1,
+    random_state=0,
+)
+print(card.rules_)
+
+# %%
+plots.scorecard(card.rules_)
+
+# %%
+# From a total to a risk, told and observed on new patients:
+for line in metrics.score_table(card.rules_, X_test, y_test):
+    print(
+        f"{line['low']:4.0f} to {line['high']:3.0f}: {line['n_rows']:3d} patients, "
+        f"told {line['told']:5.1%}, observed {line['observed']:5.1%}"
+    )
+
+# %%
+plots.score_risk(card.rules_, X_test, y_test)
+
+# %%
+# How much is lost by one-question rules and whole points?
+scores = card.evaluate(X_test, y_test)
+print(
+    f"AUC of the card {scores['auc']:.3f}, of the forest {scores['ensemble_auc']:.3f}"
+)
+
+# %%
+# As a table for a document:
+print(export(card.rules_, "markdown"))

@@ -1,0 +1,39 @@
+"""
+A model that cannot be read is asked
+====================================
+
+Nobody can read cuts out of a neural network. So it is asked: for the rows that there
+are, and for new ones near them. The rules then imitate its answers, and say that they
+do.
+"""
+
+from sklearn.datasets import load_breast_cancer
+from sklearn.model_selection import train_test_split
+from sklearn.neural_network import MLPClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from defragtrees import plots, simplify
+
+data = load_breast_cancer(as_frame=True)
+columns = [name for name in data.data if name.startswith("worst")]
+X, y = data.data[columns], data.target_names[data.target]
+X, X_test, y, y_test = train_test_split(X, y, random_state=0)
+network = MLPClassifier((30,), alpha=1.0, max_iter=2000, random_state=0)
+network = make_pipeline(StandardScaler(), network).fit(X, y)
+print(f"The network errs on {1 - network.score(X_test, y_test):.1%} of new tumours.")
+
+# %%
+# At most 5,000 questions, as if each one cost money.
+simple = simplify(
+    network, X, y, max_rules=6, max_conditions=3, max_calls=5000, random_state=0
+)
+print(simple.summary(X_test, y_test))
+
+# %%
+# The two columns that the rules ask about most. The areas are exact, as the rules are
+# all that there is to know.
+plots.regions(simple.rules_, X_test, y_test)
+
+# %%
+print(f"The network was asked about {simple.n_calls_:,} rows.")

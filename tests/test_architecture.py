@@ -27,6 +27,7 @@ FLOORS = {
     "errors": 0,
     "files": 0,
     "_optional": 0,
+    "_types": 0,
     "_values": 0,
     "answering": 0,
     "columns": 0,

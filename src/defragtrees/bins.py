@@ -6,10 +6,13 @@ the last bin.
 """
 
 import math
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
+from defragtrees._types import Flags, Floats, Places, Rows, Values
 from defragtrees._values import ByValue, freeze
 from defragtrees.conditions import Condition
 from defragtrees.round_numbers import round_between
@@ -44,7 +47,7 @@ class ThresholdGrid(ByValue):
     counts: tuple[np.ndarray, ...] | None = None
     ranges: tuple[tuple[float, float] | None, ...] | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         splits = tuple(_as_split(values) for values in self.splits)
         counts = self.counts or tuple(np.ones(len(values), int) for values in splits)
         object.__setattr__(self, "splits", splits)
@@ -56,27 +59,27 @@ class ThresholdGrid(ByValue):
                 raise ValueError("Thresholds must be sorted and distinct.")
 
     @property
-    def n_features(self):
+    def n_features(self) -> int:
         """Number of features."""
         return len(self.splits)
 
     @property
-    def n_bins(self):
+    def n_bins(self) -> Places:
         """Number of bins of each feature, the bin for missing values included."""
         return np.array(
             [len(v) + 2 if v.ndim == 1 else v.shape[1] + 1 for v in self.splits], int
         )
 
     @property
-    def dtype(self):
+    def dtype(self) -> np.dtype[Any]:
         """The smallest type that holds every bin number."""
         return np.min_scalar_type(int(self.n_bins.max(initial=1)) - 1)
 
-    def is_categorical(self, feature):
+    def is_categorical(self, feature: int) -> bool:
         """Whether the bins of this feature are categories."""
         return self.splits[feature].ndim == 2
 
-    def bin(self, X):
+    def bin(self, X: Rows) -> "Binned":
         """Number of thresholds below each value; missing values get the last bin.
 
         Parameters
@@ -90,7 +93,7 @@ class ThresholdGrid(ByValue):
             codes[:, j] = self.bin_column(j, X[:, j])
         return Binned(codes, self)
 
-    def bin_column(self, feature, column):
+    def bin_column(self, feature: int, column: Floats) -> Places:
         """Bin numbers of the values of one feature, as `bin` gives them."""
         values = self.splits[feature]
         missing = np.isnan(column)
@@ -101,7 +104,7 @@ class ThresholdGrid(ByValue):
         code = np.minimum(code, values.shape[1] - 1)
         return np.where(missing, values.shape[1], code)
 
-    def condition(self, feature, accepts):
+    def condition(self, feature: int, accepts: Flags) -> Condition:
         """What it says of a feature that only some of its bins are accepted.
 
         Parameters
@@ -135,7 +138,9 @@ class ThresholdGrid(ByValue):
         is_integer = integers is not None
         return Condition(feature, lower, upper, missing=missing, is_integer=is_integer)
 
-    def conditions(self, sides, has_missing=None):
+    def conditions(
+        self, sides: Iterable[tuple[int, Any]], has_missing: Flags | None = None
+    ) -> tuple[Condition, ...]:
         """The conditions that some sides make together, one for each feature.
 
         Parameters
@@ -161,7 +166,7 @@ class ThresholdGrid(ByValue):
                 accepts[-1] &= has_missing[feature]
         return tuple(self.condition(j, accepted[j]) for j in sorted(accepted))
 
-    def without_integers(self, features):
+    def without_integers(self, features: Iterable[int]) -> "ThresholdGrid":
         """The same grid; conditions on these features are as on any numbers."""
         if self.ranges is None:
             return self
@@ -170,7 +175,9 @@ class ThresholdGrid(ByValue):
         )
         return ThresholdGrid(self.splits, self.counts, ranges)
 
-    def shorten(self, X, kinds=None):
+    def shorten(
+        self, X: Rows, kinds: Sequence[str | None] | None = None
+    ) -> "ThresholdGrid":
         """A grid with round thresholds on which no row of X changes its side.
 
         Thresholds that separate the same two neighbouring values become one, whose
@@ -187,7 +194,12 @@ class ThresholdGrid(ByValue):
         values = [np.unique(column[~np.isnan(column)]) for column in columns]
         return self.shorten_between(values, [integer_range(v) for v in values], kinds)
 
-    def shorten_between(self, values, ranges=None, kinds=None):
+    def shorten_between(
+        self,
+        values: Sequence[Floats],
+        ranges: Sequence[tuple[float, float] | None] | None = None,
+        kinds: Sequence[str | None] | None = None,
+    ) -> "ThresholdGrid":
         """`shorten` for rows of which some values are known.
 
         Parameters
@@ -234,16 +246,16 @@ class Binned(ByValue):
     codes: np.ndarray
     grid: ThresholdGrid
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         object.__setattr__(self, "codes", freeze(self.codes))
 
-    def __len__(self):
+    def __len__(self) -> int:
         return len(self.codes)
 
-    def __getitem__(self, rows):
+    def __getitem__(self, rows: Any) -> "Binned":
         return Binned(self.codes[rows], self.grid)
 
-    def counts(self):
+    def counts(self) -> list[Places]:
         """For each feature how many rows have each bin."""
         return [
             np.bincount(self.codes[:, j], minlength=n)
@@ -251,7 +263,12 @@ class Binned(ByValue):
         ]
 
 
-def rows_covered(conditions, X=None, codes=None, values=None):
+def rows_covered(
+    conditions: Iterable[Condition],
+    X: Floats | None = None,
+    codes: Values | None = None,
+    values: Sequence[Floats] | None = None,
+) -> Flags:
     """In which rows all conditions hold.
 
     Parameters
@@ -278,7 +295,7 @@ def _as_split(values):
     return freeze(array, bool if array.ndim == 2 else np.float64)
 
 
-def integer_range(values):
+def integer_range(values: Floats) -> tuple[float, float] | None:
     """Smallest and largest of sorted values; None if some are no whole numbers.
 
     Examples

@@ -2,8 +2,11 @@
 
 import math
 from dataclasses import replace
+from typing import Self
 
 import numpy as np
+
+from defragtrees._types import Flags, Floats, Rows, Values
 
 __all__ = ["Combining"]
 
@@ -11,7 +14,7 @@ __all__ = ["Combining"]
 class Combining:
     """The part of a RuleSet that answers by all rules that hold in a row."""
 
-    def members_held(self, held):
+    def members_held(self, held: Flags) -> Flags:
         """Which rows count for which rules, by which of them hold.
 
         Those that a rule answers or, where several have a say, in which it holds.
@@ -23,37 +26,37 @@ class Combining:
             members[:, -1] = ~held[:, :-1].any(axis=1)
         return members
 
-    def conflicts_held(self, held):
+    def conflicts_held(self, held: Flags) -> Flags:
         """In which rows rules hold that answer different classes; none of numbers."""
-        rules, members = list(self), self.members_held(held)
+        rules, members = (*self.rules, self.default), self.members_held(held)
         is_given = [
             members[:, [rule.prediction == label for rule in rules]].any(axis=1)
             for label in self.classes or ()
         ]
         return np.sum(is_given, axis=0) > 1 if is_given else np.zeros(len(held), bool)
 
-    def totals(self, X):
+    def totals(self, X: Rows) -> Floats:
         """The sum of points of each row, (n_samples, n_columns of points)."""
         return self.totals_encoded(self.encode(X))
 
-    def answers_held(self, held):
+    def answers_held(self, held: Flags) -> Values:
         """Answers of rules that have a say together, by which of them hold."""
         if self.decision == "points":
             values = self.values_of(self.totals_held(held))
             return self.outcome.decide_points(values, self.threshold, self.costs)
         return self.outcome.decide(self._averaged(held), self.threshold, self.costs)
 
-    def shares_held(self, held):
+    def shares_held(self, held: Flags) -> Floats:
         """Probabilities of rules that have a say together, by which of them hold."""
         if self.decision == "points":
             return self.outcome.linked(self.values_of(self.totals_held(held)))
         return self._averaged(held)
 
-    def totals_encoded(self, matrix):
+    def totals_encoded(self, matrix: Floats) -> Floats:
         """`totals` for a matrix that `encode` made."""
         return self.totals_held(self.covers_encoded(matrix))
 
-    def totals_held(self, held):
+    def totals_held(self, held: Flags) -> Floats:
         """`totals` where it is known which rules hold, (n_samples, n_rules)."""
         if self.decision != "points":
             raise AttributeError(
@@ -68,11 +71,13 @@ class Combining:
             totals += np.outer(held[:, k], rule.points)
         return totals
 
-    def values_of(self, totals):
+    def values_of(self, totals: Floats) -> Floats:
         """What totals of points stand for: numbers, or log-odds."""
         return (totals - self.origin) * self.unit
 
-    def scaled(self, points_to_double=20, points=0, odds=1):
+    def scaled(
+        self, points_to_double: float = 20, points: float = 0, odds: float = 1
+    ) -> Self:
         """Rules with whole points on a scale of the user's own, for two classes.
 
         Parameters

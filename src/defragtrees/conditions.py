@@ -3,12 +3,14 @@
 import copy
 import math
 import operator
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from defragtrees import render
+from defragtrees._types import Flags, Floats
 from defragtrees._values import ByValue
 from defragtrees.intervals import wilson_interval
 from defragtrees.labels import PLAIN, Vocabulary
@@ -55,29 +57,29 @@ class Condition:
     is_integer: bool = False
 
     @property
-    def n_sides(self):
+    def n_sides(self) -> int:
         """How many things it asks: one for each finite side, a set, or one number."""
         if self.categories is not None:
             return 1
         return max(1, len(self.sides))
 
     @property
-    def sides(self):
+    def sides(self) -> list[tuple[str, float]]:
         """What it asks of numbers: pairs such as `(">=", 3.0)`, at most two."""
         return sides_of(self.lower, self.upper, self.is_integer)
 
     @property
-    def bounds(self):
+    def bounds(self) -> tuple[float, float]:
         """The doubles for which `lower < x <= upper` is what `sides` ask."""
         return exact_bounds(self.lower, self.upper, self.is_integer)
 
     @property
-    def edges(self):
+    def edges(self) -> tuple[float, float]:
         """Where a picture draws `lower` and `upper`: midway between whole numbers."""
         shift = 0.5 if self.is_integer else 0.0
         return self.lower + shift, self.upper + shift
 
-    def covers(self, column):
+    def covers(self, column: Iterable[Any]) -> Flags:
         """Whether each value of an encoded column holds."""
         column = np.asarray(column, dtype=np.float64)
         if self.categories is not None:
@@ -89,7 +91,12 @@ class Condition:
             inside = above & (column <= upper)
         return np.where(np.isnan(column), self.missing, inside)
 
-    def text(self, names, categories=None, scales=None):
+    def text(
+        self,
+        names: Sequence[str],
+        categories: Sequence[Any] | None = None,
+        scales: Sequence[Any] | None = None,
+    ) -> str:
         """The condition as a person would say it.
 
         Parameters
@@ -103,7 +110,7 @@ class Condition:
         name = names[self.feature]
         if self.categories is not None:
             labels = categories[self.feature] if categories else None
-            is_ordered = bool(scales) and scales[self.feature].is_ordered
+            is_ordered = scales[self.feature].is_ordered if scales else False
             body = self._set_text(name, labels, is_ordered)
         else:
             body = self._interval_text(name, scales[self.feature] if scales else PLAIN)
@@ -136,7 +143,7 @@ class Condition:
             return _range_text(name, texts, first, last)
         return f"{name} is {_any_of([texts[c] for c in sorted(self.categories)])}"
 
-    def to_dict(self):
+    def to_dict(self) -> dict[str, Any]:
         """Its contents in plain numbers and lists."""
         return {
             "feature": self.feature,
@@ -149,7 +156,7 @@ class Condition:
         }
 
     @classmethod
-    def from_dict(cls, data):
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """The condition that `to_dict` wrote down."""
         places = data["categories"]
         is_integer = data.get("integer", False)
@@ -255,12 +262,12 @@ class Rule(ByValue):
     _vocabulary: ClassVar[Vocabulary] = Vocabulary(_Numbered())
 
     @property
-    def n_conditions(self):
+    def n_conditions(self) -> int:
         """How many things it asks; an interval with two finite sides asks two."""
         return sum(condition.n_sides for condition in self.conditions)
 
     @property
-    def interval(self):
+    def interval(self) -> tuple[Any, ...] | None:
         """For each class Wilson's 95 % interval of its rate; of numbers, `quantiles`.
 
         None where nobody counted.
@@ -271,20 +278,25 @@ class Rule(ByValue):
             return None
         return tuple(wilson_interval(rate, self.n_rows) for rate in self.rates)
 
-    def covers(self, matrix):
+    def covers(self, matrix: Floats) -> Flags:
         """Whether it holds in each row of an encoded matrix."""
         held = np.ones(len(matrix), dtype=bool)
         for condition in self.conditions:
             held &= condition.covers(matrix[:, condition.feature])
         return held
 
-    def named(self, vocabulary):
+    def named(self, vocabulary: Vocabulary) -> Self:
         """The same rule, which knows in these words what its conditions ask about."""
         rule = copy.copy(self)
         object.__setattr__(rule, "_vocabulary", vocabulary)
         return rule
 
-    def text(self, names=None, categories=None, scales=None):
+    def text(
+        self,
+        names: Sequence[str] | None = None,
+        categories: Sequence[Any] | None = None,
+        scales: Sequence[Any] | None = None,
+    ) -> str:
         """Its conditions as a person would say them.
 
         Parameters
@@ -305,13 +317,13 @@ class Rule(ByValue):
         ]
         return " and ".join(parts) if parts else "otherwise"
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         answer = self.prediction
         text = render.number(answer) if isinstance(answer, float) else str(answer)
         body = f"if {self.text()} then" if self.conditions else "otherwise"
         return render.plain(f"<Rule: {body} {text}>")
 
-    def to_dict(self):
+    def to_dict(self) -> dict[str, Any]:
         """Its contents in plain numbers, texts and lists."""
         return {
             "conditions": [condition.to_dict() for condition in self.conditions],
@@ -329,7 +341,7 @@ class Rule(ByValue):
         }
 
     @classmethod
-    def from_dict(cls, data):
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """The rule that `to_dict` wrote down."""
         return cls(
             conditions=tuple(Condition.from_dict(c) for c in data["conditions"]),

@@ -16,7 +16,7 @@ LONGEST = 600  # letters of a message; what a file holds may be longer
 class FileError(ValueError):
     """What is said of a file: on one line, and cut where the file has long names."""
 
-    def __init__(self, message=""):
+    def __init__(self, message: object = "") -> None:
         text = " ".join(str(message).split())
         if len(text) > LONGEST:
             text = f"{text[: LONGEST - 150]} … {text[-140:]}"

@@ -7,8 +7,9 @@ from typing import Any
 import numpy as np
 from scipy import special
 
+from defragtrees._types import Floats, Places, Rows, Values
 from defragtrees._values import ByValue, freeze
-from defragtrees.outcome import make_outcome
+from defragtrees.outcome import Classes, Numbers, make_outcome
 from defragtrees.tables import read_matrix
 from defragtrees.trees import StackedTrees, Tree, Walk, exact_threshold
 
@@ -25,49 +26,49 @@ class Predicting:
     Each method for a table X has a twin for the matrix that `encode` makes of it.
     """
 
-    def encode(self, X):
+    def encode(self, X: Rows) -> Floats:
         """X as float64 numbers, categories as positions; checks names and number."""
         kinds = self.feature_kinds
         return read_matrix(X, self.feature_names, self.categories, kinds=kinds)
 
-    def predict(self, X):
+    def predict(self, X: Rows) -> Values:
         """Class labels, or numbers, of shape (n_samples,)."""
         return self.predict_encoded(self.encode(X))
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: Rows) -> Floats:
         """Class probabilities of shape (n_samples, n_classes)."""
         return self.predict_proba_encoded(self.encode(X))
 
-    def predict_raw(self, X):
+    def predict_raw(self, X: Rows) -> Floats:
         """The combined answers of the trees before the link, (n_samples, n_outputs)."""
         return self.predict_raw_encoded(self.encode(X))
 
-    def predict_encoded(self, matrix):
+    def predict_encoded(self, matrix: Floats) -> Values:
         """`predict` for a matrix that `encode` made."""
         return self.predict_from_raw(self.predict_raw_encoded(matrix))
 
-    def predict_proba_encoded(self, matrix):
+    def predict_proba_encoded(self, matrix: Floats) -> Floats:
         """`predict_proba` for a matrix that `encode` made."""
         return self.proba_from_raw(self.predict_raw_encoded(matrix))
 
-    def predict_target(self, matrix):
+    def predict_target(self, matrix: Floats) -> Values:
         """What rules imitate on an encoded matrix: class numbers, or numbers."""
         if self.outcome.n_classes:
             return self.class_index(matrix)
         return self.predict_encoded(matrix)
 
-    def class_index(self, matrix):
+    def class_index(self, matrix: Floats) -> Places:
         """Class numbers for a matrix that `encode` made."""
         return self.class_index_from_raw(self.predict_raw_encoded(matrix))
 
-    def predict_from_raw(self, raw):
+    def predict_from_raw(self, raw: Floats) -> Values:
         """`predict` from what `predict_raw` gave."""
         if self.outcome.n_classes:
             return self.outcome.decode(self.class_index_from_raw(raw))
         linked = self._linked(raw)
         return linked[:, 0] if linked.shape[1] == 1 else linked
 
-    def proba_from_raw(self, raw):
+    def proba_from_raw(self, raw: Floats) -> Floats:
         """`predict_proba` from what `predict_raw` gave."""
         if not self.outcome.n_classes:
             raise AttributeError("A regression forest has no class probabilities.")
@@ -81,7 +82,7 @@ class Predicting:
         with np.errstate(over="ignore"):  # libraries answer infinity as well
             return link(raw)
 
-    def class_index_from_raw(self, raw):
+    def class_index_from_raw(self, raw: Floats) -> Places:
         """Class numbers from what `predict_raw` gave."""
         if not isinstance(self.link, str):
             return self.link.class_index(raw)
@@ -144,7 +145,7 @@ class Forest(Predicting, ByValue):
     feature_kinds: tuple[str | None, ...] | None = None
     other_names: tuple[str, ...] = ()
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         n_outputs = self.trees[0].n_outputs if self.trees else np.size(self.base)
         weights = np.ones(len(self.trees)) if self.weights is None else self.weights
         categories = self.categories or (None,) * len(self.feature_names)
@@ -213,31 +214,31 @@ class Forest(Predicting, ByValue):
                     f"{node + 1} is not."
                 )
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         size = f"{len(self.trees)} trees, {self.n_features} features"
         return f"<Forest: {size}, {self.task}>"
 
     @property
-    def outcome(self):
+    def outcome(self) -> Classes | Numbers:
         """What is predicted: its measures, texts and checks."""
         return make_outcome(self.task, self.classes)
 
     @property
-    def threshold(self):
+    def threshold(self) -> float | None:
         """Of two classes, from which probability on the second is answered, if so."""
         return getattr(self.link, "threshold", None)
 
     @property
-    def origin(self):
+    def origin(self) -> str:
         """How the splits were found, where they were not read; nothing by default."""
         return ""
 
     @property
-    def n_features(self):
+    def n_features(self) -> int:
         """Number of features that X must have."""
         return len(self.feature_names)
 
-    def splits(self):
+    def splits(self) -> list[Values]:
         """For each feature its distinct thresholds, or its distinct category sets.
 
         Returns
@@ -274,7 +275,7 @@ class Forest(Predicting, ByValue):
                 )
         return distinct
 
-    def predict_raw_encoded(self, matrix):
+    def predict_raw_encoded(self, matrix: Floats) -> Floats:
         """`predict_raw` for a matrix that `encode` made."""
         n_rows, n_trees = len(matrix), len(self.trees)
         raw = np.empty((n_rows, len(self.base)))
@@ -301,13 +302,13 @@ class Forest(Predicting, ByValue):
             total[:, output] = np.add.accumulate(terms, axis=0, out=terms)[-1]
         return self.finish_sums(total)
 
-    def finish_sums(self, total):
+    def finish_sums(self, total: Floats) -> Floats:
         """The combined answers from the sums over the trees."""
         if self.combine == "mean":
             return total / self.weights.sum() + self.base
         return total
 
-    def sum_start(self):
+    def sum_start(self) -> Floats:
         """What a sum over the trees starts from.
 
         The base itself, as boosting libraries do: in another order the rounding
@@ -316,7 +317,7 @@ class Forest(Predicting, ByValue):
         return self.base if self.combine == "sum" else np.zeros_like(self.base)
 
     @cached_property
-    def stacked(self):
+    def stacked(self) -> StackedTrees:
         """The nodes of all trees behind one another."""
         return StackedTrees(self.trees, self.categories)
 

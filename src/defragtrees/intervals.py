@@ -8,8 +8,11 @@ with a probability of at least `coverage`.
 
 import dataclasses
 import math
+from typing import Self
 
 import numpy as np
+
+from defragtrees._types import Column, Floats, Rows
 
 __all__ = [
     "Intervals",
@@ -27,7 +30,7 @@ PRIOR_ROWS = 3.84  # rows with the spread of all rules that each rule is given
 class Intervals:
     """The part of a RuleSet that tells intervals."""
 
-    def calibrated(self, X, y):
+    def calibrated(self, X: Rows, y: Column) -> Self:
         """The rules with intervals that hold as often as they say.
 
         Parameters
@@ -43,7 +46,7 @@ class Intervals:
         scores = self.scores_encoded(self.encode(X), y)
         return self.with_scores(scores)
 
-    def scores_encoded(self, matrix, y):
+    def scores_encoded(self, matrix: Floats, y: Column) -> Floats:
         """How far y is from each answer, in spreads of the rule that gives it.
 
         Parameters
@@ -59,7 +62,7 @@ class Intervals:
         scales = rule_scales(self)[self.apply_encoded(matrix)]
         return np.abs(y - self.predict_encoded(matrix)) / scales
 
-    def with_scores(self, scores):
+    def with_scores(self, scores: Floats) -> Self:
         """The rules with intervals from scores of rows that they do not rest on.
 
         Parameters
@@ -73,7 +76,7 @@ class Intervals:
             )
         return dataclasses.replace(self, interval_scores=kept_scores(scores))
 
-    def predict_interval(self, X, coverage=0.9):
+    def predict_interval(self, X: Rows, coverage: float = 0.9) -> Floats:
         """For each row an interval in which y is with a probability of `coverage`.
 
         It reaches equally far to both sides of the answer, as many spreads of the rule
@@ -102,7 +105,7 @@ class Intervals:
         score_for(self, coverage)
         return self.predict_interval_encoded(self.encode(X), coverage)
 
-    def predict_interval_encoded(self, matrix, coverage=0.9):
+    def predict_interval_encoded(self, matrix: Floats, coverage: float = 0.9) -> Floats:
         """`predict_interval` for a matrix that `encode` made."""
         score = score_for(self, coverage)
         reach = score * rule_scales(self)[self.apply_encoded(matrix)]

@@ -8,9 +8,10 @@ Categories of the kind "ordered" stand in an order, and are said as `grade <= go
 
 import math
 import re
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from defragtrees import render
 from defragtrees.documents import shown as in_message
@@ -123,7 +124,7 @@ class Worded:
     """The part of a RuleSet that knows what features and classes are called."""
 
     @property
-    def vocabulary(self):
+    def vocabulary(self) -> Vocabulary:
         """The words that conditions are said in: names, categories and scales."""
         return make_vocabulary(
             self.feature_names,
@@ -133,18 +134,22 @@ class Worded:
         )
 
     @property
-    def shown_names(self):
+    def shown_names(self) -> tuple[str, ...]:
         """What the features are called where people read."""
         return self.vocabulary.names
 
     @property
-    def axis_names(self):
+    def axis_names(self) -> tuple[str, ...]:
         """The same with their units, for the axes of pictures and heads of tables."""
         words = self.vocabulary
         pairs = zip(words.names, words.scales, strict=True)
         return tuple(f"{n} [{s.unit}]" if s.unit else n for n, s in pairs)
 
-    def relabel(self, feature_labels=None, class_labels=None):
+    def relabel(
+        self,
+        feature_labels: Mapping[str, str] | Sequence[str] | None = None,
+        class_labels: Mapping[Any, str] | Sequence[str] | None = None,
+    ) -> Self:
         """The same rules under other labels; what is not given stays as it is.
 
         Parameters
@@ -166,7 +171,7 @@ class Worded:
         given = {name: labels for name, labels in given.items() if labels is not None}
         return replace(self, **given)
 
-    def checked_words(self):
+    def checked_words(self) -> dict[str, Any]:
         """The fields of `WORDS` as tuples; what fits no feature or class is refused."""
         names, classes = self.feature_names, self.classes or ()
         return {
@@ -177,7 +182,7 @@ class Worded:
             "feature_kinds": checked_kinds(self.feature_kinds, names),
         }
 
-    def words_dict(self):
+    def words_dict(self) -> dict[str, Any]:
         """The fields of `WORDS` as plain lists."""
         fields = {name: getattr(self, name) for name in WORDS}
         return {name: words and list(words) for name, words in fields.items()}

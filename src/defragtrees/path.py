@@ -1,13 +1,16 @@
 """simplify_path: the rule lists from one rule up, scored on rows held out."""
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from sklearn.model_selection import train_test_split
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from defragtrees import plots, render
+from defragtrees._types import Column, Floats, Rows
 from defragtrees.methods.defrag import DefragClassifier
 from defragtrees.methods.ensemble import open_model
 from defragtrees.methods.validation import one_seed
@@ -18,6 +21,9 @@ from defragtrees.rows.evaluation import Told, rule_scores
 from defragtrees.rules import RuleSet
 from defragtrees.simplification import check_names, simplify
 from defragtrees.tables import check_finite, take_rows
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["PathPoint", "RulePath", "measure_path", "simplify_path"]
 
@@ -52,7 +58,7 @@ class PathPoint:
     measure_errors: dict[str, float] = field(default_factory=dict)
 
     @property
-    def n_rules(self):
+    def n_rules(self) -> int:
         """Number of rules, the last "otherwise" included."""
         return self.rules.n_rules
 
@@ -86,11 +92,11 @@ class RulePath(render.Tabular):
     ensemble_measures: dict[str, float] = field(default_factory=dict)
 
     @property
-    def rules(self):
+    def rules(self) -> RuleSet:
         """The chosen list."""
         return self.points[self.chosen].rules
 
-    def rows(self):
+    def rows(self) -> list[dict[str, Any]]:
         """One dict per list, ready to show."""
         return [
             {
@@ -145,27 +151,27 @@ class RulePath(render.Tabular):
         ]
         return [f"ensemble: {', '.join(texts)}"]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return (
             f"<RulePath: {len(self.points)} lists, {self.rules.n_rules} rules chosen>"
         )
 
-    def plot(self, ax=None):
+    def plot(self, ax: "Axes | None" = None) -> "Axes":
         """Error against number of rules; returns the Axes."""
         return plots.trade_off(self, ax=ax)
 
 
 def simplify_path(
-    ensemble,
-    X,
-    y=None,
-    sample_weight=None,
+    ensemble: Any,
+    X: Rows,
+    y: Column | None = None,
+    sample_weight: Column | None = None,
     *,
-    test_size=0.25,
-    choose_by=None,
-    random_state=None,
-    **settings,
-):
+    test_size: float = 0.25,
+    choose_by: str | None = None,
+    random_state: Any = None,
+    **settings: Any,
+) -> RulePath:
     """The rule lists from one rule up to the budget, in one run.
 
     The lists are those of `simplify`, found on all rows. Their scores are those of
@@ -216,9 +222,8 @@ def simplify_path(
     seed = one_seed(random_state)
     y = None if y is None else column_or_1d(y)
     check_consistent_length(X, y, sample_weight)
-    train, test = train_test_split(
-        np.arange(len(X)), test_size=test_size, random_state=seed
-    )
+    places = np.arange(len(X))  # type: ignore[arg-type]
+    train, test = train_test_split(places, test_size=test_size, random_state=seed)
     limit, verbose = settings.get("max_calls"), settings.get("verbose", 0)
     forest = open_model(ensemble, X, y, seed, limit, verbose)
     _check_choice(choose_by or "error", forest.outcome, y is not None)
@@ -231,8 +236,8 @@ def simplify_path(
     path = _path(every, partial, take_rows(X, test), y, weight, choose_by)
     if choose_by is not None:
         return path
-    places = (i for i, p in enumerate(path.points) if p.rules == every.rules_)
-    return replace(path, chosen=next(places), chosen_by=None)
+    same = (i for i, p in enumerate(path.points) if p.rules == every.rules_)
+    return replace(path, chosen=next(same), chosen_by=None)
 
 
 def _check_choice(choose_by, outcome, has_labels):
@@ -315,8 +320,13 @@ def _chosen(points, choose_by):
 
 
 def measure_path(
-    lists, matrix, expected, answers, sample_weight=None, is_against_y=False
-):
+    lists: Iterable[RuleSet],
+    matrix: Floats,
+    expected: Column,
+    answers: Column,
+    sample_weight: Column | None = None,
+    is_against_y: bool = False,
+) -> tuple[PathPoint, ...]:
     """A PathPoint for each RuleSet, measured on encoded rows.
 
     Parameters

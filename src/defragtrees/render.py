@@ -35,7 +35,13 @@ class Lines(str):
 class Tabular:
     """What is shown as a table with notes below; gives `_cells` and `_notes`."""
 
-    def __str__(self):
+    def _cells(self) -> tuple[list[str], list[list[str]]]:
+        raise NotImplementedError
+
+    def _notes(self) -> list[str]:
+        raise NotImplementedError
+
+    def __str__(self) -> str:
         return "\n".join([text_table(*self._cells()), *self._notes()])
 
     def _repr_html_(self):

@@ -6,8 +6,10 @@ rest. In other sets all rules that hold have a say: each is true by itself, or h
 points that add up, or a weight in a mean.
 """
 
+import os
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -22,7 +24,7 @@ from defragtrees.errors import ModelFileError
 from defragtrees.files import read_json, to_json, write_atomic
 from defragtrees.intervals import Intervals
 from defragtrees.labels import WORDS, Worded
-from defragtrees.outcome import make_outcome
+from defragtrees.outcome import Classes, Numbers, make_outcome
 from defragtrees.rule_checks import (
     check_conditions,
     check_decision,
@@ -32,8 +34,6 @@ from defragtrees.rule_checks import (
 from defragtrees.sentences import (
     combination_text,
     decision_text,
-    explain_rows,
-    explanation_text,
     rule_lines,
     rule_table,
     then_text,
@@ -119,7 +119,7 @@ class RuleSet(Answering, Editing, Intervals, Worded, ByValue):
     origin: float = 0.0
     edits: tuple[Edit, ...] = ()
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         names = tuple(self.feature_names)
         categories = tuple(self.categories or (None,) * len(names))
         if not all(isinstance(name, str) for name in names):
@@ -157,85 +157,52 @@ class RuleSet(Answering, Editing, Intervals, Worded, ByValue):
         object.__setattr__(self, name, value)
 
     @property
-    def outcome(self):
+    def outcome(self) -> Classes | Numbers:
         """What is predicted: its measures, texts and checks."""
         return make_outcome(self.task, self.classes, self.class_labels)
 
     @property
-    def n_rules(self):
+    def n_rules(self) -> int:
         """Number of rules, the last "otherwise" included."""
         return len(self.rules) + 1
 
     @property
-    def n_conditions(self):
+    def n_conditions(self) -> float:
         """Mean number of conditions of the rules that have any; 0 if none has."""
         counts = [rule.n_conditions for rule in self.rules]
         return float(np.mean(counts)) if counts else 0.0
 
     @property
-    def total_conditions(self):
+    def total_conditions(self) -> int:
         """Number of conditions of all rules together."""
         return sum(rule.n_conditions for rule in self.rules)
 
     @property
-    def features(self):
+    def features(self) -> tuple[str, ...]:
         """Names of the features that the rules ask about, in the order of X."""
         used = {c.feature for rule in self.rules for c in rule.conditions}
         return tuple(self.feature_names[j] for j in sorted(used))
 
     @property
-    def unanswered_classes(self):
+    def unanswered_classes(self) -> tuple[Any, ...]:
         """The classes that no rule answers; of averaged rules, gives any share.
 
         Points give every class a share.
         """
         if self.decision == "points":
             return ()
-        if self.classes and not self.is_list:
+        if not self.is_list:
             return self.outcome.without_share(self)
         answers = {rule.prediction for rule in self}
         return tuple(label for label in self.classes or () if label not in answers)
 
-    def __iter__(self):
+    def __iter__(self) -> Iterator[Rule]:
         return iter((*self.rules, self.default))
 
-    def __len__(self):
+    def __len__(self) -> int:
         return self.n_rules
 
-    def explain(self, X):
-        """Why the rules answer what they answer, in a sentence.
-
-        Parameters
-        ----------
-        X : one row, or array-like or data frame of shape (n_samples, n_features)
-            A row may be a mapping or a pandas Series by name, or a flat sequence.
-
-        Returns
-        -------
-        str, or list of str for more than one row
-
-        Examples
-        --------
-        >>> warm = Rule((Condition(0, lower=20.0),), "yes")
-        >>> rules = RuleSet((warm,), Rule((), "no"), ("degrees",), "classification",
-        ...                 ("no", "yes"))
-        >>> rules.explain({"degrees": 21})
-        'yes, by rule 1: degrees > 20 (it is 21).'
-        """
-        if hasattr(X, "keys") and not hasattr(X, "columns"):
-            missing = [name for name in self.features if name not in X]
-            if missing:
-                raise ValueError(f"A row needs {missing[0]!r}, which is not in it.")
-            X = [X.get(name) for name in self.feature_names]
-        is_one = not hasattr(X, "columns") and np.ndim(np.asarray(X, object)) == 1
-        matrix = self.encode(np.asarray([X], dtype=object) if is_one else X)
-        texts = [
-            render.plain(explanation_text(self, row, explanation))
-            for row, explanation in zip(matrix, explain_rows(self, matrix), strict=True)
-        ]
-        return texts[0] if is_one else texts
-
-    def rows(self):
+    def rows(self) -> list[dict[str, Any]]:
         """One dict per rule, ready to show; every view of the rules starts here."""
         outcome, decision = self.outcome, self.decision
         return [
@@ -256,13 +223,13 @@ class RuleSet(Answering, Editing, Intervals, Worded, ByValue):
             for k, rule in enumerate(self, start=1)
         ]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return (
             f"<RuleSet: {self.n_rules} rules, {len(self.features)} features, "
             f"{self.n_conditions:.1f} conditions per rule>"
         )
 
-    def __str__(self):
+    def __str__(self) -> str:
         lines = [*rule_lines(self), combination_text(self), *edit_lines(self.edits)]
         return "\n".join(filter(None, lines))
 
@@ -271,7 +238,7 @@ class RuleSet(Answering, Editing, Intervals, Worded, ByValue):
         notes = filter(None, [combination_text(self), decision_text(self), edits])
         return render.html_table(*rule_table(self), " ".join(notes))
 
-    def to_dict(self):
+    def to_dict(self) -> dict[str, Any]:
         """Everything in plain numbers, texts and lists; `from_dict` reads it back."""
         scores = self.interval_scores
         return {
@@ -279,7 +246,7 @@ class RuleSet(Answering, Editing, Intervals, Worded, ByValue):
             "task": self.task,
             "classes": None if self.classes is None else list(self.classes),
             "feature_names": list(self.feature_names),
-            "categories": [None if c is None else list(c) for c in self.categories],
+            "categories": [c if c is None else list(c) for c in self.categories or ()],
             "rules": [rule.to_dict() for rule in self.rules],
             "default": self.default.to_dict(),
             "decision": self.decision,
@@ -293,7 +260,7 @@ class RuleSet(Answering, Editing, Intervals, Worded, ByValue):
         }
 
     @classmethod
-    def from_dict(cls, data):
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
         """The rule set that `to_dict` wrote down."""
         try:
             check_rules(data)
@@ -323,12 +290,12 @@ class RuleSet(Answering, Editing, Intervals, Worded, ByValue):
                 f"These are not saved rules: {why}. Save them again with RuleSet.save."
             ) from None
 
-    def save(self, path):
+    def save(self, path: str | os.PathLike[str]) -> None:
         """Write the rules to a JSON file."""
         write_atomic(path, to_json(self.to_dict()))
 
     @classmethod
-    def load(cls, path):
+    def load(cls, path: str | os.PathLike[str]) -> Self:
         """Read rules that `save` wrote; nothing in the file is executed."""
         return cls.from_dict(read_json(path))
 

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, Literal, TypeVar
 
+from defragtrees._types import Column, Rows
 from defragtrees.methods import estimator_for
 from defragtrees.methods.black_box import model_task
 from defragtrees.methods.defrag import DefragClassifier, DefragRegressor
@@ -49,9 +50,9 @@ def check_names(given: Iterable[str], names: Iterable[str], function: str) -> No
 @with_guesses
 def simplify(
     ensemble: Any,
-    X: Any,
-    y: Any = None,
-    sample_weight: Any = None,
+    X: Rows,
+    y: Column | None = None,
+    sample_weight: Column | None = None,
     *,
     max_rules: str | int = "auto",
     form: Literal["list", "standalone", "points"] = "list",
@@ -190,7 +191,8 @@ def simplify(
         outcome = forest.outcome
     kind = estimator_for("defrag", outcome)
     settings = _settings_for(kind, settings, outcome)
-    return kind(**settings).fit_forest(forest, X, y, sample_weight)
+    estimator: Any = kind(**settings).fit_forest(forest, X, y, sample_weight)
+    return estimator
 
 
 def _settings_for(kind, settings, outcome):

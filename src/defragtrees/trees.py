@@ -8,13 +8,17 @@ float32, ask `x < t`) into the one float64 number that decides identically.
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import ArrayLike, DTypeLike
 
+from defragtrees._types import Floats, Values
 from defragtrees._values import ByValue, freeze
 
 __all__ = ["StackedTrees", "Tree", "Walk", "exact_threshold"]
 
 
-def exact_threshold(threshold, dtype=np.float32, strict=False):
+def exact_threshold(
+    threshold: ArrayLike, dtype: DTypeLike = np.float32, strict: bool = False
+) -> Floats:
     """The float64 t for which `x <= t` says what a comparison in `dtype` says.
 
     Parameters
@@ -48,7 +52,7 @@ def exact_threshold(threshold, dtype=np.float32, strict=False):
     # ... and the last float64 that rounds to it: the midpoint to the next one belongs
     # to the one of the two whose last mantissa bit is zero (ties to even).
     middle = (_as_finite(low) + _as_finite(high)) / 2
-    bits = low.view(np.uint32 if np.dtype(dtype).itemsize == 4 else np.uint16)
+    bits: Values = low.view(np.uint32 if np.dtype(dtype).itemsize == 4 else np.uint16)
     exact = np.where(bits & 1 == 0, middle, np.nextafter(middle, -np.inf))
     return np.where(np.isnan(low) | np.isposinf(low), below, exact)
 
@@ -96,7 +100,7 @@ class Tree(ByValue):
     cover: np.ndarray | None = None
     categories: np.ndarray | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         n_nodes = len(self.feature)
         cover = np.full(n_nodes, np.nan) if self.cover is None else self.cover
         categories = (
@@ -134,12 +138,12 @@ class Tree(ByValue):
         object.__setattr__(self, "depth", _depth(inner, self.left, self.right))
 
     @property
-    def n_nodes(self):
+    def n_nodes(self) -> int:
         """Number of nodes, leaves included."""
         return len(self.feature)
 
     @property
-    def n_outputs(self):
+    def n_outputs(self) -> int:
         """Length of a leaf's answer."""
         return self.value.shape[1]
 

@@ -4,7 +4,7 @@ import math
 import numbers
 import time
 import warnings
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -17,6 +17,7 @@ from sklearn.utils.validation import (
     column_or_1d,
 )
 
+from defragtrees._types import Column, Rows
 from defragtrees.comparison.table import Comparison
 from defragtrees.methods import METHODS, estimator_for, installed_methods
 from defragtrees.methods.base import Simplifier
@@ -33,20 +34,20 @@ SIZES = ("n_rules", "n_conditions", "error", "fidelity", "coverage", "overlap")
 
 
 def compare(
-    ensemble,
-    X,
-    y,
-    sample_weight=None,
+    ensemble: Any,
+    X: Rows,
+    y: Column,
+    sample_weight: Column | None = None,
     *,
-    methods=None,
-    budgets=None,
-    test_size=0.25,
-    cv=None,
-    n_resamples=0,
-    random_state=None,
-    n_jobs=None,
-    verbose=0,
-):
+    methods: Sequence[Any] | Mapping[str, Any] | None = None,
+    budgets: int | Sequence[int | None] | None = None,
+    test_size: float = 0.25,
+    cv: int | None = None,
+    n_resamples: int = 0,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> Comparison:
     """Fit many methods to one ensemble and measure them on the same held-out rows.
 
     Parameters
@@ -95,7 +96,7 @@ def compare(
     """
     forest = open_model(ensemble, X, y, random_state, verbose=verbose)
     chosen = _chosen(methods, forest.outcome)
-    budgets = _budgets(budgets)
+    sizes = _budgets(budgets)
     if n_resamples and n_resamples < 2:
         raise ValueError(f"n_resamples must be 0 or at least 2; got {n_resamples!r}.")
     rows = _checked(X, y, sample_weight, forest, n_resamples)
@@ -105,10 +106,10 @@ def compare(
     ensemble_scores = rows.ensemble_scores(splits)
     shared = {"random_state": seed, "n_jobs": n_jobs}
     entries, estimators = [], {}
-    with Progress("methods", len(chosen) * len(budgets)) as progress:
+    with Progress("methods", len(chosen) * len(sizes)) as progress:
         for name, (estimator, is_given) in chosen.items():
             settings = _settings(estimator, shared, is_given)
-            for budget in budgets:
+            for budget in sizes:
                 entry, fitted = _measured(estimator, settings, budget, rows, splits)
                 entries.append({"method": name, "budget": budget, **entry})
                 if fitted is not None:

@@ -2,12 +2,16 @@
 
 import math
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from defragtrees import plots, render
 from defragtrees._optional import require
 from defragtrees.methods.base import Simplifier
 from defragtrees.outcome import make_outcome
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
 
 __all__ = ["Comparison"]
 
@@ -48,15 +52,15 @@ class Comparison(render.Tabular):
     task: str
     ensemble_scores: dict[str, float] = field(default_factory=dict)
 
-    def rows(self):
+    def rows(self) -> list[dict[str, Any]]:
         """One dict per method and budget, ready to show."""
         return [dict(entry) for entry in self.entries]
 
-    def to_frame(self):
+    def to_frame(self) -> "DataFrame":
         """The table as a pandas data frame."""
         return require("pandas", "A data frame").DataFrame(self.rows())
 
-    def best(self):
+    def best(self) -> list[dict[str, Any]]:
         """The methods that no other one beats in both error and number of rules."""
         done = [row for row in self.rows() if row["failure"] is None]
         return [
@@ -126,11 +130,11 @@ class Comparison(render.Tabular):
             *(f"{_label(row)} failed: {row['failure']}" for row in failed),
         ]
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         n_failed = sum(row["failure"] is not None for row in self.entries)
         return f"<Comparison: {len(self.entries)} fits, {n_failed} failed>"
 
-    def plot(self, ax=None):
+    def plot(self, ax: "Axes | None" = None) -> "Axes":
         """Error against number of rules, with the ensemble's line; returns the Axes."""
         return plots.comparison(self, ax=ax)
 

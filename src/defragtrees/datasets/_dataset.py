@@ -37,7 +37,7 @@ class Dataset(ByValue):
     n_original: int | None = None
     source: str = ""
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         X, y = freeze(self.X, dtype=np.float64), freeze(self.y)
         names = tuple(self.feature_names)
         if X.ndim != 2 or y.shape != X.shape[:1] or len(names) != X.shape[1]:
@@ -49,7 +49,7 @@ class Dataset(ByValue):
         object.__setattr__(self, "y", y)
         object.__setattr__(self, "feature_names", names)
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         n_samples, n_features = self.X.shape
         title = f"Dataset {self.name}".rstrip()
         return f"<{title}: {n_samples:,} rows, {n_features} features, {self.task}>"

@@ -7,7 +7,8 @@ and `SUFFIX`, how the names of its files end. One whose exports are no text has
 
 import os
 from importlib import import_module
-from typing import Any
+from types import ModuleType
+from typing import Any, Literal, overload
 
 from defragtrees.export.to_json import schema
 from defragtrees.files import write_atomic
@@ -29,10 +30,30 @@ FORMATS = {
 }
 
 
+# What is text in every engine; others are objects of their libraries.
+TextFormat = Literal[
+    "html", "json", "latex", "markdown", "pmml", "python", "sql", "text"
+]
+
+
+@overload
+def export(
+    rules: RuleSet,
+    format: TextFormat,
+    path: str | os.PathLike[str] | None = None,
+    **options: Any,
+) -> str: ...
+@overload
 def export(
     rules: RuleSet,
     format: str,
-    path: str | os.PathLike | None = None,
+    path: str | os.PathLike[str] | None = None,
+    **options: Any,
+) -> Any: ...
+def export(
+    rules: RuleSet,
+    format: str,
+    path: str | os.PathLike[str] | None = None,
     **options: Any,
 ) -> Any:
     """The rules in another format; with `path`, written to a file as well.
@@ -83,6 +104,6 @@ def export(
     return exported
 
 
-def find_format(name):
+def find_format(name: str) -> ModuleType:
     """The module of a format."""
     return import_module(FORMATS[name])

@@ -8,6 +8,9 @@ whose names end as their outcomes say: "Classifier" and "Regressor".
 from importlib import import_module
 from importlib.util import find_spec
 
+from defragtrees.methods.base import Simplifier
+from defragtrees.outcome.base import Outcome
+
 __all__ = ["METHODS", "estimator_for", "installed_methods"]
 
 METHODS = {
@@ -21,14 +24,14 @@ METHODS = {
 NEEDED = {"optimal": "pystreed"}  # packages that a method cannot do without
 
 
-def installed_methods():
+def installed_methods() -> tuple[str, ...]:
     """The keys of `METHODS` whose packages are installed."""
     return tuple(
         name for name in METHODS if name not in NEEDED or find_spec(NEEDED[name])
     )
 
 
-def estimator_for(method, outcome):
+def estimator_for(method: str, outcome: Outcome) -> type[Simplifier]:
     """The estimator class of a method for an outcome.
 
     Parameters

@@ -1,18 +1,17 @@
 """Simplifier: what all methods share, from validation at the door to prediction."""
 
-import warnings
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from defragtrees._types import Column, Floats, Places, Rows, Values
 from defragtrees.forest import Forest
 from defragtrees.methods.black_box import AskedForest, ask_model
-from defragtrees.methods.compiled import for_many_rows
 from defragtrees.methods.conformal import Conformal
 from defragtrees.methods.ensemble import (
     Unreadable,
@@ -22,6 +21,8 @@ from defragtrees.methods.ensemble import (
     named_forest,
 )
 from defragtrees.methods.measuring import Measuring, warn_of_unanswered
+from defragtrees.methods.row_reading import read_rows
+from defragtrees.methods.scikit import BaseEstimator, ClassifierMixin, RegressorMixin
 from defragtrees.methods.settings import (
     FLAG,
     Conflict,
@@ -36,13 +37,11 @@ from defragtrees.methods.validation import (
     make_generator,
     warn_of_other_columns,
 )
-from defragtrees.methods.words import check_days, with_kinds, words_of
+from defragtrees.methods.words import with_kinds, words_of
 from defragtrees.outcome import make_outcome
 from defragtrees.problem import Problem
-from defragtrees.progress import Progress
 from defragtrees.rows import sources
 from defragtrees.rows.sources import TableSource, open_source
-from defragtrees.rows.store import read_store
 from defragtrees.tables import as_dense, check_finite, select_columns, take_rows
 
 __all__ = ["RuleClassifier", "RuleRegressor", "Simplifier"]
@@ -71,7 +70,9 @@ class Simplifier(Measuring, BaseEstimator, ABC):
     _task: ClassVar[str]
     _needs_numbers: ClassVar[bool] = True  # whether codes of all rows are not enough
 
-    def fit(self, X, y=None, sample_weight=None):
+    def fit(
+        self, X: Rows, y: Column | None = None, sample_weight: Column | None = None
+    ) -> Self:
         """Find the rules.
 
         Parameters
@@ -93,7 +94,13 @@ class Simplifier(Measuring, BaseEstimator, ABC):
         """
         return self.fit_forest(None, X, y, sample_weight)
 
-    def fit_forest(self, forest, X, y=None, sample_weight=None):
+    def fit_forest(
+        self,
+        forest: Forest | None,
+        X: Rows,
+        y: Column | None = None,
+        sample_weight: Column | None = None,
+    ) -> Self:
         """`fit` for a caller who has read the ensemble already.
 
         Parameters
@@ -118,7 +125,7 @@ class Simplifier(Measuring, BaseEstimator, ABC):
         self.forest_ = with_kinds(named_forest(forest, X), X, self.feature_labels)
         self._check_forest(self.forest_)
         words = words_of(self, self.forest_)
-        store = _read_rows(self, source, self.forest_)
+        store = read_rows(self, source, self.forest_)
         problem = Problem.of_store(
             store, self.forest_, sources.MANY_ROWS, rng, self.shorten_thresholds, words
         )
@@ -197,7 +204,7 @@ class Simplifier(Measuring, BaseEstimator, ABC):
             self.validate_target(None, 0)
         return source
 
-    def validate_target(self, y, n_samples):
+    def validate_target(self, y: Column | None, n_samples: int) -> Values | None:
         """y as one checked column; None stays None, if it is not what rules imitate.
 
         Parameters
@@ -212,14 +219,15 @@ class Simplifier(Measuring, BaseEstimator, ABC):
                     "None. Pass y, or set target='ensemble'."
                 )
             return None
-        y = column_or_1d(y, warn=True)
-        if len(y) != n_samples:
+        labels: Values = column_or_1d(y, warn=True)
+        if len(labels) != n_samples:
             raise ValueError(
-                f"X and y must have equally many rows; got {n_samples} and {len(y)}."
+                f"X and y must have equally many rows; got {n_samples} and "
+                f"{len(labels)}."
             )
-        return make_outcome(self._task).check(y)
+        return make_outcome(self._task).check(labels)
 
-    def validate_rows(self, X):
+    def validate_rows(self, X: Rows) -> Floats:
         """X of a later call as encoded numbers, checked against what `fit` saw.
 
         Parameters
@@ -235,7 +243,9 @@ class Simplifier(Measuring, BaseEstimator, ABC):
         check_columns(self, X, reset=False)
         return _encoded(self.rules_, X)
 
-    def reopen(self, X, y=None, sample_weight=None):
+    def reopen(
+        self, X: Rows, y: Column | None = None, sample_weight: Column | None = None
+    ) -> Any:
         """The source of rows of a later call, with the columns that `fit` saw."""
         check_is_fitted(self, "rules_")
         source = open_source(X, y, sample_weight)
@@ -248,7 +258,7 @@ class Simplifier(Measuring, BaseEstimator, ABC):
         answer = partial(_answered, self.rules_, predict)
         return self.reopen(X).each(answer, dtype=dtype, n_outputs=n_outputs)
 
-    def predict(self, X):
+    def predict(self, X: Rows) -> Values:
         """Answers of the rules as they are printed.
 
         Parameters
@@ -263,12 +273,12 @@ class Simplifier(Measuring, BaseEstimator, ABC):
         rules = self.rules_
         return self._answers(X, rules.predict_encoded, rules.outcome.dtype)
 
-    def apply(self, X):
+    def apply(self, X: Rows) -> Places:
         """Index of the rule that answers each row; the last is the "otherwise"."""
         check_is_fitted(self, "rules_")
         return self._answers(X, self.rules_.apply_encoded, np.intp)
 
-    def explain(self, X):
+    def explain(self, X: Rows | Mapping[str, Any]) -> str | list[str]:
         """Why the rules answer what they answer, in a sentence; see RuleSet.explain."""
         check_is_fitted(self, "rules_")
         return self.rules_.explain(X)
@@ -295,8 +305,9 @@ class RuleClassifier(ClassifierMixin):
     """What a method's classifier has besides; stands before the method's class."""
 
     _task = "classification"
+    classes_: Values
 
-    def predict_proba(self, X):
+    def predict_proba(self, X: Rows) -> Floats:
         """Probabilities of classes: of the answering rule, or their mean by weight.
 
         `DefragClassifier` tells the class rates of y among the training rows that a
@@ -318,7 +329,7 @@ class RuleClassifier(ClassifierMixin):
             X, rules.predict_proba_encoded, np.float64, len(rules.classes)
         )
 
-    def decision_function(self, X):
+    def decision_function(self, X: Rows) -> Floats:
         """How much speaks for a class, by which rows can be ranked.
 
         Parameters
@@ -347,32 +358,9 @@ class RuleRegressor(Conformal, RegressorMixin):
 
     _task = "regression"
 
+    if TYPE_CHECKING:
 
-def _read_rows(simplifier, source, forest):
-    """All rows as codes, and as numbers too if they are few or needed."""
-    keeps_numbers = simplifier._needs_numbers or source.n_rows() <= sources.MANY_ROWS
-    is_shown = getattr(simplifier, "verbose", 0) and not keeps_numbers
-    with Progress("rows", source.n_rows()) as progress:
-        store = read_store(
-            source,
-            forest if keeps_numbers else for_many_rows(forest, simplifier.engine),
-            target="labels" if simplifier.target == "labels" else "answers",
-            shorten=simplifier.shorten_thresholds,
-            keeps_numbers=keeps_numbers,
-            kinds=forest.feature_kinds,
-            n_jobs=simplifier.n_jobs,
-            watch=progress.advance if is_shown else None,
-        )
-    check_days(forest, store)
-    empty = [j for j, count in enumerate(store.counts) if not count[:-1].any()]
-    for j in empty[:5]:
-        warnings.warn(
-            f"Column {forest.feature_names[j]!r} holds missing values only; no "
-            "rule can use it.",
-            UserWarning,
-            stacklevel=4,
-        )
-    return store
+        def predict(self, X: Rows) -> Floats: ...
 
 
 def _encoded(rules, X):

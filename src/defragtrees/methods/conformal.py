@@ -1,11 +1,14 @@
 """Conformal: the intervals of a regressor, calibrated with rows that it never saw."""
 
 from functools import partial
+from typing import Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from defragtrees._types import Column, Floats, Rows
 from defragtrees.intervals import score_for
+from defragtrees.rules import RuleSet
 from defragtrees.tables import check_finite
 
 __all__ = ["Conformal"]
@@ -17,7 +20,9 @@ PATHS = ("path_", "path_by_conditions_")
 class Conformal:
     """What every regressor has for intervals."""
 
-    def calibrate(self, X, y=None):
+    rules_: RuleSet
+
+    def calibrate(self, X: Rows, y: Column | None = None) -> Self:
         """Let intervals hold as often as they say, by rows that were not fitted on.
 
         Split conformal prediction: if these rows and later ones are drawn alike, y is
@@ -57,7 +62,7 @@ class Conformal:
                 setattr(self, name, dict(zip(path, told, strict=False)))
         return self
 
-    def predict_interval(self, X, coverage=0.9):
+    def predict_interval(self, X: Rows, coverage: float = 0.9) -> Floats:
         """For each row an interval in which y is with a probability of `coverage`.
 
         It reaches equally far to both sides of the answer, and farther where a rule's

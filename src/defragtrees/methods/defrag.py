@@ -4,15 +4,21 @@ import warnings
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from defragtrees._types import Column, Rows, Values
+from defragtrees.forest import Forest
 from defragtrees.methods.base import RuleClassifier, RuleRegressor
 from defragtrees.methods.components import listed_components
 from defragtrees.methods.counting import PathCounter, nearest
-from defragtrees.methods.defrag_settings import FOR_CLASSES, PARAMETERS
+from defragtrees.methods.defrag_settings import (
+    FOR_CLASSES,
+    PARAMETERS,
+    DefragResults,
+)
 from defragtrees.methods.docstrings import with_shared
 from defragtrees.methods.forms import FORMS
 from defragtrees.methods.limits import (
@@ -61,7 +67,7 @@ MADE_BY_FIT = (
 
 
 @dataclass(repr=False, eq=False)
-class _Defrag(Limiting):
+class _Defrag(DefragResults, Limiting):
     _: KW_ONLY
     form: str = setting("list", Key(FORMS))
     points: str = setting("exact", "exact", "integer")
@@ -115,7 +121,13 @@ class _Defrag(Limiting):
     )
     _needs_numbers = False
 
-    def fit_forest(self, forest, X, y=None, sample_weight=None):
+    def fit_forest(
+        self,
+        forest: Forest | None,
+        X: Rows,
+        y: Column | None = None,
+        sample_weight: Column | None = None,
+    ) -> Self:
         """`fit` for a caller who has read the ensemble already; see Simplifier."""
         if self.stability:
             check_in_memory(X)
@@ -211,7 +223,7 @@ class _Defrag(Limiting):
                 stacklevel=6,
             )
 
-    def predict_posterior(self, X):
+    def predict_posterior(self, X: Rows) -> Values:
         """Answers of the paper's two-step MAP: likeliest component, then its answer.
 
         It uses all thresholds of the ensemble, not only those that the rules print.

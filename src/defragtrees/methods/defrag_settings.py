@@ -1,6 +1,27 @@
 """What the settings of DefragClassifier and DefragRegressor mean."""
 
-__all__ = ["FOR_CLASSES", "PARAMETERS"]
+from defragtrees.conditions import Rule
+from defragtrees.metrics.resampling import RuleStability
+from defragtrees.mixture.loop import Step
+from defragtrees.mixture.posterior import Posterior
+from defragtrees.rules import RuleSet
+
+__all__ = ["FOR_CLASSES", "PARAMETERS", "DefragResults"]
+
+
+class DefragResults:
+    """What a fit sets; which of it, its settings say."""
+
+    path_: dict[int, RuleSet]
+    path_by_conditions_: dict[int, RuleSet]
+    path_costs_: dict[int, float]
+    component_rules_: tuple[Rule, ...]
+    stability_: RuleStability
+    n_iter_: int
+    posterior_: Posterior
+    history_: tuple[Step, ...]
+    kept_restart_: int
+
 
 PARAMETERS = """
     Parameters

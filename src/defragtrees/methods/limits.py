@@ -6,6 +6,7 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
 
 from defragtrees.documents import shown
+from defragtrees.forest import Forest
 from defragtrees.methods.base import Simplifier
 from defragtrees.methods.monotone import breaking_pairs
 from defragtrees.methods.settings import (
@@ -199,11 +200,13 @@ class Limiting(Simplifier):
         ),
     )
 
-    def most_rules(self):
+    def most_rules(self) -> int:
         """Most rules, or components of the mixture."""
         return MOST_RULES if self.max_rules == "auto" else int(self.max_rules)
 
-    def rule_limits(self, forest, total_weight=None):
+    def rule_limits(
+        self, forest: Forest, total_weight: float | None = None
+    ) -> RuleLimits:
         """The limits for a forest, checked.
 
         Parameters

@@ -1,13 +1,18 @@
 """How good fitted rules are: what all estimators can say of it."""
 
 import warnings
+from collections.abc import Iterable
+from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
 from defragtrees import render
+from defragtrees._types import Column, Floats, Rows, Values
+from defragtrees.forest import Forest
 from defragtrees.methods.compiled import for_many_rows
 from defragtrees.rows import sources
 from defragtrees.rows.evaluation import PartEvaluator, evaluate_encoded
+from defragtrees.rules import RuleSet
 from defragtrees.scores import calibration_text, scores_text
 
 __all__ = ["Measuring", "warn_of_unanswered"]
@@ -16,7 +21,17 @@ __all__ = ["Measuring", "warn_of_unanswered"]
 class Measuring:
     """The part of a Simplifier that measures its rules."""
 
-    def evaluate(self, X, y=None, sample_weight=None):
+    # What `fit` sets.
+    ensemble_: Any
+    forest_: Forest
+    rules_: RuleSet
+    training_: dict[str, float]
+    n_features_in_: int
+    feature_names_in_: Values
+
+    def evaluate(
+        self, X: Rows, y: Column | None = None, sample_weight: Column | None = None
+    ) -> dict[str, float]:
         """How good the rules are on these rows, as a dict of numbers.
 
         Size, coverage, overlap, and fidelity to the ensemble; with y also `error` and,
@@ -52,8 +67,13 @@ class Measuring:
         return evaluation
 
     def evaluate_encoded(
-        self, matrix, answers, y=None, sample_weight=None, probabilities=None
-    ):
+        self,
+        matrix: Floats,
+        answers: Column,
+        y: Column | None = None,
+        sample_weight: Column | None = None,
+        probabilities: Iterable[Any] | None = None,
+    ) -> dict[str, float]:
         """`evaluate` for a caller who has encoded the rows and asked the ensemble.
 
         Parameters
@@ -78,7 +98,7 @@ class Measuring:
         """What stands behind the rules, if anything does."""
         return getattr(self, "posterior_", None)
 
-    def summary(self, X=None, y=None):
+    def summary(self, X: Rows | None = None, y: Column | None = None) -> render.Lines:
         """The rules and how good they are, as text.
 
         With rows and y also, rule by rule, what is told and what is observed in them.

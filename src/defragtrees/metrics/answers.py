@@ -3,9 +3,13 @@
 The same formulas give what `evaluate` says; see `defragtrees.outcome.measures`.
 """
 
+from collections.abc import Iterable, Sequence
+from typing import Any
+
 import numpy as np
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
+from defragtrees._types import Column, Floats
 from defragtrees.outcome import Classes, Numbers
 from defragtrees.outcome.decision import make_decision
 from defragtrees.outcome.measures import MEASURES
@@ -25,7 +29,12 @@ __all__ = [
 ]
 
 
-def auc(expected, probabilities, classes=None, sample_weight=None):
+def auc(
+    expected: Column,
+    probabilities: Iterable[Any],
+    classes: Sequence[Any] | None = None,
+    sample_weight: Column | None = None,
+) -> float:
     """Chance that a row of the class is ranked before one of another.
 
     Ties count half. For two classes it is that of the second; for more each class is
@@ -50,7 +59,12 @@ def auc(expected, probabilities, classes=None, sample_weight=None):
     return _told_measure("auc", *rows)
 
 
-def average_precision(expected, probabilities, classes=None, sample_weight=None):
+def average_precision(
+    expected: Column,
+    probabilities: Iterable[Any],
+    classes: Sequence[Any] | None = None,
+    sample_weight: Column | None = None,
+) -> float:
     """Mean share of the class among the rows from the likeliest down.
 
     For two classes it is that of the second, for more the mean. NaN without rows of it.
@@ -75,7 +89,12 @@ def average_precision(expected, probabilities, classes=None, sample_weight=None)
     )
 
 
-def log_loss(expected, probabilities, classes=None, sample_weight=None):
+def log_loss(
+    expected: Column,
+    probabilities: Iterable[Any],
+    classes: Sequence[Any] | None = None,
+    sample_weight: Column | None = None,
+) -> float:
     """Mean negative logarithm of the probability of what is true, in nats.
 
     A probability of 0 counts as 2.2e-16, as in scikit-learn.
@@ -99,7 +118,12 @@ def log_loss(expected, probabilities, classes=None, sample_weight=None):
     return _told_measure("log_loss", *rows)
 
 
-def brier(expected, probabilities, classes=None, sample_weight=None):
+def brier(
+    expected: Column,
+    probabilities: Iterable[Any],
+    classes: Sequence[Any] | None = None,
+    sample_weight: Column | None = None,
+) -> float:
     """Mean squared distance of the probabilities to what is true.
 
     For two classes it is that of the second, from 0 to 1; for more the sum over the
@@ -124,7 +148,12 @@ def brier(expected, probabilities, classes=None, sample_weight=None):
     return _told_measure("brier", *rows)
 
 
-def precision(expected, predicted, classes=None, sample_weight=None):
+def precision(
+    expected: Column,
+    predicted: Column,
+    classes: Sequence[Any] | None = None,
+    sample_weight: Column | None = None,
+) -> float:
     """Share of the answers for a class that are right.
 
     For two classes it is that of the second; for more the mean over those in y or
@@ -147,7 +176,12 @@ def precision(expected, predicted, classes=None, sample_weight=None):
     return MEASURES["precision"].of(scores)
 
 
-def recall(expected, predicted, classes=None, sample_weight=None):
+def recall(
+    expected: Column,
+    predicted: Column,
+    classes: Sequence[Any] | None = None,
+    sample_weight: Column | None = None,
+) -> float:
     """Share of the rows of a class that are answered so.
 
     For two classes it is that of the second, for more the mean over those in y. NaN
@@ -170,7 +204,12 @@ def recall(expected, predicted, classes=None, sample_weight=None):
     return MEASURES["recall"].of(scores)
 
 
-def confusion(expected, predicted, classes=None, sample_weight=None):
+def confusion(
+    expected: Column,
+    predicted: Column,
+    classes: Sequence[Any] | None = None,
+    sample_weight: Column | None = None,
+) -> Floats:
     """Number of rows of each class, by the class that they were given.
 
     Parameters
@@ -194,7 +233,13 @@ def confusion(expected, predicted, classes=None, sample_weight=None):
     return _answer_scores(expected, predicted, classes, sample_weight).confusion
 
 
-def expected_cost(expected, predicted, costs=None, classes=None, sample_weight=None):
+def expected_cost(
+    expected: Column,
+    predicted: Column,
+    costs: Any = None,
+    classes: Sequence[Any] | None = None,
+    sample_weight: Column | None = None,
+) -> float:
     """Mean cost of the answers.
 
     Parameters
@@ -217,7 +262,9 @@ def expected_cost(expected, predicted, costs=None, classes=None, sample_weight=N
     return MEASURES["expected_cost"].of(_answer_scores(*rows, costs))
 
 
-def rmse(expected, predicted, sample_weight=None):
+def rmse(
+    expected: Column, predicted: Column, sample_weight: Column | None = None
+) -> float:
     """Root of the mean squared error, in the units of y.
 
     Parameters
@@ -233,7 +280,9 @@ def rmse(expected, predicted, sample_weight=None):
     return _number_measure("rmse", expected, predicted, sample_weight)
 
 
-def mae(expected, predicted, sample_weight=None):
+def mae(
+    expected: Column, predicted: Column, sample_weight: Column | None = None
+) -> float:
     """Mean absolute error, in the units of y.
 
     Parameters
@@ -249,7 +298,9 @@ def mae(expected, predicted, sample_weight=None):
     return _number_measure("mae", expected, predicted, sample_weight)
 
 
-def r2(expected, predicted, sample_weight=None):
+def r2(
+    expected: Column, predicted: Column, sample_weight: Column | None = None
+) -> float:
     """Share of the variance of y that is explained; 1 is best.
 
     Parameters

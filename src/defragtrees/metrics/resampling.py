@@ -3,11 +3,13 @@
 import itertools
 import warnings
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from defragtrees import render
+from defragtrees._types import Column, Rows
 from defragtrees.metrics.rulesets import members, similarity
 from defragtrees.tables import take_rows
 
@@ -84,8 +86,14 @@ share 80.0 % of their features and 70.0 % of their cuts.
 
 
 def rule_stability(
-    estimator, X, y=None, sample_weight=None, *, n_resamples=20, random_state=None
-):
+    estimator: Any,
+    X: Rows,
+    y: Column | None = None,
+    sample_weight: Column | None = None,
+    *,
+    n_resamples: int = 20,
+    random_state: Any = None,
+) -> RuleStability:
     """What of the rules comes back when the rows are drawn anew.
 
     The estimator is fitted to samples of half of the rows, around the same ensemble.
@@ -137,8 +145,14 @@ def rule_stability(
 
 
 def stability(
-    estimator, X, y=None, sample_weight=None, *, n_resamples=5, random_state=None
-):
+    estimator: Any,
+    X: Rows,
+    y: Column | None = None,
+    sample_weight: Column | None = None,
+    *,
+    n_resamples: int = 5,
+    random_state: Any = None,
+) -> float:
     """How alike the rules are when the rows are drawn anew, from 0 to 1.
 
     The `rules` of `rule_stability`, which says more.

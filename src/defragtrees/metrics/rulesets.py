@@ -1,12 +1,15 @@
 """What rule sets are like: error, fidelity, coverage, overlap, likeness."""
 
 import math
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
+from defragtrees._types import Column, Rows
 from defragtrees.outcome import make_outcome
 from defragtrees.outcome.calibration import calibrate
+from defragtrees.rules import RuleSet
 
 __all__ = [
     "calibration",
@@ -22,7 +25,9 @@ __all__ = [
 ]
 
 
-def error(expected, predicted, task, sample_weight=None):
+def error(
+    expected: Column, predicted: Column, task: str, sample_weight: Column | None = None
+) -> float:
     """Share of wrong classes, or mean squared error.
 
     Examples
@@ -33,7 +38,9 @@ def error(expected, predicted, task, sample_weight=None):
     return make_outcome(task).error(expected, predicted, sample_weight)
 
 
-def fidelity(answers, predicted, task, sample_weight=None):
+def fidelity(
+    answers: Column, predicted: Column, task: str, sample_weight: Column | None = None
+) -> float:
     """Agreement with the ensemble: share of equal classes, or R² of its answers.
 
     Parameters
@@ -52,7 +59,7 @@ def fidelity(answers, predicted, task, sample_weight=None):
     return make_outcome(task).fidelity(answers, predicted, sample_weight)
 
 
-def coverage(rules, X, sample_weight=None):
+def coverage(rules: RuleSet, X: Rows, sample_weight: Column | None = None) -> float:
     """Share of rows in which a rule other than the "otherwise" holds.
 
     In a partition, such as a tree, each row has a rule: the coverage is 1.
@@ -66,7 +73,7 @@ def coverage(rules, X, sample_weight=None):
     return covered_share(rules, rules.covers(X), sample_weight)
 
 
-def overlap(rules, X, sample_weight=None):
+def overlap(rules: RuleSet, X: Rows, sample_weight: Column | None = None) -> float:
     """Mean number of rules that hold in a row, the "otherwise" left out.
 
     In a partition, such as a tree, it is just one.
@@ -80,7 +87,9 @@ def overlap(rules, X, sample_weight=None):
     return covering_count(rules, rules.covers(X), sample_weight)
 
 
-def calibration(rules, X, y, sample_weight=None):
+def calibration(
+    rules: RuleSet, X: Rows, y: Column, sample_weight: Column | None = None
+) -> list[dict[str, Any]]:
     """What each rule tells, and what is observed in the rows that it answers.
 
     Parameters
@@ -173,7 +182,7 @@ def trade_off_scores(rules, matrix, expected, answers, sample_weight=None):
     }
 
 
-def similarity(first, second, X):
+def similarity(first: RuleSet, second: RuleSet, X: Rows) -> float:
     """How alike two rule sets cut these rows, from 0 to 1.
 
     For every rule, the largest share of rows in common (Jaccard index) with a rule of

@@ -1,9 +1,12 @@
 """score_table: from a total of points to a probability or a number."""
 
 import math
+from typing import Any
 
 import numpy as np
 
+from defragtrees._types import Column, Rows
+from defragtrees.rules import RuleSet
 from defragtrees.scorecards import reachable_totals
 
 __all__ = ["score_table", "table_of_totals"]
@@ -12,7 +15,9 @@ MOST_LINES = 30  # totals that are told one by one
 N_GROUPS = 10  # of about equally many rows, where there are more
 
 
-def score_table(rules, X=None, y=None):
+def score_table(
+    rules: RuleSet, X: Rows | None = None, y: Column | None = None
+) -> list[dict[str, Any]]:
     """What each total of points stands for and, with rows, how many have it.
 
     Parameters

@@ -4,6 +4,9 @@ Rule sets, forests and estimators carry an outcome and ask it; nobody else compa
 name of a task. A further outcome is one module here and one line in `OUTCOMES`.
 """
 
+from collections.abc import Sequence
+from typing import Any
+
 from defragtrees.outcome.classes import Classes
 from defragtrees.outcome.numbers import Numbers
 
@@ -12,7 +15,11 @@ __all__ = ["OUTCOMES", "Classes", "Numbers", "make_outcome"]
 OUTCOMES = {kind.task: kind for kind in (Classes, Numbers)}
 
 
-def make_outcome(task, classes=None, class_labels=None):
+def make_outcome(
+    task: str,
+    classes: Sequence[Any] | None = None,
+    class_labels: Sequence[str | None] | None = None,
+) -> Classes | Numbers:
     """The outcome of a task.
 
     Parameters

@@ -133,6 +133,10 @@ class Outcome(Wording):
         """Refuse scores of a RuleSet by which no interval can be told."""
         raise ValueError("interval_scores are for numbers; these rules answer classes.")
 
+    def without_share(self, rules):
+        """The classes to which no rule gives any share; none of numbers."""
+        return ()
+
     def is_same_answer(self, one, other):
         """Whether two answers are of one kind: equal labels, or any two numbers."""
         return self.labels is None or one == other

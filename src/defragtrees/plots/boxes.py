@@ -1,9 +1,12 @@
 """regions: the rules as boxes over two features."""
 
 import functools
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from defragtrees._types import Column, Rows
 from defragtrees.plots import style
 from defragtrees.plots.answers import draw_rows, make_colours
 from defragtrees.plots.plane import (
@@ -16,21 +19,25 @@ from defragtrees.plots.plane import (
     two_features,
 )
 from defragtrees.plots.rows import encoded
+from defragtrees.rules import RuleSet
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["regions"]
 
 
 def regions(
-    rules,
-    X=None,
-    y=None,
-    features=None,
-    ax=None,
+    rules: RuleSet,
+    X: Rows | None = None,
+    y: Column | None = None,
+    features: Sequence[str | int] | None = None,
+    ax: "Axes | None" = None,
     *,
-    at=None,
-    limits=None,
-    max_rows=2000,
-):
+    at: Any = None,
+    limits: Any = None,
+    max_rows: int = 2000,
+) -> "Axes":
     """What the rules say over two features: filled by answer, each rule a numbered box.
 
     The areas are exact: they end at the rules' own thresholds. The other features are

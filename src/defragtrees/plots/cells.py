@@ -1,13 +1,19 @@
 """feature_heat_map: what every rule asks of every feature."""
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from defragtrees import sentences
+from defragtrees._types import Rows
 from defragtrees.plots import style
 from defragtrees.plots.plane import thresholds_of
 from defragtrees.plots.rows import encoded
+from defragtrees.rules import RuleSet
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["feature_heat_map"]
 
@@ -23,7 +29,9 @@ KINDS = {
 }
 
 
-def feature_heat_map(rules, X=None, ax=None):
+def feature_heat_map(
+    rules: RuleSet, X: Rows | None = None, ax: "Axes | None" = None
+) -> "Axes":
     """Rules against features: what is asked, in words, in colour and as a bar.
 
     The colour of a cell says which side of the feature is asked for. The bar at its

@@ -3,12 +3,16 @@
 import itertools
 import operator
 from math import nan
+from typing import TYPE_CHECKING, Any
 
 from defragtrees import render
 from defragtrees.outcome import make_outcome
 from defragtrees.plots import style
 from defragtrees.plots.drawing import draw_picture
 from defragtrees.plots.picture import Axis, Curve, Level, Picture
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = [
     "comparison",
@@ -22,7 +26,7 @@ __all__ = [
 HELD_OUT = "on rows held out"
 
 
-def trade_off(path, ax=None):
+def trade_off(path: Any, ax: "Axes | None" = None) -> "Axes":
     """Held-out error of the lists of a path against their number of rules.
 
     Parameters
@@ -70,7 +74,7 @@ def trade_off_picture(path, y, error_text=None):
     return _against_size(marks, ensemble_error, y, error_text)
 
 
-def comparison(found, ax=None):
+def comparison(found: Any, ax: "Axes | None" = None) -> "Axes":
     """Error against number of rules, a colour for each method, and the ensemble's line.
 
     Parameters
@@ -148,7 +152,9 @@ def _fidelity(value):
     return f"fidelity {value:.3f}".replace("-", "\N{MINUS SIGN}")
 
 
-def convergence(found, ax=None, *, kept=None):
+def convergence(
+    found: Any, ax: "Axes | None" = None, *, kept: int | None = None
+) -> "Axes":
     """The bound and the number of components of every restart, over the iterations.
 
     The bound belongs to the left side, the number of components to the right one,

@@ -1,10 +1,13 @@
 """forest_regions and count_regions: into how many pieces an ensemble cuts the data."""
 
 import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from defragtrees import render
+from defragtrees._types import Column, Rows
 from defragtrees.plots import style
 from defragtrees.plots.answers import draw_rows, make_colours
 from defragtrees.plots.boxes import add_title, decorate
@@ -20,22 +23,25 @@ from defragtrees.plots.rows import encoded
 from defragtrees.readers import read_forest
 from defragtrees.tables import column_names, feature_index
 
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
 __all__ = ["count_regions", "forest_regions"]
 
 MOST_CELLS = 20_000_000  # of the grid of thresholds; one byte each, several times
 
 
 def forest_regions(
-    ensemble,
-    X=None,
-    y=None,
-    features=None,
-    ax=None,
+    ensemble: Any,
+    X: Rows | None = None,
+    y: Column | None = None,
+    features: Sequence[str | int] | None = None,
+    ax: "Axes | None" = None,
     *,
-    at=None,
-    limits=None,
-    max_rows=2000,
-):
+    at: Any = None,
+    limits: Any = None,
+    max_rows: int = 2000,
+) -> "Axes":
     """What an ensemble says over two features, and the borders of all its regions.
 
     The title says how many regions there are; see `count_regions`. The other features
@@ -87,7 +93,9 @@ def forest_regions(
     return ax
 
 
-def count_regions(ensemble, features=None, *, at=None):
+def count_regions(
+    ensemble: Any, features: Sequence[str | int] | None = None, *, at: Any = None
+) -> int:
     """Number of regions: sets of values that end in the same leaf of every tree.
 
     A region is an intersection of leaves, one of each tree, that is not empty. They are

@@ -1,14 +1,20 @@
 """parallel_coordinates: rows as lines over the features that rules ask about."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from defragtrees import render, sentences
+from defragtrees._types import Rows
 from defragtrees.labels import PLAIN, Scale
 from defragtrees.plots import style
 from defragtrees.plots.plane import GOLDEN
 from defragtrees.plots.rows import encoded, some_rows, spread
+from defragtrees.rules import RuleSet
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["parallel_coordinates"]
 
@@ -17,7 +23,15 @@ BEYOND = 0.04  # how far an open interval reaches over the ends
 MOST_FEATURES = 8  # if no rule asks about any
 
 
-def parallel_coordinates(rules, X, rule=None, ax=None, *, max_rows=300, scale="range"):
+def parallel_coordinates(
+    rules: RuleSet,
+    X: Rows,
+    rule: int | None = None,
+    ax: "Axes | None" = None,
+    *,
+    max_rows: int = 300,
+    scale: str = "range",
+) -> "Axes":
     """Rows as lines over the features of the rules, coloured by the rule that answers.
 
     Of the highlighted rule the accepted intervals, categories and missing values are

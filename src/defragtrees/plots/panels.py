@@ -1,15 +1,19 @@
 """rule_panels: one small picture for each rule."""
 
 import math
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
 from defragtrees import render, sentences
+from defragtrees._types import Column, Rows, Values
 from defragtrees.plots import style
 from defragtrees.plots.answers import draw_rows, make_colours
 from defragtrees.plots.boxes import decorate, n_uses, outline, sides
 from defragtrees.plots.plane import Plane, merged, two_features
 from defragtrees.plots.rows import encoded, some_rows
+from defragtrees.rules import RuleSet
 
 __all__ = ["rule_panels"]
 
@@ -17,16 +21,16 @@ COLUMNS = 4  # panels side by side
 
 
 def rule_panels(
-    rules,
-    X=None,
-    y=None,
-    features=None,
-    axes=None,
+    rules: RuleSet,
+    X: Rows | None = None,
+    y: Column | None = None,
+    features: Sequence[str | int] | None = None,
+    axes: Any = None,
     *,
-    limits=None,
-    max_panels=24,
-    max_rows=500,
-):
+    limits: Any = None,
+    max_panels: int = 24,
+    max_rows: int = 500,
+) -> Values:
     """One panel for each rule: its box over two features, the stronger the more weight.
 
     Rules that are averaged overlap too much for one picture. A panel shows what a rule

@@ -1,17 +1,24 @@
 """scorecard and score_risk: the points of rules, and what their total stands for."""
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 
 from defragtrees import render, sentences
+from defragtrees._types import Column, Rows
 from defragtrees.metrics.totals import score_table
 from defragtrees.plots import style
+from defragtrees.rules import RuleSet
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["score_risk", "scorecard"]
 
 LABEL = 250.0  # width of the words of a rule, in points
 
 
-def scorecard(rules, ax=None):
+def scorecard(rules: RuleSet, ax: "Axes | None" = None) -> "Axes":
     """For each rule a bar with its points, and the base below.
 
     Of more than two classes there is a bar for each class.
@@ -67,7 +74,12 @@ def scorecard(rules, ax=None):
     return ax
 
 
-def score_risk(rules, X=None, y=None, ax=None):
+def score_risk(
+    rules: RuleSet,
+    X: Rows | None = None,
+    y: Column | None = None,
+    ax: "Axes | None" = None,
+) -> "Axes":
     """The probability of the second class, or the number, against the total of points.
 
     Parameters

@@ -1,11 +1,17 @@
 """calibration: what each rule tells beside what is observed."""
 
 import math
+from typing import TYPE_CHECKING
 
 from defragtrees import metrics, render
+from defragtrees._types import Column, Rows
 from defragtrees.plots import style
 from defragtrees.plots.drawing import draw_picture
 from defragtrees.plots.picture import Axis, Curve, Picture
+from defragtrees.rules import RuleSet
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["calibration", "calibration_picture"]
 
@@ -13,7 +19,13 @@ MARGIN = 0.06  # room around the points, as a share of the axis
 MOST_COLOURS = len(style.COLOURS)
 
 
-def calibration(rules, X, y, sample_weight=None, ax=None):
+def calibration(
+    rules: RuleSet,
+    X: Rows,
+    y: Column,
+    sample_weight: Column | None = None,
+    ax: "Axes | None" = None,
+) -> "Axes":
     """What each rule tells against what is observed, with 95 % intervals.
 
     Rules whose interval reaches the dashed line keep their word. For two classes it is

@@ -1,13 +1,19 @@
 """coverage and overlap: in how many rows rules hold, and how many rules in a row."""
 
 import math
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from defragtrees import render, sentences
+from defragtrees._types import Column, Rows
 from defragtrees.metrics.rulesets import covering_count
 from defragtrees.plots import style
 from defragtrees.plots.rows import encoded
+from defragtrees.rules import RuleSet
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["coverage", "overlap"]
 
@@ -15,7 +21,12 @@ LABEL = 250.0  # width of the words of a rule, in points
 _OFFSET = {"textcoords": "offset points"}
 
 
-def coverage(rules, X=None, y=None, ax=None):
+def coverage(
+    rules: RuleSet,
+    X: Rows | None = None,
+    y: Column | None = None,
+    ax: "Axes | None" = None,
+) -> "Axes":
     """For each rule the share of rows in which it holds, and of those that it answers.
 
     Parameters
@@ -140,7 +151,7 @@ def _rule_labels(rules):
     return labels
 
 
-def overlap(rules, X, ax=None):
+def overlap(rules: RuleSet, X: Rows, ax: "Axes | None" = None) -> "Axes":
     """How many rules hold in a row: the share of rows for each number.
 
     The "otherwise" is left out. Of a classification, rows in which rules with

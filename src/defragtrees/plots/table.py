@@ -1,9 +1,14 @@
 """rule_table: the rules as a drawn table."""
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from defragtrees import render, sentences
 from defragtrees.plots import style
+from defragtrees.rules import RuleSet
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 __all__ = ["rule_table"]
 
@@ -15,7 +20,7 @@ BOLD = 1.15  # how much wider bold letters are
 SIZES = (9.0, 8.5, 8.0, 7.5, 7.0, 6.5, 6.0, 5.5, 5.0, 4.5, 4.0, 3.5, 3.0)
 
 
-def rule_table(rules, ax=None):
+def rule_table(rules: RuleSet, ax: "Axes | None" = None) -> "Axes":
     """The rules as a table: if, then, share of rows and error.
 
     Without `ax` the figure is as tall as the rules need; in a given one the letters

@@ -16,7 +16,9 @@ ensemble of it is read. A module has what it can do:
 import os
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
+from defragtrees._types import Rows
 from defragtrees.errors import ModelFileError, UnsupportedEnsembleError
 from defragtrees.forest import Forest
 from defragtrees.readers._files import ModelFile, Trust, report_damage
@@ -35,7 +37,13 @@ READERS = {
 }
 
 
-def read_forest(ensemble, *, trust_pickle=False, trusted_types=(), **options):
+def read_forest(
+    ensemble: Any,
+    *,
+    trust_pickle: bool = False,
+    trusted_types: Any = (),
+    **options: Any,
+) -> Forest:
     """The ensemble as a Forest, whose predictions are those of the library itself.
 
     Parameters
@@ -83,7 +91,7 @@ def read_forest(ensemble, *, trust_pickle=False, trusted_types=(), **options):
     return reader.read(ensemble, **options)
 
 
-def read_on_table(ensemble, X):
+def read_on_table(ensemble: Any, X: Rows) -> Forest | None:
     """`read_forest` for an ensemble that can be read only with rows to look at.
 
     Parameters
@@ -102,7 +110,9 @@ def read_on_table(ensemble, X):
     return reader.read_on_table(ensemble, X)
 
 
-def load_object(path, trust_pickle=False, trusted_types=()):
+def load_object(
+    path: str | os.PathLike[str], trust_pickle: bool = False, trusted_types: Any = ()
+) -> Any:
     """The object in a pickle or skops file; None if the file holds none.
 
     Parameters
@@ -116,9 +126,9 @@ def load_object(path, trust_pickle=False, trusted_types=()):
     return reader.load(Path(path), Trust(trust_pickle, tuple(trusted_types)))
 
 
-def file_kind(path):
+def file_kind(path: str | os.PathLike[str]) -> str | None:
     """What a file holds, such as "an XGBoost model"; None if no reader knows it."""
-    reader = _file_reader(ModelFile(path))
+    reader = _file_reader(ModelFile(Path(path)))
     return None if reader is None else reader.KIND
 
 

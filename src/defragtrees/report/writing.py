@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from defragtrees._types import Column, Rows
 from defragtrees.files import write_atomic
 from defragtrees.methods.base import Simplifier
 from defragtrees.report.page import make_page
@@ -17,9 +18,9 @@ __all__ = ["write_report"]
 def write_report(
     path: str | os.PathLike[str],
     simplifier: Simplifier,
-    X: Any,
-    y: Any = None,
-    sample_weight: Any = None,
+    X: Rows,
+    y: Column | None = None,
+    sample_weight: Column | None = None,
     *,
     title: str | None = None,
     rule_path: Any = None,

@@ -1,0 +1,49 @@
+"""A user's script: numbers, intervals and measures. mypy reveals its types."""
+
+from typing import reveal_type
+
+import numpy as np
+
+from defragtrees import (
+    DefragRegressor,
+    DistilledTreeRegressor,
+    metrics,
+    plots,
+    read_forest,
+)
+from defragtrees.datasets import load, load_sample
+
+
+def main(model_file: str) -> None:
+    energy = load_sample("energy")
+    reveal_type(energy)
+    reveal_type(energy.X)
+    reveal_type(load("synthetic1", n_samples=100, random_state=0).y)
+    forest = read_forest(model_file)
+    reveal_type(forest)
+    reveal_type(forest.predict(energy.X))
+    reveal_type(forest.splits())
+
+    simple = DefragRegressor(forest, max_rules=6, form="points", random_state=0)
+    simple.fit(energy.X, energy.y).calibrate(energy.X, energy.y)
+    answers = simple.predict(energy.X)
+    reveal_type(answers)
+    reveal_type(simple.predict_interval(energy.X, coverage=0.8))
+    reveal_type(float(np.abs(answers - energy.y).mean()))
+    reveal_type(DistilledTreeRegressor(forest).fit(energy.X, energy.y).rules_)
+
+    rules = simple.rules_
+    reveal_type(metrics.rmse(energy.y, answers))
+    reveal_type(metrics.r2(energy.y, answers))
+    reveal_type(metrics.auc(["no", "yes"], [0.2, 0.7]))
+    reveal_type(metrics.confusion(["no", "yes"], ["no", "no"]))
+    reveal_type(metrics.calibration(rules, energy.X, energy.y))
+    reveal_type(metrics.coverage(rules, energy.X))
+    reveal_type(metrics.similarity(rules, rules, energy.X))
+    reveal_type(metrics.rule_stability(simple, energy.X, energy.y).returns)
+    reveal_type(metrics.score_table(rules, energy.X))
+
+    reveal_type(plots.rule_table(rules))
+    reveal_type(plots.trade_off)
+    reveal_type(plots.regions(rules, energy.X, features=["glazing_area", 0]))
+    reveal_type(plots.count_regions(forest))

@@ -7,7 +7,10 @@ so as long as the same rules stand before it; `refit` measures anew.
 import dataclasses
 import math
 import operator
+from collections.abc import Iterable
+from typing import Any, Self
 
+from defragtrees._types import Column, Rows
 from defragtrees.edits import Edit
 from defragtrees.parsing import ColumnWords, parse_conditions, read_condition
 from defragtrees.rule_checks import is_finite
@@ -44,7 +47,7 @@ class Editing:
     """The part of a RuleSet that changes rules; they count from 1, as printed."""
 
     @property
-    def words(self):
+    def words(self) -> ColumnWords:
         """What conditions may say in text: names, categories, scales, whole numbers."""
         conditions = [c for rule in self.rules for c in rule.conditions]
         integers = {c.feature for c in conditions if c.is_integer}
@@ -52,7 +55,7 @@ class Editing:
             *self.vocabulary, frozenset(integers), columns=self.feature_names
         )
 
-    def drop(self, rule):
+    def drop(self, rule: int) -> Self:
         """The rules without one of them.
 
         Parameters
@@ -81,7 +84,7 @@ class Editing:
         text = f"dropped rule {k + 1}: {rule_text(self, self.rules[k])}"
         return self._edited(kept, Edit("drop", text, k + 1))
 
-    def replace(self, rule, text, condition=None):
+    def replace(self, rule: int, text: str, condition: int | str | None = None) -> Self:
         """The rules with other conditions in one of them, given as text.
 
         Parameters
@@ -119,7 +122,7 @@ class Editing:
             _refuse_twice(conditions, self.shown_names)
         return self._with_conditions(k, conditions, "replace")
 
-    def remove(self, rule, condition):
+    def remove(self, rule: int, condition: int | str) -> Self:
         """The rules without one condition of one of them.
 
         Parameters
@@ -140,7 +143,7 @@ class Editing:
             )
         return self._with_conditions(k, conditions, "remove")
 
-    def answer(self, rule, answer):
+    def answer(self, rule: int, answer: Any) -> Self:
         """The rules with another answer of one of them; probabilities stay.
 
         Parameters
@@ -163,7 +166,7 @@ class Editing:
             tuple(made[:-1]), Edit("answer", text, k + 1), default=made[-1]
         )
 
-    def move(self, rule, to):
+    def move(self, rule: int, to: int) -> Self:
         """The rules with one of them at another place.
 
         Parameters
@@ -179,7 +182,7 @@ class Editing:
             tuple(self.rules[i] for i in order), Edit("move", text, k + 1)
         )
 
-    def reorder(self, order):
+    def reorder(self, order: Iterable[int]) -> Self:
         """The rules in another order.
 
         Parameters
@@ -198,7 +201,14 @@ class Editing:
         moved = tuple(self.rules[number - 1] for number in numbers)
         return self._edited(moved, Edit("reorder", text))
 
-    def refit(self, X, y, sample_weight=None, *, answers="told"):
+    def refit(
+        self,
+        X: Rows,
+        y: Column,
+        sample_weight: Column | None = None,
+        *,
+        answers: str = "told",
+    ) -> Self:
         """The same conditions in the same order, with what these rows say of them.
 
         Rates, counts, errors and points are those of the rows, and so are answers.
@@ -217,7 +227,16 @@ class Editing:
         """
         return call("refit", self, X, y, sample_weight, answers=answers)
 
-    def improve(self, X, y, keep, sample_weight=None, *, ensemble=None, **settings):
+    def improve(
+        self,
+        X: Rows,
+        y: Column,
+        keep: Iterable[int],
+        sample_weight: Column | None = None,
+        *,
+        ensemble: Any = None,
+        **settings: Any,
+    ) -> Self:
         """Rules of which some are these, and the others are searched for again.
 
         In a list the kept rules come first, in their order, and the others are for the

@@ -16,6 +16,7 @@ import numpy as np
 from defragtrees.bins import ThresholdGrid
 from defragtrees.mixture.fit import MixtureSettings, fit_mixture
 from defragtrees.mixture.loop import Settings
+from defragtrees.mixture.schedules import Schedule
 from defragtrees.render import text_table
 from defragtrees.rows.store import RowStore
 
@@ -27,9 +28,8 @@ def seconds(X, thresholds, n_components):
     binned = ThresholdGrid(tuple(thresholds)).bin(X)
     target = (X[:, 0] > 0.5).astype(int)
     rows = RowStore.of_table(binned, target, 2, np.ones(len(X)))
-    loop = Settings(
-        inference="em", max_iter=N_ITERATIONS, tol=0.0, gentle_iter=N_ITERATIONS
-    )
+    never_ends = Schedule(N_ITERATIONS, 1, 1)
+    loop = Settings("em", max_iter=N_ITERATIONS, tol=0.0, schedule=never_ends)
     settings = MixtureSettings(
         max_components=n_components, n_restarts=1, loop=loop, n_jobs=1
     )

@@ -79,6 +79,7 @@ def simplify(
     inference: Literal["fab", "em"] = "fab",
     statement_weight: Literal["paper"] | float = 3.0,
     init: Literal["seeded", "random"] = "seeded",
+    e_step: Literal["gentle", "original", "converged"] = "gentle",
     max_iter: int = 200,
     tol: float = 1e-5,
     screening: Literal["auto"] | bool = "auto",
@@ -145,8 +146,8 @@ def simplify(
         What the rules imitate: the ensemble, or y.
     refine : bool, default=True
         Search for the short list; without it the paper's mixture is fitted, with the
-        next seven settings.
-    n_restarts, inference, statement_weight, init, max_iter, tol, screening
+        next eight settings.
+    n_restarts, inference, statement_weight, init, e_step, max_iter, tol, screening
         Of the paper's mixture; see `DefragClassifier`.
     shorten_thresholds : bool, default=True
         Round thresholds where no training row changes its side.

@@ -7,7 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from defragtrees.mixture.loop import Settings, run
+from defragtrees.mixture import loop as loop_module
+from defragtrees.mixture.loop import Settings, Starts, run
+from defragtrees.mixture.schedules import SCHEDULES, Schedule
+from defragtrees.mixture.starts import draw_rest, random_params
 from tests.mixture.problems import Case, cases
 from tests.reference import dense_mixture
 
@@ -19,19 +22,38 @@ def by_restart(history):
     return list(found.values())
 
 
-@pytest.mark.parametrize("inference", ["fab", "em"])
+# In how many iterations at the start how many inner steps, and how many later.
+STEPS = {"gentle": (3, 1, 10), "original": (5, 2, 10), "converged": (0, 0, 30)}
+
+
+def test_every_schedule_has_its_oracle():
+    assert set(STEPS) == set(SCHEDULES)
+
+
+@pytest.mark.parametrize(
+    ("inference", "e_step"), [("em", "gentle"), *(("fab", name) for name in STEPS)]
+)
 @given(case=cases, n_components=st.integers(1, 8), n_restarts=st.integers(1, 3))
 def test_bound_and_number_of_components_are_those_of_the_dense_equations(
-    inference, case, n_components, n_restarts
+    inference, e_step, case, n_components, n_restarts
 ):
     betas = [case.responsibilities(n_components) for _ in range(n_restarts)]
-    loop = Settings(inference=inference, max_iter=25)
-    fitted, history = run(
-        case.engine, case.layout, case.starts(betas), loop, range(n_restarts)
-    )
+    starts, shares, drawn = drawn_starts(case, betas, e_step)
+    loop = Settings(inference, max_iter=25, schedule=SCHEDULES[e_step])
+    fitted, history = run(case.engine, case.layout, starts, loop, range(n_restarts))
     assert len(fitted) == n_restarts
-    for beta, steps in zip(betas, by_restart(history), strict=True):
-        expected, _ = dense_mixture.run(case.dense, beta, inference, max_iter=25)
+    total = case.engine.total
+    for i, steps in enumerate(by_restart(history)):
+        expected, _ = dense_mixture.run(
+            case.dense,
+            betas[i],
+            inference,
+            max_iter=25,
+            early=STEPS[e_step][:2],
+            inner_iter=STEPS[e_step][2],
+            n_k=None if shares is None else shares[i] * total,
+            drawn=None if drawn is None else drawn[i],
+        )
         bounds = [value for value, _, _ in expected]
         found = [step.objective for step in steps]
         # Whether the last iteration is taken may hang on the last bit of a rise.
@@ -43,22 +65,105 @@ def test_bound_and_number_of_components_are_those_of_the_dense_equations(
         ]
 
 
+def drawn_starts(case, betas, e_step):
+    """Starts; of each restart shares, and proportions and precisions, if drawn."""
+    starts = case.starts(betas)
+    if not SCHEDULES[e_step].draws_all:
+        return starts, None, None
+    starts = draw_rest(starts, len(case.binned), case.rng.spawn(len(betas)))
+    drawn = np.array([np.exp(starts.params.log_weight), starts.params.precision])
+    return starts, starts.share, drawn.reshape(2, *starts.share.shape).swapaxes(0, 1)
+
+
+@pytest.mark.parametrize("schedule", [*SCHEDULES.values(), Schedule(2, 3, 1)])
 @given(
     case=cases,
     n_components=st.integers(2, 10),
     inference=st.sampled_from(["fab", "em"]),
-    gentle=st.integers(0, 3),
 )
 def test_bound_never_falls_except_where_a_component_is_dropped(
-    case, n_components, inference, gentle
+    schedule, case, n_components, inference
 ):
     start = case.starts([case.responsibilities(n_components)])
-    loop = Settings(inference=inference, max_iter=40, tol=0.0, gentle_iter=gentle)
+    loop = Settings(inference, max_iter=40, tol=0.0, schedule=schedule)
     _, history = run(case.engine, case.layout, start, loop, [0])
     for before, after in pairwise(history):
         if after.n_components == before.n_components:
             slack = 1e-10 * abs(before.objective)
             assert after.objective >= before.objective - slack
+
+
+class CountingSteps:
+    """An engine that counts the inner steps of every iteration."""
+
+    def __init__(self, engine):
+        self.engine, self.total, self.counts = engine, engine.total, []
+
+    def score(self, params):
+        self.counts.append(0)
+        self.engine.score(params)
+
+    def assign(self, penalty):
+        self.counts[-1] += 1
+        return self.engine.assign(penalty)
+
+    def gather(self):
+        return self.engine.gather()
+
+
+@pytest.mark.parametrize(
+    ("e_step", "most"),
+    [
+        ("gentle", [1, 1, 1, 10, 10, 10, 10]),
+        ("original", [2, 2, 2, 2, 2, 10, 10]),
+        ("converged", [30, 30, 30, 30, 30, 30, 30]),
+    ],
+)
+def test_an_e_step_takes_as_many_inner_steps_as_its_schedule_says(
+    e_step, most, monkeypatch
+):
+    monkeypatch.setattr(loop_module, "NEGLIGIBLE", -1.0)
+    case = Case(4, 100, 3, 2, False, False, 3.0)
+    start = case.starts([case.responsibilities(3)])
+    # Nothing is too small a rise, and nothing is dropped, so all steps are taken.
+    loop = Settings(max_iter=7, tol=-1.0, schedule=SCHEDULES[e_step], min_share=0.0)
+    engine = CountingSteps(case.engine)
+    run(engine, case.layout, start, loop, [0])
+    assert engine.counts == most
+
+
+def test_more_inner_steps_at_the_start_leave_fewer_components():
+    counts = {}
+    for name, schedule in SCHEDULES.items():
+        counts[name] = 0
+        for seed in range(6):
+            case = Case(seed, 120, 3, 2, False, False, "paper")
+            start = case.starts([case.responsibilities(8)])
+            loop = Settings(schedule=schedule)
+            fitted, _ = run(case.engine, case.layout, start, loop, [0])
+            counts[name] += len(fitted[0].statistics.weight)
+    assert counts["converged"] < counts["original"] < counts["gentle"]
+
+
+def test_drawn_shares_are_as_near_to_even_as_the_sums_of_all_rows():
+    grid = Case(0, 30, 2, 2, False, False, 3.0).layout
+    rng = np.random.default_rng(0)
+    spreads = {}
+    for n_rows in (100, 10_000):
+        params = random_params(grid, None, None, 4 * 200, rng)
+        starts = draw_rest(params, n_rows, rng.spawn(200))
+        assert isinstance(starts, Starts)
+        np.testing.assert_allclose(starts.share.sum(axis=1), 1.0)
+        alphas = np.exp(starts.params.log_weight).reshape(200, 4)
+        np.testing.assert_allclose(alphas.sum(axis=1), 1.0)
+        assert alphas.std() > 0.05
+        precision = starts.params.precision
+        assert precision.min() > 0
+        assert precision.std() > 0.2
+        spreads[n_rows] = starts.share.std()
+    # The share of one in the sum of four uniform numbers has a variance of 0.0195.
+    assert spreads[100] == pytest.approx((0.0195 / 100) ** 0.5, rel=0.25)
+    assert spreads[10_000] == pytest.approx((0.0195 / 10_000) ** 0.5, rel=0.25)
 
 
 def test_em_keeps_every_component():

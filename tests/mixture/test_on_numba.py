@@ -13,6 +13,7 @@ from defragtrees.errors import MissingPackageError
 from defragtrees.mixture.engines import make_engine, on_numpy
 from defragtrees.mixture.engines.plan import Plan
 from defragtrees.mixture.loop import Settings, run
+from defragtrees.mixture.schedules import SCHEDULES
 from defragtrees.rows.shards import LocalShards, Shard
 from defragtrees.rows.store import RowStore, Target
 from tests.mixture.problems import Case, cases
@@ -259,17 +260,18 @@ class Both:
     n_shards=st.integers(0, 3),
     n_components=st.integers(1, 18),
     inference=st.sampled_from(["fab", "em"]),
+    schedule=st.sampled_from(list(SCHEDULES.values())),
 )
 @settings(deadline=None, max_examples=40)
 def test_all_steps_of_a_run_give_the_sums_of_numpy(
-    case, n_shards, n_components, inference
+    case, n_shards, n_components, inference, schedule
 ):
     if not case.layout.n_classes:
         case.engine.target = np.round(case.engine.target, 9)
     rows = in_shards(case, n_shards) if n_shards else in_memory(case)
     engine = Both(case.engine, make_engine("numba", case.layout, rows))
     starts = case.starts([case.responsibilities(n_components) for _ in range(2)])
-    loop = Settings(inference=inference, max_iter=30)
+    loop = Settings(inference, max_iter=30, schedule=schedule)
     fitted, _ = run(engine, case.layout, starts, loop, range(2))
     assert len(fitted) == 2
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from defragtrees.mixture.engines import make_engine
 from defragtrees.mixture.halving import training_losses
 from defragtrees.mixture.loop import Settings, run
+from defragtrees.mixture.schedules import SCHEDULES
 from defragtrees.rows.shards import LocalShards, Shard, joined
 from defragtrees.rows.store import RowStore, Target
 from tests.mixture.problems import Case, cases
@@ -42,14 +43,17 @@ def rounded(case):
     n_components=st.integers(1, 8),
     n_restarts=st.integers(1, 3),
     n_shards=st.integers(1, 5),
+    schedule=st.sampled_from(list(SCHEDULES.values())),
 )
-def test_bound_is_that_of_the_numpy_engine(case, n_components, n_restarts, n_shards):
+def test_bound_is_that_of_the_numpy_engine(
+    case, n_components, n_restarts, n_shards, schedule
+):
     case = rounded(case)
     starts = case.starts(
         [case.responsibilities(n_components) for _ in range(n_restarts)]
     )
     engine = make_engine("numpy", case.layout, shard_rows(case, n_shards))
-    settings = Settings(max_iter=25)
+    settings = Settings(max_iter=25, schedule=schedule)
     _, expected = run(case.engine, case.layout, starts, settings, range(n_restarts))
     _, found = run(engine, case.layout, starts, settings, range(n_restarts))
     n_both = min(len(found), len(expected))

@@ -12,6 +12,7 @@ from defragtrees.mixture.engines import make_engine, on_torch
 from defragtrees.mixture.engines.on_numpy import NumpyEngine
 from defragtrees.mixture.loop import Settings, run
 from defragtrees.mixture.params import Params, make_layout
+from defragtrees.mixture.schedules import SCHEDULES
 from defragtrees.rows.shards import LocalShards, Shard
 from defragtrees.rows.store import RowStore, Target
 from tests.mixture.problems import Case, cases
@@ -44,8 +45,9 @@ def starts_of(case, n_restarts, n_components):
     return case.starts([case.responsibilities(n_components) for _ in range(n_restarts)])
 
 
-def objectives(engine, case, starts, n_restarts):
-    _, steps = run(engine, case.layout, starts, Settings(), range(n_restarts))
+def objectives(engine, case, starts, n_restarts, schedule):
+    loop = Settings(schedule=schedule)
+    _, steps = run(engine, case.layout, starts, loop, range(n_restarts))
     return [step.objective for step in steps]
 
 
@@ -79,13 +81,19 @@ class Both:
 
 
 @settings(max_examples=40)
-@given(case=cases, n_restarts=st.integers(1, 3), n_components=st.integers(1, 6))
+@given(
+    case=cases,
+    n_restarts=st.integers(1, 3),
+    n_components=st.integers(1, 6),
+    schedule=st.sampled_from(list(SCHEDULES.values())),
+)
 def test_the_bound_is_that_of_the_numpy_engine_at_each_iteration(
-    case, n_restarts, n_components
+    case, n_restarts, n_components, schedule
 ):
     starts = starts_of(case, n_restarts, n_components)
-    right = objectives(case.engine, case, starts, n_restarts)
-    found = objectives(engine_of(case, chunk_rows=16), case, starts, n_restarts)
+    right = objectives(case.engine, case, starts, n_restarts, schedule)
+    own = engine_of(case, chunk_rows=16)
+    found = objectives(own, case, starts, n_restarts, schedule)
     assert found == pytest.approx(right, rel=1e-10, abs=1e-10)
 
 

@@ -107,19 +107,29 @@ def run(
     max_iter=50,
     tol=1e-5,
     inner_iter=10,
-    gentle_iter=3,
+    early=(3, 1),
     min_share=1e-3,
     n_k=None,
+    drawn=None,
 ):
-    """One restart from responsibilities; the bound and K at every iteration."""
+    """One restart from responsibilities; the bound and K at every iteration.
+
+    `early` says in how many iterations at the start the E-step takes at most how many
+    inner steps; `n_k` are component weights to start with, and `drawn` are proportions
+    and precisions that take the place of the first M-step's.
+    """
     omega = problem.omega if inference == "fab" else 0.0
     total = problem.row_weight.sum()
     params = maximize(problem, beta)
+    if drawn is not None:
+        output = params[2] if problem.n_classes else (params[2][0], 1 / drawn[1])
+        params = params[0], drawn[0], output
     n_k = np.full(beta.shape[1], total / beta.shape[1]) if n_k is None else n_k
     history = []
     for iteration in range(1, max_iter + 1):
         f = scores(problem, params)
-        n_inner = 1 if omega == 0 or iteration <= gentle_iter else inner_iter
+        n_inner = early[1] if iteration <= early[0] else inner_iter
+        n_inner = 1 if omega == 0 else n_inner
         value = -np.inf
         for _ in range(n_inner):
             before = value
@@ -139,7 +149,7 @@ def run(
             value = bound(problem, f, beta, omega)
         history.append((value, beta.shape[1], dropped))
         rise = value - history[-2][0] if len(history) > 1 else np.inf
-        if rise < tol * total and not dropped and iteration > gentle_iter:
+        if rise < tol * total and not dropped and iteration > early[0]:
             break
         params = maximize(problem, beta)
     return history, beta

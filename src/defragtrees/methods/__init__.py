@@ -7,11 +7,12 @@ whose names end as their outcomes say: "Classifier" and "Regressor".
 
 from importlib import import_module
 from importlib.util import find_spec
+from typing import Any
 
 from defragtrees.methods.base import Simplifier
 from defragtrees.outcome.base import Outcome
 
-__all__ = ["METHODS", "estimator_for", "installed_methods"]
+__all__ = ["METHODS", "PRESETS", "estimator_for", "installed_methods", "method_for"]
 
 METHODS = {
     "defrag": "defragtrees.methods.defrag",
@@ -20,6 +21,19 @@ METHODS = {
     "node_harvest": "defragtrees.methods.node_harvest",
     "distilled": "defragtrees.methods.distilled",
     "optimal": "defragtrees.methods.optimal",
+}
+# One word for a method with other settings: the paper's, to the letter.
+PRESETS: dict[str, tuple[str, dict[str, Any]]] = {
+    "paper": (
+        "defrag",
+        {
+            "refine": False,
+            "statement_weight": "paper",
+            "init": "random",
+            "e_step": "original",
+            "target": "labels",
+        },
+    )
 }
 NEEDED = {"optimal": "pystreed"}  # packages that a method cannot do without
 
@@ -43,3 +57,23 @@ def estimator_for(method: str, outcome: Outcome) -> type[Simplifier]:
     module = import_module(METHODS[method])
     names = (n for n in module.__all__ if n.endswith(outcome.estimator_suffix))
     return getattr(module, next(names))
+
+
+def method_for(name: str, outcome: Outcome) -> tuple[type[Simplifier], dict[str, Any]]:
+    """The estimator class of a method or preset, and the settings it stands for.
+
+    Parameters
+    ----------
+    name : str
+        A key of `METHODS` or of `PRESETS`.
+    outcome : Classes or Numbers
+
+    Examples
+    --------
+    >>> from defragtrees.outcome import make_outcome
+    >>> kind, settings = method_for("paper", make_outcome("regression"))
+    >>> kind.__name__, settings["e_step"]
+    ('DefragRegressor', 'original')
+    """
+    method, settings = PRESETS.get(name, (name, {}))
+    return estimator_for(method, outcome), dict(settings)

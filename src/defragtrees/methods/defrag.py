@@ -42,6 +42,7 @@ from defragtrees.methods.settings import (
     setting,
 )
 from defragtrees.mixture.engines import ENGINES, check_engine
+from defragtrees.mixture.schedules import SCHEDULES
 from defragtrees.mixture.starts import STARTS
 from defragtrees.outcome.decision import make_decision
 from defragtrees.refine.rulelist import rules_for_rows
@@ -78,6 +79,7 @@ class _Defrag(DefragResults, Limiting):
     inference: str = setting("fab", "fab", "em")
     statement_weight: str | float = setting(3.0, "paper", Real(above=0))
     init: str = setting("seeded", Key(STARTS))
+    e_step: str = setting("gentle", Key(SCHEDULES))
     max_iter: int = setting(200, Integer(1))
     tol: float = setting(1e-5, Real(0))
     screening: str | bool = setting("auto", "auto", *FLAG)

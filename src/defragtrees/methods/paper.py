@@ -9,6 +9,7 @@ from defragtrees.methods.components import ranking, standardisation
 from defragtrees.mixture.fit import MixtureSettings, fit_mixture, n_fits
 from defragtrees.mixture.loop import Settings
 from defragtrees.mixture.posterior import Posterior
+from defragtrees.mixture.schedules import SCHEDULES
 from defragtrees.progress import Progress
 from defragtrees.rows.store import RowStore
 
@@ -90,6 +91,7 @@ def _settings(estimator):
             inference=estimator.inference,
             max_iter=int(estimator.max_iter),
             tol=estimator.tol,
+            schedule=SCHEDULES[estimator.e_step],
         ),
     )
 

@@ -10,7 +10,7 @@ from defragtrees.mixture.engines import make_engine
 from defragtrees.mixture.halving import best_of, training_losses, warm_starts
 from defragtrees.mixture.loop import Fitted, Settings, Step, run
 from defragtrees.mixture.params import Layout, Params, make_layout
-from defragtrees.mixture.starts import STARTS
+from defragtrees.mixture.starts import STARTS, draw_rest
 
 __all__ = ["Mixture", "MixtureSettings", "fit_mixture", "n_fits"]
 
@@ -148,12 +148,13 @@ class _Climb:
         self.engine = engine = make_engine(settings.engine, layout, rows)
         n_components = int(min(settings.max_components, sample.n_rows))
         loop = settings.loop
+        draws_all = loop.schedule.draws_all and settings.init == "random"
         if before is None:
             average = _average(engine, layout)
             restarts = range(settings.n_restarts)
         else:
             restarts = [fitted.restart for fitted in before]
-            loop = replace(loop, gentle_iter=0)
+            loop = replace(loop, schedule=loop.schedule.without_beginning())
 
         def fit_group(group):
             if before is None:
@@ -162,6 +163,9 @@ class _Climb:
                     make(layout, sample, average, n_components, self.seeds[i])
                     for i in group
                 )
+                if draws_all:
+                    seeds = [self.seeds[i] for i in group]
+                    starts = draw_rest(starts, rows.n_rows, seeds)
             else:
                 starts = warm_starts([f for f in before if f.restart in group], layout)
             return run(

@@ -20,6 +20,7 @@ import numpy as np
 
 from defragtrees.mixture.levels import Workspace
 from defragtrees.mixture.params import Layout, Params, Statistics
+from defragtrees.mixture.schedules import SCHEDULES, Schedule
 
 __all__ = ["Fitted", "Settings", "Starts", "Step", "run"]
 
@@ -64,11 +65,8 @@ class Settings:
     max_iter : int
     tol : float
         A restart has converged when the bound rises by less, per unit of weight.
-    inner_iter : int
-        Most inner steps of an E-step.
-    gentle_iter : int
-        Iterations at the start that take one inner step only, so that random starts
-        are not shrunk before they have found their rows.
+    schedule : Schedule
+        How many inner steps the E-steps take.
     min_share : float
         The paper's delta: a component with a smaller share of the rows is dropped.
     """
@@ -76,8 +74,7 @@ class Settings:
     inference: str = "fab"
     max_iter: int = 200
     tol: float = 1e-5
-    inner_iter: int = 10
-    gentle_iter: int = 3
+    schedule: Schedule = SCHEDULES["gentle"]
     min_share: float = 1e-3
 
 
@@ -211,7 +208,7 @@ class _State:
         statistics = engine.gather()
         self.iteration += 1
         settled = objective - self.objective < self.settings.tol * self.total
-        settled &= ~dropped & (self.iteration > self.settings.gentle_iter)
+        settled &= ~dropped & (self.iteration > self.settings.schedule.n_early)
         self.objective = objective
         ended = settled | (self.iteration >= self.settings.max_iter)
         self._report(ended, callback)
@@ -219,8 +216,9 @@ class _State:
 
     def _expect(self, engine):
         """The E-step: inner steps to the fixed point, then truncation."""
-        gentle = self.iteration < self.settings.gentle_iter
-        n_inner = 1 if gentle or self.omega == 0 else self.settings.inner_iter
+        n_inner = self.settings.schedule.n_steps(self.iteration)
+        if self.omega == 0:
+            n_inner = 1
         penalty = self._penalty()
         objective = np.full(len(penalty), -np.inf)
         for _ in range(n_inner):

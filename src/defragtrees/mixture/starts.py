@@ -1,13 +1,17 @@
 """Where restarts begin: parameters drawn by the caller's generator, as small arrays."""
 
+from dataclasses import replace
+
 import numpy as np
 
 from defragtrees.mixture.engines.on_numpy import one_hot
+from defragtrees.mixture.loop import Starts
 from defragtrees.mixture.params import Block, Params, Statistics
 
-__all__ = ["STARTS", "random_params", "seeded_params"]
+__all__ = ["STARTS", "draw_rest", "random_params", "seeded_params"]
 
 SHARPNESS = 0.5  # share of a seed row in its component; the rest is the average row
+MOST_DRAWN = 1000  # rows whose responsibilities are drawn
 
 
 def seeded_params(layout, rows, average, n_components, rng):
@@ -72,6 +76,41 @@ def _random_table(block: Block, n_components, rng):
     log_above = block.weight[:, None] * np.log(eta)
     log_below = block.weight[:, None] * np.log1p(-eta)
     return block.assemble(log_above, log_below, rng.uniform(0.01, 0.99, n_components))
+
+
+def draw_rest(params, n_rows, seeds):
+    """Random starts with all else drawn too: proportions, precisions, responsibilities.
+
+    The first inner step sees no more of the responsibilities than what they add up to.
+    So those of a thousand rows are drawn, and how far their mean is from an even share
+    is made as small as it is for all rows.
+
+    Parameters
+    ----------
+    params : Params
+        Columns ordered by restart, then by component.
+    n_rows : int
+    seeds : list of numpy.random.Generator
+        One for each restart.
+    """
+    n_components = params.mean.size // len(seeds)
+    n_drawn = min(n_rows, MOST_DRAWN)
+    proportions, precisions, shares = [], [], []
+    for rng in seeds:
+        own = rng.uniform(0.01, 1.0, n_components)
+        proportions.append(own / own.sum())
+        precisions.append(rng.uniform(0.01, 1.0, n_components))
+        drawn = 1.0 - rng.random((n_drawn, n_components))
+        drawn /= drawn.sum(axis=1, keepdims=True)
+        away = drawn.mean(axis=0) - 1 / n_components
+        shares.append(1 / n_components + away * np.sqrt(n_drawn / n_rows))
+    params = replace(
+        params,
+        log_weight=np.log(np.concatenate(proportions)),
+        precision=np.concatenate(precisions),
+    )
+    share = np.array(shares)
+    return Starts(params, np.ones(share.shape, bool), share)
 
 
 STARTS = {"seeded": seeded_params, "random": random_params}

@@ -4,7 +4,7 @@ from defragtrees import plots
 from defragtrees._optional import require
 from defragtrees.readers import read_forest
 from defragtrees.reproduce import paper
-from defragtrees.reproduce.parts import N_FEW_TREES
+from defragtrees.reproduce.parts import CONVERGED, N_FEW_TREES
 from defragtrees.reproduce.realisation import draw, fit_forest
 from defragtrees.reproduce.results import Item, title_of
 from defragtrees.rules import RuleSet
@@ -45,7 +45,8 @@ def build(results):
         [
             f"{title_of(one['dataset'])}: five trees cut the square into "
             f"{one['regions']:,} regions; the paper's settings leave "
-            f"{one['rules_Proposed']} and our default {one['rules_defragtrees']}."
+            f"{one['rules_Proposed']}, until convergence "
+            f"{one[f'rules_{CONVERGED}']}, and our default {one['rules_defragtrees']}."
             for one in numbers
         ],
         figures,

@@ -3,32 +3,37 @@
 import numpy as np
 
 from defragtrees.reproduce import paper
+from defragtrees.reproduce.parts import CONVERGED, PROPOSED
 from defragtrees.reproduce.results import Item, title_of
 
 __all__ = ["NEEDS", "build"]
 
-NEEDS = ("ensemble", "Proposed", "em")
+NEEDS = ("ensemble", PROPOSED, CONVERGED, "em")
+FAST, VERY_FAST = 5, 8  # times
 
 
 def build(results):
-    """Times and their ratio, beside the paper's."""
+    """Times and their ratios, beside the paper's."""
     numbers = []
     for dataset in results.datasets:
-        fab = results.values(dataset, "Proposed", "seconds_per_restart")
-        em = np.array(
-            [sum(k["seconds"] for k in one) for one in results.all(dataset, "em")]
-        )
-        if not (len(fab) and len(em)):
+        seconds = {
+            "fab": results.values(dataset, PROPOSED, "seconds_per_restart"),
+            "converged": results.values(dataset, CONVERGED, "seconds_per_restart"),
+            "em": np.array(
+                [sum(k["seconds"] for k in one) for one in results.all(dataset, "em")]
+            ),
+        }
+        if not all(map(len, seconds.values())):
             continue
         published = {name: paper.SECONDS[name][dataset][0] for name in ("FAB", "EM")}
+        own = {"dataset": dataset}
+        for name, values in seconds.items():
+            own |= {f"{name}_seconds": values.mean(), f"{name}_std": values.std()}
         numbers.append(
             {
-                "dataset": dataset,
-                "fab_seconds": fab.mean(),
-                "fab_std": fab.std(),
-                "em_seconds": em.mean(),
-                "em_std": em.std(),
-                "ratio": em.mean() / fab.mean(),
+                **own,
+                "ratio": own["em_seconds"] / own["fab_seconds"],
+                "ratio_converged": own["em_seconds"] / own["converged_seconds"],
                 "fab_seconds_paper": published["FAB"],
                 "em_seconds_paper": published["EM"],
                 "ratio_paper": published["EM"] / published["FAB"],
@@ -38,8 +43,18 @@ def build(results):
         "table2",
         "Table 2: seconds for one restart",
         "FAB was from 5 to 20 times faster than EM, which has to try every K from 1 to "
-        "10. The paper's means are in brackets; its machine was another one.",
-        ["data", "FAB", "EM, sum over K", "EM / FAB", "FAB here, times as fast"],
+        "10. The paper's means are in brackets; its machine was another one. FAB takes "
+        "two inner steps at the beginning, as its authors' code does, or goes on until "
+        "convergence, as the paper says.",
+        [
+            "data",
+            "FAB",
+            "FAB, until convergence",
+            "EM, sum over K",
+            "EM / FAB",
+            "EM / FAB, until convergence",
+            "FAB here, times as fast",
+        ],
         [_row(one) for one in numbers],
         numbers,
         _verdict(numbers),
@@ -48,15 +63,16 @@ def build(results):
 
 def _row(one):
     seconds = {
-        name: f"{one[f'{name}_seconds']:.3g} ± {one[f'{name}_std']:.2g} "
-        f"({one[f'{name}_seconds_paper']:g})"
-        for name in ("fab", "em")
+        name: f"{one[f'{name}_seconds']:.3g} ± {one[f'{name}_std']:.2g}"
+        for name in ("fab", "converged", "em")
     }
     return [
         title_of(one["dataset"]),
-        seconds["fab"],
-        seconds["em"],
+        f"{seconds['fab']} ({one['fab_seconds_paper']:g})",
+        seconds["converged"],
+        f"{seconds['em']} ({one['em_seconds_paper']:g})",
         f"{one['ratio']:.1f} ({one['ratio_paper']:.1f})",
+        f"{one['ratio_converged']:.1f}",
         f"{one['fab_seconds_paper'] / one['fab_seconds']:,.0f}",
     ]
 
@@ -64,12 +80,21 @@ def _row(one):
 def _verdict(numbers):
     if not numbers:
         return []
-    ratios = [one["ratio"] for one in numbers]
-    fast = sum(ratio >= 5 for ratio in ratios)
     gain = [one["fab_seconds_paper"] / one["fab_seconds"] for one in numbers]
     return [
-        f"FAB is at least 5 times faster than EM on {fast} of {len(numbers)} sets; the "
-        f"ratio goes from {min(ratios):.1f} to {max(ratios):.1f}.",
+        f"FAB {_ratios([one['ratio'] for one in numbers])}",
+        f"Until convergence FAB {_ratios([one['ratio_converged'] for one in numbers])}",
         f"A restart of FAB is from {min(gain):.0f} to {max(gain):.0f} times as fast as "
         "the paper's.",
     ]
+
+
+def _ratios(ratios):
+    fast, very_fast = (
+        sum(ratio >= least for ratio in ratios) for least in (FAST, VERY_FAST)
+    )
+    return (
+        f"is at least {FAST} times faster than EM on {fast} of {len(ratios)} sets, and "
+        f"at least {VERY_FAST} times on {very_fast}; the ratio goes from "
+        f"{min(ratios):.1f} to {max(ratios):.1f}."
+    )

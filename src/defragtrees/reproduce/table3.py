@@ -1,12 +1,15 @@
 """Table 3: how many rules cover a test point."""
 
 from defragtrees.reproduce import paper
+from defragtrees.reproduce.parts import CONVERGED, OF_MIXTURE, PROPOSED
 from defragtrees.reproduce.results import Item, rows_with, spread_text, title_of
 
 __all__ = ["NEEDS", "build"]
 
-NEEDS = ("ensemble", "Proposed", "defragtrees", "inTrees", "Node Harvest")
+NEEDS = ("ensemble", *OF_MIXTURE, "defragtrees", "inTrees", "Node Harvest")
 CLOSE = 0.3
+# The paper has one number for its method, whatever the schedule of its E-step was.
+PUBLISHED = {**paper.OVERLAP, CONVERGED: paper.OVERLAP[PROPOSED]}
 
 
 def build(results):
@@ -17,7 +20,7 @@ def build(results):
             values = results.values(dataset, method, "overlap")
             if not len(values):
                 continue
-            published = paper.OVERLAP.get(method, {}).get(dataset, (None, None))
+            published = PUBLISHED.get(method, {}).get(dataset, (None, None))
             numbers.append(
                 {
                     "method": method,
@@ -51,14 +54,14 @@ def build(results):
 
 def _cell(results, method, dataset):
     values = results.values(dataset, method, "overlap")
-    published = paper.OVERLAP.get(method, {}).get(dataset)
+    published = PUBLISHED.get(method, {}).get(dataset)
     text = spread_text(values)
     return f"{text} ({published[0]:g})" if text and published else text
 
 
 def _verdict(numbers):
     sentences = []
-    for method in paper.OVERLAP:
+    for method in PUBLISHED:
         rows = rows_with(numbers, method=method)
         close = [
             title_of(one["dataset"])

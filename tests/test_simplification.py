@@ -29,6 +29,7 @@ def test_settings_and_defaults_are_those_of_the_estimator():
     found = {name: p.default for name, p in named.items() if name not in ROWS}
     assert found.pop("ensemble") is inspect.Parameter.empty
     expected.pop("ensemble")
+    assert found.pop("method") == "defrag"
     assert found == expected
     kinds = {p.kind for name, p in named.items() if name in expected}
     assert kinds == {inspect.Parameter.KEYWORD_ONLY}
@@ -76,3 +77,48 @@ def test_settings_for_classes_are_refused_for_numbers():
     for name, value in (("threshold", 0.3), ("criterion", "error")):
         with pytest.raises(TypeError, match=f"{name} is for ensembles that answer"):
             simplify(regressor, X, **{name: value})
+
+
+PAPER = {
+    "refine": False,
+    "statement_weight": "paper",
+    "init": "random",
+    "e_step": "original",
+    "target": "labels",
+}
+
+
+def test_the_papers_method_is_one_word_away():
+    simple = simplify(FOREST, X, Y, method="paper", n_restarts=3, random_state=0)
+    by_hand = DefragClassifier(FOREST, **PAPER, n_restarts=3, random_state=0).fit(X, Y)
+    assert simple.rules_ == by_hand.rules_
+    assert {name: getattr(simple, name) for name in PAPER} == PAPER
+    answers = simple.predict_posterior(X)
+    assert (answers == by_hand.predict_posterior(X)).all()
+    assert "posterior" in simple.summary()
+
+
+def test_settings_that_are_given_win_over_those_of_the_paper():
+    settings = {"method": "paper", "n_restarts": 2, "random_state": 0}
+    simple = simplify(FOREST, X, e_step="converged", target="ensemble", **settings)
+    found = (simple.e_step, simple.target, simple.init)
+    assert found == ("converged", "ensemble", "random")
+    with pytest.raises(ValueError, match="Pass y, or set target='ensemble'"):
+        simplify(FOREST, X, **settings)
+
+
+def test_other_methods_are_refused_with_what_to_do():
+    with pytest.raises(ValueError, match="got 'intrees'"):
+        simplify(FOREST, X, Y, method="intrees")
+
+
+def test_a_default_fit_speaks_of_rules_and_ensemble_only():
+    simple = simplify(FOREST, X, Y, random_state=0)
+    text = simple.summary()
+    assert "rules" in text
+    assert "ensemble" in text
+    assert "posterior" not in text
+    assert "component" not in text
+    assert not hasattr(simple, "posterior_")
+    with pytest.raises(AttributeError, match="Ask for it at fit: refine=False, or s"):
+        simple.predict_posterior(X)

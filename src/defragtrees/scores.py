@@ -21,13 +21,12 @@ def scores_text(rules, scores, where, is_short=False):
     where : str
         Which rows it was measured on.
     is_short : bool, default=False
-        Leave out the posterior and how many rules hold in a row.
+        Leave out how many rules hold in a row.
     """
     sources = [
         (label, prefix)
         for label, prefix in SOURCES
         if f"{prefix}fidelity" in scores or f"{prefix}error" in scores
-        if not (is_short and prefix == "posterior_")
     ]
     lines = []
     for name, label in _shown(rules, scores):

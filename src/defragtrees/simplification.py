@@ -7,7 +7,8 @@ from dataclasses import fields
 from typing import Any, Literal, TypeVar
 
 from defragtrees._types import Column, Rows
-from defragtrees.methods import estimator_for
+from defragtrees.errors import SettingError
+from defragtrees.methods import PRESETS, estimator_for
 from defragtrees.methods.black_box import model_task
 from defragtrees.methods.defrag import DefragClassifier, DefragRegressor
 from defragtrees.methods.ensemble import Unreadable, fitted_forest
@@ -47,13 +48,32 @@ def check_names(given: Iterable[str], names: Iterable[str], function: str) -> No
             raise TypeError(f"{function}() has no setting {name!r}; {guess}")
 
 
+def with_presets(function: Function) -> Function:
+    """A function whose `method` may be a name for settings that are not given."""
+
+    @functools.wraps(function)
+    def call(*arguments: Any, method: str = "defrag", **settings: Any) -> Any:
+        names = ("defrag", *PRESETS)
+        if method not in names:
+            raise SettingError(
+                f"method must be one of {names}; got {method!r}. The other methods are "
+                "estimators of their own, such as InTreesClassifier."
+            )
+        _, preset = PRESETS.get(method, (method, {}))
+        return function(*arguments, method=method, **{**preset, **settings})
+
+    return call  # type: ignore[return-value]
+
+
 @with_guesses
+@with_presets
 def simplify(
     ensemble: Any,
     X: Rows,
     y: Column | None = None,
     sample_weight: Column | None = None,
     *,
+    method: Literal["defrag", "paper"] = "defrag",
     max_rules: str | int = "auto",
     form: Literal["list", "standalone", "points"] = "list",
     points: Literal["exact", "integer"] = "exact",
@@ -106,6 +126,10 @@ def simplify(
     y : array-like of shape (n_samples,), optional
         Needed only to report errors and rates, or for `target="labels"`.
     sample_weight : array-like of shape (n_samples,), optional
+    method : {"defrag", "paper"}, default="defrag"
+        "paper" is the paper's method to the letter: `refine=False`,
+        `statement_weight="paper"`, `init="random"`, `e_step="original"` and
+        `target="labels"`, unless another value is given for one of them.
     max_rules : "auto" or int, default="auto"
         Most rules, the last "otherwise" or the base included; "auto" takes as few
         conditions as are nearly as good as the best list.

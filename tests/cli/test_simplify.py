@@ -254,3 +254,28 @@ def test_numbers_are_read_to_the_last_bit(files, tmp_path):
     path.write_text("a\n" + "\n".join(map(repr, values.tolist())) + "\n")
     (batch,) = CsvTable(path).batches(["a"], {})
     assert batch.columns["a"].tolist() == values.tolist()
+
+
+def test_the_papers_method_is_one_word_away(call, files, iris):
+    inputs = [files / "xgboost.json", files / "iris.csv", "--target", "class"]
+    options = [*inputs, "--test-size", 0, "--method", "paper"]
+    expected = simplify(
+        read_forest(files / "xgboost.json"),
+        iris[FEATURES],
+        iris["class"],
+        method="paper",
+        random_state=0,
+    )
+    done = call("simplify", *options, "--json")
+    assert rows_of(done) == as_shown(expected.rules_)
+    assert json.loads(done.out)["method"] == "paper"
+    shown = call("simplify", *options, "--e-step", "converged").out
+    assert "posterior" in shown
+    assert "posterior" not in call("simplify", *inputs, "--test-size", 0).out
+    refused = call("simplify", *inputs, "--e-step", "converged")
+    assert refused.code == 2
+    assert "--e-step is for --method paper; got --method defrag." in refused.err
+    refused = call("simplify", *inputs[:2], "--method", "paper")
+    assert "--method paper learns from the labels here, so it needs --target." in (
+        refused.err
+    )

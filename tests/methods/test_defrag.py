@@ -397,7 +397,7 @@ def test_an_ensemble_is_read_once_and_walked_once_over_the_rows(xor, monkeypatch
 def test_the_posterior_is_fitted_only_where_it_is_asked_for(xor):
     forest, X, _ = xor
     simple = simplify(forest, X[:300], random_state=0)
-    with pytest.raises(AttributeError, match="refine=False; got refine=True"):
+    with pytest.raises(AttributeError, match="Ask for it at fit: refine=False"):
         simple.predict_posterior(X[:3])
     simple.set_params(refine=False, n_restarts=2).fit(X[:300])
     assert len(simple.predict_posterior(X[:3])) == 3

@@ -7,9 +7,10 @@ from defragtrees.cli._decisions import CLASS_WEIGHT, COST, named_costs, named_we
 from defragtrees.cli._display import LABELS, merged_labels
 from defragtrees.cli._limits import LIMIT_OPTIONS, check_features
 from defragtrees.cli._progress import ticking
-from defragtrees.methods import METHODS, estimator_for
+from defragtrees.methods import METHODS, PRESETS, method_for
 from defragtrees.methods.forms import FORMS
 from defragtrees.methods.refining import CRITERIA
+from defragtrees.mixture.schedules import SCHEDULES
 
 __all__ = ["FOR_DEFRAG", "fit", "method_options", "method_settings", "settings_of"]
 
@@ -39,10 +40,16 @@ SPELLED = {"costs": "--cost", "class_labels": "--class-names", "groups": "--grou
 OPTIONS = {
     "method": click.option(
         "--method",
-        type=click.Choice(list(METHODS)),
+        type=click.Choice([*METHODS, *PRESETS]),
         default="defrag",
         show_default=True,
-        help="Who finds the rules.",
+        help="Who finds the rules; paper is the paper's method to the letter.",
+    ),
+    "e_step": click.option(
+        "--e-step",
+        type=click.Choice(list(SCHEDULES)),
+        help="With --method paper: how many inner steps its E-step takes, which "
+        "decides how many rules are left. [default: original]",
     ),
     "max_rules": click.option(
         "--max-rules",
@@ -180,13 +187,17 @@ def method_options(*without):
 def settings_of(choices, forest, has_target):
     """The estimator's class, and the choices as its settings."""
     method = choices.get("method", "defrag")
-    kind = estimator_for(method, forest.outcome)
+    kind, preset = method_for(method, forest.outcome)
     settings = {
         name: value
         for name, value in choices.items()
         if name not in ("method", "target_is") and _is_given(value)
     }
-    settings = method_settings(settings, kind, method, forest)
+    if "e_step" in settings and preset.get("refine", True):
+        raise click.UsageError(
+            f"--e-step is for --method paper; got --method {method}. Leave it out."
+        )
+    settings = preset | method_settings(settings, kind, method, forest)
     if choices.get("target_is") is not None:
         settings["target"] = choices["target_is"]
     if kind(**settings).target == "labels" and not has_target:

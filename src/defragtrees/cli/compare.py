@@ -16,7 +16,7 @@ from defragtrees.cli._output import check_outputs, json_text, say
 from defragtrees.cli._plotting import check_plot, save_plot
 from defragtrees.cli._progress import is_shown, progress_kind
 from defragtrees.comparison import compare
-from defragtrees.methods import METHODS, estimator_for, installed_methods
+from defragtrees.methods import METHODS, PRESETS, estimator_for, installed_methods
 
 __all__ = ["command", "compared"]
 
@@ -33,6 +33,7 @@ defragtrees compare model.json data.csv --target y --methods defrag,distilled
     "max_conditions",
     "features",
     "target_is",
+    "e_step",
     "stability",
     "feature_labels",
     "class_labels",
@@ -41,7 +42,8 @@ defragtrees compare model.json data.csv --target y --methods defrag,distilled
     "--methods",
     type=NAMES,
     metavar="A,B,...",
-    help=f"Of {', '.join(METHODS)}. [default: all that are installed]",
+    help=f"Of {', '.join((*METHODS, *PRESETS))}. [default: all that are installed, "
+    "without paper]",
 )
 @click.option(
     "--max-rules",

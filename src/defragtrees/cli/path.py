@@ -24,7 +24,7 @@ EXAMPLE = "defragtrees path model.json data.csv --target y --max-rules 8"
 
 @click.command("path", cls=Command, example=EXAMPLE)
 @input_options
-@method_options("method", "stability")
+@method_options("method", "e_step", "stability")
 @click.option(
     "--choose-by",
     type=click.Choice(["error", *MEASURES]),

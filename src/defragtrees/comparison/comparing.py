@@ -19,7 +19,7 @@ from sklearn.utils.validation import (
 
 from defragtrees._types import Column, Rows
 from defragtrees.comparison.table import Comparison
-from defragtrees.methods import METHODS, estimator_for, installed_methods
+from defragtrees.methods import METHODS, PRESETS, installed_methods, method_for
 from defragtrees.methods.base import Simplifier
 from defragtrees.methods.ensemble import open_model
 from defragtrees.methods.validation import one_seed
@@ -61,7 +61,8 @@ def compare(
     sample_weight : array-like of shape (n_samples,), optional
     methods : sequence of str or estimator, or mapping from name to them, optional
         Names are keys of `defragtrees.methods.METHODS`; all of these
-        whose packages are installed by default. Of an
+        whose packages are installed by default. "paper" is the paper's method to the
+        letter. Of an
         estimator the settings count, but its ensemble is this one; it is not changed.
     budgets : int or sequence of (int or None), optional
         Most rules; every method is fitted once for each, None being its own choice.
@@ -213,12 +214,13 @@ def _chosen(methods, outcome):
     for name, method in methods.items():
         is_given = not isinstance(method, str)
         if not is_given:
-            if method not in METHODS:
+            names = (*METHODS, *PRESETS)
+            if method not in names:
                 raise ValueError(
-                    f"methods must be among {tuple(METHODS)} or estimators; got "
-                    f"{method!r}."
+                    f"methods must be among {names} or estimators; got {method!r}."
                 )
-            method = estimator_for(method, outcome)()
+            kind, settings = method_for(method, outcome)
+            method = kind(**settings)
         elif not isinstance(method, Simplifier):
             raise TypeError(
                 "methods must be names or estimators of defragtrees, made and not "

@@ -241,8 +241,9 @@ class _Defrag(DefragResults, Limiting):
         check_is_fitted(self, "rules_")
         if not hasattr(self, "posterior_"):
             raise AttributeError(
-                "predict_posterior needs the paper's mixture, which is fitted with "
-                "refine=False; got refine=True."
+                "predict_posterior needs the paper's mixture, which a default fit does "
+                "without. Ask for it at fit: refine=False, or simplify(..., "
+                'method="paper").'
             )
         rules = self.rules_
         predict = partial(self.posterior_.predict_encoded, classes=rules.classes)

@@ -70,6 +70,13 @@ PARAMETERS = """
         each one once; then thousands of near copies leave the target without a say.
     init : {"seeded", "random"}, default="seeded"
         Start from rows of the data, or from random probabilities as in the paper.
+    e_step : {"gentle", "original", "converged"}, default="gentle"
+        How many inner steps the E-step takes, which decides how many components are
+        left: one in the first three iterations and up to ten later ("gentle", which
+        leaves most); two in the first five and up to ten later, as the code of the
+        paper's authors ("original"); or until convergence, as the paper says
+        ("converged", which leaves fewest). With `init="random"` the last two draw
+        proportions, precisions and responsibilities too.
     max_iter : int, default=200
         Most iterations of one restart.
     tol : float, default=1e-5

@@ -148,7 +148,6 @@ class _Climb:
         self.engine = engine = make_engine(settings.engine, layout, rows)
         n_components = int(min(settings.max_components, sample.n_rows))
         loop = settings.loop
-        draws_all = loop.schedule.draws_all and settings.init == "random"
         if before is None:
             average = _average(engine, layout)
             restarts = range(settings.n_restarts)
@@ -158,14 +157,7 @@ class _Climb:
 
         def fit_group(group):
             if before is None:
-                make = STARTS[settings.init]
-                starts = _side_by_side(
-                    make(layout, sample, average, n_components, self.seeds[i])
-                    for i in group
-                )
-                if draws_all:
-                    seeds = [self.seeds[i] for i in group]
-                    starts = draw_rest(starts, rows.n_rows, seeds)
+                starts = self.draw(group, sample, average, n_components, rows.n_rows)
             else:
                 starts = warm_starts([f for f in before if f.restart in group], layout)
             return run(
@@ -188,6 +180,16 @@ class _Climb:
         done = Parallel(n_jobs=n_jobs, prefer="threads")(jobs)
         fitted = sorted((f for part, _ in done for f in part), key=lambda f: f.restart)
         return fitted, [step for _, part in done for step in part]
+
+    def draw(self, group, sample, average, n_components, n_rows):
+        """Where the restarts of a group begin."""
+        make, seeds = STARTS[self.settings.init], [self.seeds[i] for i in group]
+        starts = _side_by_side(
+            make(self.layout, sample, average, n_components, seed) for seed in seeds
+        )
+        if self.settings.init == "random" and self.settings.loop.schedule.draws_all:
+            return draw_rest(starts, n_rows, seeds)
+        return starts
 
     def watch(self, step):
         """Show a step to the callback; once it says so, all restarts stop."""

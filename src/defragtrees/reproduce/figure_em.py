@@ -11,6 +11,16 @@ from defragtrees.reproduce.results import Item, rows_with, spread_text, title_of
 __all__ = ["NEEDS", "build", "panels"]
 
 NEEDS = ("ensemble", PROPOSED, CONVERGED, "em")
+HEADER = [
+    "data",
+    "K of FAB",
+    "error of FAB",
+    "K until convergence",
+    "its error",
+    "best K of EM",
+    "its error",
+    "EM, K = 10",
+]
 FAB = {"FAB": PROPOSED, "FAB, until convergence": CONVERGED}
 
 
@@ -47,23 +57,10 @@ def build(results):
         "FAB finds an appropriate number of rules by itself, with small errors. Its "
         "E-step goes on until convergence; the authors' code takes two inner steps in "
         "each of the first five iterations, which keeps more components.",
-        [
-            "data",
-            "K of FAB",
-            "error of FAB",
-            "K until convergence",
-            "its error",
-            "best K of EM",
-            "its error",
-            "EM, K = 10",
-        ],
+        HEADER,
         rows,
         numbers,
-        [
-            sentence
-            for inference in FAB
-            for sentence in _verdict(numbers, results.datasets, inference)
-        ],
+        list(filter(None, (_verdict(numbers, results.datasets, i) for i in FAB))),
         {"figure_em": _draw(numbers, results.datasets)},
     )
 
@@ -90,13 +87,13 @@ def _verdict(numbers, datasets, inference):
         if fab[0]["error"] <= best["error"] + best["std"] + fab[0]["std"]:
             good.append(title_of(dataset))
     if not sizes:
-        return []
-    return [
+        return ""
+    return (
         f"{inference}: from {min(sizes):.1f} to {max(sizes):.1f} components are kept. "
         "The mean error is within the two standard deviations of that of EM's best K "
         f"on {len(good)} of {len(sizes)} sets ({', '.join(good) or 'none'}), without "
         "trying any K."
-    ]
+    )
 
 
 def panels(datasets):

@@ -1,5 +1,7 @@
 """Rows of which only codes are kept: the same rules from every source of them."""
 
+import math
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -20,6 +22,7 @@ from defragtrees import (
     read_forest,
 )
 from defragtrees.bins import ThresholdGrid
+from defragtrees.methods import all_rows
 from defragtrees.methods.compiled import for_many_rows
 from defragtrees.mixture import fit
 from defragtrees.outcome import Classes, ranking
@@ -115,6 +118,39 @@ def test_frames_iterators_and_files_give_the_same_rules(
         assert found.rules_ == expected.rules_
         assert found.training_ == pytest.approx(expected.training_, abs=1e-12)
     assert from_file.feature_names_in_.tolist() == NAMES
+
+
+def test_costs_of_the_path_are_those_of_all_rows(frame, boosted_amounts):
+    simple = simplified(boosted_amounts, frame)
+    n_rows = len(frame)
+    # One rule: numbers with a variance of one, of which 1e-4 may stay, and its mean.
+    by_hand = 0.5 * n_rows * math.log(1 + 1e-4) + 0.5 * math.log(n_rows)
+    assert simple.path_costs_[1] == pytest.approx(by_hand, abs=0.01)
+    costs = [simple.path_costs_[n] for n in sorted(simple.path_costs_)]
+    assert costs[0] > costs[1] > costs[2]
+
+
+@pytest.mark.parametrize("criterion", ["both", "probability"])
+def test_rules_are_chosen_by_all_rows(frame, labels, boosted, criterion, monkeypatch):
+    settings = {"max_rules": 4, "criterion": criterion}
+    found = simplified(boosted, frame, labels, **settings)
+    monkeypatch.setattr(
+        all_rows,
+        "polish_all_rows",
+        lambda rows, starts, limits: dict(
+            (len(boxes) + 1, rows.list_of(boxes)) for boxes in starts
+        ),
+    )
+    sample = simplified(boosted, frame, labels, **settings)
+    assert sample.path_.keys() == found.path_.keys()
+    better = [
+        found.path_costs_[n] < sample.path_costs_[n] - 0.1 for n in found.path_costs_
+    ]
+    worse = [
+        found.path_costs_[n] > sample.path_costs_[n] + 1e-9 for n in found.path_costs_
+    ]
+    assert any(better)
+    assert not any(worse)
 
 
 def test_labels_are_not_needed_by_any_source(frame, boosted, tmp_path):

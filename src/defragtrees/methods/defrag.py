@@ -204,6 +204,7 @@ class _Defrag(DefragResults, Limiting):
             n_new_rows=0 if n_new == "auto" else int(n_new),
             decision=self._decision(problem.classes, problem.store),
             is_labels=self.target == "labels",
+            engine=self.engine,
         )
 
     def _warn_of_little_data(self, problem):

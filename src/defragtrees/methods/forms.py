@@ -5,12 +5,12 @@ from typing import Any
 
 import numpy as np
 
+from defragtrees.methods.box_rules import box_conditions
 from defragtrees.methods.listing import answering_rule
 from defragtrees.methods.refining import (
     SEARCH_CODES,
     SEARCH_ROWS,
     Refined,
-    box_conditions,
     refine,
     search_losses,
     search_rows,

@@ -5,7 +5,8 @@ from typing import Any
 
 import numpy as np
 
-from defragtrees.methods.listing import answering_rule
+from defragtrees.methods.all_rows import AllRowsSearch
+from defragtrees.methods.box_rules import rules_of_boxes
 from defragtrees.outcome.decision import Decision
 from defragtrees.refine.choice import HeldOut, choose, held_out_rows
 from defragtrees.refine.cutting import cut_conditions
@@ -27,7 +28,6 @@ __all__ = [
     "SEARCH_ROWS",
     "Refined",
     "Refinement",
-    "box_conditions",
     "refine",
     "search_losses",
     "search_rows",
@@ -67,6 +67,8 @@ class Refinement:
         From probabilities to a class.
     is_labels : bool
         Whether rules imitate y.
+    engine : str
+        Of the estimator; "cuda" keeps many rows on a GPU.
     """
 
     max_rules: int
@@ -79,6 +81,7 @@ class Refinement:
     decision: Decision | None = None
     is_labels: bool = False
     asked: Any = None
+    engine: str = "auto"
 
     def with_conditions(self, most):
         """The same with at most so many conditions in a rule."""
@@ -155,16 +158,24 @@ def refine(problem, settings, rng):
     )
     if not table.columns or not np.ptp(rows.target, axis=0).any():
         alone = RuleBoxes(table, last_loss, ())
-        rules = _rule_set(problem, alone)
+        rules = rules_of_boxes(problem, alone)
         return Refined({1: rules}, {1: alone.cost}, 1, {0: rules}, 0)
-    held_out = _held_out(table, rows, settings.criterion == "error")
-    seen = np.flatnonzero(held_out.is_seen)
+    if problem.is_sample:
+        everywhere = AllRowsSearch(problem, settings, rows, table, last_loss)
+        judge = everywhere.judge
+    else:
+        everywhere = None
+        judge = _held_out(table, rows, settings.criterion == "error")
+    seen = np.flatnonzero(judge.is_seen)
     lists, n_rounds = _searched(settings, rng, table, loss, seen)
-    n_best, most = _judged(held_out, table, loss, lists, settings)
+    n_best, most = _judged(judge, table, loss, lists, settings)
     # Other rows, other lists: of each length the cheapest on all rows is kept.
     more, n_more = _searched(settings, rng, table, loss, np.arange(table.n_rows))
     limits = settings.limits(loss.total_weight)
     best = polish(lists + more, table, last_loss, limits)
+    if everywhere is not None:
+        limits = settings.limits(everywhere.total_weight)
+        best = everywhere.polished(best, limits)
     best = {n: rules for n, rules in best.items() if n <= settings.max_rules}
     if not best:  # nothing keeps to the limits
         return Refined({}, {}, n_rounds + n_more)
@@ -284,7 +295,7 @@ def _searched(settings, rng, table, loss, rows):
     return lists, n_rounds
 
 
-def _judged(held_out, table, loss, lists, settings):
+def _judged(judge, table, loss, lists, settings):
     """Rules of the list that does best on rows not seen; conditions that are enough.
 
     Enough are as few as a list has that is within one standard error of the best: one
@@ -294,10 +305,10 @@ def _judged(held_out, table, loss, lists, settings):
     found = [rules for rules in found if rules.n_rules <= settings.max_rules]
     if not found:
         return settings.max_rules, None
-    scores = [held_out.score(rules) for rules in found]
+    scores = judge.scores(found)
     best = found[min(range(len(found)), key=lambda i: scores[i].loss)]
-    for rules in cut_conditions(best, settings.limits(loss.total_weight, SLACK)):
-        scores.append(held_out.score(rules))
+    limits = settings.limits(loss.total_weight, SLACK)
+    scores += judge.scores(list(cut_conditions(best, limits)))
     return best.n_rules, scores[choose(scores)].n_conditions
 
 
@@ -317,7 +328,7 @@ def _refined(problem, best, longest, limits, most, n_rounds):
     """
     lists, costs, by_conditions = {}, {}, {}
     for n in sorted(best):
-        rules = _rule_set(problem, best[n])
+        rules = rules_of_boxes(problem, best[n])
         if rules.n_rules not in lists:
             lists[rules.n_rules], costs[rules.n_rules] = rules, best[n].cost
     cuts = [cut for cut in cut_conditions(longest, limits) if limits.allows(cut)]
@@ -326,58 +337,6 @@ def _refined(problem, best, longest, limits, most, n_rounds):
     for boxes in sorted(cuts, key=lambda boxes: (boxes.n_conditions, boxes.fit_cost)):
         if boxes.fit_cost < least:
             least = boxes.fit_cost
-            rules = _rule_set(problem, boxes)
+            rules = rules_of_boxes(problem, boxes)
             by_conditions.setdefault(rules.total_conditions, rules)
     return Refined(lists, costs, n_rounds, by_conditions, most)
-
-
-def _rule_set(problem, rules):
-    """The boxes as rules, with what they say of the training rows."""
-    conditions = [box_conditions(problem, rules.table, box) for box in rules.boxes]
-    left = np.ones(len(problem.target), dtype=bool)
-    answering = []
-    for conjunction in [*conditions, ()]:
-        held = left & problem.covered(conjunction)
-        # A rule for new rows alone would have nothing to tell.
-        if held.any() or not conjunction:
-            answering.append(answering_rule(problem, conjunction, held))
-        left &= ~held
-    return problem.rule_set(answering)
-
-
-def box_conditions(problem, table, box):
-    """The conditions that a box over the codes of a table stands for."""
-    columns = ((table.columns[j], mask) for j, mask in box.items())
-    return problem.grid.conditions(
-        (column.feature, _accepted_bins(problem.grid, column, mask))
-        for column, mask in columns
-    )
-
-
-def _accepted_bins(grid, column, mask):
-    """The bins of a feature that a box over the codes of its column accepts."""
-    accepts = np.zeros(grid.n_bins[column.feature], dtype=bool)
-    accepts[-1] = mask[-1] and column.has_missing
-    inside = np.flatnonzero(mask[:-1])
-    if column.is_set:
-        # Categories that no training row has go with the larger part.
-        accepts[:-1] = len(inside) > column.n_codes / 2
-        accepts[column.bins] = mask[:-1]
-    elif inside.size and grid.is_categorical(column.feature):
-        # An order has ends, beyond which lie the categories that nobody has seen.
-        first = column.bins[inside[0]] if inside[0] > 0 else 0
-        is_open = inside[-1] == column.n_codes - 1
-        accepts[
-            first : len(accepts) - 2 if is_open else column.bins[inside[-1]] + 1
-        ] = 1
-    elif inside.size:
-        is_open = inside[-1] == column.n_codes - 1
-        first = _between(column.bins, inside[0] - 1) + 1 if inside[0] > 0 else 0
-        end = -1 if is_open else _between(column.bins, inside[-1]) + 1
-        accepts[first:end] = True
-    return accepts
-
-
-def _between(bins, code):
-    """The middle one of the thresholds between a code and the next."""
-    return (bins[code] + bins[code + 1] - 1) // 2

@@ -108,14 +108,23 @@ class Decision:
         Where a mistake in a class costs twice as much, its rows count twice; then the
         likeliest class is the one that costs least.
         """
+        shares, total = self.emphasised(probabilities)
+        scale = sample_weight.sum() / (sample_weight @ total)
+        return shares, sample_weight * total * scale
+
+    def emphasised(self, probabilities):
+        """What `emphasise` makes of probabilities, and by how much more rows count."""
         weighted = probabilities * self.importance
         total = weighted.sum(axis=1)
-        scale = sample_weight.sum() / (sample_weight @ total)
         # Where no mistake can cost anything a row counts for nothing.
         free = total <= 0
         shares = np.where(free[:, None], probabilities, weighted)
-        shares = shares / np.where(free, 1.0, total)[:, None]
-        return shares, sample_weight * total * scale
+        return shares / np.where(free, 1.0, total)[:, None], total
+
+    @property
+    def is_even(self):
+        """Whether a mistake in any class costs the same."""
+        return bool((self.importance == self.importance[0]).all())
 
 
 def make_decision(labels, rates, *, class_weight=None, costs=None, threshold=None):

@@ -6,7 +6,14 @@ import numpy as np
 
 from defragtrees.outcome.sums import SHRINKAGE
 
-__all__ = ["HeldOut", "ListScore", "choose", "held_out_rows"]
+__all__ = [
+    "FREQUENT",
+    "HOLD_OUT_EVERY",
+    "HeldOut",
+    "ListScore",
+    "choose",
+    "held_out_rows",
+]
 
 HOLD_OUT_EVERY = 4  # one row in so many is kept from the search
 FREQUENT = 8  # rows that are alike; some of them will come again
@@ -54,11 +61,14 @@ class HeldOut:
     is_judged: np.ndarray
     counts_errors: bool = False
 
-    def score(self, rules):
-        """The ListScore of RuleBoxes over all the rows.
+    def scores(self, lists):
+        """A ListScore for each of some RuleBoxes over all the rows.
 
-        What it tells comes from the rows that the search saw.
+        What a list tells comes from the rows that the search saw.
         """
+        return [self._score(rules) for rules in lists]
+
+    def _score(self, rules):
         losses = self._losses(rules.answering, rules.n_rules)
         weight = self.weight[self.is_judged]
         total = max(weight.sum(), 1e-300)

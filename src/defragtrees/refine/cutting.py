@@ -2,7 +2,6 @@
 
 import numpy as np
 
-from defragtrees.refine.kernels import rejections
 from defragtrees.refine.moves import tidy
 from defragtrees.refine.rulelist import n_sides
 
@@ -32,11 +31,7 @@ def _shorter_boxes(rules):
     """What is gained, in nats, the rule and its box without one of its sides."""
     table = rules.table
     for k, box in enumerate(rules.boxes):
-        gain = rules.row_gains(k)
-        n_rejecting, rejecting = rejections(table.codes, *table.packed(box))
-        for j, accepted in box.items():
-            only = (n_rejecting == 1) & (rejecting == j)
-            codes, gains = table.codes[only, j], gain[only]
+        for j, accepted, gained in rules.widenings(k):
             column = table.columns[j]
             sides = n_sides(column, accepted)
             for wider in _wider(column, accepted):
@@ -46,7 +41,7 @@ def _shorter_boxes(rules):
                     rest[j] = wider
                     n_less -= n_sides(column, wider)
                 saved = table.prices[j] * n_less
-                yield gains[wider[codes]].sum() + saved, k, rest
+                yield gained(wider) + saved, k, rest
 
 
 def _wider(column, accepted):

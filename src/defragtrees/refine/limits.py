@@ -4,6 +4,8 @@ Each move of the search asks `allows`; lists that come from elsewhere are `repai
 and those that lack a feature that must be used are `completed`.
 """
 
+from copy import copy
+
 import numpy as np
 
 from defragtrees.refine.moves import descend, remove_rule
@@ -91,17 +93,7 @@ class AskedLimits(Limits):
         """
         if not self.must_use:
             return lists
-        keeping = AskedLimits(
-            self.max_rules,
-            self.max_conditions,
-            self.least_answered,
-            max_total=self.max_total,
-            monotone=self.monotone,
-            groups=self.groups,
-            must_use=self.must_use,
-        )
-        keeping._keeps_used = True
-        best = {}
+        keeping, best = self.keeping(), {}
         for rules in lists.values():
             for may_grow in (False, True):
                 complete = self._complete(rules, may_grow)
@@ -112,6 +104,12 @@ class AskedLimits(Limits):
                     if is_complete and (n not in best or found.cost < best[n].cost):
                         best[n] = found
         return best
+
+    def keeping(self):
+        """The same limits for lists that have all that they must have, and keep it."""
+        keeping = copy(self)
+        keeping._keeps_used = True
+        return keeping
 
     def _unused(self, rules):
         columns = rules.table.columns

@@ -11,7 +11,14 @@ from defragtrees.refine.kernels import condition_values, gain_sums, rejections
 from defragtrees.refine.rulelist import box_price, n_sides
 from defragtrees.refine.segments import best_condition
 
-__all__ = ["box_changes", "descend", "remove_rule", "tidy"]
+__all__ = [
+    "LEAST_GAIN",
+    "box_changes",
+    "changes_by_sums",
+    "descend",
+    "remove_rule",
+    "tidy",
+]
 
 LEAST_GAIN = 1e-7  # nats; less is rounding
 MOST_TRIED = 4  # changes of a rule, best first, before it is left as it is
@@ -70,6 +77,31 @@ def box_changes(table, box, gain, limits):
     """
     n_rejecting, rejecting = rejections(table.codes, *table.packed(box))
     sums = gain_sums(table.codes, gain, n_rejecting, rejecting, table.width)
+    inside = gain[n_rejecting == 0].sum()
+    for _, changed in changes_by_sums(table, box, sums, inside, limits):
+        yield changed
+
+
+def changes_by_sums(table, box, sums, inside, limits):
+    """Boxes that differ in one condition, best first, and what each gains more.
+
+    Parameters
+    ----------
+    table : RowTable
+    box : dict
+    sums : array of shape (n_columns, width)
+        What is gained by column and code, over the rows that all conditions on other
+        columns accept.
+    inside : float
+        What is gained over the rows in the box.
+    limits : Limits
+
+    Yields
+    ------
+    more : float
+        In nats, less the price of the conditions.
+    changed : dict
+    """
     value = condition_values(sums, table.n_codes, table.prices, table.is_set)
     price = box_price(table, box)
     value -= price
@@ -79,13 +111,13 @@ def box_changes(table, box, gain, limits):
         value[~allowed] = -np.inf
     for j, accepted in box.items():
         value[j] += table.prices[j] * n_sides(table.columns[j], accepted)
-    now = gain[n_rejecting == 0].sum() - price
+    now = inside - price
     for j in np.argsort(-value, kind="stable")[:MOST_TRIED]:
         if value[j] <= now + LEAST_GAIN:
             return
         changed = _with_condition(table, box, int(j), sums[j])
         if changed is not None and limits.allows_box(table, changed):
-            yield changed
+            yield float(value[j] - now), changed
 
 
 def _with_condition(table, box, j, sums):

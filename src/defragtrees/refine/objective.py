@@ -5,6 +5,8 @@ around each rule's mean, with one spread for the whole list. Where the class cou
 list is charged for the rows that it answers wrongly.
 """
 
+from copy import copy
+
 import numpy as np
 
 __all__ = ["LEAST_ERRORS", "BothLoss", "ErrorLoss", "SquaredLoss"]
@@ -33,8 +35,29 @@ class SquaredLoss:
         standard = np.round((target - center) / (np.sqrt(square) or 1.0), 9)
         self.target = np.ascontiguousarray(standard)
         self.weight = weight
+        self.n_outputs = self.target.shape[1]
         self.total_weight = float(weight.sum())
         self.square = float(weight @ (self.target**2).sum(axis=1))
+
+    @property
+    def counted(self):
+        """How many outputs and how many classes its counts tell apart."""
+        return self.n_outputs, 0
+
+    def elsewhere(self, total_weight, square):
+        """The same loss for rows that are not here; it knows their counts only.
+
+        Parameters
+        ----------
+        total_weight : float
+            Of all rows.
+        square : float
+            Sum of their squared targets, by weight.
+        """
+        loss = copy(self)
+        loss.target = loss.weight = None
+        loss.total_weight, loss.square = total_weight, square
+        return loss
 
     def take(self, rows):
         """The same loss for some of the rows."""
@@ -82,11 +105,15 @@ class SquaredLoss:
         """Nats for a square of one where all, by weight, add up to this."""
         return 1 / (2 * (square / self.total_weight + self.least_spread))
 
+    def rule_terms(self, counts):
+        """Means, spread, classes of rules (none) and nats for a wrong one."""
+        means = np.ascontiguousarray(self._means(counts))
+        return means, self._spread(counts), np.empty(0, dtype=np.intp), 0.0
+
     def gain_terms(self, counts):
         """What `kernels.row_gains` needs beside who answers."""
-        none = np.empty(0, dtype=np.intp)
-        means = np.ascontiguousarray(self._means(counts))
-        return self.weight, self.target, means, self._spread(counts), none, none, 0.0
+        means, spread, none, mistake = self.rule_terms(counts)
+        return self.weight, self.target, means, spread, none, none, mistake
 
     def new_rule_terms(self, counts, answering):
         """What rows gain if a new rule takes them from the rule `answering`.
@@ -121,6 +148,18 @@ class ErrorLoss:
         self.weight = weight
         self.n_classes = n_classes
         self.total_weight = float(weight.sum())
+
+    @property
+    def counted(self):
+        """How many outputs and how many classes its counts tell apart."""
+        return 0, self.n_classes
+
+    def elsewhere(self, total_weight, square):
+        """The same loss for rows that are not here; see SquaredLoss."""
+        loss = copy(self)
+        loss.target = loss.weight = None
+        loss.total_weight = total_weight
+        return loss
 
     def take(self, rows):
         """The same loss for some of the rows."""
@@ -165,12 +204,17 @@ class ErrorLoss:
         share = self._share(wrong)
         return np.log((1 - share) / share * max(self.n_classes - 1, 1))
 
+    def rule_terms(self, counts):
+        """Means (none), spread, classes of rules and nats for a wrong one."""
+        mistake = self.nats_each(self._wrong(counts))
+        means, answers = np.empty((len(counts), 0)), counts.argmax(axis=1)
+        return means, 1.0, answers, float(mistake)
+
     def gain_terms(self, counts):
         """What `kernels.row_gains` needs beside who answers."""
-        mistake = self.nats_each(self._wrong(counts))
-        target, means = np.empty((len(self.weight), 0)), np.empty((len(counts), 0))
-        answers = counts.argmax(axis=1)
-        return self.weight, target, means, 1.0, self.target, answers, float(mistake)
+        means, spread, answers, mistake = self.rule_terms(counts)
+        target = np.empty((len(self.weight), 0))
+        return self.weight, target, means, spread, self.target, answers, mistake
 
 
 class BothLoss:
@@ -193,11 +237,26 @@ class BothLoss:
         self.target = squared.target
         self.weight = squared.weight
         self.total_weight = squared.total_weight
-        self.width = 1 + squared.target.shape[1]
+        self.width = 1 + squared.n_outputs
 
     def take(self, rows):
         """The same loss for some of the rows."""
         return BothLoss(self.squared.take(rows), self.wrong.take(rows), self.emphasis)
+
+    @property
+    def counted(self):
+        """How many outputs and how many classes its counts tell apart."""
+        return self.squared.n_outputs, self.wrong.n_classes
+
+    def elsewhere(self, total_weight, square):
+        """The same loss for rows that are not here; see SquaredLoss."""
+        parts = (self.squared, self.wrong)
+        both = (part.elsewhere(total_weight, square) for part in parts)
+        loss = copy(self)
+        loss.squared, loss.wrong = both
+        loss.target = loss.weight = None
+        loss.total_weight = total_weight
+        return loss
 
     def counts(self, answering, n_rules):
         """The counts of the two losses side by side."""
@@ -213,11 +272,16 @@ class BothLoss:
         wrong = self.wrong.cost(counts[:, self.width :])
         return self.squared.cost(counts[:, : self.width]) + self.emphasis * wrong
 
+    def rule_terms(self, counts):
+        """Means, spread, classes of rules and nats for a wrong one."""
+        means, spread, _, _ = self.squared.rule_terms(counts[:, : self.width])
+        _, _, answers, mistake = self.wrong.rule_terms(counts[:, self.width :])
+        return means, spread, answers, self.emphasis * mistake
+
     def gain_terms(self, counts):
         """What `kernels.row_gains` needs beside who answers."""
-        *told, _, _, _ = self.squared.gain_terms(counts[:, : self.width])
-        *_, classes, answers, mistake = self.wrong.gain_terms(counts[:, self.width :])
-        return *told, classes, answers, self.emphasis * mistake
+        *told, answers, mistake = self.rule_terms(counts)
+        return self.weight, self.target, *told, self.wrong.target, answers, mistake
 
     def answers(self, counts):
         """What each rule answers, of one number a row."""

@@ -1,23 +1,79 @@
 """RuleBoxes: an ordered list of boxes over the rows of a table, with its cost."""
 
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
 
-from defragtrees.refine.kernels import first_true, row_gains
+from defragtrees.refine.kernels import first_true, rejections, row_gains
 from defragtrees.refine.monotone import breaks_order, ordered_pairs
 
-__all__ = ["Limits", "RuleBoxes", "box_price", "n_sides", "rows_in", "rules_for_rows"]
+__all__ = [
+    "BoxList",
+    "Limits",
+    "RuleBoxes",
+    "box_price",
+    "n_sides",
+    "rows_in",
+    "rules_for_rows",
+]
 
 ROWS_OF_A_RULE = 5  # with fewer, none of many rules is worth what it costs
 RULE_PRICE = 1.0  # nats for one more rule, beside its conditions and its answer
 
 
-class RuleBoxes:
-    """An ordered list of boxes, and who answers which row.
+class BoxList:
+    """An ordered list of boxes with counts of the rows that each answers.
 
     A box is a dict from column number to the codes that it accepts (a bool array,
-    missing last). Lists are not changed: `with_box` and the like give new ones.
+    missing last). Lists are not changed: `with_box` and the like give new ones. Where
+    rows are, and what they say of a change, is for the classes below to know: each has
+    `table`, `loss`, `boxes`, `prices`, `counts` and `cost`.
+    """
+
+    @property
+    def n_rules(self):
+        """Number of rules, the last "otherwise" included."""
+        return len(self.boxes) + 1
+
+    @property
+    def n_conditions(self):
+        """Number of conditions of all rules."""
+        return sum(n_conditions(self.table, box) for box in self.boxes)
+
+    @property
+    def least_answered(self):
+        """Weight of the rows of the rule, the last left out, that answers fewest."""
+        return self.weights[:-1].min(initial=np.inf)
+
+    @property
+    def weights(self):
+        """Weight of the rows that each rule answers, the last one included."""
+        return self.loss.weights(self.counts)
+
+    @property
+    def price(self):
+        """Nats for all rules and their conditions."""
+        return sum(self.prices) + RULE_PRICE * len(self.prices)
+
+    def without_box(self, k):
+        """The list without box k."""
+        return self._ordered([i for i in range(len(self.boxes)) if i != k])
+
+    def swapped(self, k):
+        """The list with boxes k and k + 1 in the other order."""
+        order = list(range(len(self.boxes)))
+        order[k], order[k + 1] = order[k + 1], order[k]
+        return self._ordered(order)
+
+    def keeps_order(self, j, sign):
+        """Whether answers only fall, or only rise, with a column."""
+        pairs = ordered_pairs(self.boxes, j, self.table.columns[j].n_codes)
+        answers = self.loss.answers(self.counts)
+        return pairs is not None and not breaks_order(pairs, answers, sign)
+
+
+class RuleBoxes(BoxList):
+    """An ordered list of boxes, and who answers which row.
 
     Parameters
     ----------
@@ -42,29 +98,8 @@ class RuleBoxes:
         self.prices = prices
         self.answering = first_true(held)
         self.counts = loss.counts(self.answering, len(self.boxes) + 1)
-        price = sum(prices) + RULE_PRICE * len(prices)
         self.fit_cost = loss.cost(self.counts)
-        self.cost = self.fit_cost + price
-
-    @property
-    def n_rules(self):
-        """Number of rules, the last "otherwise" included."""
-        return len(self.boxes) + 1
-
-    @property
-    def n_conditions(self):
-        """Number of conditions of all rules."""
-        return sum(n_conditions(self.table, box) for box in self.boxes)
-
-    @property
-    def least_answered(self):
-        """Weight of the rows of the rule, the last left out, that answers fewest."""
-        return self.weights[:-1].min(initial=np.inf)
-
-    @property
-    def weights(self):
-        """Weight of the rows that each rule answers, the last one included."""
-        return self.loss.weights(self.counts)
+        self.cost = self.fit_cost + self.price
 
     def _made(self, boxes, held, prices):
         return RuleBoxes(self.table, self.loss, boxes, held, prices)
@@ -87,28 +122,12 @@ class RuleBoxes:
             (*self.prices[:k], box_price(self.table, box), *self.prices[k:]),
         )
 
-    def without_box(self, k):
-        """The list without box k."""
-        return self._ordered([i for i in range(len(self.boxes)) if i != k])
-
-    def swapped(self, k):
-        """The list with boxes k and k + 1 in the other order."""
-        order = list(range(len(self.boxes)))
-        order[k], order[k + 1] = order[k + 1], order[k]
-        return self._ordered(order)
-
     def _ordered(self, order):
         return self._made(
             tuple(self.boxes[i] for i in order),
             self.held[np.array(order, dtype=np.intp)],
             tuple(self.prices[i] for i in order),
         )
-
-    def keeps_order(self, j, sign):
-        """Whether answers only fall, or only rise, with a column."""
-        pairs = ordered_pairs(self.boxes, j, self.table.columns[j].n_codes)
-        answers = self.loss.answers(self.counts)
-        return pairs is not None and not breaks_order(pairs, answers, sign)
 
     def reaching(self, k):
         """Rows that no box before k accepts."""
@@ -126,6 +145,18 @@ class RuleBoxes:
     def _gain_terms(self):
         return self.loss.gain_terms(self.counts)
 
+    def widenings(self, k):
+        """Conditions of rule k: their column, their codes, and what a wider one gains.
+
+        The last is a function of the codes that the wider condition accepts.
+        """
+        box, table, gain = self.boxes[k], self.table, self.row_gains(k)
+        n_rejecting, rejecting = rejections(table.codes, *table.packed(box))
+        for j, accepted in box.items():
+            only = (n_rejecting == 1) & (rejecting == j)
+            codes, gains = table.codes[only, j], gain[only]
+            yield j, accepted, partial(_gain_of_codes, codes, gains)
+
     def swap_gain(self, k):
         """What it gains, but for rounding, to swap boxes k and k + 1."""
         moved = self.held[k + 1] & (self.answering == k)
@@ -134,6 +165,10 @@ class RuleBoxes:
         answering = np.where(moved, k + 1, self.answering)
         counts = self.loss.counts(answering, self.n_rules)
         return self.fit_cost - self.loss.cost(counts)
+
+
+def _gain_of_codes(codes, gains, accepted):
+    return gains[accepted[codes]].sum()
 
 
 def rules_for_rows(max_rules, n_rows):
@@ -190,6 +225,10 @@ class Limits:
     def completed(self, lists):
         """Lists by number of rules, with all that they must have."""
         return lists
+
+    def keeping(self):
+        """The same limits for lists that have all that they must have, and keep it."""
+        return self
 
 
 def rows_in(table, box):

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-__all__ = ["Column", "RowTable", "make_table"]
+__all__ = ["Column", "RowTable", "make_columns", "make_table"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,39 +114,61 @@ class RowTable:
 def make_table(grid, bins, allowed=None, order=None, least_price=0.0, ordered=()):
     """The table for binned training rows.
 
-    What a condition costs is what it takes to say it, in nats: log(n_features) to name
-    the feature, and log(n_codes) / 2 to name the threshold, as precisely as a number
-    estimated from data is worth saying. A set of categories takes log(2) / 2 for each.
-
     Parameters
     ----------
     grid : ThresholdGrid
     bins : unsigned int array of shape (n_samples, n_features)
         Bin numbers of the rows.
+    allowed, order, ordered : as for `make_columns`
+    least_price : float, default=0
+        Nats that a reader pays for any condition.
+    """
+    counts = [
+        np.bincount(bins[:, j], minlength=grid.n_bins[j])
+        for j in range(grid.n_features)
+    ]
+    columns = make_columns(grid, counts, allowed, order, ordered)
+    codes = [np.searchsorted(own.bins, bins[:, own.feature]) for own in columns]
+    matrix = np.array(codes, dtype=np.intp).reshape(len(columns), len(bins))
+    return RowTable(columns, matrix.T, least_price)
+
+
+def make_columns(grid, counts, allowed=None, order=None, ordered=()):
+    """The features that tell rows apart, with what a condition on each costs.
+
+    That is what it takes to say it, in nats: log(n_features) to name the feature, and
+    log(n_codes) / 2 to name the threshold, as precisely as a number estimated from data
+    is worth saying. A set of categories takes log(2) / 2 for each.
+
+    Parameters
+    ----------
+    grid : ThresholdGrid
+    counts : list of array
+        For each feature the number of rows in each bin.
     allowed : collection of int, optional
         Features that rules may use; all by default.
     order : sequence of int, optional
         Features in the order in which ties are broken; as in the grid by default.
-    least_price : float, default=0
-        Nats that a reader pays for any condition.
     ordered : collection of int
         Features whose categories have an order, so that conditions are intervals.
+
+    Returns
+    -------
+    tuple of Column
     """
     usable = []
     for j in range(grid.n_features) if order is None else order:
         if allowed is not None and j not in allowed:
             continue
-        present = np.bincount(bins[:, j], minlength=grid.n_bins[j]) > 0
+        present = counts[j] > 0
         occurring = np.flatnonzero(present[:-1])
         if len(occurring) + present[-1] > 1 and len(grid.splits[j]):
             usable.append((j, occurring, bool(present[-1])))
-    columns, codes = [], []
+    columns = []
     for j, occurring, has_missing in usable:
         is_set = grid.is_categorical(j) and j not in ordered
         n_codes = len(occurring)
         precision = n_codes * np.log(2) if is_set else np.log(n_codes + 1)
         price = np.log(len(usable)) + precision / 2
         columns.append(Column(j, occurring, is_set, has_missing, float(price)))
-        codes.append(np.searchsorted(occurring, bins[:, j]))
-    matrix = np.array(codes, dtype=np.intp).reshape(len(columns), len(bins))
-    return RowTable(tuple(columns), matrix.T, least_price)
+    return tuple(columns)

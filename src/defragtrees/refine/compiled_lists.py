@@ -1,0 +1,155 @@
+"""The loops of `list_kernels`, compiled by numba; each row is visited once."""
+
+import numpy as np
+from numba import njit
+
+__all__ = ["list_answering", "list_counts", "list_gains"]
+
+BOXES_A_WORD = 62
+FULL_WORD = np.int64(2**BOXES_A_WORD - 1)
+
+
+def _places_of_bits():
+    """By the six bits that de Bruijn's number shows once a bit is multiplied by it."""
+    places = np.zeros(64, dtype=np.intp)
+    for bit in range(64):
+        places[(DE_BRUIJN << bit & 2**64 - 1) >> 58] = bit
+    return places
+
+
+DE_BRUIJN = 0x03F79D71B4CB0A89
+PLACES = _places_of_bits()
+DE_BRUIJN_WORD = np.uint64(DE_BRUIJN)
+
+
+@njit(cache=True, nogil=True)
+def _lowest(word):
+    """The place of the lowest bit of a word that has one."""
+    lowest = np.uint64(word & -word)
+    return PLACES[(lowest * DE_BRUIJN_WORD) >> np.uint64(58)]
+
+
+@njit(cache=True, nogil=True)
+def _first_box(codes, i, n_boxes, used, starts, rejects):
+    """The first box that accepts row i; their number if none does."""
+    for word in range(len(rejects)):
+        rejected = np.int64(0)
+        for u in range(len(used)):
+            rejected |= rejects[
+                word, np.uint64(starts[u]) + np.uint64(codes[i, used[u]])
+            ]
+        held = ~rejected & FULL_WORD
+        if held:
+            return min(word * BOXES_A_WORD + _lowest(held), n_boxes)
+    return n_boxes
+
+
+@njit(cache=True, nogil=True)
+def list_answering(codes, n_boxes, used, starts, rejects):
+    """See `list_kernels.plain_list_answering`."""
+    answering = np.empty(len(codes), dtype=np.intp)
+    for i in range(len(codes)):
+        answering[i] = _first_box(codes, i, n_boxes, used, starts, rejects)
+    return answering
+
+
+@njit(cache=True, nogil=True)
+def list_counts(
+    codes, target, classes, units, n_classes, n_boxes, used, starts, rejects
+):
+    """See `list_kernels.plain_list_counts`."""
+    n_outputs = target.shape[1]
+    sums = np.zeros((n_boxes + 1, 1 + n_outputs + n_classes), dtype=np.int64)
+    for i in range(len(codes)):
+        k = _first_box(codes, i, n_boxes, used, starts, rejects)
+        unit = units[i] if len(units) > 1 else units[0]
+        sums[k, 0] += unit
+        for c in range(n_outputs):
+            sums[k, 1 + c] += unit * target[i, c]
+        if n_classes:
+            sums[k, 1 + n_outputs + classes[i]] += unit
+    return sums
+
+
+@njit(cache=True, nogil=True)
+def _row_gain(i, k, after, target, classes, weight, slope, level):
+    kind = classes[i] if level.shape[2] > 1 else 0
+    gain = level[k, after, kind]
+    for c in range(target.shape[1]):
+        gain += slope[k, after, c] * target[i, c]
+    if len(weight):
+        return np.int64(np.rint(weight[i] * gain))
+    return gain
+
+
+@njit(cache=True, nogil=True)
+def list_gains(
+    codes,
+    target,
+    classes,
+    weight,
+    n_boxes,
+    used,
+    starts,
+    rejects,
+    slope,
+    level,
+    columns,
+    places,
+):
+    """See `list_kernels.plain_list_gains`."""
+    sums = np.zeros((n_boxes, places[-1]), dtype=np.int64)
+    place_of = np.zeros(codes.shape[1], dtype=np.intp)
+    for c in range(len(columns)):
+        place_of[columns[c]] = places[c]
+    words = np.empty((len(rejects), len(used)), dtype=np.int64)
+    near = np.empty(len(rejects), dtype=np.int64)
+    held = np.empty(len(rejects), dtype=np.int64)
+    for i in range(len(codes)):
+        _look(codes, i, used, starts, rejects, words, near, held)
+        taker = _next_box(held, n_boxes)
+        for word in range(min(len(rejects), 1 + taker // BOXES_A_WORD)):
+            first = word * BOXES_A_WORD
+            left = near[word]
+            if taker - first < BOXES_A_WORD:
+                left &= (np.int64(1) << np.int64(taker - first)) - 1
+            while left:
+                bit = _lowest(left)
+                left &= left - 1
+                u = 0
+                while not words[word, u] >> bit & 1:
+                    u += 1
+                k, j = first + bit, used[u]
+                gain = _row_gain(i, k, taker, target, classes, weight, slope, level)
+                sums[k, np.uint64(place_of[j]) + np.uint64(codes[i, j])] += gain
+        if taker < n_boxes:
+            held[taker // BOXES_A_WORD] &= held[taker // BOXES_A_WORD] - 1
+            after = _next_box(held, n_boxes)
+            gain = _row_gain(i, taker, after, target, classes, weight, slope, level)
+            for c in range(len(columns)):
+                place = np.uint64(places[c]) + np.uint64(codes[i, columns[c]])
+                sums[taker, place] += gain
+    return sums
+
+
+@njit(cache=True, nogil=True)
+def _look(codes, i, used, starts, rejects, words, near, held):
+    """Boxes that each feature rejects row i for, that only one does, and that hold."""
+    for word in range(len(rejects)):
+        once = twice = np.int64(0)
+        for u in range(len(used)):
+            more = rejects[word, np.uint64(starts[u]) + np.uint64(codes[i, used[u]])]
+            words[word, u] = more
+            twice |= once & more
+            once |= more
+        near[word] = once & ~twice
+        held[word] = ~once & FULL_WORD
+
+
+@njit(cache=True, nogil=True)
+def _next_box(held, n_boxes):
+    """The first box that holds; their number if none does."""
+    for word in range(len(held)):
+        if held[word]:
+            return min(word * BOXES_A_WORD + _lowest(held[word]), n_boxes)
+    return n_boxes

@@ -1,0 +1,164 @@
+"""Lists judged by all rows that the search did not see, wherever these are."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from defragtrees.outcome.sums import SHRINKAGE
+from defragtrees.refine.choice import FREQUENT, HOLD_OUT_EVERY, ListScore
+from defragtrees.refine.list_kernels import list_answering
+
+__all__ = ["Folds", "JudgedRows"]
+
+
+@dataclass(frozen=True, eq=False)
+class Folds:
+    """Which rows are seen by the search, and which judge: by what stands in them.
+
+    Rows that are alike stay together, but for those that are frequent: what many rows
+    have in common is on both sides, as it is in new data.
+
+    Parameters
+    ----------
+    factors : uint64 array of shape (n_features,)
+    frequent : uint64 array
+        Sorted fingerprints of rows that come often.
+    """
+
+    factors: np.ndarray
+    frequent: np.ndarray
+
+    @classmethod
+    def of_sample(cls, codes, weight, order):
+        """The folds for rows of which some are here.
+
+        Parameters
+        ----------
+        codes : unsigned int array of shape (n_samples, n_features)
+        weight : array of shape (n_samples,)
+        order : sequence of int
+            Features in an order that hangs on their names only.
+        """
+        factors = np.empty(codes.shape[1], dtype=np.uint64)
+        rng = np.random.default_rng(0)
+        drawn = rng.integers(2**63, size=len(factors), dtype=np.uint64)
+        factors[list(order)] = 2 * drawn + 1
+        marks, place = np.unique(_fingerprints(codes, factors), return_inverse=True)
+        return cls(factors, marks[np.bincount(place, weight) >= FREQUENT])
+
+    def of(self, codes):
+        """Two bool arrays: rows to find lists on, and rows to judge them by."""
+        mark = _fingerprints(codes, self.factors)
+        place = np.searchsorted(self.frequent, mark)
+        is_frequent = np.zeros(len(mark), dtype=bool)
+        if len(self.frequent):
+            last = len(self.frequent) - 1
+            is_frequent = self.frequent[np.minimum(place, last)] == mark
+        # The high bits of a product hang on all bits of what was multiplied.
+        is_judged = (mark >> np.uint64(40)) % HOLD_OUT_EVERY == HOLD_OUT_EVERY // 2
+        return ~is_judged | is_frequent, is_judged | is_frequent
+
+
+def _fingerprints(codes, factors):
+    total = np.zeros(len(codes), dtype=np.uint64)
+    for column, factor in zip(codes.T, factors, strict=True):
+        total += column.astype(np.uint64) * factor
+    return total * np.uint64(0x9E3779B97F4A7C15)
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedRows:
+    """Scores lists by all rows.
+
+    Parameters
+    ----------
+    shards : LocalShards or DaskShards
+        As they are read.
+    imitated : Imitated
+    folds : Folds
+    rows : AllRows
+        For lists over their codes.
+    counts_errors : bool
+        Whether only the likeliest class matters.
+    """
+
+    shards: Any
+    imitated: Any
+    folds: Folds
+    rows: Any
+    counts_errors: bool = False
+
+    def scores(self, lists):
+        """A ListScore for each of some CountedBoxes, by two visits."""
+        packed = [self.rows.packed(own.boxes) for own in lists]
+        context = self.imitated, self.folds
+        sums = self.shards.total(_told_sums, packed, *context)
+        told = []
+        for part in _cut(sums, packed):
+            every = part.sum(axis=0)[1:] / max(part[:, 0].sum(), 1e-300)
+            each = part[:, 1:] + SHRINKAGE * every
+            told.append(each / (part[:, :1] + SHRINKAGE))
+        moments = self.shards.total(
+            _loss_moments, packed, told, *context, self.counts_errors
+        )
+        return [_score(own, part) for own, part in zip(lists, moments, strict=True)]
+
+
+def _score(rules, moments):
+    """The score from sums over all rows, without the digits that hang on their order.
+
+    These are of the weight, weight times loss, and of squared weights times the powers
+    of the loss.
+    """
+    total, first, *squared = moments
+    mean = first / max(total, 1e-300)
+    variance = squared[2] - 2 * mean * squared[1] + mean**2 * squared[0]
+    error = np.sqrt(max(variance, 0.0)) / max(total, 1e-300)
+    mean, error = (float(f"{value:.9g}") for value in (mean, error))
+    return ListScore(rules.n_rules, rules.n_conditions, mean, error)
+
+
+def _told_sums(shard, packed, imitated, folds):
+    """For all rules of all lists: weight and sums of what comes out, of rows seen."""
+    is_seen, _ = folds.of(shard.codes)
+    codes, expected, weight = _rows(shard, is_seen, imitated)
+    columns = [weight, *(weight * one for one in expected.T)]
+    sums = []
+    for own in packed:
+        rule = list_answering(codes, *own.boxes)
+        sums += [np.bincount(rule, one, own.n_rules) for one in columns]
+    return np.concatenate(sums)
+
+
+def _cut(sums, packed):
+    """The sums of each list, (n_rules, 1 + n_outputs)."""
+    n_columns = len(sums) // sum(own.n_rules for own in packed)
+    ends = np.cumsum([own.n_rules * n_columns for own in packed])
+    return [part.reshape(n_columns, -1).T for part in np.split(sums, ends[:-1])]
+
+
+def _loss_moments(shard, packed, told, imitated, folds, counts_errors):
+    """For every list the sums that `_score` needs, of rows that judge."""
+    _, is_judged = folds.of(shard.codes)
+    codes, expected, weight = _rows(shard, is_judged, imitated)
+    square = weight**2
+    moments = np.empty((len(packed), 5))
+    for own, means, line in zip(packed, told, moments, strict=True):
+        answers = means[list_answering(codes, *own.boxes)]
+        if counts_errors:
+            loss = answers.argmax(axis=1) != expected.argmax(axis=1)
+            loss = loss.astype(np.float64)
+        else:
+            loss = ((answers - expected) ** 2).sum(axis=1)
+        powers = (np.ones(len(loss)), loss, loss**2)
+        line[:] = weight.sum(), weight @ loss, *(square @ one for one in powers)
+    return moments
+
+
+def _rows(shard, chosen, imitated):
+    """Codes, what should come out, and weights of some rows of a shard."""
+    few = shard.take(chosen)
+    _, weight = imitated.outputs(few)
+    weight = np.ones(len(few)) if weight is None else weight
+    return few.codes, imitated.expected(few), weight

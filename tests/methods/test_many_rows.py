@@ -153,6 +153,16 @@ def test_rules_are_chosen_by_all_rows(frame, labels, boosted, criterion, monkeyp
     assert not any(worse)
 
 
+def test_rows_drawn_near_the_data_count_beside_all_rows(frame, labels, boosted):
+    plain = simplified(boosted, frame, labels)
+    more = simplified(boosted, frame, labels, augment=400)
+    again = simplified(boosted, pieces(frame, labels), augment=400)
+    assert again.rules_ == more.rules_
+    # A list of one rule pays for 400 rows more.
+    growth = more.path_costs_[1] / plain.path_costs_[1]
+    assert growth == pytest.approx(3400 / 3000, rel=0.03)
+
+
 def test_labels_are_not_needed_by_any_source(frame, boosted, tmp_path):
     expected = simplified(boosted, frame)
     path = tmp_path / "rows.parquet"

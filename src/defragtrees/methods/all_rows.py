@@ -8,6 +8,7 @@ from defragtrees.refine.all_rows_search import polish_all_rows
 from defragtrees.refine.judging import Folds, JudgedRows
 from defragtrees.refine.row_numbers import Imitated, RowNumbers
 from defragtrees.refine.table import RowTable, make_columns
+from defragtrees.rows.shards import Shard
 
 __all__ = ["AllRowsSearch"]
 
@@ -48,7 +49,8 @@ class AllRowsSearch:
             problem.feature_order,
             problem.ordered_features,
         )
-        keeper = ShardKeeper(store.shards.map(numbers.of))
+        new = _new_rows(rows, imitated, numbers) if rows.is_drawn.any() else None
+        keeper = ShardKeeper(store.shards.map(numbers.of), new)
         least_price = settings.brevity * store.total_weight
         wide = RowTable(columns, np.empty((0, len(columns))), least_price)
         self.rows = AllRows(keeper, wide, loss, numbers, problem.grid.n_bins)
@@ -92,6 +94,18 @@ class AllRowsSearch:
         """Lists of the sample after a descent over all rows, by number of rules."""
         starts = [own.boxes for own in self.lists_of(best.values())]
         return polish_all_rows(self.rows, starts, limits)
+
+
+def _new_rows(rows, imitated, numbers):
+    """The rows that were drawn beside the data, as a shard of whole numbers."""
+    is_drawn = rows.is_drawn
+    outputs, scale = rows.outputs, numbers.mean_weight / numbers.unit
+    if outputs is None:
+        column = imitated.column
+        outputs = (rows.target - column.center) / column.scale
+    shard = Shard(rows.codes[is_drawn], {})
+    weight = rows.weight[is_drawn] * scale
+    return numbers.with_outputs(shard, outputs[is_drawn], weight)
 
 
 class SampleJudge:

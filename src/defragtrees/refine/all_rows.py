@@ -25,22 +25,31 @@ class ShardKeeper:
     Parameters
     ----------
     shards : LocalShards or DaskShards
+    new : Shard, optional
+        Of rows that were drawn beside those of the data.
     """
 
-    def __init__(self, shards):
+    def __init__(self, shards, new=None):
         self.shards = shards
+        self.new = new
+
+    def _total(self, function, *arguments):
+        total = self.shards.total(function, *arguments)
+        if self.new is None:
+            return total
+        return total + function(self.new, *arguments)
 
     def counts(self, lists, n_classes, bits):
         """The counts of each PackedList, one after the other in one array."""
-        return self.shards.total(shard_counts, lists, n_classes, bits)
+        return self._total(shard_counts, lists, n_classes, bits)
 
     def gains(self, lists, columns, places):
         """The gains of each PackedList, likewise."""
-        return self.shards.total(shard_gains, lists, columns, places)
+        return self._total(shard_gains, lists, columns, places)
 
     def square(self):
         """The sum of squared targets, by weight."""
-        return self.shards.total(squares)
+        return self._total(squares)
 
 
 def shard_counts(shard, lists, n_classes, bits):

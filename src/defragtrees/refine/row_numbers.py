@@ -134,8 +134,11 @@ class RowNumbers:
 
         A weight is a multiple of 2**-bits in units of the mean, as a float64.
         """
+        return self.with_outputs(shard, *self.imitated.outputs(shard))
+
+    def with_outputs(self, shard, outputs, weight):
+        """`of` where what the rows say, as `Imitated.outputs` gives it, is known."""
         outcome = self.imitated.outcome
-        outputs, weight = self.imitated.outputs(shard)
         target = np.empty((len(shard), 0), dtype=np.int32)
         if self.has_target:
             target = self.imitated.target(outputs) - self.center

@@ -326,7 +326,7 @@ def foreign(tmp_path_factory):
 
 def test_a_name_from_right_to_left_leaves_signs_in_place(browser, foreign):
     with Visit(browser, foreign) as visit:
-        condition = visit.page.locator(".conditions li").first
+        condition = visit.page.locator(".conditions .asks").first
         name, minus, digit = condition.evaluate(PLACES)
         assert name < minus < digit
         hover = visit.page.evaluate(

@@ -10,7 +10,7 @@ import numpy as np
 from defragtrees.plots.picture import RowTable
 from defragtrees.report.wording import amount, answer_text
 
-__all__ = ["make_row_table"]
+__all__ = ["make_row_table", "number_groups"]
 
 MOST_GROUPS = 8
 LEVELS = (0.2, 0.4, 0.6, 0.8)
@@ -26,7 +26,7 @@ def make_row_table(rows, drawn):
         Numbers of the rows, from 0.
     """
     outcome = rows.rules.outcome
-    groups = _class_groups(rows) if outcome.n_classes else _number_groups(rows)
+    groups = _class_groups(rows) if outcome.n_classes else number_groups(rows)
     says, ensemble = rows.predicted[drawn], rows.answers[drawn]
 
     def texts(answers):
@@ -92,7 +92,7 @@ def _class_groups(rows):
     return _ClassGroups(labels, {c: number.get(c, len(coloured)) for c in classes})
 
 
-def _number_groups(rows):
+def number_groups(rows):
     """Fifths of the ensemble's answers, where they are not the same."""
     edges = np.unique(np.quantile(rows.answers, LEVELS))
     edges = edges[edges < rows.answers.max()]

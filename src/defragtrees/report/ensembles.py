@@ -28,8 +28,17 @@ class Ensemble:
     origin: str = ""  # how splits were found, if it was asked and not read
 
 
-def describe_ensemble(simplifier):
-    """The ensemble of a fitted simplifier, out of scikit-learn's FrozenEstimator."""
+def describe_ensemble(simplifier, name=None):
+    """The ensemble of a fitted simplifier, out of scikit-learn's FrozenEstimator.
+
+    Parameters
+    ----------
+    simplifier : Simplifier
+        Fitted.
+    name : str, optional
+        What it is called; by default its class.
+    """
+    given = name
     fitted = simplifier.ensemble_
     if isinstance(fitted, FrozenEstimator):
         fitted = fitted.estimator
@@ -38,12 +47,13 @@ def describe_ensemble(simplifier):
     if isinstance(fitted, str | os.PathLike):
         name, library = f"the model in {os.path.basename(os.fspath(fitted))}", None
     elif isinstance(fitted, Forest):
-        name, library = "a forest", None
+        name, library = "the ensemble", None
     trees = simplifier.forest_.trees
     n_leaves = sum(int((tree.feature < 0).sum()) for tree in trees)
     origin = simplifier.forest_.origin
     if origin:
         name = getattr(fitted, "__name__", name)
+    name = str(given or name)
     return Ensemble(fitted, name, package, library, len(trees), n_leaves, origin)
 
 

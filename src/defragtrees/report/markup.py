@@ -16,6 +16,7 @@ __all__ = [
     "clamped",
     "isolated",
     "name",
+    "range_bar",
     "script_json",
     "table",
     "text",
@@ -163,6 +164,17 @@ def bar(share, label, kind=""):
         f'<span class="bar {text(kind)}"><span style="width:{width:.1f}%"></span>'
         "</span>"
         f'<span class="bar-label">{text(label)}</span>'
+    )
+
+
+def range_bar(low, middle, high, mark=None):
+    """A bar from 0 to 1 with a stretch, its middle and, dashed, a mark beside it."""
+    beside = "" if mark is None else f'<s style="left:{100 * mark:.1f}%"></s>'
+    width = max(0.005, high - low)
+    return Cell(
+        '<span class="range" aria-hidden="true">'
+        f'<span style="left:{100 * low:.1f}%;width:{100 * width:.1f}%"></span>'
+        f'{beside}<i style="left:{100 * middle:.1f}%"></i></span>'
     )
 
 

@@ -16,6 +16,7 @@ from defragtrees.report.markup import breakable, name, script_json, text
 from defragtrees.report.sections.question import tiles
 from defragtrees.report.still import can_draw, draw_svg
 from defragtrees.report.summary import Summary
+from defragtrees.report.verdict import verdict
 from defragtrees.report.wording import visible
 
 __all__ = ["Page", "make_page"]
@@ -27,7 +28,8 @@ STILL = (
     "With pip install 'defragtrees[report]' a rule’s rows can be highlighted."
 )
 NO_PICTURES = (
-    "This report was written without matplotlib and plotly, so it has no pictures. "
+    "This report was written without matplotlib and plotly, so it has no pictures "
+    "but the small ones at conditions. "
     "pip install 'defragtrees[report,plot]' brings them."
 )
 NO_SCRIPTS = (
@@ -98,6 +100,7 @@ class Page:
             "rows": visible(asdict(self.summary.table)),
             "pictures": {name: p.to_dict() for name, p in self.pictures.items()},
             "missing_at": MISSING_AT,
+            "target": visible(self.summary.target),
         }
         kind = 'type="application/json" id="report-data"'
         return f"<script {kind}>{script_json(data)}</script>"
@@ -121,6 +124,7 @@ def make_page(summary):
         policy=_policy(scripts),
         style=_template("report.css"),
         lede=_lede(summary),
+        verdict=_verdict(summary),
         tiles=tiles(summary),
         navigation="".join(section.navigation_entry for section, _ in written),
         note=_note(page),
@@ -172,6 +176,11 @@ def _lede(summary):
         f"What {who} say, in "
         f"{plural(summary.rules.n_rules, 'rule')} that a person can read?"
     )
+
+
+def _verdict(summary):
+    """What the rules are worth, above everything else."""
+    return f'<p class="verdict">{" ".join(verdict(summary))}</p>'
 
 
 def _note(page):

@@ -15,10 +15,13 @@ from defragtrees.methods.base import Simplifier
 from defragtrees.plots.picture import RowTable
 from defragtrees.render import plural
 from defragtrees.report.answered import AnsweredRows
+from defragtrees.report.baseline import Baseline, measure_baseline
 from defragtrees.report.colours import make_row_table
 from defragtrees.report.ensembles import Ensemble, describe_ensemble
 from defragtrees.report.features import FeatureUse, feature_pairs, feature_use
-from defragtrees.report.wording import sentence, true_minus
+from defragtrees.report.flags import rule_flags
+from defragtrees.report.groups import Groups, read_groups
+from defragtrees.report.wording import grouped, sentence, true_minus
 from defragtrees.rules import RuleSet
 
 __all__ = ["Card", "Summary", "summarize"]
@@ -48,6 +51,7 @@ class Card:
     miss: float | None = None
     distance: float | None = None
     ensemble_mean: float | None = None
+    flags: tuple[str, ...] = ()  # why it is weak
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,6 +62,9 @@ class Summary:
     simplifier: Simplifier
     ensemble: Ensemble
     rows: AnsweredRows
+    target: str  # what y is called
+    baseline: Baseline
+    groups: Groups | None
     is_weighted: bool
     scores: dict[str, float]  # what `evaluate` gives on these rows
     cards: tuple[Card, ...]
@@ -101,6 +108,9 @@ def summarize(
     comparison=None,
     features=None,
     command=None,
+    groups=None,
+    target_name=None,
+    ensemble_name=None,
     max_rows=1000,
 ):
     """Everything that a report is about; see `write_report`.
@@ -117,7 +127,8 @@ def summarize(
     ('RandomForestClassifier', 20)
     """
     rows = _answered_rows(simplifier, X, y, sample_weight)
-    ensemble = describe_ensemble(simplifier)
+    ensemble = describe_ensemble(simplifier, ensemble_name)
+    baseline = measure_baseline(rows)
     use = feature_use(rows.rules, ensemble.fitted, rows.forest)
     drawn = _sample(len(rows), max_rows)
     size = plural(rows.rules.n_rules, "rule")
@@ -126,11 +137,14 @@ def summarize(
         simplifier=simplifier,
         ensemble=ensemble,
         rows=rows,
+        target=str(target_name or getattr(y, "name", None) or "y"),
+        baseline=baseline,
+        groups=read_groups(groups, X, rows),
         is_weighted=sample_weight is not None,
         scores=simplifier.evaluate_encoded(
             rows.matrix, rows.answers, rows.y, rows.weight, rows.probabilities
         ),
-        cards=tuple(_card(rows, k) for k in range(rows.rules.n_rules)),
+        cards=_cards(simplifier, rows, baseline),
         features=use,
         pairs=feature_pairs(features, rows.rules.feature_names, use.telling),
         drawn=drawn,
@@ -164,7 +178,17 @@ def _sample(n_rows, max_rows):
     return np.sort(np.random.default_rng(0).choice(n_rows, max_rows, replace=False))
 
 
-def _card(rows, k):
+def _cards(simplifier, rows, baseline):
+    """One card for each rule."""
+    rules, stability = rows.rules, getattr(simplifier, "stability_", None)
+    has_costs = rules.costs is not None or rules.threshold is not None
+    return tuple(
+        _card(rows, k, rule_flags(rows, k, baseline, stability, has_costs))
+        for k in range(rules.n_rules)
+    )
+
+
+def _card(rows, k, flags):
     rules, members = rows.rules, rows.members[:, k]
     rule = list(rules)[k]
     return Card(
@@ -177,6 +201,7 @@ def _card(rows, k):
         share=rows.share(members),
         holds=rows.share(rows.held[:, k]),
         **_quality(rows, members),
+        flags=flags,
     )
 
 
@@ -186,7 +211,7 @@ def _told(rules, k):
     if rules.outcome.n_classes:
         mean = row["ensemble_mean"]
     is_measured = mean is not None and not math.isnan(mean)
-    told = row["told"] if rules.outcome.n_classes else true_minus(row["told"])
+    told = row["told"] if rules.outcome.n_classes else _number_text(row["told"])
     rule, outcome = list(rules)[k], rules.outcome
     alone = outcome.alone_text(rule) if outcome.differs_alone(rule) else ""
     return {
@@ -206,7 +231,7 @@ def condition_parts(condition, rules):
     before, after = condition.text(names, *rules.vocabulary[1:]).split(MARK, 1)
     if condition.categories is None:
         before, after = (
-            true_minus(part.replace("<=", "≤").replace(">=", "≥"))
+            _number_text(part.replace("<=", "≤").replace(">=", "≥"))
             for part in (before, after)
         )
     return before, name, after
@@ -215,7 +240,11 @@ def condition_parts(condition, rules):
 def answer_of(rules, k):
     """A rule's answer; a class is shown as it is given, a number with a true minus."""
     then = rules.rows()[k]["then"]
-    return then if rules.outcome.n_classes else true_minus(then)
+    return then if rules.outcome.n_classes else _number_text(then)
+
+
+def _number_text(text):
+    return true_minus(grouped(text))
 
 
 def _quality(rows, members):

@@ -13,6 +13,8 @@ __all__ = [
     "error_text",
     "shown_error_text",
     "fidelity_text",
+    "grouped",
+    "numbered",
     "percent",
     "rate_text",
     "sentence",
@@ -75,6 +77,29 @@ def count(number):
     return f"{int(number):,}"
 
 
+def numbered(numbers):
+    """Rules by their numbers.
+
+    Examples
+    --------
+    >>> numbered([2]), numbered([1, 3]), numbered([1, 2, 5])
+    ('rule 2', 'rules 1 and 3', 'rules 1, 2 and 5')
+    """
+    *most, last = map(str, numbers)
+    return f"rules {', '.join(most)} and {last}" if most else f"rule {last}"
+
+
+def grouped(text):
+    """Whole parts of numbers from 10,000 on with separators, as measured ones have.
+
+    Examples
+    --------
+    >>> grouped("966700 (480000.5 to 1680)"), grouped("1e-05, v20210, 0.12345")
+    ('966,700 (480,000.5 to 1680)', '1e-05, v20210, 0.12345')
+    """
+    return re.sub(r"(?<![\w.,])\d{5,}(?![\w])", lambda m: f"{int(m[0]):,}", text)
+
+
 def sentence(words):
     """The words with a large first letter.
 
@@ -118,7 +143,7 @@ def shown_error_text(error, outcome):
     """An error that is a share of rows, or in the units of y already."""
     if outcome.n_classes:
         return f"{100 * error:.1f}\N{NO-BREAK SPACE}%"
-    return amount(error, 3)
+    return amount(error)
 
 
 def fidelity_text(fidelity):

@@ -27,6 +27,9 @@ def write_report(
     comparison: Any = None,
     features: Any = None,
     command: str | None = None,
+    groups: Any = None,
+    target_name: str | None = None,
+    ensemble_name: str | None = None,
     max_rows: int = 1000,
 ) -> Path:
     """Write the rules of a fitted simplifier, and what these rows say of them, as HTML.
@@ -56,6 +59,13 @@ def write_report(
         Pairs of features to draw maps of; by default the two that the rules use most.
     command : str, optional
         How this report was made, to show under how to reproduce it.
+    groups : str or array-like of shape (n_samples,), optional
+        A column of X, also one that is no feature, or the group of each row; coverage,
+        rates, errors and answers are then set side by side, group by group.
+    target_name : str, optional
+        What y is called; by default the name that a Series has.
+    ensemble_name : str, optional
+        What the ensemble is called; by default its class.
     max_rows : int, default=1000
         Most rows to draw; all are measured.
 
@@ -92,6 +102,9 @@ def write_report(
         comparison=comparison,
         features=features,
         command=command,
+        groups=groups,
+        target_name=target_name,
+        ensemble_name=ensemble_name,
         max_rows=int(max_rows),
     )
     # A name may hold half of a surrogate pair, which UTF-8 cannot say.

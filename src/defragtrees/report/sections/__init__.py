@@ -9,7 +9,7 @@ The page and its navigation follow from the table.
 from dataclasses import dataclass
 from importlib import import_module
 
-from defragtrees.report.markup import text
+from defragtrees.report.markup import name, text
 
 __all__ = ["SECTIONS", "Section"]
 
@@ -25,6 +25,7 @@ class Section:
     link : str
         The word in the navigation.
     title : str
+        May have `{target}` in it, which stands for what y is called.
     module : str
         Where its `write` is; a name in this package begins with a dot.
     """
@@ -46,10 +47,11 @@ class Section:
         if not pieces:
             return ""
         heading = f"{self.name}-heading"
+        title = text(self.title).replace("{target}", name(page.summary.target))
         inside = "\n".join(pieces)
         return (
             f'<section id="{self.name}" aria-labelledby="{heading}">\n'
-            f'<h2 id="{heading}">{text(self.title)}</h2>\n{inside}\n</section>'
+            f'<h2 id="{heading}">{title}</h2>\n{inside}\n</section>'
         )
 
 
@@ -57,7 +59,9 @@ SECTIONS = (
     Section("question", "Question", "The question", ".question"),
     Section("rules", "Rules", "The rules", ".rules"),
     Section("totals", "Totals", "From points to answers", ".totals"),
-    Section("measures", "Measures", "How good against y", ".measures"),
+    Section("measures", "Measures", "How good against {target}", ".measures"),
+    Section("costs", "Costs", "What mistakes cost", ".costs"),
+    Section("groups", "Groups", "Group by group", ".groups"),
     Section("calibration", "Calibration", "Told and observed", ".calibration"),
     Section("path", "Trade-off", "More rules or fewer", ".path"),
     Section("comparison", "Methods", "Other methods", ".comparison"),

@@ -61,7 +61,7 @@ def _gap(lines, outcome):
     total = sum(line["n_rows"] for line in seen)
     apart = sum(line["n_rows"] * abs(line["told"] - line["observed"]) for line in seen)
     gap = apart / total
-    size = f"{100 * gap:.1f} percentage points" if outcome.n_classes else amount(gap, 3)
+    size = f"{100 * gap:.1f} percentage points" if outcome.n_classes else amount(gap)
     return f"On average over these rows that is {size} from what is observed."
 
 

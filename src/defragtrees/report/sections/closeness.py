@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from defragtrees.report.markup import Cell, isolated, name, table
+from defragtrees.report.markup import Cell, isolated, name, range_bar, table
 from defragtrees.report.wording import (
     amount,
     count,
@@ -144,9 +144,4 @@ def _levels_table(summary):
 def _range(quantiles, ends):
     """A cell with a stretch from the first to the last quantile, and the median."""
     width = (ends[1] - ends[0]) or 1.0
-    low, middle, high = (100 * (q - ends[0]) / width for q in quantiles)
-    return Cell(
-        '<span class="range" aria-hidden="true">'
-        f'<span style="left:{low:.1f}%;width:{max(0.5, high - low):.1f}%"></span>'
-        f'<i style="left:{middle:.1f}%"></i></span>'
-    )
+    return range_bar(*((q - ends[0]) / width for q in quantiles))

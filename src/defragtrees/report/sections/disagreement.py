@@ -58,7 +58,7 @@ def write(page):
         more = plural(differing.n_left_out, "further feature")
         words += f" {more} of the rules would not fit."
     header = ["Row", "Rule", "Rules say", "Ensemble says"]
-    header += ["y"] if rows.y is not None else []
+    header += [name(summary.target)] if rows.y is not None else []
     names = [clamped(summary.rules.axis_names[j]) for j in differing.features]
     return [
         f"<p>{words}</p>",
@@ -77,7 +77,7 @@ def _how_often(differing, summary):
     if not summary.outcome.n_classes:
         distance = rows.mean(np.abs(rows.predicted - rows.answers))
         return (
-            f"Rules and ensemble are {amount(distance, 3)} apart on average. These are "
+            f"Rules and ensemble are {amount(distance)} apart on average. These are "
             f"the {n_shown} rows on which they are farthest apart."
         )
     which = f"These are the {n_shown} on which the ensemble is surest."

@@ -1,11 +1,18 @@
-"""How good rules and ensemble are against y."""
+"""How good rules and ensemble are against the truth."""
 
 import math
 
 from defragtrees.render import plural
-from defragtrees.report.markup import name, table, text
+from defragtrees.report.markup import Cell, name, table, text
 from defragtrees.report.sections.closeness import pairs_table
-from defragtrees.report.wording import amount, count, error_text, percent, sentence
+from defragtrees.report.wording import (
+    amount,
+    count,
+    error_text,
+    fidelity_text,
+    percent,
+    sentence,
+)
 
 __all__ = ["unanswered_words", "write"]
 
@@ -25,20 +32,32 @@ def write(page):
         table(
             header,
             _lines(summary),
-            "Measures against y, on these rows and on the training rows",
+            f"Measures against {summary.target}, here and on the training rows",
             numeric=range(1, len(header)),
         ),
     ]
     if outcome.n_classes:
         title = "Rows by what is true and what the rules say"
-        pieces.append(pairs_table(rows, rows.y, rows.predicted, "y is", "rules", title))
+        pieces.append(
+            pairs_table(
+                rows,
+                rows.y,
+                rows.predicted,
+                Cell(f"{name(summary.target)} is"),
+                "rules",
+                title,
+            )
+        )
     return pieces
 
 
 def _words(summary):
     rules, outcome = summary.rules, summary.outcome
     if not outcome.n_classes:
-        return "<p>Errors are in the units of y. Smaller ones are better.</p>"
+        return (
+            f"<p>Errors are in the units of {name(summary.target)}; smaller ones are "
+            "better, and a larger R².</p>"
+        )
     words = "AUC, average precision, precision and recall are better if they are larger"
     whose = "They are means over the classes."
     last = outcome.answer_text(rules.classes[-1])
@@ -82,7 +101,9 @@ def _value(key, value, outcome):
         return "–"
     if key == "error":
         return error_text(value, outcome)
-    return f"{value:.3f}" if outcome.n_classes and value < 10 else amount(value)
+    if key == "r2" or (outcome.n_classes and value < 10):
+        return fidelity_text(value)
+    return amount(value)
 
 
 def unanswered_words(summary):

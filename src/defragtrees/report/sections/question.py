@@ -6,7 +6,14 @@ import numpy as np
 
 from defragtrees.render import plural
 from defragtrees.report.markup import name, text
-from defragtrees.report.wording import amount, error_text, percent, sentence
+from defragtrees.report.sections.answers import answers_table
+from defragtrees.report.wording import (
+    amount,
+    error_text,
+    fidelity_text,
+    percent,
+    sentence,
+)
 
 __all__ = ["tiles", "write"]
 
@@ -20,14 +27,15 @@ def write(page):
     """What ensemble, what rows, what was asked, in a few sentences."""
     summary = page.summary
     ensemble, rows, rules = summary.ensemble, summary.rows, summary.rules
+    target_name = name(summary.target)
     library = f" ({text(ensemble.library)})" if ensemble.library else ""
     target = (
         "the ensemble’s own answers"
         if summary.simplifier.target == "ensemble"
-        else "the labels y, as the ensemble did"
+        else f"the labels {target_name}, as the ensemble did"
     )
     truth = (
-        "and their true answers, y, are known"
+        f"and their true answers, {target_name}, are known"
         if rows.y is not None
         else "without their true answers, so only agreement with the ensemble is known"
     )
@@ -48,6 +56,7 @@ def write(page):
         f"<p>Everything below is measured on {plural(len(rows), 'row')} of "
         f"{plural(rows.forest.n_features, 'feature')}{missing}, {truth}."
         f"{BY_WEIGHT if summary.is_weighted else ''}</p>",
+        *answers_table(summary),
     ]
 
 
@@ -74,7 +83,7 @@ def _error_tiles(scores, outcome):
     whose = (("", "rules"), ("ensemble_", "ensemble"))
     if not outcome.n_classes:
         return [
-            (amount(scores[f"{prefix}rmse"], 3), f"root mean squared error, {who}")
+            (amount(scores[f"{prefix}rmse"]), f"root mean squared error, {who}")
             for prefix, who in whose
         ]
     shown = [
@@ -86,6 +95,11 @@ def _error_tiles(scores, outcome):
         other = f"{scores['ensemble_auc']:.3f}"
         shown.append((f"AUC {auc:.3f}", f"of the rules; {other} of the ensemble"))
     return shown
+
+
+def _unbroken(value):
+    """A headline number that stays on one line."""
+    return text(value).replace(" ", "\N{NO-BREAK SPACE}")
 
 
 def tiles(summary):
@@ -101,7 +115,7 @@ def tiles(summary):
         ),
         (percent(fidelity), "agreement with the ensemble")
         if outcome.n_classes
-        else (f"R² {amount(fidelity, 3)}", "of the ensemble’s answers (fidelity)"),
+        else (f"R² {fidelity_text(fidelity)}", "of the ensemble’s answers (fidelity)"),
     ]
     if "error" in scores:
         shown += _error_tiles(scores, outcome)
@@ -109,7 +123,7 @@ def tiles(summary):
         covered = percent(scores["coverage"])
         shown.append((covered, "of rows have a rule before the last one"))
     parts = "".join(
-        f"<div><dt>{text(label)}</dt><dd>{text(value)}</dd></div>"
+        f"<div><dt>{text(label)}</dt><dd>{_unbroken(value)}</dd></div>"
         for value, label in shown
     )
     caution = f'<p class="hint">{TOO_GOOD}</p>' if "error" in scores else ""

@@ -1,6 +1,15 @@
 """The rules as cards that show their order."""
 
-from defragtrees.report.markup import answer_badge, breakable, isolated, text
+from defragtrees.report.baseline import training_rates
+from defragtrees.report.condition_pictures import condition_picture, picture_words
+from defragtrees.report.flags import RARE
+from defragtrees.report.markup import (
+    answer_badge,
+    breakable,
+    isolated,
+    range_bar,
+    text,
+)
 from defragtrees.report.sections.measures import unanswered_words
 from defragtrees.report.wording import amount, count, percent, rate_text, sentence
 from defragtrees.sentences import LAST
@@ -22,6 +31,10 @@ WHERE_FROM = (
     " Under an answer stands what was observed in the rule’s training rows; beside it "
     "what the rows of this report say."
 )
+BARS = (
+    " The bar under a rate is its 95 % interval, and the dotted line across it the "
+    "base rate."
+)
 HINT = (
     '<p class="hint live-only">Choose a rule, with a click or with Tab and the '
     'arrow keys, to see its rows in <a href="#rows">the plot of all rows</a> and '
@@ -36,11 +49,14 @@ def write(page):
     """The rules as cards, in their order."""
     summary = page.summary
     items = "\n".join(_card(card, summary, page.is_live) for card in summary.cards)
+    has_bars = any(_interval(card, summary) for card in summary.cards)
     order = " in-order" if summary.rules.decision == "first" else ""
     return [
         f"<p>{HOW_TO_READ[summary.rules.decision]}{_total(summary.rules)} Numbers are "
         f"exact as printed."
-        f"{WHERE_FROM if any(card.told for card in summary.cards) else ''}</p>",
+        f"{WHERE_FROM if any(card.told for card in summary.cards) else ''}"
+        f"{BARS if has_bars else ''}</p>",
+        _picture_hint(summary),
         HINT if page.is_live else "",
         f'<ol class="cards{order}" role="list">{items}</ol>',
         unanswered_words(summary),
@@ -66,11 +82,6 @@ def _card(card, summary, is_live):
         if is_live
         else ""
     )
-    conditions = "".join(
-        f"<li>{text(before)}<b>{breakable(name)}</b>{isolated(after)}</li>"
-        for before, name, after in card.parts
-    )
-    conditions = f'<ul class="conditions">{conditions}</ul>' if conditions else ""
     weight = (
         f' <span class="weight">with weight {text(card.weight)}</span>'
         if card.weight is not None
@@ -82,14 +93,56 @@ def _card(card, summary, is_live):
         f'<div class="head"><h3><span class="hidden">Rule </span>'
         f'<span class="ordinal">{number}</span> '
         f'<span class="lead">{_lead(card, summary.rules)}</span></h3>{choose}</div>'
-        f'<div class="body">{conditions}'
+        f'<div class="body">{_conditions(card, summary)}'
         f'<p class="then"><span class="word">{then}</span> '
         f"{answer_badge(card.then, colour)}{weight}</p>"
-        f"{_told(card, summary.outcome)}</div>"
+        f"{_told(card, summary.outcome)}{_interval(card, summary)}{_flags(card)}</div>"
         f'<div class="proof"><span class="meter {colour}" aria-hidden="true">'
         f'<span style="width:{100 * card.share:.1f}%"></span></span>'
         f'<p class="evidence">{_evidence(card, summary.rules)}</p></div></li>'
     )
+
+
+def _picture_hint(summary):
+    if not any(card.parts for card in summary.cards):
+        return ""
+    return f'<p class="hint">{isolated(picture_words(summary))}</p>'
+
+
+def _conditions(card, summary):
+    """What a rule asks, each with a picture of where its cut lies."""
+    rule = list(summary.rules)[card.number - 1]
+    items = "".join(
+        f'<li><span class="asks">{text(before)}<b>{breakable(name)}</b>'
+        f"{isolated(after)}</span>"
+        f"{condition_picture(summary, card.number - 1, condition)}</li>"
+        for (before, name, after), condition in zip(
+            card.parts, rule.conditions, strict=True
+        )
+    )
+    return f'<ul class="conditions">{items}</ul>' if items else ""
+
+
+def _interval(card, summary):
+    """The rate and its interval as a bar from 0 to 100 %, and the base rate."""
+    rules, outcome = summary.rules, summary.outcome
+    rule = list(rules)[card.number - 1]
+    if not outcome.n_classes or rule.interval is None or rules.decision == "average":
+        return ""
+    place = outcome.told_place(rule)
+    base = training_rates(rules)
+    low, high = rule.interval[place]
+    return range_bar(
+        low, rule.rates[place], high, None if base is None else base[place]
+    )
+
+
+def _flags(card):
+    """Why a rule is weak, each reason on a line."""
+    if not card.flags:
+        return ""
+    items = "".join(f"<li>{isolated(reason)}</li>" for reason in card.flags)
+    return f'<p class="weak">Weak rule</p><ul class="flags">{items}</ul>'
 
 
 def _then(card, rules):
@@ -138,16 +191,17 @@ def _evidence(card, rules):
     if not card.n_rows:
         return "none of these rows"
     holds = "" if rules.is_list else "holds in "
-    parts = [f"{holds}<b>{percent(card.share)}</b> of rows ({count(card.n_rows)})"]
+    share = rate_text(card.share) if card.share < RARE else percent(card.share)
+    parts = [f"{holds}<b>{share}</b> of rows ({count(card.n_rows)})"]
     if card.right is not None:
         parts.append(f"<b>{percent(card.right)}</b> right")
     if card.agrees is not None:
         parts.append(f"the ensemble agrees on <b>{percent(card.agrees)}</b>")
     if card.miss is not None:
-        parts.append(f"off by <b>{amount(card.miss, 3)}</b> on average")
+        parts.append(f"off by <b>{amount(card.miss)}</b> on average")
     if card.distance is not None:
         parts.append(
             f"the ensemble says <b>{amount(card.ensemble_mean)}</b> on average, "
-            f"<b>{amount(card.distance, 3)}</b> away"
+            f"<b>{amount(card.distance)}</b> away"
         )
     return ", ".join(parts)

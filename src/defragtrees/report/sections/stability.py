@@ -1,11 +1,10 @@
 """What of the rules came back when they were fitted to other rows."""
 
+from defragtrees.report.flags import came_back_rarely
 from defragtrees.report.markup import Cell, answer_badge, bar, table
-from defragtrees.report.wording import percent
+from defragtrees.report.wording import numbered, percent, sentence
 
 __all__ = ["write"]
-
-WEAK = 0.5  # a rule that came back in fewer refits is called so
 
 
 def write(page):
@@ -41,13 +40,11 @@ def write(page):
 def _verdict(measured):
     """Which rules hang on the rows that happened to be there."""
     weak = [
-        str(k)
-        for k, n in enumerate(measured.returns, start=1)
-        if n < WEAK * measured.n_resamples
+        k + 1 for k in range(len(measured.returns)) if came_back_rarely(k, measured)
     ]
     if not weak:
         return "Every rule came back in most of them."
-    which = f"Rule {weak[0]}" if len(weak) == 1 else f"Rules {', '.join(weak)}"
+    which = sentence(numbered(weak))
     share = percent(len(weak) / len(measured.returns))
     return (
         f"{which} ({share} of the rules) came back in fewer than half: other rows "

@@ -119,7 +119,7 @@ function rowText(i) {
     `rules say ${plain(rows.says[i])}`,
     `ensemble says ${plain(rows.ensemble[i])}`,
   ];
-  if (rows.y) lines.push(`y is ${plain(rows.y[i])}`);
+  if (rows.y) lines.push(`${plain(data.target)} is ${plain(rows.y[i])}`);
   return lines.join("<br>");
 }
 

@@ -1,0 +1,205 @@
+"""Flags at weak rules and the verdict, worked by hand on a few rows."""
+
+import dataclasses
+import re
+
+import numpy as np
+import pytest
+
+from defragtrees.conditions import Condition, Rule
+from defragtrees.forest import Forest
+from defragtrees.metrics.resampling import RuleStability
+from defragtrees.report.sections import rules as rules_section
+from defragtrees.report.sections.answers import answers_table
+from defragtrees.report.summary import summarize
+from defragtrees.report.verdict import verdict
+from defragtrees.rules import RuleSet
+from tests.report.cases import (
+    GivenClassifier,
+    GivenRegressor,
+    cells,
+    numbers,
+    stump,
+    weather,
+    written,
+)
+
+
+def plain(html):
+    """The words of HTML, with plain spaces."""
+    return re.sub("<[^>]*>", "", html).replace("\N{NO-BREAK SPACE}", " ")
+
+
+def counted(second, n_rows):
+    """What a rule tells of its training rows: the rate of the second class."""
+    rates = (1 - second, second)
+    return {"distribution": rates, "rates": rates, "n_rows": float(n_rows)}
+
+
+def loans(**options):
+    """Four rules on 400 rows with evidence of all kinds, and y."""
+    rare = Rule((Condition(0, lower=398.5),), "bad", **counted(0.6, 40))
+    wrong = Rule((Condition(0, lower=380.5),), "bad", **counted(0.7, 200))
+    usual = Rule((Condition(0, upper=99.5),), "good", **counted(0.2, 400))
+    rest = Rule((), "good", **counted(0.1, 400))
+    rules = RuleSet(
+        (rare, wrong, usual), rest, ("x",), "classification", ("good", "bad"), **options
+    )
+    forest = Forest(
+        (stump(0, 380.5, [1.0, 0.0], [0.0, 1.0]),), ("x",), "classification",
+        ("good", "bad"), "mean",
+    )  # fmt: skip
+    X = np.arange(1.0, 401.0)[:, None]
+    y = np.where(X[:, 0] > 390, "bad", "good")
+    y[X[:, 0] > 398] = "good"
+    simple = GivenClassifier(forest, rules=rules).fit(X, y)
+    simple.rules_ = rules  # a fit has counted them on its rows
+    return simple, X, y
+
+
+def flags_of(simple, X, y=None, **options):
+    return [card.flags for card in summarize(simple, X, y, **options).cards]
+
+
+def test_reasons_at_weak_rules_and_none_at_sound_ones():
+    rare, wrong, usual, rest = flags_of(*loans())
+    # Wilson's interval of 24 of 40. The base rate is (24 + 140 + 80 + 40) / 1040.
+    assert rare == (
+        "Its rate is unsure: 44.6 to 73.7 % from 40 training rows.",
+        "It answers under 1 % of the rows here: 2 of 400.",
+    )
+    # Rows 381 to 398 are its own; 391 to 398 are bad.
+    assert wrong == ("It is wrong more often than right here: right on 8 of 18 rows.",)
+    assert usual == rest == ()
+
+
+def test_a_rate_that_is_the_base_rate_is_flagged():
+    simple, X, y = loans()
+    usual = dataclasses.replace(simple.rules_.rules[2], **counted(0.27, 400))
+    simple.rules_ = dataclasses.replace(
+        simple.rules_, rules=(*simple.rules_.rules[:2], usual)
+    )
+    # The base rate is now (24 + 140 + 108 + 40) / 1040 = 30 %.
+    [reason] = flags_of(simple, X, y)[2]
+    assert reason.replace("\N{NO-BREAK SPACE}", " ") == (
+        "Its rate, 27.0 %, is hardly another than the base rate, 30.0 %."
+    )
+
+
+def test_rules_that_seldom_came_back_are_flagged():
+    simple, X, y = loans()
+    simple.stability_ = RuleStability(6, 0.9, 0.8, 0.7, 0.7, (6, 3, 2, 6))
+    flags = flags_of(simple, X, y)
+    assert flags[2] == (
+        "It is not stable: it came back in 2 of 6 refits on other rows.",
+    )
+    assert not any("stable" in reason for k in (0, 1, 3) for reason in flags[k])
+    words = plain(verdict(summarize(simple, X, y))[2])
+    assert words.endswith(
+        "rule 3 came back in fewer than half of 6 refits on other rows."
+    )
+
+
+def test_where_mistakes_differ_in_cost_a_rule_may_be_wrong_mostly():
+    costs = ((0.0, 1.0), (3.0, 0.0))
+    simple, X, y = loans(costs=costs)
+    assert not any("more often" in reason for reason in flags_of(simple, X, y)[1])
+
+
+def test_without_y_only_what_training_told_is_flagged():
+    simple, X, _ = loans()
+    rare, wrong, usual, rest = flags_of(simple, X)
+    assert len(rare) == 2
+    assert wrong == usual == rest == ()
+
+
+def test_numbers_that_tell_nothing_are_flagged():
+    names = ("x",)
+    low = Rule(
+        (Condition(0, upper=50.0),),
+        49.5,
+        quantiles=(5.0, 95.0),
+        spread=25.0,
+        n_rows=50.0,
+    )
+    rest = Rule((), 75.0, quantiles=(55.0, 95.0), spread=14.0, n_rows=50.0)
+    rules = RuleSet((low,), rest, names, "regression")
+    forest = Forest((stump(0, 50.0, 25.0, 75.0),), names, "regression")
+    X = np.arange(100.0)[:, None]
+    simple = GivenRegressor(forest, rules=rules).fit(X)
+    simple.rules_ = rules
+    spread, usual = flags_of(simple, X, np.arange(100.0))[0]
+    # Of 0 to 99 the 10 and 90 % points are 9.9 and 89.1, the mean 49.5.
+    assert spread.startswith("Its rows are as spread as all are: 90 between")
+    assert "79.2 over all rows here" in spread
+    assert usual.endswith("the mean of all rows here, 49.5.")
+
+
+def test_the_verdict_has_three_sentences_of_numbers():
+    first, second, third = map(plain, verdict(summarize(*weather())))
+    assert first == (
+        "3 rules stand for the 2 leaves of the ensemble and say what it says on 50.0 % "
+        "of the 6 rows here."
+    )
+    # Wrong is row 3; the ensemble on rows 4 and 6; half of the rows are in.
+    assert second == (
+        "Against y they are wrong on 16.7 % of rows, the ensemble on 33.3 %, and the "
+        "answer in to everything on 50.0 %; their AUC is 0.944."
+    )
+    assert third == (
+        "They fail most in rule 2, with 1 of 1 mistake against y on 2 rows; rules 1, 2 "
+        "and 3 are flagged as weak; whether they are stable was not measured."
+    )
+
+
+def test_the_verdict_says_if_a_guess_is_as_good():
+    simple, X, y = loans()
+    assert "no better than that" in verdict(summarize(simple, X, y))[1]
+    assert "was not given" in verdict(summarize(simple, X))[1]
+
+
+def test_the_verdict_on_numbers_is_in_their_units():
+    simple, X, y = numbers("first")
+    words = plain(verdict(summarize(simple, X, y, target_name="price"))[1])
+    # Answers 4, 4, 1, 0; y 3, 4, 0, 0 with mean 1.75 and mean square 6.25.
+    assert words == (
+        "Against price their root mean squared error is 0.7071 (R² 0.843), the "
+        "ensemble’s 0.5, and that of the mean of all rows 1.785."
+    )
+
+
+def test_the_target_and_the_ensemble_have_their_names(tmp_path):
+    simple, X, y = weather()
+    summary = summarize(simple, X, y, target_name="<walk>", ensemble_name="Old oak")
+    assert summary.title == "Old oak in 3 rules"
+    assert "<bdi>&lt;walk&gt;</bdi>" in verdict(summary)[1]
+    named = summarize(simple, X, type("Series", (list,), {"name": "mood"})(y))
+    assert named.target == "mood"
+    assert summarize(simple, X, y).ensemble.name == "the ensemble"
+
+
+def test_classes_have_base_rates_and_meanings():
+    simple, X, y = weather()
+    simple.rules_ = simple.rules_.relabel(class_labels={"in": "at home"})
+    words, table = answers_table(summarize(simple, X, y, [1, 1, 2, 2, 1, 1]))
+    lines = [[plain(cell) for cell in line] for line in cells(table)]
+    # Rows 3, 5 and 6 are in, of weights 2, 1 and 1 of 8; Wilson's interval of 4 of 8.
+    assert lines == [
+        ["at home", "in", "3", "50.0 %", "21.5 to 78.5 %", "50.0 %"],
+        ["out", "out", "3", "50.0 %", "21.5 to 78.5 %", "50.0 %"],
+    ]
+    assert "those of <b><bdi>out</bdi></b>" in words
+
+
+@pytest.mark.parametrize("decision", ["first", "average"])
+def test_numbers_tell_how_they_are_spread(decision):
+    simple, X, y = numbers(decision)
+    words = plain(answers_table(summarize(simple, X, y))[0])
+    assert "its mean is 1.75, its median 1.5" in words
+
+
+def test_flags_stand_in_the_card():
+    page = "".join(written(rules_section, summarize(*loans())))
+    cards = page.split('<li class="card"')[1:]
+    assert ["Weak rule" in card for card in cards] == [True, True, False, False]
+    assert "<li>It is wrong more often than right here" in cards[1]

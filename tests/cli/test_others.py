@@ -109,6 +109,25 @@ def test_report(call, inputs, tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["report.html"]
 
 
+def test_a_report_names_model_target_and_groups(call, inputs, tmp_path):
+    out = tmp_path / "report.html"
+    data = inputs[1]
+    header = data.read_text().splitlines()[0].split(",")
+    target = inputs[inputs.index("--target") + 1]
+    options = ["--by-group", header[0], "--max-rules", 3]
+    done = call("report", *inputs, *options, "--out", out)
+    assert done.code == 0, done.err
+    page = out.read_text(encoding="utf-8")
+    assert f"<bdi>the XGBoost model in {inputs[0].name}</bdi>" in page
+    assert f"How good against <bdi>{target}</bdi>" in page
+    assert 'id="groups-heading"' in page
+    done = call(
+        "report", *inputs, "--by-group", "nothing", "--out", tmp_path / "b.html"
+    )
+    assert done.code == 2
+    assert "--by-group names 'nothing'" in done.err
+
+
 def test_simplify_writes_a_report_too(call, inputs, tmp_path):
     out = tmp_path / "report.html"
     done = call("simplify", *inputs, "--max-rules", 3, "--report", out)

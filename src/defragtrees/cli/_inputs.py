@@ -31,6 +31,7 @@ class Loaded:
     X: Any
     y: np.ndarray | None = None
     sample_weight: np.ndarray | None = None
+    groups: np.ndarray | None = None  # for a report that sets them side by side
 
     def __len__(self):
         return len(self.X)
@@ -53,7 +54,10 @@ class Loaded:
             np.arange(len(self)), test_size=test_size, random_state=seed
         )
         return tuple(
-            Loaded(self.forest, *(take_rows(values, part) for values in self.rows))
+            Loaded(
+                self.forest,
+                *(take_rows(values, part) for values in (*self.rows, self.groups)),
+            )
             for part in parts
         )
 

@@ -233,7 +233,7 @@ def test_the_page_reads_in_order_without_scripts(browser, spam):
             "More rules or fewer",
             "How close to the ensemble",
             "Where they disagree",
-            "The rows, one line each",
+            "The rows, feature by feature",
             "Maps of two features",
             "Which features count",
             "Coverage and overlap",
@@ -345,7 +345,7 @@ def test_legends_are_not_cut(browser, foreign, width):
         for name in ("rows", "map-0"):
             place = visit.page.locator(f"#plot-{name}").bounding_box()
             right = place["x"] + place["width"]
-            entries = visit.page.locator(f"#plot-{name} .legendtext").all()
+            entries = visit.page.locator(f".legend[data-of={name}] .legendtext").all()
             assert entries
             for entry in entries:
                 box = entry.bounding_box()

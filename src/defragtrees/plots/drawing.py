@@ -2,6 +2,8 @@
 
 import re
 
+import numpy as np
+
 from defragtrees.plots import style
 from defragtrees.plots.picture import MISSING_AT, SCALES
 
@@ -38,7 +40,7 @@ def draw_picture(picture, ax, palette, rows=None):
 
 
 def which_rows(rows):
-    """Places of the rows that are drawn, and how to say which they are."""
+    """Places of the rows that are drawn as dots, and how to say which they are."""
     step = -(-len(rows.number) // MOST_ROWS)
     ending = {2: "nd", 3: "rd"}.get(step, "th")
     words = "" if step == 1 else f" (every {step}{ending} row)"
@@ -92,19 +94,13 @@ def _level(ax, mark, palette, rows):
 
 def _row_lines(ax, mark, palette, rows):
     """Axes lie, so that names of any length stand beside them."""
-    drawn, _ = which_rows(rows)
-    make = style.part("collections").LineCollection
+    draw = _row_bands if len(rows.number) > mark.most_lines else _each_row
     entries = []
     for group, label in enumerate(rows.labels):
-        lines = [
-            [(axis.places[SCALES[0]][i], at) for at, axis in enumerate(mark.axes)]
-            for i in drawn
-            if rows.says_group[i] == group
-        ]
-        if lines:
+        members = [i for i, g in enumerate(rows.says_group) if g == group]
+        if members:
             colour = palette[rows.colour(group)]
-            # One path for each row: where many lie on one another it is stronger.
-            ax.add_collection(make(lines, colors=colour, lw=0.6, alpha=0.45))
+            draw(ax, mark.axes, members, colour)
             entries.append((style.line(color=colour, lw=2), label))
     for at, axis in enumerate(mark.axes):
         _lying_axis(ax, axis, at, palette)
@@ -113,6 +109,32 @@ def _row_lines(ax, mark, palette, rows):
     ax.tick_params(axis="y", length=0, labelcolor=palette["ink"])
     ax.set_xticks([])
     return entries
+
+
+def _each_row(ax, axes, members, colour):
+    """One path for each row: where many lie on one another it is stronger."""
+    make = style.part("collections").LineCollection
+    lines = [
+        [(axis.places[SCALES[0]][i], at) for at, axis in enumerate(axes)]
+        for i in members
+    ]
+    ax.add_collection(make(lines, colors=colour, lw=0.6, alpha=0.45))
+
+
+def _row_bands(ax, axes, members, colour):
+    """The middle half of the rows on each axis, and their median as a line."""
+    places = [[axis.places[SCALES[0]][i] for i in members] for axis in axes]
+    there = [[p for p in some if p > MISSING_AT] for some in places]
+    at = [k for k, some in enumerate(there) if some]
+    low, middle, high = (
+        [np.quantile(there[k], level) for k in at] for level in (0.25, 0.5, 0.75)
+    )
+    if len(at) == 1:
+        # A band needs two lines to lie between.
+        at = [at[0] - 0.12, at[0] + 0.12]
+        low, middle, high = (ends * 2 for ends in (low, middle, high))
+    ax.fill_betweenx(at, low, high, color=colour, alpha=0.3, lw=0)
+    ax.plot(middle, at, color=colour, lw=1.6)
 
 
 def _lying_axis(ax, axis, at, palette):

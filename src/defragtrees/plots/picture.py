@@ -88,10 +88,15 @@ class FeatureAxis:
 
 @dataclass(frozen=True)
 class RowLines:
-    """One line for each row, over axes that lie below each other."""
+    """One line for each row, over axes that lie below each other.
+
+    Of many rows the middle half of each answer is a band, which can still be read.
+    """
 
     kind: ClassVar[str] = "row_lines"
     axes: list[FeatureAxis]
+    most_lines: int = 60
+    most_chosen: int = 200  # of the rows of one rule
 
 
 @dataclass(frozen=True)

@@ -22,7 +22,7 @@ from defragtrees.report.wording import visible
 __all__ = ["Page", "make_page"]
 
 # Together they are one function, so that nothing of theirs is seen outside.
-LIVE = ("look.js", "marks.js", "page.js")
+LIVE = ("look.js", "legend.js", "marks.js", "page.js")
 STILL = (
     "The pictures of this report stand still: it was written without plotly. "
     "With pip install 'defragtrees[report]' a rule’s rows can be highlighted."

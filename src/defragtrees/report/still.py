@@ -77,7 +77,7 @@ def draw_svg(name, picture, rows):
             loc="lower left",
             bbox_to_anchor=(0, 1),
             ncols=5 if rows.is_ordered else 4,
-            title=f"{picture.legend}{which_rows(rows)[1]}" if picture.legend else None,
+            title=_legend_title(picture, rows),
             alignment="left",
             borderpad=0,
             handlelength=1.4,
@@ -86,6 +86,12 @@ def draw_svg(name, picture, rows):
         buffer = io.StringIO()
         canvas.savefig(buffer, format="svg", metadata={"Date": None})
     return _inlined(buffer.getvalue(), name)
+
+
+def _legend_title(picture, rows):
+    """What the colours are, and which rows are drawn if they are not all."""
+    has_dots = any(mark.kind == "row_dots" for mark in picture.marks)
+    return f"{picture.legend}{which_rows(rows)[1] if has_dots else ''}" or None
 
 
 def _inlined(svg, name):

@@ -67,7 +67,7 @@ SECTIONS = (
     Section("comparison", "Methods", "Other methods", ".comparison"),
     Section("closeness", "Closeness", "How close to the ensemble", ".closeness"),
     Section("disagreements", "Disagreement", "Where they disagree", ".disagreement"),
-    Section("rows", "Rows", "The rows, one line each", ".rows"),
+    Section("rows", "Rows", "The rows, feature by feature", ".rows"),
     Section("maps", "Maps", "Maps of two features", ".maps"),
     Section("features", "Features", "Which features count", ".features"),
     Section("stability", "Stability", "What came back", ".stability"),

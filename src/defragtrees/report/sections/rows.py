@@ -21,13 +21,9 @@ def write(page):
         return ["<p>There is no feature to draw.</p>"]
     pieces = []
     if page.has_pictures:
-        label = (
-            "Parallel coordinates: one line for each row, over the features of the "
-            "rules"
-        )
+        label = "Parallel coordinates: the rows over the features of the rules"
         pieces = [
-            "<p>Where lines of one colour run together, the answer follows from those "
-            "features.</p>",
+            f"<p>{_words(summary)}</p>",
             choices("chip", "rows", len(summary.cards)) if page.is_live else "",
             page.figure("rows", describe(summary), label, _caption(summary)),
         ]
@@ -63,13 +59,31 @@ def describe(summary):
     )
 
 
+def _has_bands(summary):
+    return len(summary.drawn) > RowLines.most_lines
+
+
+def _words(summary):
+    if _has_bands(summary):
+        return (
+            "A band has the middle half of the rows with one answer, its line their "
+            "median. Where bands part, the answer follows from that feature. Choose a "
+            "rule to see its rows one by one."
+        )
+    return (
+        "Where lines of one colour run together, the answer follows from those "
+        "features."
+    )
+
+
 def _caption(summary):
     n_rows, n_drawn = len(summary.rows), len(summary.drawn)
     drawn = (
-        f"All {plural(n_drawn, 'row')} are drawn"
+        f"All {plural(n_drawn, 'row')} are here"
         if n_drawn == n_rows
-        else f"{count(n_drawn)} of {plural(n_rows, 'row')}, drawn by chance, are shown"
+        else f"{count(n_drawn)} of {plural(n_rows, 'row')}, drawn by chance, are here"
     )
+    each = ", as bands" if _has_bands(summary) else ", one line each"
     n_more = len(summary.features.telling) - MOST_AXES
     left_out = (
         f" The {MOST_AXES} features used most are drawn; {n_more} more are not."
@@ -77,7 +91,7 @@ def _caption(summary):
         else ""
     )
     return (
-        f"{drawn}, one line each, from feature to feature. By order, rows stand side "
+        f"{drawn}{each} from feature to feature. By order, rows stand side "
         "by side from the smallest value to the largest; a thick stretch is one value "
         "that many rows share, and a stretch that a rule asks for is as wide as its "
         f"share of rows.{left_out}"

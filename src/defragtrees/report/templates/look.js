@@ -96,23 +96,6 @@ function axisLayout(axis, scale, look, pixels, letter) {
   };
 }
 
-const legendAbove = (title, place) => ({
-  orientation: "h",
-  x: 0,
-  xanchor: "left",
-  y: 1,
-  yref: "paper",
-  yanchor: "bottom",
-  title: {
-    text: !title || isNarrow(place) ? title : title + "&nbsp; ",
-    side: isNarrow(place) ? "top" : "left",
-    font: { size: 13 },
-  },
-  bgcolor: "rgba(0,0,0,0)",
-  itemclick: false,
-  itemdoubleclick: false,
-});
-
 function rowText(i) {
   const lines = [
     `row ${rows.number[i].toLocaleString("en")}, rule ${rows.rule[i]}`,

@@ -59,26 +59,31 @@ const drawers = {
   row_lines(mark, { look, place, scale }) {
     const isChosen = state.rule > 0;
     const traces = [];
-    if (isChosen)
+    const others = othersOf(state.rule);
+    if (isChosen && others.length) {
+      const grey = { name: "other rows", color: look.read("faint"), role: "others" };
       traces.push(
-        lineTrace(mark.axes, othersOf(state.rule), scale, {
-          name: "other rows", color: look.read("faint"), width: 0.7, opacity: 0.35,
-          role: "others", isQuiet: true,
-        }),
+        ...(others.length > mark.most_lines
+          ? bandTraces(mark.axes, others, scale, { ...grey, opacity: 0.4 })
+          : [lineTrace(mark.axes, others, scale, {
+              ...grey, width: 0.7, opacity: 0.35, isQuiet: true })]),
         legendTrace("other rows", look.read("faint"))
       );
+    }
     const groups = isChosen ? rows.ensemble_group : rows.says_group;
     const members = membersOf(state.rule);
-    const many = members.length > 300;
+    const isBand = members.length > (isChosen ? mark.most_chosen : mark.most_lines);
+    const many = members.length > 100;
     rows.labels.forEach((label, k) => {
       const some = members.filter((i) => groups[i] === k);
+      const own = { name: label, color: look.group(k), role: isChosen ? "chosen" : "all" };
       if (some.length)
         traces.push(
-          lineTrace(mark.axes, some, scale, {
-            name: label, color: look.group(k), width: isChosen ? 1.3 : 0.8,
-            opacity: isChosen ? (many ? 0.55 : 0.8) : many ? 0.35 : 0.6,
-            role: isChosen ? "chosen" : "all",
-          }),
+          ...(isBand
+            ? bandTraces(mark.axes, some, scale, { ...own, opacity: 0.3 })
+            : [lineTrace(mark.axes, some, scale, {
+                ...own, width: isChosen ? 1.3 : 0.8,
+                opacity: isChosen ? (many ? 0.55 : 0.8) : 0.6 })]),
           legendTrace(legendName(label, place), look.group(k))
         );
     });
@@ -154,6 +159,36 @@ function lineTrace(axes, some, scale, options) {
     opacity: options.opacity, line: { color: options.color, width: options.width },
     marker: { color: options.color }, meta: { role: options.role },
   };
+}
+
+/* The middle half of many rows on each axis as a band, and their median as a line. */
+function bandTraces(axes, some, scale, options) {
+  const ends = axes.map((axis) => {
+    const there = some.filter((i) => axis.places[scale][i] > data.missing_at)
+      .sort((i, j) => axis.places[scale][i] - axis.places[scale][j]);
+    return [0.25, 0.5, 0.75].map((q) => there[Math.floor(q * (there.length - 1) + 0.5)]);
+  });
+  const seen = axes.map((_, a) => a).filter((a) => ends[a][1] !== undefined);
+  /* A band needs two lines to lie between. */
+  const lines = seen.length > 1 ? seen.map((a) => [a, a]) : seen.flatMap((a) => [[a, a - 0.12], [a, a + 0.12]]);
+  const at = (k) => lines.map(([a]) => axes[a].places[scale][ends[a][k]]);
+  const up = lines.map(([, y]) => y);
+  const text = lines.map(([a]) => {
+    const [low, middle, high] = ends[a].map((i) => plain(axes[a].texts[i]));
+    return `<b>${plain(axes[a].name)}</b> median ${middle}<br>half from ${low} to ${high}` +
+      `<br>${some.length.toLocaleString("en")} rows: ${plain(options.name)}`;
+  });
+  const shared = {
+    type: "scatter", mode: "lines", name: plain(options.name), showlegend: false,
+    meta: { role: options.role },
+  };
+  return [
+    { ...shared, x: [...at(0), ...at(2).reverse()], y: [...up, ...up.slice().reverse()],
+      fill: "toself", fillcolor: options.color, opacity: options.opacity,
+      line: { width: 0 }, hoverinfo: "skip", customdata: some.map((i) => rows.number[i]) },
+    { ...shared, x: at(1), y: up, text, hoverinfo: "text",
+      line: { color: options.color, width: 2.2 }, customdata: [] },
+  ];
 }
 
 /* Axes below each other with their names and values; where the page is narrow names

@@ -35,10 +35,12 @@ function drawOne({ place, picture }) {
     yaxis: { ...axisLayout(y, scale, look, 0.76 * height, 3), ...overrides },
     shapes: gather("shapes"),
     annotations: gather("notes"),
-    legend: legendAbove(legendTitle(picture), place),
+    showlegend: false,
   };
+  const traces = gather("traces");
   place.style.minHeight = "";
-  return Plotly.react(place, gather("traces"), layout, config);
+  drawLegend(place, legendTitle(picture), traces);
+  return Plotly.react(place, traces, layout, config);
 }
 
 function drawAll(names = [...figures.keys()]) {

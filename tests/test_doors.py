@@ -14,8 +14,9 @@ from defragtrees import compare, plots, read_forest, simplify
 from defragtrees.export import FORMATS, export
 from defragtrees.forest import Forest, Tree
 from defragtrees.methods import METHODS
-from defragtrees.methods.base import RuleClassifier, RuleRegressor, Simplifier
+from defragtrees.methods.base import Simplifier
 from defragtrees.methods.listing import answering_rule
+from defragtrees.methods.mixins import RuleClassifier, RuleRegressor
 from defragtrees.methods.settings import Integer, setting
 from defragtrees.mixture.engines import ENGINES, on_numpy
 from defragtrees.plots.drawing import draw_picture

@@ -32,7 +32,17 @@ class Answering(Combining):
         )
 
     def covers(self, X: Rows) -> Flags:
-        """Which rules hold in which rows, (n_samples, n_rules); the last one always."""
+        """Which rules hold in which rows, (n_samples, n_rules); the last one always.
+
+        Examples
+        --------
+        >>> from defragtrees.rules import Condition, Rule, RuleSet
+        >>> warm = Rule((Condition(0, lower=20.0),), "yes", (0.2, 0.8))
+        >>> rules = RuleSet((warm,), Rule((), "no", (0.9, 0.1)), ("degrees",),
+        ...                 "classification", ("no", "yes"))
+        >>> rules.covers([[21.0], [19.0]]).tolist()
+        [[True, True], [False, True]]
+        """
         return self.covers_encoded(self.encode(X))
 
     def apply(self, X: Rows) -> Places:
@@ -40,15 +50,44 @@ class Answering(Combining):
 
         Where several rules have a say, it is the one that holds with the most weight,
         rows or points.
+
+        Examples
+        --------
+        >>> from defragtrees.rules import Condition, Rule, RuleSet
+        >>> warm = Rule((Condition(0, lower=20.0),), "yes", (0.2, 0.8))
+        >>> rules = RuleSet((warm,), Rule((), "no", (0.9, 0.1)), ("degrees",),
+        ...                 "classification", ("no", "yes"))
+        >>> rules.apply([[21.0], [19.0]]).tolist()
+        [0, 1]
         """
         return self.apply_encoded(self.encode(X))
 
     def predict(self, X: Rows) -> Values:
-        """The answer for each row: class labels, or numbers."""
+        """The answer for each row: class labels, or numbers.
+
+        Examples
+        --------
+        >>> from defragtrees.rules import Condition, Rule, RuleSet
+        >>> warm = Rule((Condition(0, lower=20.0),), "yes", (0.2, 0.8))
+        >>> rules = RuleSet((warm,), Rule((), "no", (0.9, 0.1)), ("degrees",),
+        ...                 "classification", ("no", "yes"))
+        >>> rules.predict([[21.0], [19.0]]).tolist()
+        ['yes', 'no']
+        """
         return self.predict_encoded(self.encode(X))
 
     def predict_proba(self, X: Rows) -> Floats:
-        """Probabilities of classes, of the rule that answers or of all that hold."""
+        """Probabilities of classes, of the rule that answers or of all that hold.
+
+        Examples
+        --------
+        >>> from defragtrees.rules import Condition, Rule, RuleSet
+        >>> warm = Rule((Condition(0, lower=20.0),), "yes", (0.2, 0.8))
+        >>> rules = RuleSet((warm,), Rule((), "no", (0.9, 0.1)), ("degrees",),
+        ...                 "classification", ("no", "yes"))
+        >>> rules.predict_proba([[21.0], [19.0]]).tolist()
+        [[0.2, 0.8], [0.9, 0.1]]
+        """
         return self.predict_proba_encoded(self.encode(X))
 
     def decision_function(self, X: Rows) -> Floats:
@@ -58,6 +97,15 @@ class Answering(Combining):
         that above 0 it is; shape (n_samples,). More: what each answer is expected to
         cost, negated, so that the answer has the largest; shape (n_samples,
         n_classes). Without costs that is its probability less one.
+
+        Examples
+        --------
+        >>> from defragtrees.rules import Condition, Rule, RuleSet
+        >>> warm = Rule((Condition(0, lower=20.0),), "yes", (0.2, 0.8))
+        >>> rules = RuleSet((warm,), Rule((), "no", (0.9, 0.1)), ("degrees",),
+        ...                 "classification", ("no", "yes"))
+        >>> rules.decision_function([[21.0], [19.0]]).round(3).tolist()
+        [1.386, -2.197]
         """
         return self.decision_function_encoded(self.encode(X))
 

@@ -36,7 +36,17 @@ class Combining:
         return np.sum(is_given, axis=0) > 1 if is_given else np.zeros(len(held), bool)
 
     def totals(self, X: Rows) -> Floats:
-        """The sum of points of each row, (n_samples, n_columns of points)."""
+        """The sum of points of each row, (n_samples, n_columns of points).
+
+        Examples
+        --------
+        >>> from defragtrees.rules import Condition, Rule, RuleSet
+        >>> warm = Rule((Condition(0, lower=20.0),), 5.0, points=(3.0,))
+        >>> rules = RuleSet((warm,), Rule((), 2.0, points=(2.0,)), ("degrees",),
+        ...                 "regression", decision="points")
+        >>> rules.totals([[21.0], [19.0]]).tolist()
+        [[5.0], [2.0]]
+        """
         return self.totals_encoded(self.encode(X))
 
     def answers_held(self, held: Flags) -> Values:

@@ -14,9 +14,17 @@ from defragtrees._types import Flags, Floats
 from defragtrees._values import ByValue
 from defragtrees.intervals import wilson_interval
 from defragtrees.labels import PLAIN, Vocabulary
+from defragtrees.plain_data import (
+    as_bound,
+    as_list,
+    as_measured,
+    as_tuple,
+    finite_or_none,
+    json_number,
+)
 from defragtrees.sides import exact_bounds, sides_of, sides_text
 
-__all__ = ["Condition", "Rule", "listed"]
+__all__ = ["Condition", "Rule"]
 
 MEASURED = ("coverage", "answered", "error")  # NaN where nobody measured
 
@@ -47,6 +55,10 @@ class Condition:
     'age <= 3 or missing'
     >>> Condition(0, lower=18.0, upper=19.0, is_integer=True).text(["day"])
     'day is 19'
+    >>> Condition(0, lower=1.5).covers([1.0, 2.0]).tolist()
+    [False, True]
+    >>> Condition.from_dict(Condition(0, lower=1.5).to_dict()).lower
+    1.5
     """
 
     feature: int
@@ -148,8 +160,8 @@ class Condition:
         return {
             "feature": self.feature,
             # No number is above infinity: the condition asks for missing values.
-            "lower": None if self.lower == -math.inf else _json_number(self.lower),
-            "upper": None if self.upper == math.inf else _json_number(self.upper),
+            "lower": None if self.lower == -math.inf else json_number(self.lower),
+            "upper": None if self.upper == math.inf else json_number(self.upper),
             "categories": None if self.categories is None else list(self.categories),
             "missing": self.missing,
             "integer": self.is_integer,
@@ -165,8 +177,8 @@ class Condition:
                 raise ValueError(f"{name} must be true or false; got {value!r}.")
         return cls(
             feature=operator.index(data["feature"]),
-            lower=-math.inf if data["lower"] is None else _bound(data["lower"]),
-            upper=math.inf if data["upper"] is None else _bound(data["upper"]),
+            lower=-math.inf if data["lower"] is None else as_bound(data["lower"]),
+            upper=math.inf if data["upper"] is None else as_bound(data["upper"]),
             categories=None if places is None else tuple(map(operator.index, places)),
             missing=data["missing"],
             is_integer=is_integer,
@@ -241,6 +253,16 @@ class Rule(ByValue):
     points : tuple of float, optional
         What it adds where points add up: to a number, to the log-odds of the second of
         two classes, or to each of more classes.
+
+    Examples
+    --------
+    >>> rule = Rule((Condition(0, lower=20.0),), "yes", (0.2, 0.8))
+    >>> rule.text(["degrees"])
+    'degrees > 20'
+    >>> rule.covers(np.array([[21.0], [19.0]])).tolist()
+    [True, False]
+    >>> Rule.from_dict(rule.to_dict()) == rule
+    True
     """
 
     conditions: tuple[Condition, ...]
@@ -328,16 +350,16 @@ class Rule(ByValue):
         return {
             "conditions": [condition.to_dict() for condition in self.conditions],
             "prediction": self.prediction,
-            "distribution": _listed(self.distribution),
-            "rates": _listed(self.rates),
-            "ensemble_mean": _listed(self.ensemble_mean),
-            "quantiles": _listed(self.quantiles),
-            **({} if self.alone is None else {"alone": _listed(self.alone)}),
-            "points": _listed(self.points),
+            "distribution": as_list(self.distribution),
+            "rates": as_list(self.rates),
+            "ensemble_mean": as_list(self.ensemble_mean),
+            "quantiles": as_list(self.quantiles),
+            **({} if self.alone is None else {"alone": as_list(self.alone)}),
+            "points": as_list(self.points),
             "spread": self.spread,
             "weight": self.weight,
-            "n_rows": _finite(self.n_rows),
-            **{name: _finite(getattr(self, name)) for name in MEASURED},
+            "n_rows": finite_or_none(self.n_rows),
+            **{name: finite_or_none(getattr(self, name)) for name in MEASURED},
         }
 
     @classmethod
@@ -346,50 +368,14 @@ class Rule(ByValue):
         return cls(
             conditions=tuple(Condition.from_dict(c) for c in data["conditions"]),
             prediction=data["prediction"],
-            distribution=_tupled(data["distribution"]),
-            rates=_tupled(data.get("rates")),
-            ensemble_mean=_tupled(data.get("ensemble_mean")),
-            quantiles=_tupled(data.get("quantiles")),
-            alone=_tupled(data.get("alone")),
-            points=_tupled(data.get("points")),
+            distribution=as_tuple(data["distribution"]),
+            rates=as_tuple(data.get("rates")),
+            ensemble_mean=as_tuple(data.get("ensemble_mean")),
+            quantiles=as_tuple(data.get("quantiles")),
+            alone=as_tuple(data.get("alone")),
+            points=as_tuple(data.get("points")),
             spread=data["spread"],
-            weight=_bound(data.get("weight", 1.0)),
-            n_rows=_measured(data.get("n_rows")),
-            **{name: _measured(data[name]) for name in MEASURED},
+            weight=as_bound(data.get("weight", 1.0)),
+            n_rows=as_measured(data.get("n_rows")),
+            **{name: as_measured(data[name]) for name in MEASURED},
         )
-
-
-def listed(data, name):
-    """A list in plain data; anything else is refused."""
-    if not isinstance(data[name], (list, tuple)):
-        raise ValueError(f"{name} must be a list; got {data[name]!r}.")
-    return data[name]
-
-
-def _bound(value):
-    """A number of plain data; infinities are the only texts."""
-    if value in ("inf", "-inf"):
-        return float(value)
-    if isinstance(value, (bool, str)) or not value == value:
-        raise ValueError(f"A number is needed; got {value!r}.")
-    return float(value)
-
-
-def _measured(value):
-    return math.nan if value is None else _bound(value)
-
-
-def _json_number(value):
-    return value if math.isfinite(value) else str(value)
-
-
-def _finite(value):
-    return None if math.isnan(value) else float(value)
-
-
-def _listed(values):
-    return list(values) if isinstance(values, tuple) else values
-
-
-def _tupled(values):
-    return tuple(values) if isinstance(values, list) else values

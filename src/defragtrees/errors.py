@@ -24,11 +24,37 @@ class FileError(ValueError):
 
 
 class UnsupportedEnsembleError(FileError):
-    """An ensemble that no reader can turn into a Forest with the same answers."""
+    """An ensemble that no reader can turn into a Forest with the same answers.
+
+    Examples
+    --------
+    >>> from sklearn.svm import SVC
+    >>> from defragtrees import read_forest
+    >>> try:
+    ...     read_forest(SVC().fit([[0.0], [1.0]], [0, 1]))
+    ... except UnsupportedEnsembleError as error:
+    ...     print(str(error)[:16])
+    Cannot read SVC:
+    """
 
 
 class ModelFileError(FileError):
-    """A model or rule file that is cut short, altered or of another kind."""
+    """A model or rule file that is cut short, altered or of another kind.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from defragtrees import RuleSet
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = Path(folder, "rules.json")
+    ...     _ = path.write_text("{")
+    ...     try:
+    ...         RuleSet.load(path)
+    ...     except ModelFileError as error:
+    ...         print(type(error).__name__)
+    ModelFileError
+    """
 
 
 class TableFileError(FileError):
@@ -40,7 +66,17 @@ class SettingError(ValueError):
 
 
 class MissingPackageError(ImportError):
-    """An optional package that is needed and not installed; names the extra."""
+    """An optional package that is needed and not installed; names the extra.
+
+    Examples
+    --------
+    >>> from defragtrees._optional import require
+    >>> try:
+    ...     require("no_such_package", "This")
+    ... except MissingPackageError as error:
+    ...     print(str(error)[:50])
+    This needs no_such_package, which is not installed
+    """
 
 
 class ConditionTextError(ValueError):

@@ -130,6 +130,12 @@ class Forest(Predicting, ByValue):
     ...              [True, False, False], [0.0, 1.0, 3.0])
     >>> Forest((stump,), ("size",), "regression").predict([[0.5], [0.6]]).tolist()
     [1.0, 3.0]
+    >>> forest = Forest((stump,), ("size",), "regression")
+    >>> forest.predict_raw([[0.5]]).tolist(), forest.splits()
+    ([[1.0]], [array([0.5])])
+    >>> two = Forest((stump,), ("size",), "classification", (0, 1), link="sigmoid")
+    >>> two.predict_proba([[0.5]]).round(3).tolist()
+    [[0.269, 0.731]]
     """
 
     trees: tuple[Tree, ...]

@@ -82,6 +82,19 @@ class RulePath(render.Tabular):
         The measure that the list is chosen by; None if it is that of `simplify`.
     ensemble_measures : dict from str to float
         The other measures of the ensemble on the same rows.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from defragtrees import simplify_path
+    >>> X, y = load_iris(return_X_y=True)
+    >>> forest = RandomForestClassifier(10, random_state=0).fit(X, y)
+    >>> path = simplify_path(forest, X, y, max_rules=3, random_state=0)
+    >>> [row["n_rules"] for row in path.rows()], path.rules.n_rules
+    ([1, 2, 3], 3)
+    >>> path.plot().get_xlabel()
+    'number of rules'
     """
 
     points: tuple[PathPoint, ...]

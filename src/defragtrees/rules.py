@@ -16,7 +16,7 @@ import numpy as np
 from defragtrees import render
 from defragtrees._values import ByValue
 from defragtrees.answering import Answering
-from defragtrees.conditions import Condition, Rule, listed
+from defragtrees.conditions import Condition, Rule
 from defragtrees.documents import check_rules
 from defragtrees.editing import Editing
 from defragtrees.edits import Edit, edit_lines
@@ -25,6 +25,7 @@ from defragtrees.files import read_json, to_json, write_atomic
 from defragtrees.intervals import Intervals
 from defragtrees.labels import WORDS, Worded
 from defragtrees.outcome import Classes, Numbers, make_outcome
+from defragtrees.plain_data import listed
 from defragtrees.rule_checks import (
     check_conditions,
     check_decision,
@@ -100,6 +101,29 @@ class RuleSet(Answering, Editing, Intervals, Worded, ByValue):
     2. otherwise no
     >>> rules.predict([[21.0], [20.0]]).tolist()
     ['yes', 'no']
+    >>> RuleSet.from_dict(rules.to_dict()) == rules
+    True
+    >>> [row["then"] for row in rules.rows()]
+    ['yes', 'no']
+    >>> hot = Rule((Condition(0, lower=30.0), Condition(1, upper=3.0)), "no")
+    >>> names = "degrees", "wind"
+    >>> two = RuleSet((warm, hot), Rule((), "no"), names, "classification",
+    ...               ("no", "yes"))
+    >>> print(two.remove(2, "wind").move(2, 1).answer(3, "yes"))
+    1. if degrees > 30 then no
+    2. if degrees > 20 then yes
+    3. otherwise yes
+    Edited after the fit:
+    - rule 2: degrees > 30 and wind <= 3 became degrees > 30
+    - moved rule 2 to 1: if degrees > 30 then no
+    - rule 3 answers yes, not no: otherwise
+    >>> two.reorder([2, 1]).rules == two.move(2, 1).rules
+    True
+    >>> X, y = [[21.0, 1.0], [25.0, 9.0], [10.0, 1.0], [31.0, 2.0]] * 10, ["yes"] * 40
+    >>> print(rules.refit([row[:1] for row in X], y).rules[0].n_rows)
+    30.0
+    >>> two.improve(X, y[:20] + ["no"] * 20, keep=[1], random_state=0).rules[0].text()
+    'degrees > 20'
     """
 
     rules: tuple[Rule, ...]
@@ -291,12 +315,32 @@ class RuleSet(Answering, Editing, Intervals, Worded, ByValue):
             ) from None
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the rules to a JSON file."""
+        """Write the rules to a JSON file.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> rules = RuleSet((), Rule((), 2.0), ("degrees",), "regression")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     rules.save(f"{folder}/rules.json")
+        ...     RuleSet.load(f"{folder}/rules.json") == rules
+        True
+        """
         write_atomic(path, to_json(self.to_dict()))
 
     @classmethod
     def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read rules that `save` wrote; nothing in the file is executed."""
+        """Read rules that `save` wrote; nothing in the file is executed.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> rules = RuleSet((), Rule((), 2.0), ("degrees",), "regression")
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     rules.save(f"{folder}/rules.json")
+        ...     print(RuleSet.load(f"{folder}/rules.json"))
+        1. otherwise 2
+        """
         return cls.from_dict(read_json(path))
 
 

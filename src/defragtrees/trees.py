@@ -89,6 +89,13 @@ class Tree(ByValue):
         For a split on a categorical feature, which category positions go left; the
         position after the last category stands for any category not in the list.
         No columns if the tree has no such split.
+
+    Examples
+    --------
+    >>> stump = Tree([0, -1, -1], [0.5, 0, 0], [1, -1, -1], [2, -1, -1],
+    ...              [True, False, False], [0.0, 1.0, 3.0])
+    >>> stump.n_nodes, stump.n_outputs
+    (3, 1)
     """
 
     feature: np.ndarray

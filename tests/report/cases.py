@@ -9,7 +9,8 @@ import numpy as np
 
 from defragtrees.conditions import Condition, Rule
 from defragtrees.forest import Forest, Tree
-from defragtrees.methods.base import RuleClassifier, RuleRegressor, Simplifier
+from defragtrees.methods.base import Simplifier
+from defragtrees.methods.mixins import RuleClassifier, RuleRegressor
 from defragtrees.report.page import Page
 from defragtrees.rules import RuleSet
 

@@ -43,6 +43,21 @@ class Comparison(render.Tabular):
     task : {"classification", "regression"}
     ensemble_scores : dict from str to float
         The other measures of the ensemble; all of its mistakes cost 1.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from defragtrees import compare
+    >>> X, y = load_iris(return_X_y=True)
+    >>> forest = RandomForestClassifier(10, random_state=0).fit(X, y)
+    >>> table = compare(forest, X, y, methods=["distilled"], budgets=[3])
+    >>> [row["method"] for row in table.rows()]
+    ['distilled']
+    >>> table.to_frame().shape[0], len(table.best())
+    (1, 1)
+    >>> table.plot().get_xlabel()
+    'number of rules'
     """
 
     entries: tuple[dict[str, Any], ...]

@@ -27,6 +27,12 @@ class Dataset(ByValue):
         rows are drawn.
     source : str
         One line: who made the data, where they were published, the licence.
+
+    Examples
+    --------
+    >>> data = Dataset([[0.0], [1.0]], [0, 1], ("size",), "classification", name="two")
+    >>> data
+    <Dataset two: 2 rows, 1 features, classification>
     """
 
     X: np.ndarray

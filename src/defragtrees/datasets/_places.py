@@ -36,7 +36,17 @@ BAD_CONTENT = (ValueError, KeyError, TypeError, EOFError, gzip.BadGzipFile, zlib
 
 
 class DatasetNotFoundError(FileNotFoundError):
-    """A data set of which there is no file, and which cannot be downloaded."""
+    """A data set of which there is no file, and which cannot be downloaded.
+
+    Examples
+    --------
+    >>> from defragtrees.datasets import load
+    >>> try:
+    ...     load("higgs", data_home="no such folder")
+    ... except DatasetNotFoundError as error:
+    ...     print(error)
+    data_home must be a folder; there is none at 'no such folder'.
+    """
 
 
 def find(known, data_home=None, download=True):

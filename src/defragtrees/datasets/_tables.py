@@ -11,7 +11,21 @@ __all__ = ["DatasetFileError", "digest", "pack", "unpack"]
 
 
 class DatasetFileError(ValueError):
-    """A data file that is cut short, altered or not the set it is named after."""
+    """A data file that is cut short, altered or not the set it is named after.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from defragtrees.datasets import load
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     _ = Path(folder, "energy.csv.gz").write_bytes(b"no gzip")
+    ...     try:
+    ...         load("energy", data_home=folder)
+    ...     except DatasetFileError as error:
+    ...         print(type(error).__name__)
+    DatasetFileError
+    """
 
 
 def unpack(packed, where):

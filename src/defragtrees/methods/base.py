@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, column_or_1d
@@ -12,7 +12,6 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from defragtrees._types import Column, Floats, Places, Rows, Values
 from defragtrees.forest import Forest
 from defragtrees.methods.black_box import AskedForest, ask_model
-from defragtrees.methods.conformal import Conformal
 from defragtrees.methods.ensemble import (
     Unreadable,
     check_task,
@@ -22,7 +21,7 @@ from defragtrees.methods.ensemble import (
 )
 from defragtrees.methods.measuring import Measuring, warn_of_unanswered
 from defragtrees.methods.row_reading import read_rows
-from defragtrees.methods.scikit import BaseEstimator, ClassifierMixin, RegressorMixin
+from defragtrees.methods.scikit import BaseEstimator
 from defragtrees.methods.settings import (
     FLAG,
     Conflict,
@@ -44,7 +43,7 @@ from defragtrees.rows import sources
 from defragtrees.rows.sources import TableSource, open_source
 from defragtrees.tables import as_dense, check_finite, select_columns, take_rows
 
-__all__ = ["RuleClassifier", "RuleRegressor", "Simplifier"]
+__all__ = ["Simplifier"]
 
 
 @dataclass(repr=False, eq=False)
@@ -91,6 +90,14 @@ class Simplifier(Measuring, BaseEstimator, ABC):
         Returns
         -------
         self
+
+        Examples
+        --------
+        >>> from defragtrees import DistilledTreeClassifier
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]] * 10, ["no", "no", "yes", "yes"] * 10
+        >>> simple = DistilledTreeClassifier(max_rules=2, random_state=0).fit(X, y)
+        >>> simple.rules_.n_rules
+        2
         """
         return self.fit_forest(None, X, y, sample_weight)
 
@@ -268,18 +275,44 @@ class Simplifier(Measuring, BaseEstimator, ABC):
         Returns
         -------
         array of shape (n_samples,)
+
+        Examples
+        --------
+        >>> from defragtrees import DistilledTreeClassifier
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]] * 10, ["no", "no", "yes", "yes"] * 10
+        >>> simple = DistilledTreeClassifier(max_rules=2, random_state=0).fit(X, y)
+        >>> simple.predict([[0.5], [2.5]]).tolist()
+        ['no', 'yes']
         """
         check_is_fitted(self, "rules_")
         rules = self.rules_
         return self._answers(X, rules.predict_encoded, rules.outcome.dtype)
 
     def apply(self, X: Rows) -> Places:
-        """Index of the rule that answers each row; the last is the "otherwise"."""
+        """Index of the rule that answers each row; the last is the "otherwise".
+
+        Examples
+        --------
+        >>> from defragtrees import DistilledTreeClassifier
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]] * 10, ["no", "no", "yes", "yes"] * 10
+        >>> simple = DistilledTreeClassifier(max_rules=2, random_state=0).fit(X, y)
+        >>> simple.apply([[0.5], [2.5]]).tolist()
+        [0, 1]
+        """
         check_is_fitted(self, "rules_")
         return self._answers(X, self.rules_.apply_encoded, np.intp)
 
     def explain(self, X: Rows | Mapping[str, Any]) -> str | list[str]:
-        """Why the rules answer what they answer, in a sentence; see RuleSet.explain."""
+        """Why the rules answer what they answer, in a sentence; see RuleSet.explain.
+
+        Examples
+        --------
+        >>> from defragtrees import DistilledTreeRegressor
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]] * 10, [1.0, 1.0, 4.0, 6.0] * 10
+        >>> simple = DistilledTreeRegressor(max_rules=2, random_state=0).fit(X, y)
+        >>> print(simple.explain([0.5]))
+        1, by rule 1: x1 <= 1 (it is 0.5). 80 % of its 20 training rows have 1 to 1.
+        """
         check_is_fitted(self, "rules_")
         return self.rules_.explain(X)
 
@@ -299,68 +332,6 @@ class Simplifier(Measuring, BaseEstimator, ABC):
         tags.input_tags.string = False
         tags.input_tags.sparse = True
         return tags
-
-
-class RuleClassifier(ClassifierMixin):
-    """What a method's classifier has besides; stands before the method's class."""
-
-    _task = "classification"
-    classes_: Values
-
-    def predict_proba(self, X: Rows) -> Floats:
-        """Probabilities of classes: of the answering rule, or their mean by weight.
-
-        `DefragClassifier` tells the class rates of y among the training rows that a
-        rule answers, as if 3.84 more had the rates of all rows; without y, the
-        ensemble's mean probabilities. Other methods, and `refine=False`, tell the
-        shares of the classes that they imitate.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples, n_classes)
-        """
-        check_is_fitted(self, "rules_")
-        rules = self.rules_
-        return self._answers(
-            X, rules.predict_proba_encoded, np.float64, len(rules.classes)
-        )
-
-    def decision_function(self, X: Rows) -> Floats:
-        """How much speaks for a class, by which rows can be ranked.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,) or (n_samples, n_classes)
-            Two classes: the log-odds of the second less those at which it is answered,
-            so that above 0 it is. More: for each class what it is expected to cost to
-            answer it, negated; the answer has the largest.
-        """
-        check_is_fitted(self, "rules_")
-        rules, n_classes = self.rules_, len(self.rules_.classes)
-        return self._answers(
-            X,
-            rules.decision_function_encoded,
-            np.float64,
-            n_classes if n_classes != 2 else None,
-        )
-
-
-class RuleRegressor(Conformal, RegressorMixin):
-    """What a method's regressor has besides; stands before the method's class."""
-
-    _task = "regression"
-
-    if TYPE_CHECKING:
-
-        def predict(self, X: Rows) -> Floats: ...
 
 
 def _encoded(rules, X):

@@ -42,6 +42,15 @@ class Conformal:
         Returns
         -------
         self
+
+        Examples
+        --------
+        >>> from defragtrees import DistilledTreeRegressor
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]] * 10, [1.0, 1.0, 4.0, 6.0] * 10
+        >>> simple = DistilledTreeRegressor(max_rules=2, random_state=0).fit(X, y)
+        >>> simple = simple.calibrate([[0.5], [2.5]] * 10, [1.0, 5.5] * 10)
+        >>> simple.predict_interval([[0.5]]).shape
+        (1, 2)
         """
         source = self.reopen(X, y)
         if not source.has_labels:
@@ -84,6 +93,15 @@ class Conformal:
         -------
         array of shape (n_samples, 2)
             Lower and upper ends.
+
+        Examples
+        --------
+        >>> from defragtrees import DistilledTreeRegressor
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]] * 10, [1.0, 1.0, 4.0, 6.0] * 10
+        >>> simple = DistilledTreeRegressor(max_rules=2, random_state=0).fit(X, y)
+        >>> simple = simple.calibrate([[0.5], [2.5]] * 10, [1.0, 5.5] * 10)
+        >>> simple.predict_interval([[2.5]], coverage=0.8).round(2).tolist()
+        [[4.49, 5.5]]
         """
         check_is_fitted(self, "rules_")
         rules = self.rules_

@@ -11,7 +11,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from defragtrees._types import Column, Rows, Values
 from defragtrees.forest import Forest
-from defragtrees.methods.base import RuleClassifier, RuleRegressor
 from defragtrees.methods.components import listed_components
 from defragtrees.methods.counting import PathCounter, nearest
 from defragtrees.methods.defrag_settings import (
@@ -28,6 +27,7 @@ from defragtrees.methods.limits import (
     refuse_without_lists,
 )
 from defragtrees.methods.listing import component_rules
+from defragtrees.methods.mixins import RuleClassifier, RuleRegressor
 from defragtrees.methods.paper import fit_paper
 from defragtrees.methods.refining import CRITERIA, Refinement
 from defragtrees.methods.refitting import check_in_memory, stability_of
@@ -238,6 +238,17 @@ class _Defrag(DefragResults, Limiting):
         Returns
         -------
         array of shape (n_samples,)
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.ensemble import RandomForestClassifier
+        >>> from defragtrees import simplify
+        >>> X, y = load_iris(return_X_y=True)
+        >>> forest = RandomForestClassifier(10, random_state=0).fit(X, y)
+        >>> mixture = simplify(forest, X, y, refine=False, n_restarts=2, random_state=0)
+        >>> mixture.predict_posterior(X[:3]).tolist()
+        [0, 0, 0]
         """
         check_is_fitted(self, "rules_")
         if not hasattr(self, "posterior_"):

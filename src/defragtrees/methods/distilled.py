@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from defragtrees.methods.base import RuleClassifier, RuleRegressor, Simplifier
+from defragtrees.methods.base import Simplifier
 from defragtrees.methods.docstrings import with_shared
 from defragtrees.methods.leaves import cross_validate, leaf_rules, make_tree
+from defragtrees.methods.mixins import RuleClassifier, RuleRegressor
 from defragtrees.methods.ranked import make_columns, read_tree
 from defragtrees.methods.settings import Each, Integer, Real, as_list, setting
 

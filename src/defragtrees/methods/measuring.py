@@ -47,6 +47,15 @@ class Measuring:
         X : array-like or data frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,), optional
         sample_weight : array-like of shape (n_samples,), optional
+
+        Examples
+        --------
+        >>> from defragtrees import DistilledTreeRegressor
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]] * 10, [1.0, 1.0, 4.0, 6.0] * 10
+        >>> simple = DistilledTreeRegressor(max_rules=2, random_state=0).fit(X, y)
+        >>> scores = simple.evaluate([[0.5], [2.5]], [1.0, 6.0])
+        >>> scores["n_rules"], round(scores["mae"], 1)
+        (2, 0.5)
         """
         return self._evaluation(X, y, sample_weight).scores(self.rules_)
 
@@ -107,6 +116,14 @@ class Measuring:
         ----------
         X, y : rows to measure on, optional
             The training rows by default.
+
+        Examples
+        --------
+        >>> from defragtrees import DistilledTreeRegressor
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]] * 10, [1.0, 1.0, 4.0, 6.0] * 10
+        >>> simple = DistilledTreeRegressor(max_rules=2, random_state=0).fit(X, y)
+        >>> simple.summary().splitlines()[0].split(": ")[0]
+        '1. if x1 <= 1 then 1'
         """
         check_is_fitted(self, "rules_")
         rules = self.rules_

@@ -15,9 +15,10 @@ import numpy as np
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from defragtrees._optional import require
-from defragtrees.methods.base import RuleClassifier, RuleRegressor, Simplifier
+from defragtrees.methods.base import Simplifier
 from defragtrees.methods.docstrings import with_shared
 from defragtrees.methods.leaves import leaf_rules, make_tree
+from defragtrees.methods.mixins import RuleClassifier, RuleRegressor
 from defragtrees.methods.ranked import make_columns, read_tree
 from defragtrees.methods.settings import Conflict, Integer, Real, setting
 

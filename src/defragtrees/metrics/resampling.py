@@ -172,6 +172,17 @@ def stability(
     Returns
     -------
     float
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from defragtrees import DistilledTreeClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> forest = RandomForestClassifier(10, random_state=0).fit(X, y)
+    >>> tree = DistilledTreeClassifier(forest, max_rules=3, random_state=0)
+    >>> round(stability(tree, X, y, n_resamples=2, random_state=0), 2)
+    0.85
     """
     return rule_stability(
         estimator,

@@ -69,6 +69,15 @@ def coverage(rules: RuleSet, X: Rows, sample_weight: Column | None = None) -> fl
     rules : RuleSet
     X : array-like of shape (n_samples, n_features)
     sample_weight : array-like of shape (n_samples,), optional
+
+    Examples
+    --------
+    >>> from defragtrees.rules import Condition, Rule, RuleSet
+    >>> warm = Rule((Condition(0, lower=20.0),), "yes")
+    >>> rules = RuleSet((warm,), Rule((), "no"), ("degrees",),
+    ...                 "classification", ("no", "yes"))
+    >>> float(coverage(rules, [[21.0], [19.0]]))
+    0.5
     """
     return covered_share(rules, rules.covers(X), sample_weight)
 
@@ -83,6 +92,15 @@ def overlap(rules: RuleSet, X: Rows, sample_weight: Column | None = None) -> flo
     rules : RuleSet
     X : array-like of shape (n_samples, n_features)
     sample_weight : array-like of shape (n_samples,), optional
+
+    Examples
+    --------
+    >>> from defragtrees.rules import Condition, Rule, RuleSet
+    >>> warm = Rule((Condition(0, lower=20.0),), "yes")
+    >>> rules = RuleSet((warm,), Rule((), "no"), ("degrees",),
+    ...                 "classification", ("no", "yes"))
+    >>> float(overlap(rules, [[21.0], [19.0]]))
+    0.5
     """
     return covering_count(rules, rules.covers(X), sample_weight)
 

@@ -37,6 +37,17 @@ def trade_off(path: Any, ax: "Axes | None" = None) -> "Axes":
     Returns
     -------
     matplotlib Axes
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from defragtrees import simplify_path
+    >>> X, y = load_iris(return_X_y=True)
+    >>> forest = RandomForestClassifier(10, random_state=0).fit(X, y)
+    >>> path = simplify_path(forest, X, y, max_rules=3, random_state=0)
+    >>> trade_off(path).get_xlabel()
+    'number of rules'
     """
     ax = style.axes_or_new(ax)
     picture = trade_off_picture(path, Axis(f"error {HELD_OUT}"))
@@ -85,6 +96,17 @@ def comparison(found: Any, ax: "Axes | None" = None) -> "Axes":
     Returns
     -------
     matplotlib Axes
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from defragtrees import compare
+    >>> X, y = load_iris(return_X_y=True)
+    >>> forest = RandomForestClassifier(10, random_state=0).fit(X, y)
+    >>> table = compare(forest, X, y, methods=["distilled"], budgets=[3])
+    >>> comparison(table).get_xlabel()
+    'number of rules'
     """
     ax = style.axes_or_new(ax)
     y = Axis(f"{make_outcome(found.task).error_name} {HELD_OUT}")
@@ -175,6 +197,17 @@ def convergence(
     Returns
     -------
     matplotlib Axes
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from defragtrees import simplify
+    >>> X, y = load_iris(return_X_y=True)
+    >>> forest = RandomForestClassifier(10, random_state=0).fit(X, y)
+    >>> mixture = simplify(forest, X, y, refine=False, n_restarts=2, random_state=0)
+    >>> convergence(mixture).get_ylabel()
+    'bound, in nats'
     """
     restarts = _restarts(found)
     if kept is None:

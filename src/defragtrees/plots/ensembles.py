@@ -69,6 +69,15 @@ def forest_regions(
     Returns
     -------
     matplotlib Axes
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> tree = DecisionTreeClassifier(max_depth=2, random_state=0)
+    >>> tree = tree.fit([[0, 0], [0, 1], [1, 0], [1, 1]], ["no", "yes", "yes", "no"])
+    >>> ax = forest_regions(tree)
+    >>> ax.get_xlabel(), ax.get_ylabel()
+    ('x1', 'x2')
     """
     forest = read_forest(ensemble)
     matrix = encoded(forest, X, y)

@@ -54,6 +54,15 @@ def parallel_coordinates(
     Returns
     -------
     matplotlib Axes
+
+    Examples
+    --------
+    >>> from defragtrees import Condition, Rule, RuleSet
+    >>> warm = Rule((Condition(0, lower=20.0), Condition(1, upper=3.0)), 5.0)
+    >>> rules = RuleSet((warm,), Rule((), 2.0), ("degrees", "wind"), "regression")
+    >>> ax = parallel_coordinates(rules, [[21.0, 2.0], [19.0, 4.0]])
+    >>> [label.get_text() for label in ax.get_xticklabels()]
+    ['degrees', 'wind']
     """
     if scale not in ("range", "rank"):
         raise ValueError(f"scale must be 'range' or 'rank'; got {scale!r}.")

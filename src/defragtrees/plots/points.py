@@ -95,6 +95,15 @@ def score_risk(
     Returns
     -------
     matplotlib Axes
+
+    Examples
+    --------
+    >>> from defragtrees import Condition, Rule, RuleSet
+    >>> warm = Rule((Condition(0, lower=20.0),), 5.0, points=(3.0,))
+    >>> base = Rule((), 2.0, points=(2.0,))
+    >>> rules = RuleSet((warm,), base, ("degrees",), "regression", decision="points")
+    >>> score_risk(rules, [[21.0], [19.0]]).get_xlabel()
+    'total of points'
     """
     _check(rules)
     lines = score_table(rules, X, y)

@@ -167,6 +167,15 @@ def overlap(rules: RuleSet, X: Rows, ax: "Axes | None" = None) -> "Axes":
     Returns
     -------
     matplotlib Axes
+
+    Examples
+    --------
+    >>> from defragtrees import Condition, Rule, RuleSet
+    >>> warm = Rule((Condition(0, lower=20.0),), "yes")
+    >>> rules = RuleSet((warm,), Rule((), "no"), ("degrees",), "classification",
+    ...                 ("no", "yes"))
+    >>> overlap(rules, [[21.0], [19.0]]).get_xlabel()
+    'rules that hold in a row'
     """
     matrix = encoded(rules, X)
     held = rules.covers_encoded(matrix)

@@ -5,11 +5,12 @@ from typing import Any
 
 import numpy as np
 
-from defragtrees.methods.base import RuleClassifier, RuleRegressor, Simplifier
+from defragtrees.methods.base import Simplifier
 from defragtrees.methods.born_again.grow import Growth, cut, grow
 from defragtrees.methods.born_again.table import make_table
 from defragtrees.methods.docstrings import with_shared
 from defragtrees.methods.leaves import cross_validate, leaf_rules
+from defragtrees.methods.mixins import RuleClassifier, RuleRegressor
 from defragtrees.methods.settings import (
     FLAG,
     Conflict,

@@ -3,7 +3,7 @@
 import dataclasses
 from dataclasses import KW_ONLY, dataclass
 
-from defragtrees.methods.base import RuleClassifier, RuleRegressor, Simplifier
+from defragtrees.methods.base import Simplifier
 from defragtrees.methods.docstrings import with_shared
 from defragtrees.methods.intrees.candidates import drop_repeats, extract
 from defragtrees.methods.intrees.listing import build_list
@@ -16,6 +16,7 @@ from defragtrees.methods.intrees.targets import (
     level_answers,
 )
 from defragtrees.methods.listing import answering_rule
+from defragtrees.methods.mixins import RuleClassifier, RuleRegressor
 from defragtrees.methods.settings import FLAG, Integer, Real, setting
 from defragtrees.progress import Progress
 

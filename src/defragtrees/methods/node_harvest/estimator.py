@@ -11,8 +11,9 @@ from dataclasses import KW_ONLY, dataclass
 
 import numpy as np
 
-from defragtrees.methods.base import RuleClassifier, RuleRegressor, Simplifier
+from defragtrees.methods.base import Simplifier
 from defragtrees.methods.docstrings import with_shared
+from defragtrees.methods.mixins import RuleClassifier, RuleRegressor
 from defragtrees.methods.node_harvest.nodes import cut_forest, find_nodes
 from defragtrees.methods.node_harvest.program import make_program, solve_program
 from defragtrees.methods.node_harvest.rules import average_rules, choose_nodes

@@ -26,6 +26,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "gallery_texts",
     "mathml",
+    "result_tables",
 ]
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}  # stubs are the first
 exclude_patterns = ["_build", "_ext", "**/*.ipynb"]
@@ -64,6 +65,7 @@ html_theme = "pydata_sphinx_theme"
 html_title = "defragtrees"
 html_static_path = ["_static"]
 html_css_files = ["site.css"]
+html_js_files = ["tables.js"]
 html_show_sourcelink = False
 html_theme_options = {
     "show_toc_level": 2,

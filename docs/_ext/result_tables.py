@@ -1,0 +1,211 @@
+"""Tables and plots of kept results, made when the site is built.
+
+``{quality-table}``, ``{quality-means}`` and ``{quality-plot}`` show
+`benchmarks/results/quality.csv`; ``{beside-table}`` shows `beside.csv`. Tables can be
+sorted where scripts run (`_static/tables.js`), and read without.
+"""
+
+import html
+import io
+from pathlib import Path
+
+import pandas as pd
+from docutils import nodes
+from sphinx.util.docutils import SphinxDirective
+
+__all__ = ["setup"]
+
+RESULTS = Path(__file__).parents[2] / "benchmarks" / "results"
+SUMS = ("FIGS",)  # whose conditions are counted in all, not for each rule
+NAMES = {
+    "ours": "defragtrees",
+    "ours, probability": 'defragtrees, criterion="probability"',
+    "ours, error": 'defragtrees, criterion="error"',
+    "ours, points": "defragtrees, points",
+}
+BOUNDS = ("base rate", "ensemble")
+RARE = "_rare"
+PLOTTED = ("ours", "tree on y", "tree on probabilities", "optimal tree", "FIGS")
+
+
+def read_quality():
+    """Means over seeds by set, ensemble, method and number of rules."""
+    results = pd.read_csv(RESULTS / "quality.csv")
+    results = results[(results.budget > 0) | results.method.isin(BOUNDS)]
+    is_sum = results.method.isin(SUMS)
+    has_otherwise = results.method.str.startswith(("ours", "optimal"))
+    n_asking = results.n_rules - has_otherwise
+    in_all = (results.n_conditions * n_asking).where(~is_sum, results.n_conditions)
+    results["in_all"] = in_all.where(results.budget > 0)
+    keys = ["data", "ensemble", "method", "budget"]
+    columns = ["error", "auc", "log_loss", "n_rules", "in_all"]
+    means = results.groupby(keys, sort=False)[columns].mean().reset_index()
+    means["method"] = means.method.replace(NAMES)
+    return means
+
+
+def two_class_means():
+    """By method and number of rules, over the sets with two classes."""
+    means = read_quality()
+    has_both = means.log_loss.notna() & ~means.data.str.endswith(RARE)
+    part = means[has_both & (means.budget > 0)]
+    columns = ["error", "auc", "log_loss", "n_rules", "in_all"]
+    return part.groupby(["method", "budget"], sort=False)[columns].mean().reset_index()
+
+
+def number(value, digits):
+    """A number with so many digits after the point; nothing where there is none."""
+    return "" if pd.isna(value) else f"{value:.{digits}f}"
+
+
+def as_table(header, rows, caption, filters=()):
+    """HTML of a table that can be sorted, and filtered by some of its columns."""
+    head = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in header)
+    body = "".join(
+        f"<tr>{''.join(f'<td>{html.escape(str(cell))}</td>' for cell in row)}</tr>"
+        for row in rows
+    )
+    chosen = html.escape(",".join(filters))
+    return (
+        '<div class="pst-scrollable-table-container">'
+        f'<table class="table sortable" data-filters="{chosen}">'
+        f"<caption>{html.escape(caption)}</caption>"
+        f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+class Generated(SphinxDirective):
+    """A part of a page that `write` makes as HTML from a file of results."""
+
+    file = "quality.csv"
+
+    def run(self):
+        """The HTML as a node; the page is built again when the file changes."""
+        self.env.note_dependency(str(RESULTS / self.file))
+        return [nodes.raw("", self.write(), format="html")]
+
+
+class QualityTable(Generated):
+    """All methods on all sets."""
+
+    def write(self):
+        """Write a row for each set, ensemble, method and number of rules."""
+        header = ["set", "ensemble", "method", "at most", "rules", "conditions"]
+        header += ["error", "AUC", "log loss"]
+        rows = [
+            [
+                *(row.data, row.ensemble, row.method, row.budget or ""),
+                *(number(row.n_rules, 1) if row.budget else "", number(row.in_all, 1)),
+                *(number(row[name], 4) for name in ("error", "auc", "log_loss")),
+            ]
+            for _, row in read_quality().iterrows()
+        ]
+        caption = "Every method on every set, means over seeds, on rows left out"
+        return as_table(header, rows, caption, ("set", "ensemble", "method", "at most"))
+
+
+class QualityMeans(Generated):
+    """Means over the sets with two classes."""
+
+    def write(self):
+        """Write a row for each method and number of rules."""
+        header = [
+            "method",
+            "at most",
+            "rules",
+            "conditions",
+            "error",
+            "AUC",
+            "log loss",
+        ]
+        rows = [
+            [
+                *(row.method, row.budget, number(row.n_rules, 1)),
+                number(row.in_all, 1),
+                *(number(row[name], 4) for name in ("error", "auc", "log_loss")),
+            ]
+            for _, row in two_class_means().iterrows()
+        ]
+        caption = "Means over the sets with two classes and over both ensembles"
+        return as_table(header, rows, caption, ("method", "at most"))
+
+
+class QualityPlot(Generated):
+    """Error and AUC against the number of conditions."""
+
+    def write(self):
+        """Write a drawing that takes the colour of the page's text."""
+        import matplotlib
+
+        matplotlib.use("Agg")
+        from matplotlib import pyplot as plt
+
+        from defragtrees import plots
+
+        means = two_class_means()
+        shown = [NAMES.get(name, name) for name in PLOTTED]
+        figure, axes = plt.subplots(1, 2, figsize=(10, 4.2), layout="constrained")
+        for place, name in enumerate(name for name in shown if name in {*means.method}):
+            part = means[means.method == name].sort_values("budget")
+            style = {"marker": plots.MARKERS[place], "color": plots.COLOURS[place]}
+            for ax, measure in zip(axes, ("error", "auc"), strict=True):
+                ax.plot(part.in_all, part[measure], label=name, **style)
+        for ax, label in zip(axes, ("error", "AUC"), strict=True):
+            ax.set(xlabel="conditions in all", ylabel=label)
+            ax.spines[["top", "right"]].set_visible(False)
+            ax.patch.set_visible(False)
+        axes[0].legend(frameon=False)
+        figure.patch.set_visible(False)
+        text = (
+            "Error, and AUC, against the number of conditions in all, with at most 4, "
+        )
+        return as_drawing(figure, f"{text}6, 8 and 10 rules, for {', '.join(shown)}.")
+
+
+class BesideTable(Generated):
+    """Ten rules by every method on data that everybody has."""
+
+    file = "beside.csv"
+
+    def write(self):
+        """Write a row for each method: means over sets and splits."""
+        results = pd.read_csv(RESULTS / self.file)
+        columns = ["error", "auc", "fidelity", "n_rules", "n_conditions", "seconds"]
+        means = results.groupby("method", sort=False)[columns].mean()
+        rows = [
+            [
+                *(name, number(row.n_rules, 1), number(row.n_conditions, 1)),
+                *(number(row[column], 3) for column in ("error", "auc", "fidelity")),
+                number(row.seconds, 1),
+            ]
+            for name, row in means.iterrows()
+        ]
+        header = ["method", "rules", "conditions", "error", "AUC", "as the forest"]
+        n_sets, n_seeds = results.data.nunique(), results.seed.nunique()
+        caption = f"Means over {n_sets} sets and {n_seeds} splits of each"
+        return as_table([*header, "seconds"], rows, caption)
+
+
+def as_drawing(figure, text):
+    """A figure as SVG inside the page, with a text for those who do not see it."""
+    from matplotlib import pyplot as plt
+    from matplotlib import rc_context
+
+    buffer = io.StringIO()
+    with rc_context({"svg.hashsalt": "site", "svg.fonttype": "path"}):
+        figure.savefig(buffer, format="svg", metadata={"Date": None})
+    plt.close(figure)
+    drawing = buffer.getvalue()
+    drawing = drawing[drawing.index("<svg") :].replace("#000000", "currentColor")
+    label = html.escape(text, quote=True)
+    opening = f'<svg role="img" aria-label="{label}" class="drawing"'
+    return drawing.replace("<svg", opening, 1)
+
+
+def setup(app):
+    """Register the directives with Sphinx."""
+    app.add_directive("quality-table", QualityTable)
+    app.add_directive("quality-means", QualityMeans)
+    app.add_directive("quality-plot", QualityPlot)
+    app.add_directive("beside-table", BesideTable)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,14 +1,20 @@
 """The first example of the README."""
 
-from sklearn.datasets import load_breast_cancer
+from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.ensemble import RandomForestClassifier
-from sklearn.model_selection import train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 
 from defragtrees import simplify
+from defragtrees.datasets import load_table
 
-X, y = load_breast_cancer(return_X_y=True, as_frame=True)
-y = y.map({0: "malignant", 1: "benign"})
-X, X_test, y, y_test = train_test_split(X, y, random_state=0)
-forest = RandomForestClassifier(min_samples_leaf=5, random_state=0).fit(X, y)
-simple = simplify(forest, X, y, max_rules=4, random_state=0)
-print(simple.summary(X_test, y_test))
+X, y = load_table("heart")  # 303 patients, "healthy" or "ill"
+words = make_column_selector(dtype_exclude="number")
+steps = make_column_transformer((OneHotEncoder(), words), remainder="passthrough")
+forest = make_pipeline(steps, RandomForestClassifier(min_samples_leaf=3, random_state=0))
+forest.fit(X[::2], y[::2])
+
+simple = simplify(forest, X[::2], y[::2], max_rules=5, max_conditions=2, random_state=0)
+print(simple.rules_)
+print(simple.predict_proba(X[1:4:2]).round(2))
+print(simple.explain(X.iloc[1]))

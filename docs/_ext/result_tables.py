@@ -58,8 +58,11 @@ def number(value, digits):
     return "" if pd.isna(value) else f"{value:.{digits}f}"
 
 
-def as_table(header, rows, caption, filters=()):
-    """HTML of a table that can be sorted, and filtered by some of its columns."""
+def as_table(header, rows, caption, filters=(), first=""):
+    """HTML of a table that can be sorted, and filtered by some of its columns.
+
+    Of the last of these the value `first` is chosen to begin with.
+    """
     head = "".join(f'<th scope="col">{html.escape(name)}</th>' for name in header)
     body = "".join(
         f"<tr>{''.join(f'<td>{html.escape(str(cell))}</td>' for cell in row)}</tr>"
@@ -68,7 +71,7 @@ def as_table(header, rows, caption, filters=()):
     chosen = html.escape(",".join(filters))
     return (
         '<div class="pst-scrollable-table-container">'
-        f'<table class="table sortable" data-filters="{chosen}">'
+        f'<table class="table sortable" data-filters="{chosen}" data-first="{first}">'
         f"<caption>{html.escape(caption)}</caption>"
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"
     )
@@ -101,7 +104,8 @@ class QualityTable(Generated):
             for _, row in read_quality().iterrows()
         ]
         caption = "Every method on every set, means over seeds, on rows left out"
-        return as_table(header, rows, caption, ("set", "ensemble", "method", "at most"))
+        filters = "set", "ensemble", "method", "at most"
+        return as_table(header, rows, caption, filters, "10")
 
 
 class QualityMeans(Generated):
@@ -127,7 +131,7 @@ class QualityMeans(Generated):
             for _, row in two_class_means().iterrows()
         ]
         caption = "Means over the sets with two classes and over both ensembles"
-        return as_table(header, rows, caption, ("method", "at most"))
+        return as_table(header, rows, caption, ("method", "at most"), "10")
 
 
 class QualityPlot(Generated):

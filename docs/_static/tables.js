@@ -58,4 +58,6 @@ function addFilters(table, heads, body) {
     }
   }
   table.closest("div").before(bar);
+  choices.at(-1).select.value = table.dataset.first || "";
+  show();
 }

@@ -13,7 +13,7 @@ import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import train_test_split
 
-from defragtrees import metrics, simplify
+from defragtrees import metrics, plots, simplify
 from defragtrees.datasets import load_table
 
 X, y = load_table("spambase")
@@ -49,6 +49,7 @@ print(ranking.rules_)
 costs = {("spam", "mail"): 20, ("mail", "spam"): 1}
 careful = simplify(forest, X, y, costs=costs, **settings)
 print(careful.rules_)
+plots.coverage(careful.rules_, X_test, y_test)
 
 # %%
 # What it brings, on e-mails that nobody had seen:

@@ -15,7 +15,7 @@ import time
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from defragtrees import simplify
+from defragtrees import plots, simplify
 from defragtrees.datasets import load_table
 
 credit, status = load_table("credit")
@@ -46,6 +46,7 @@ seconds = time.perf_counter() - begin
 # sample of 100,000.
 print("under a minute" if seconds < 60 else f"{seconds:.0f} s")
 print(f"{sum(rule.n_rows for rule in simple.rules_):,.0f} rows answered")
+plots.rule_table(simple.rules_)
 
 
 # %%

@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 DATA ?= ../shared/data
 
-.PHONY: demo docs linkcheck test lint types fuzz soak bench scale quality reproduce clean
+.PHONY: demo docs linkcheck test test-oldest wheel lint types fuzz soak bench scale quality reproduce clean
 
 $(VENV)/pip.stamp:
 	$(PYTHON) -m venv $(VENV)
@@ -37,6 +37,30 @@ test: lint types
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m cluster tests/rows
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 \
 		--dist worksteal -m 'not cluster'
+
+# The lowest versions that pyproject.toml allows, on Python 3.11, for which they all have
+# wheels. Left out: `optimal`, as its solvers bring a scikit-survival that is made for one
+# version of scikit-learn; browsers, types and printed pages, which are those of today.
+OLDEST ?= .venv-oldest
+test-oldest:
+	$(PYTHON) -m venv $(OLDEST)
+	$(OLDEST)/bin/python -m pip install --quiet --upgrade pip
+	$(PYTHON) .ci/oldest.py > $(OLDEST)/lowest.txt
+	$(OLDEST)/bin/python -m pip install --quiet -c $(OLDEST)/lowest.txt -e \
+		'.[cli,dask,numba,onnx,pandas,parquet,plot,polars,readers,report,skops]' duckdb \
+		hypothesis jsonschema markdown-it-py onnxruntime pytest pytest-xdist treelite
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(OLDEST)/bin/python -m pytest -n 2 \
+		--dist worksteal -m 'not cluster and not printed' -W ignore::DeprecationWarning \
+		-W ignore::FutureWarning --ignore tests/typing \
+		--ignore tests/report/test_in_browser.py
+
+# Wheel and sdist, checked; the first example of the README runs in an empty environment.
+wheel: $(VENV)/pip.stamp
+	$(BIN)/python -m pip install --quiet build twine
+	rm -rf dist
+	$(BIN)/python -m build --outdir dist
+	$(BIN)/python -m twine check --strict dist/*
+	$(BIN)/python .ci/check_wheel.py dist/*.whl
 
 bench: $(VENV)/test.stamp
 	DEFRAGTREES_DATA=$(DATA) $(BIN)/python -m benchmarks.inference

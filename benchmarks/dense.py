@@ -7,6 +7,7 @@ summed on its own, and the operands stand as the library for matrix products lik
 """
 
 import numpy as np
+
 from tests.reference import dense_mixture
 
 

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+
 from benchmarks import black_boxes, forms, quality_bars, quality_data, quality_methods
 from benchmarks.quality import run_one
 

@@ -1,3 +1,3 @@
 """The version of the package, for those that must not import all of it."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

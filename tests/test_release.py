@@ -1,0 +1,105 @@
+"""What is released: versions and bounds that agree, and a wheel that works alone."""
+
+import re
+import subprocess
+import sys
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+
+import defragtrees
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+# As a user would: a fit, a report and an export, far from the sources.
+SCRIPT = """
+import defragtrees, pathlib, sys
+assert "{wheel}" in defragtrees.__file__, defragtrees.__file__
+from sklearn.ensemble import RandomForestRegressor
+from defragtrees import datasets, simplify
+from defragtrees.export import export
+from defragtrees.report import write_report
+energy = datasets.load_sample("energy")
+forest = RandomForestRegressor(10, min_samples_leaf=20, random_state=0)
+forest.fit(energy.X, energy.y)
+simple = simplify(forest, energy.X, energy.y, max_rules=3, random_state=0)
+assert export(simple.rules_, "sql").startswith("CASE")
+page = write_report("report.html", simple, energy.X, energy.y)
+assert page.stat().st_size > 10_000
+print(simple.rules_.n_rules)
+"""
+
+
+def requirement_bounds(texts):
+    pairs = (re.match(r"([\w-]+)(?:\[.*\])?>=([\d.]+)", text) for text in texts)
+    return {pair[1]: pair[2] for pair in pairs if pair}
+
+
+def test_the_version_is_the_same_everywhere():
+    version = defragtrees.__version__
+    assert f"version: {version}\n" in (ROOT / "CITATION.cff").read_text()
+    assert f'version: "{version}"' in (ROOT / "recipe/recipe.yaml").read_text()
+    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    assert re.search(r"^## ([\d.]+)", changelog, re.M)[1] == version
+
+
+def test_the_recipe_has_the_bounds_of_the_project():
+    project = PROJECT["project"]
+    extras = project["optional-dependencies"].values()
+    bounds = requirement_bounds(project["dependencies"])
+    bounds |= requirement_bounds(text for extra in extras for text in extra)
+    recipe = (ROOT / "recipe/recipe.yaml").read_text(encoding="utf-8")
+    written = dict(re.findall(r"^ +- ([\w-]+) >=([\d.]+)$", recipe, re.M))
+    names = {"matplotlib-base": "matplotlib", "pytorch": "torch"}
+    written = {names.get(name, name): bound for name, bound in written.items()}
+    assert {*requirement_bounds(project["dependencies"])} <= {*written}
+    assert written == {name: bounds[name] for name in written}
+
+
+def test_the_lowest_versions_are_those_of_the_project():
+    command = [sys.executable, ROOT / ".ci" / "oldest.py"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    lines = done.stdout.split()
+    assert {"numpy==1.26", "scipy==1.11.1", "scikit-learn==1.6"} <= {*lines}
+    assert not any(line.startswith(("pytest==", "mypy==")) for line in lines)
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory):
+    pytest.importorskip("build", reason="`build` makes the wheel")
+    pytest.importorskip("hatchling", reason="it makes the wheel, unfetched")
+    folder = tmp_path_factory.mktemp("wheel")
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation"]
+    subprocess.run([*command, "-o", folder, ROOT], check=True, capture_output=True)
+    return next(folder.glob("*.whl"))
+
+
+def test_the_wheel_holds_types_data_and_the_schema(wheel):
+    names = zipfile.ZipFile(wheel).namelist()
+    assert "defragtrees/py.typed" in names
+    for folder in ("data", "report"):
+        assert any(
+            name.startswith(f"defragtrees/{folder}/") and not name.endswith(".py")
+            for name in names
+        ), folder
+    assert not any(name.startswith(("tests/", "docs/")) for name in names)
+
+
+def test_the_wheel_alone_fits_reports_and_exports(wheel, tmp_path):
+    # Nothing but the wheel is installed; numpy and others are those of the tests.
+    place = tmp_path / "installed"
+    install = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps"]
+    install += ["--no-index", "--target", place, wheel]
+    done = subprocess.run(install, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    done = subprocess.run(
+        [sys.executable, "-c", SCRIPT.format(wheel=place.name)],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env={"PYTHONPATH": str(place), "OMP_NUM_THREADS": "1"},
+    )
+    assert (done.returncode, done.stdout) == (0, "3\n"), done.stderr
+    assert done.stderr == ""

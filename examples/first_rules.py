@@ -11,8 +11,8 @@ from defragtrees.datasets import load_table
 X, y = load_table("heart")  # 303 patients, "healthy" or "ill"
 words = make_column_selector(dtype_exclude="number")
 steps = make_column_transformer((OneHotEncoder(), words), remainder="passthrough")
-forest = make_pipeline(steps, RandomForestClassifier(min_samples_leaf=3, random_state=0))
-forest.fit(X[::2], y[::2])
+trees = RandomForestClassifier(min_samples_leaf=3, random_state=0)
+forest = make_pipeline(steps, trees).fit(X[::2], y[::2])
 
 simple = simplify(forest, X[::2], y[::2], max_rules=5, max_conditions=2, random_state=0)
 print(simple.rules_)

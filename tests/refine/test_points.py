@@ -13,7 +13,7 @@ from defragtrees.bins import ThresholdGrid
 from defragtrees.refine import moves
 from defragtrees.refine.growing import Slopes, grow_rule
 from defragtrees.refine.points import LogOddsLoss, NumberLoss, PointBoxes
-from defragtrees.refine.rulelist import Limits, n_sides, rows_in
+from defragtrees.refine.rulelist import Limits, condition_price, rows_in
 from defragtrees.refine.table import make_table
 from defragtrees.refine.unordered import polish_sets, search_sets
 
@@ -144,10 +144,7 @@ def test_the_best_change_of_a_box_is_that_of_exhaustive_search(seed, kind):
     gain, box, table = rules.row_gains(0), rules.boxes[0], case.table
 
     def worth(candidate):
-        price = sum(
-            table.prices[j] * n_sides(table.columns[j], mask)
-            for j, mask in candidate.items()
-        )
+        price = sum(condition_price(table, j, mask) for j, mask in candidate.items())
         return gain[rows_in(table, candidate)].sum() - price
 
     options = [worth(box)]

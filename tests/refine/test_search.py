@@ -13,10 +13,10 @@ from defragtrees.refine.insertion import insert_rule
 from defragtrees.refine.kernels import first_true
 from defragtrees.refine.new_rows import draw_rows
 from defragtrees.refine.objective import BothLoss, ErrorLoss, SquaredLoss
-from defragtrees.refine.rulelist import Limits, RuleBoxes, n_sides
+from defragtrees.refine.rulelist import Limits, RuleBoxes, condition_price, n_sides
 from defragtrees.refine.search import polish, search
 from defragtrees.refine.starts import boxes_from_tree
-from defragtrees.refine.table import RowTable, make_table
+from defragtrees.refine.table import Column, RowTable, make_table
 
 
 class Case:
@@ -98,6 +98,23 @@ def test_cost_kept_along_the_moves_is_that_of_the_list(case, n_boxes):
     assert (again.answering == rules.answering).all()
 
 
+def test_a_set_costs_what_it_takes_to_name_its_shorter_side():
+    columns = (
+        Column(0, np.arange(5), True, True, 2.5),
+        Column(1, np.arange(5), False, False, 2.0),
+    )
+    table = RowTable(columns, np.zeros((1, 2), dtype=np.uint8), least_price=0.5)
+
+    def price(j, text):
+        return condition_price(table, j, np.array([c == "x" for c in text]))
+
+    assert price(0, "x-----") == price(0, "-xxxxx") == 2.5
+    assert price(0, "xx----") == price(0, "xxx---") == price(0, "--xxxx") == 3.0
+    assert price(0, "xxxxx-") == price(0, "-----x") == 2.5
+    assert price(1, "xx----") == price(1, "--xxx-") == 2.0
+    assert price(1, "-xxx--") == 4.0
+
+
 @given(case=cases)
 def test_change_is_as_good_as_the_best_interval_by_brute_force(case):
     """With fixed answers, no interval on one feature beats the one that is chosen."""
@@ -111,8 +128,7 @@ def test_change_is_as_good_as_the_best_interval_by_brute_force(case):
         price = 0.0
         for j, mask in candidate.items():
             held &= mask[case.table.codes[:, j]]
-            column = case.table.columns[j]
-            price += case.table.prices[j] * n_sides(column, mask)
+            price += condition_price(case.table, j, mask)
         return gain[held].sum() - price
 
     reached = value(box if changed is None else changed)

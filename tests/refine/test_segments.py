@@ -11,19 +11,23 @@ from defragtrees.refine.segments import best_condition
 gains = st.floats(-5, 5).map(lambda x: float(np.round(x, 2)))
 
 
-def all_conditions(sums, missing, price, is_set):
+def all_conditions(sums, missing, price, name_price=None):
     """Value of every condition on one feature, by brute force."""
     n_codes = len(sums)
     yield sum(sums) + missing, (True,) * (n_codes + 1)
     for accepts_missing in (False, True):
         extra = missing if accepts_missing else 0.0
-        if is_set:
+        if name_price is not None:
             for bits in range(2**n_codes):
                 mask = [bool(bits >> i & 1) for i in range(n_codes)]
                 inside = sum(s for s, m in zip(sums, mask, strict=True) if m)
-                yield inside + extra - price, (*mask, accepts_missing)
+                if not any(mask) and missing <= 0:
+                    continue
+                n_further = max(min(sum(mask), n_codes - sum(mask)) - 1, 0)
+                paid = price + name_price * n_further
+                yield inside + extra - paid, (*mask, accepts_missing)
             continue
-        if accepts_missing:
+        if accepts_missing and missing > 0:
             yield missing - price, (False,) * n_codes + (True,)
         for low in range(n_codes):
             for high in range(low, n_codes):
@@ -33,22 +37,19 @@ def all_conditions(sums, missing, price, is_set):
                 yield value, (*mask, accepts_missing)
 
 
-@pytest.mark.parametrize("is_set", [False, True])
+@pytest.mark.parametrize("name_price", [None, 0.0, 0.7, 2.5])
 @given(
     sums=st.lists(gains, min_size=1, max_size=7),
     missing=gains,
     price=st.sampled_from([0.0, 0.5, 2.0]),
 )
-def test_scan_finds_the_best_of_all_conditions(is_set, sums, missing, price):
-    value, accepted = best_condition(np.array(sums), missing, price, is_set)
-    best = max(value for value, _ in all_conditions(sums, missing, price, is_set))
+def test_scan_finds_the_best_of_all_conditions(name_price, sums, missing, price):
+    value, accepted = best_condition(np.array(sums), missing, price, name_price)
+    conditions = list(all_conditions(sums, missing, price, name_price))
+    best = max(value for value, _ in conditions)
     assert value == pytest.approx(best, abs=1e-9)
     # The accepted codes are worth what the value says.
-    worth = [
-        v
-        for v, mask in all_conditions(sums, missing, price, is_set)
-        if mask == tuple(accepted.tolist())
-    ]
+    worth = [v for v, mask in conditions if mask == tuple(accepted.tolist())]
     assert max(worth) == pytest.approx(value, abs=1e-9)
 
 
@@ -71,9 +72,11 @@ def test_all_features_at_once_agree_with_one_at_a_time(
         row[len(gained)] = missing
     prices = np.linspace(0.1, 1.0, len(lists))
     is_set = np.array(kinds[: len(lists)])
-    values = condition_values(sums, n_codes, prices, is_set)
+    name_prices = np.linspace(0.0, 2.0, len(lists))
+    values = condition_values(sums, n_codes, prices, name_prices, is_set)
     for j, gained in enumerate(lists):
-        expected, _ = best_condition(np.array(gained), missing, prices[j], is_set[j])
+        name_price = name_prices[j] if is_set[j] else None
+        expected, _ = best_condition(np.array(gained), missing, prices[j], name_price)
         assert values[j] == pytest.approx(expected, abs=1e-9)
 
 
@@ -91,7 +94,8 @@ def test_compiled_kernels_agree_to_the_last_bit(seed, n_rows, n_columns):
     np.testing.assert_array_equal(kernels.gain_sums(*arguments), sums)
     n_codes = np.full(n_columns, 6)
     prices, is_set = rng.uniform(0, 2, n_columns), rng.random(n_columns) < 0.5
-    arguments = (sums, n_codes, prices, is_set)
+    name_prices = rng.uniform(0, 2, n_columns)
+    arguments = (sums, n_codes, prices, name_prices, is_set)
     values = kernels.plain_condition_values(*arguments)
     np.testing.assert_array_equal(kernels.condition_values(*arguments), values)
 

@@ -86,7 +86,32 @@ def gain_sums(codes, gain, n_rejecting, rejecting, width):
 
 
 @njit(cache=True, nogil=True)
-def condition_values(sums, n_codes, prices, is_set):
+def _set_value(sums, missing, name_price):
+    """See `kernels._set_values`."""
+    n, highest, lowest = len(sums), 0, 0
+    for c in range(n):
+        if sums[c] > sums[highest]:
+            highest = c
+        if sums[c] < sums[lowest]:
+            lowest = c
+    inside, n_inside, kept, n_kept = 0.0, 0, 0.0, 0
+    for c in range(n):
+        gained = sums[c]
+        is_needed = c == highest and missing <= 0
+        if gained > name_price or (c == highest and gained > 0) or is_needed:
+            inside += gained
+            n_inside += 1
+        is_kept = gained >= -name_price and not (c == lowest and gained < 0)
+        if is_kept or is_needed:
+            kept += gained
+            n_kept += 1
+    inside -= name_price * max(min(n_inside, n - n_inside) - 1, 0)
+    kept -= name_price * max(min(n_kept, n - n_kept) - 1, 0)
+    return max(inside, kept)
+
+
+@njit(cache=True, nogil=True)
+def condition_values(sums, n_codes, prices, name_prices, is_set):
     """See `kernels.plain_condition_values`."""
     n_columns = sums.shape[0]
     value = np.empty(n_columns)
@@ -95,21 +120,21 @@ def condition_values(sums, n_codes, prices, is_set):
         missing = sums[j, n]
         bonus = max(missing, 0.0)
         total, lowest, highest = 0.0, np.inf, -np.inf
-        between, positive = -np.inf, 0.0
+        between = -np.inf
         for c in range(n):
             total += sums[j, c]
-            positive += max(sums[j, c], 0.0)
             if c < n - 1:
                 between = max(between, total - lowest)
                 lowest = min(lowest, total)
                 highest = max(highest, total)
         best = total + missing
         if is_set[j]:
-            value[j] = max(positive + bonus - price, best)
+            chosen = _set_value(sums[j, :n], missing, name_prices[j])
+            value[j] = max(chosen + bonus - price, best)
             continue
         best = max(best, total - lowest + bonus - price)
         best = max(best, highest + bonus - price)
         best = max(best, between + bonus - 2 * price)
         best = max(best, total - price)
-        value[j] = max(best, missing - price)
+        value[j] = max(best, missing - price) if missing > 0 else best
     return value

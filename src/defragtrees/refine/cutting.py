@@ -3,7 +3,7 @@
 import numpy as np
 
 from defragtrees.refine.moves import tidy
-from defragtrees.refine.rulelist import n_sides
+from defragtrees.refine.rulelist import condition_price, n_sides
 
 __all__ = ["cut_conditions"]
 
@@ -33,14 +33,12 @@ def _shorter_boxes(rules):
     for k, box in enumerate(rules.boxes):
         for j, accepted, gained in rules.widenings(k):
             column = table.columns[j]
-            sides = n_sides(column, accepted)
             for wider in _wider(column, accepted):
                 rest = {i: mask for i, mask in box.items() if i != j}
-                n_less = sides
+                saved = condition_price(table, j, accepted)
                 if not column.accepts_all(wider):
                     rest[j] = wider
-                    n_less -= n_sides(column, wider)
-                saved = table.prices[j] * n_less
+                    saved -= condition_price(table, j, wider)
                 yield gained(wider) + saved, k, rest
 
 

@@ -103,7 +103,7 @@ def find_seeds(table, place, terms):
     reached = np.cumsum(np.where(is_code, sums, 0.0), axis=2)
     is_cut = np.arange(table.width)[None, :] < (table.n_codes - 1)[:, None]
     sides = [_best_value(side) for side in (reached, reached[:, :, -1:] - reached)]
-    value = np.where(is_cut, sides, -np.inf).max(axis=0)
+    value = np.where(is_cut, sides, -np.inf).max(axis=0) - _cut_prices(table)
     cuts = value.argmax(axis=1)
     seeds = []
     for j in range(len(table.columns)):
@@ -114,9 +114,16 @@ def find_seeds(table, place, terms):
         accepted = np.zeros(table.columns[j].n_codes + 1, dtype=bool)
         codes = order[j, : cut + 1] if is_low else order[j, cut + 1 : len(accepted) - 1]
         accepted[codes] = True
-        worth = float(value[j, cut] - table.prices[j])
-        seeds.append(Seed(worth, place, j, accepted))
+        seeds.append(Seed(float(value[j, cut]), place, j, accepted))
     return seeds
+
+
+def _cut_prices(table):
+    """Nats for a condition that accepts the first codes in order, for each number."""
+    n_inside = np.arange(1, table.width + 1)[None, :]
+    n_named = np.minimum(n_inside, table.n_codes[:, None] - n_inside)
+    n_further = np.maximum(n_named - 1, 0)
+    return table.prices[:, None] + table.name_prices[:, None] * n_further
 
 
 def _best_value(sums):

@@ -143,7 +143,7 @@ def _all_columns(codes, gain, width):
     return sums.astype(np.float64).reshape(n_columns, width)
 
 
-def plain_condition_values(sums, n_codes, prices, is_set):
+def plain_condition_values(sums, n_codes, prices, name_prices, is_set):
     """Gain of the rows that the best condition on every column accepts, less its price.
 
     Parameters
@@ -153,7 +153,9 @@ def plain_condition_values(sums, n_codes, prices, is_set):
     n_codes : int array of shape (n_columns,)
         The sum of missing values stands at this place.
     prices : float64 array of shape (n_columns,)
-        Of each finite side of an interval, and of a set.
+        Of each finite side of an interval, and of a set with its first category.
+    name_prices : float64 array of shape (n_columns,)
+        Of every further category that a set names.
     is_set : bool array of shape (n_columns,)
 
     Returns
@@ -179,14 +181,38 @@ def plain_condition_values(sums, n_codes, prices, is_set):
         high.max(axis=1) + bonus - prices,  # x <= t
         between + bonus - 2 * prices,
         total - prices,  # not missing
-        missing - prices,  # missing
+        np.where(missing > 0, missing - prices, -np.inf),  # missing
     )
     value = np.maximum.reduce(options)
     if is_set.any():
-        chosen = np.cumsum(np.maximum(present[is_set], 0.0), axis=1)[:, -1]
+        columns = present, missing, name_prices, n_codes
+        chosen = _set_values(*(values[is_set] for values in columns))
         chosen = chosen + bonus[is_set] - prices[is_set]
         value[is_set] = np.maximum(chosen, (total + missing)[is_set])
     return value
+
+
+def _set_values(sums, missing, name_price, n_codes):
+    """Gain of the best set of every column, less its names after the first.
+
+    The first name is free. A set without rows is no condition.
+    """
+    is_code = np.arange(sums.shape[1])[None, :] < n_codes[:, None]
+    rows = np.arange(len(sums))
+    inside = sums > name_price[:, None]
+    outside = sums < -name_price[:, None]
+    highest = np.where(is_code, sums, -np.inf).argmax(axis=1)
+    lowest = np.where(is_code, sums, np.inf).argmin(axis=1)
+    outside[rows, lowest] |= sums[rows, lowest] < 0
+    inside[rows, highest] |= (sums[rows, highest] > 0) | (missing <= 0)
+    outside[rows, highest] &= missing > 0
+    values = []
+    for named in (inside, is_code & ~outside):
+        gained = np.cumsum(np.where(named, sums, 0.0), axis=1)[:, -1]
+        n_inside = np.count_nonzero(named, axis=1)
+        n_named = np.minimum(n_inside, n_codes - n_inside)
+        values.append(gained - name_price * np.maximum(n_named - 1, 0))
+    return np.maximum(*values)
 
 
 @cache

@@ -8,7 +8,7 @@ is then found exactly (`segments`) among all intervals, or sets, of its codes.
 import numpy as np
 
 from defragtrees.refine.kernels import condition_values, gain_sums, rejections
-from defragtrees.refine.rulelist import box_price, n_sides
+from defragtrees.refine.rulelist import box_price, condition_price
 from defragtrees.refine.segments import best_condition
 
 __all__ = [
@@ -102,7 +102,9 @@ def changes_by_sums(table, box, sums, inside, limits):
         In nats, less the price of the conditions.
     changed : dict
     """
-    value = condition_values(sums, table.n_codes, table.prices, table.is_set)
+    value = condition_values(
+        sums, table.n_codes, table.prices, table.name_prices, table.is_set
+    )
     price = box_price(table, box)
     value -= price
     if not limits.allows_longer(table, box):
@@ -110,7 +112,7 @@ def changes_by_sums(table, box, sums, inside, limits):
         allowed[list(box)] = True
         value[~allowed] = -np.inf
     for j, accepted in box.items():
-        value[j] += table.prices[j] * n_sides(table.columns[j], accepted)
+        value[j] += condition_price(table, j, accepted)
     now = inside - price
     for j in np.argsort(-value, kind="stable")[:MOST_TRIED]:
         if value[j] <= now + LEAST_GAIN:
@@ -124,8 +126,9 @@ def _with_condition(table, box, j, sums):
     """The box with the best condition on column j; None if it stays as it is."""
     column = table.columns[j]
     n_codes = column.n_codes
+    name_price = table.name_prices[j] if column.is_set else None
     _, accepted = best_condition(
-        sums[:n_codes], sums[n_codes], table.prices[j], column.is_set
+        sums[:n_codes], sums[n_codes], table.prices[j], name_price
     )
     changed = {i: mask for i, mask in box.items() if i != j}
     if not column.accepts_all(accepted):

@@ -12,6 +12,8 @@ __all__ = [
     "Limits",
     "RuleBoxes",
     "box_price",
+    "condition_price",
+    "n_conditions",
     "n_sides",
     "rows_in",
     "rules_for_rows",
@@ -241,10 +243,17 @@ def rows_in(table, box):
 
 def box_price(table, box):
     """Nats for the conditions of a box."""
-    return sum(
-        table.prices[j] * n_sides(table.columns[j], accepted)
-        for j, accepted in box.items()
-    )
+    return sum(condition_price(table, j, accepted) for j, accepted in box.items())
+
+
+def condition_price(table, j, accepted):
+    """Nats for one condition: its finite sides, or the categories that it names."""
+    column = table.columns[j]
+    if not column.is_set:
+        return table.prices[j] * n_sides(column, accepted)
+    n_inside = int(np.count_nonzero(accepted[:-1]))
+    n_further = max(min(n_inside, column.n_codes - n_inside) - 1, 0)
+    return table.prices[j] + table.name_prices[j] * n_further
 
 
 def n_conditions(table, box):

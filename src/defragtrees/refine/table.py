@@ -27,7 +27,7 @@ class Column:
         Whether the code after the last stands for missing values.
     price : float
         Nats that it takes to say a condition on this feature: for an interval each
-        finite side.
+        finite side, for a set one name.
     """
 
     feature: int
@@ -55,7 +55,8 @@ class RowTable:
     codes : int array of shape (n_samples, n_columns)
         Missing values have the code `n_codes` of their column.
     least_price : float, default=0
-        Nats that a reader pays for any condition.
+        Nats that a reader pays for any condition, and for every further category that
+        a set names.
     """
 
     def __init__(self, columns, codes, least_price=0.0):
@@ -69,6 +70,7 @@ class RowTable:
         prices = np.array([column.price for column in columns])
         self.prices = np.maximum(prices, least_price)
         self.is_set = np.array([column.is_set for column in columns], dtype=bool)
+        self.name_prices = np.where(self.is_set, float(least_price), 0.0)
 
     def packed(self, box):
         """The columns of a box, and the codes that it accepts of each, as arrays."""
@@ -168,7 +170,7 @@ def make_columns(grid, counts, allowed=None, order=None, ordered=()):
     for j, occurring, has_missing in usable:
         is_set = grid.is_categorical(j) and j not in ordered
         n_codes = len(occurring)
-        precision = n_codes * np.log(2) if is_set else np.log(n_codes + 1)
-        price = np.log(len(usable)) + precision / 2
+        precision = n_codes * np.log(2) if is_set else np.log(n_codes + 1) / 2
+        price = np.log(len(usable)) + precision
         columns.append(Column(j, occurring, is_set, has_missing, float(price)))
     return tuple(columns)

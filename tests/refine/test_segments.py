@@ -21,13 +21,13 @@ def all_conditions(sums, missing, price, name_price=None):
             for bits in range(2**n_codes):
                 mask = [bool(bits >> i & 1) for i in range(n_codes)]
                 inside = sum(s for s, m in zip(sums, mask, strict=True) if m)
-                if not any(mask) and missing <= 0:
+                if not any(mask) and not (accepts_missing and missing):
                     continue
                 n_further = max(min(sum(mask), n_codes - sum(mask)) - 1, 0)
                 paid = price + name_price * n_further
                 yield inside + extra - paid, (*mask, accepts_missing)
             continue
-        if accepts_missing and missing > 0:
+        if accepts_missing and missing != 0:
             yield missing - price, (False,) * n_codes + (True,)
         for low in range(n_codes):
             for high in range(low, n_codes):

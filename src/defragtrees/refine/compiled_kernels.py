@@ -86,7 +86,7 @@ def gain_sums(codes, gain, n_rejecting, rejecting, width):
 
 
 @njit(cache=True, nogil=True)
-def _set_value(sums, missing, name_price):
+def _set_value(sums, name_price):
     """See `kernels._set_values`."""
     n, highest, lowest = len(sums), 0, 0
     for c in range(n):
@@ -97,12 +97,11 @@ def _set_value(sums, missing, name_price):
     inside, n_inside, kept, n_kept = 0.0, 0, 0.0, 0
     for c in range(n):
         gained = sums[c]
-        is_needed = c == highest and missing <= 0
-        if gained > name_price or (c == highest and gained > 0) or is_needed:
+        if gained > name_price or c == highest:
             inside += gained
             n_inside += 1
-        is_kept = gained >= -name_price and not (c == lowest and gained < 0)
-        if is_kept or is_needed:
+        is_left_out = gained < -name_price or (c == lowest and gained < 0)
+        if not is_left_out or c == highest:
             kept += gained
             n_kept += 1
     inside -= name_price * max(min(n_inside, n - n_inside) - 1, 0)
@@ -128,13 +127,14 @@ def condition_values(sums, n_codes, prices, name_prices, is_set):
                 lowest = min(lowest, total)
                 highest = max(highest, total)
         best = total + missing
+        if missing != 0:
+            best = max(best, missing - price)
         if is_set[j]:
-            chosen = _set_value(sums[j, :n], missing, name_prices[j])
+            chosen = _set_value(sums[j, :n], name_prices[j])
             value[j] = max(chosen + bonus - price, best)
             continue
         best = max(best, total - lowest + bonus - price)
         best = max(best, highest + bonus - price)
         best = max(best, between + bonus - 2 * price)
-        best = max(best, total - price)
-        value[j] = max(best, missing - price) if missing > 0 else best
+        value[j] = max(best, total - price)
     return value

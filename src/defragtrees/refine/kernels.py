@@ -181,21 +181,21 @@ def plain_condition_values(sums, n_codes, prices, name_prices, is_set):
         high.max(axis=1) + bonus - prices,  # x <= t
         between + bonus - 2 * prices,
         total - prices,  # not missing
-        np.where(missing > 0, missing - prices, -np.inf),  # missing
+        np.where(missing != 0, missing - prices, -np.inf),  # missing
     )
     value = np.maximum.reduce(options)
     if is_set.any():
-        columns = present, missing, name_prices, n_codes
-        chosen = _set_values(*(values[is_set] for values in columns))
+        chosen = _set_values(present[is_set], name_prices[is_set], n_codes[is_set])
         chosen = chosen + bonus[is_set] - prices[is_set]
-        value[is_set] = np.maximum(chosen, (total + missing)[is_set])
+        options = chosen, options[0][is_set], options[-1][is_set]
+        value[is_set] = np.maximum.reduce(options)
     return value
 
 
-def _set_values(sums, missing, name_price, n_codes):
+def _set_values(sums, name_price, n_codes):
     """Gain of the best set of every column, less its names after the first.
 
-    The first name is free. A set without rows is no condition.
+    The first name is free, and a set without codes is none.
     """
     is_code = np.arange(sums.shape[1])[None, :] < n_codes[:, None]
     rows = np.arange(len(sums))
@@ -204,8 +204,7 @@ def _set_values(sums, missing, name_price, n_codes):
     highest = np.where(is_code, sums, -np.inf).argmax(axis=1)
     lowest = np.where(is_code, sums, np.inf).argmin(axis=1)
     outside[rows, lowest] |= sums[rows, lowest] < 0
-    inside[rows, highest] |= (sums[rows, highest] > 0) | (missing <= 0)
-    outside[rows, highest] &= missing > 0
+    inside[rows, highest], outside[rows, highest] = True, False
     values = []
     for named in (inside, is_code & ~outside):
         gained = np.cumsum(np.where(named, sums, 0.0), axis=1)[:, -1]

@@ -42,15 +42,15 @@ def best_condition(sums, missing, price, name_price=None):
 
 def _best_set(sums, missing, price, name_price):
     """Value and accepted codes of the best set: the shorter side is named."""
-    everything = np.ones(len(sums) + 1, dtype=bool)
-    best = (sums.sum() + missing, everything)
+    best = (sums.sum() + missing, np.ones(len(sums) + 1, dtype=bool))
+    # A condition that no row passes is none.
+    if missing != 0 and missing - price > best[0]:
+        best = (missing - price, np.arange(len(sums) + 1) == len(sums))
     inside, outside = sums > name_price, sums < -name_price
     if len(sums):
         highest, lowest = sums.argmax(), sums.argmin()
         outside[lowest] |= sums[lowest] < 0
-        # A set without rows is no condition.
-        inside[highest] |= sums[highest] > 0 or missing <= 0
-        outside[highest] &= missing > 0
+        inside[highest], outside[highest] = True, False
     for named, gained in (
         (inside, np.where(inside, sums, 0.0).sum()),
         (~outside, np.where(outside, 0.0, sums).sum()),
@@ -72,7 +72,7 @@ def _best_interval(sums, missing, price):
     total = reached[-1]
     best = (total + missing, 0, last, True)
     bonus, takes = max(missing, 0.0), missing > 0
-    only_missing = missing - price if missing > 0 else -np.inf
+    only_missing = missing - price if missing != 0 else -np.inf
     for option in ((total - price, 0, last, False), (only_missing, 0, -1, True)):
         best = option if option[0] > best[0] else best
     if n_codes == 1:

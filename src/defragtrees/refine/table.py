@@ -123,7 +123,7 @@ def make_table(grid, bins, allowed=None, order=None, least_price=0.0, ordered=()
         Bin numbers of the rows.
     allowed, order, ordered : as for `make_columns`
     least_price : float, default=0
-        Nats that a reader pays for any condition.
+        Nats that a reader pays for any condition, and for any further name in a set.
     """
     counts = [
         np.bincount(bins[:, j], minlength=grid.n_bins[j])
@@ -140,7 +140,8 @@ def make_columns(grid, counts, allowed=None, order=None, ordered=()):
 
     That is what it takes to say it, in nats: log(n_features) to name the feature, and
     log(n_codes) / 2 to name the threshold, as precisely as a number estimated from data
-    is worth saying. A set of categories takes log(2) / 2 for each.
+    is worth saying; for a set log(2) for each category, inside or outside. A reader
+    pays for the names besides, of those inside or outside, the fewer ones.
 
     Parameters
     ----------

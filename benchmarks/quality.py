@@ -22,17 +22,15 @@ from joblib import Parallel, delayed
 
 from benchmarks.quality_bars import print_bars
 from benchmarks.quality_data import RARE, REGRESSION, make_split
+from benchmarks.quality_halves import run_halves
 from benchmarks.quality_methods import (
     Scores,
     add_bounds,
-    add_figs,
     add_intervals,
-    add_optimal,
     add_paper,
     add_rules,
-    add_trees,
-    has_figs,
 )
+from benchmarks.quality_trees import add_figs, add_optimal, add_trees, has_figs
 from defragtrees.render import text_table
 
 RESULTS = Path(__file__).parent / "results"
@@ -182,6 +180,13 @@ def run_all(options, folder):
         for name in names
         if name in REGRESSION
         for seed in range(N_INTERVAL_SPLITS)
+    ]
+    jobs += [
+        delayed(run_halves)(folder, name, kind, seed, options.rows)
+        for name in names
+        if name not in RARE
+        for kind in options.ensembles.split(",")
+        for seed in range(options.seeds)
     ]
     done = Parallel(n_jobs=options.jobs, verbose=1)(jobs)
     return pd.DataFrame([row for rows in done for row in rows])

@@ -16,6 +16,14 @@ from defragtrees.render import text_table
 TINY = 1e-12
 PAIR = ["data", "ensemble", "budget"]
 MOST_RARE_RECALL = 0.3
+SIX_TREES = (
+    "tree on y",
+    "distilled tree",
+    "distilled tree, new rows",
+    "optimal tree on y",
+    "optimal tree",
+    "optimal tree, new rows",
+)
 
 
 @dataclass(frozen=True)
@@ -71,12 +79,16 @@ def all_bars(results, earlier):
     results, earlier : DataFrame
         What this version and version 0.1 gave.
     """
+    if not len(results):
+        return []
     usual = results[~results.data.isin(RARE)]
     return [
         *probability_bars(usual),
         *base_rate_bars(results),
         *calibration_bars(usual),
         *error_bars(usual, earlier),
+        *tree_bars(usual),
+        *reading_bars(usual),
         *rare_bars(results[results.data.isin(RARE)]),
         *cost_bars(usual, ""),
         *cost_bars(results[results.data.isin(RARE)], "rare, "),
@@ -152,6 +164,46 @@ def error_bars(results, earlier):
         name = f"ours: error less that of version 0.1, {text}"
         bars.append(Bar(name, more, 0.0, is_most=True, n=len(kept)))
     return bars
+
+
+def tree_bars(results):
+    """Our error against that of other methods at equal rules, and equal conditions."""
+    error = means(results, "error")
+    bars = []
+    for method in ("distilled tree", "tree on y", "FIGS"):
+        if method in error:
+            both = error.dropna(subset=["ours", method])
+            is_below = both["ours"] <= both[method] + TINY
+            bars.append(share(f"ours: error <= {method}", is_below, 0.9))
+    trees = [name for name in SIX_TREES if name in error]
+    is_below = error["ours"] <= error[trees].min(axis=1) + TINY
+    bars.append(share(f"ours: error <= best of {len(trees)} trees", is_below, 0.8))
+    for method in ("distilled tree", "tree on y"):
+        ours = error[f"ours, conditions of {method}"]
+        text = f"ours, with as many conditions in all: error <= {method}"
+        bars.append(share(text, ours <= error[method] + TINY, 0.9))
+    return bars
+
+
+def reading_bars(results):
+    """How short the default lists are, and how alike those of two halves."""
+    lists = results[(results.method == "ours") & (results.budget == 0)]
+    a_rule = lists.total_conditions.sum() / (lists.n_rules - 1).sum()
+    in_all = lists.total_conditions.mean()
+    halves = results.dropna(subset=["agreement"])
+    mean = halves.groupby(["data", "ensemble", "method"]).agreement.mean().unstack()
+    more = mean["ours, halves"] - mean["distilled tree, halves"]
+    n = len(lists)
+    return [
+        Bar("default list: conditions a rule", a_rule, 2.0, is_most=True, n=n),
+        Bar("default list: conditions in all", in_all, 12.0, is_most=True, n=n),
+        Bar(
+            "answers of two halves agree, ours less distilled trees",
+            more.mean(),
+            0.03,
+            n=len(more),
+        ),
+    ]
 
 
 def rare_bars(results):

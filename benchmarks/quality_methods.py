@@ -1,27 +1,20 @@
-"""What `benchmarks.quality` compares: our rules, small trees, FIGS, and the measures.
+"""Our rules in `benchmarks.quality`, and the measures of every method.
 
 Log loss needs probabilities that are never 0 or 1: those of every method are kept
 within [1 / n, 1 - 1 / n] for n training rows, which spares trees with pure leaves.
-FIGS (of imodels, if it is installed) is its regressor on zeros and ones: the
-classifier squeezes its sums into the middle, so that they are no probabilities.
 """
 
 import time
-import warnings
-from importlib.util import find_spec
 
 import numpy as np
 from sklearn.metrics import log_loss, roc_auc_score
-from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from defragtrees import OptimalTreeClassifier, OptimalTreeRegressor, simplify
-from defragtrees.methods import installed_methods
+from defragtrees import simplify
 
 BUDGETS = (4, 6, 8, 10)
 CRITERIA = {"ours": {}, "ours, probability": {"criterion": "probability"}}
 CRITERIA["ours, error"] = {"criterion": "error"}
 COST_OF_MISS = 5.0
-OPTIMAL_SECONDS = 20.0  # for the proof of one optimal tree
 
 
 class Scores:
@@ -33,8 +26,9 @@ class Scores:
         self.y_train = split.y[split.train]
         self.answers = split.ensemble.predict(split.X.iloc[split.test])
         self.rows = []
+        self.lists = {}  # what was fitted, by method
 
-    def add(self, method, budget, predicted, seconds, size=(0, 0.0), told=None):
+    def add(self, method, budget, predicted, seconds, size=(0, 0.0, 0), told=None):
         """One row; `told` are the probability of the second class and the rule."""
         split = self.split
         row = {
@@ -47,6 +41,7 @@ class Scores:
             **self._errors(predicted),
             "n_rules": size[0],
             "n_conditions": size[1],
+            "total_conditions": size[2],
             "seconds": seconds,
         }
         if split.is_binary:
@@ -121,7 +116,7 @@ def add_bounds(scores):
         answer = np.full(len(scores.y), split.other_class)
         n = len(answer)
         told = np.full(n, rate), np.zeros(n, dtype=int)
-        scores.add("base rate", 0, answer, 0.0, (1, 0.0), told)
+        scores.add("base rate", 0, answer, 0.0, (1, 0.0, 0), told)
 
 
 def add_rules(scores):
@@ -131,11 +126,12 @@ def add_rules(scores):
         if settings and split.is_number:
             continue
         simple, seconds = _simplified(split, **settings)
-        _add_list(scores, method, 0, simple.rules_, seconds)
+        scores.lists.setdefault(method, simple)
+        add_list(scores, method, 0, simple.rules_, seconds)
         for budget in BUDGETS:
             sizes = [n for n in simple.path_ if n <= budget]
             rules = simple.path_[min(sizes, key=simple.path_costs_.get)]
-            _add_list(scores, method, budget, rules, seconds)
+            add_list(scores, method, budget, rules, seconds)
     if not split.is_binary:
         return
     rare, other = split.rare_class, split.other_class
@@ -145,7 +141,17 @@ def add_rules(scores):
         ("ours, balanced", {"class_weight": "balanced"}),
     ):
         simple, seconds = _simplified(split, **settings)
-        _add_list(scores, method, 0, simple.rules_, seconds)
+        add_list(scores, method, 0, simple.rules_, seconds)
+
+
+def add_list_as_short(scores, method, budget, n_conditions):
+    """Our cheapest list with no more conditions in all than another method's."""
+    simple = scores.lists["ours"]
+    sizes = [
+        n for n, rules in simple.path_.items() if rules.total_conditions <= n_conditions
+    ]
+    rules = simple.path_[min(sizes, key=simple.path_costs_.get)]
+    add_list(scores, f"ours, conditions of {method}", budget, rules, np.nan)
 
 
 def add_paper(scores):
@@ -154,7 +160,7 @@ def add_paper(scores):
     settings = {"statement_weight": "paper", "target": "labels", "init": "random"}
     paper, seconds = _simplified(split, refine=False, **settings)
     test = split.X.iloc[split.test]
-    size = paper.rules_.n_rules, paper.rules_.n_conditions
+    size = size_of(paper.rules_)
     for method, predicted in (
         ("paper, posterior", paper.predict_posterior(test)),
         ("paper, printed", paper.predict(test)),
@@ -169,116 +175,19 @@ def _simplified(split, **settings):
     return simple, time.perf_counter() - begin
 
 
-def _add_list(scores, method, budget, rules, seconds):
+def size_of(rules):
+    """Number of rules, conditions a rule, conditions in all."""
+    return rules.n_rules, rules.n_conditions, rules.total_conditions
+
+
+def add_list(scores, method, budget, rules, seconds):
+    """One row for a rule set."""
     split = scores.split
     test = split.X.iloc[split.test]
     told = None
     if split.is_binary:
         told = rules.predict_proba(test)[:, 1], rules.apply(test)
-    size = rules.n_rules, rules.n_conditions
-    scores.add(method, budget, rules.predict(test), seconds, size, told)
-
-
-def add_trees(scores):
-    """Trees with as many leaves on y, on the ensemble's answers, on its belief."""
-    split = scores.split
-    kind = DecisionTreeRegressor if split.is_number else DecisionTreeClassifier
-    train = split.X.iloc[split.train]
-    targets = {
-        "tree on y": (kind, scores.y_train),
-        "distilled tree": (kind, split.ensemble.predict(train)),
-    }
-    if split.is_binary:
-        belief = split.ensemble.predict_proba(train)[:, 1]
-        targets["tree on probabilities"] = (DecisionTreeRegressor, belief)
-    for budget in BUDGETS:
-        for method, (make, target) in targets.items():
-            begin = time.perf_counter()
-            tree = make(max_leaf_nodes=budget, random_state=0)
-            tree.fit(split.numbers.iloc[split.train], target)
-            _add_tree(scores, method, budget, tree, time.perf_counter() - begin)
-
-
-def _add_tree(scores, method, budget, tree, seconds):
-    split = scores.split
-    test = split.numbers.iloc[split.test]
-    predicted, told = tree.predict(test), None
-    if split.is_binary:
-        if method == "tree on probabilities":
-            probability = predicted
-            predicted = split.ensemble.classes_[(predicted > 0.5).astype(int)]
-        else:
-            probability = _second_class(tree, test, split)
-        told = probability, tree.apply(test)
-    size = tree.get_n_leaves(), _mean_depth(tree)
-    scores.add(method, budget, predicted, seconds, size, told)
-
-
-def _second_class(tree, X, split):
-    """Probability of the second class, also of a tree that has seen one class only."""
-    place = np.flatnonzero(tree.classes_ == split.ensemble.classes_[1])
-    return tree.predict_proba(X)[:, place].sum(axis=1)
-
-
-def _mean_depth(tree):
-    """Mean number of conditions on the way to a leaf."""
-    left, right = tree.tree_.children_left, tree.tree_.children_right
-    depth = np.zeros(len(left))
-    for node in np.flatnonzero(left >= 0):
-        depth[[left[node], right[node]]] = depth[node] + 1
-    return float(depth[left < 0].mean())
-
-
-def add_optimal(scores):
-    """Optimal trees with as many leaves on y and on the ensemble's answers."""
-    if "optimal" not in installed_methods():
-        return
-    split = scores.split
-    kind = OptimalTreeRegressor if split.is_number else OptimalTreeClassifier
-    train = split.X.iloc[split.train]
-    for method, target in (
-        ("optimal tree on y", "labels"),
-        ("optimal tree", "ensemble"),
-    ):
-        for budget in BUDGETS:
-            tree = kind(
-                split.ensemble,
-                max_rules=budget,
-                target=target,
-                time_limit=OPTIMAL_SECONDS,
-                random_state=0,
-            )
-            begin = time.perf_counter()
-            with warnings.catch_warnings():
-                # Not proven in time; it is the best that was found.
-                warnings.simplefilter("ignore", UserWarning)
-                tree.fit(train, scores.y_train)
-            seconds = time.perf_counter() - begin
-            _add_list(scores, method, budget, tree.rules_, seconds)
-
-
-def has_figs():
-    return find_spec("imodels") is not None
-
-
-def add_figs(scores):
-    """FIGS with as many splits as a list has rules: a sum of small trees."""
-    if not (scores.split.is_binary and has_figs()):
-        return
-    from imodels import FIGSRegressor
-
-    split = scores.split
-    numbers = split.numbers.fillna(-1.0).to_numpy()
-    labels = split.ensemble.classes_
-    for budget in BUDGETS:
-        begin = time.perf_counter()
-        figs = FIGSRegressor(max_rules=budget, random_state=0)
-        figs.fit(numbers[split.train], (scores.y_train == labels[1]).astype(float))
-        seconds = time.perf_counter() - begin
-        told = np.clip(figs.predict(numbers[split.test]).ravel(), 0.0, 1.0)
-        predicted = labels[(told > 0.5).astype(int)]
-        size = figs.complexity_, float(figs.complexity_)
-        scores.add("FIGS", budget, predicted, seconds, size, (told, None))
+    scores.add(method, budget, rules.predict(test), seconds, size_of(rules), told)
 
 
 def add_intervals(scores):
@@ -293,7 +202,7 @@ def add_intervals(scores):
         if method == "ours, calibrated interval":
             simple.calibrate(X[1::2], y[1::2])
         low, high = simple.predict_interval(X[::2], 0.9).T
-        size = simple.rules_.n_rules, simple.rules_.n_conditions
+        size = size_of(simple.rules_)
         scores.add(method, 0, simple.predict(X), seconds, size)
         covered = (low <= y[::2]) & (y[::2] <= high)
         scores.rows[-1]["interval_coverage"] = covered.mean()

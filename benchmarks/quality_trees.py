@@ -1,0 +1,159 @@
+"""The methods that `benchmarks.quality` compares our rules to: small trees and FIGS.
+
+Trees are those of scikit-learn and optimal ones (`defragtrees[optimal]`), each on y, on
+the ensemble's answers, and on its answers for the rows and three new ones near each.
+FIGS (of imodels, if it is installed) is its regressor, on zeros and ones for two
+classes: the classifier squeezes its sums into the middle, so that they are no
+probabilities.
+"""
+
+import time
+import warnings
+from importlib.util import find_spec
+
+import numpy as np
+import pandas as pd
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from benchmarks.quality_methods import BUDGETS, add_list, add_list_as_short
+from defragtrees import OptimalTreeClassifier, OptimalTreeRegressor
+from defragtrees.methods import installed_methods
+from defragtrees.refine.new_rows import draw_rows
+
+OPTIMAL_SECONDS = 20.0  # for the proof of one optimal tree
+NEW_ROWS = 3  # for each row
+
+
+def add_trees(scores):
+    """Trees with as many leaves on y, on the ensemble's answers, on its belief."""
+    split = scores.split
+    kind = DecisionTreeRegressor if split.is_number else DecisionTreeClassifier
+    train, numbers = split.X.iloc[split.train], split.numbers.iloc[split.train]
+    more, _, answers = _with_new_rows(split)
+    targets = {
+        "tree on y": (kind, numbers, scores.y_train),
+        "distilled tree": (kind, numbers, split.ensemble.predict(train)),
+        "distilled tree, new rows": (kind, more, answers),
+    }
+    if split.is_binary:
+        belief = split.ensemble.predict_proba(train)[:, 1]
+        targets["tree on probabilities"] = (DecisionTreeRegressor, numbers, belief)
+    for budget in BUDGETS:
+        for method, (make, X, target) in targets.items():
+            begin = time.perf_counter()
+            tree = make(max_leaf_nodes=budget, random_state=0).fit(X, target)
+            _add_tree(scores, method, budget, tree, time.perf_counter() - begin)
+
+
+def _with_new_rows(split):
+    """Rows and new rows near them, as numbers and as the ensemble takes them; answers.
+
+    The ensemble answers all of them.
+    """
+    numbers = split.numbers.iloc[split.train]
+    train = split.X.iloc[split.train]
+    is_set = np.array([train[c].dtype == "category" for c in train.columns])
+    rng = np.random.default_rng(split.seed)
+    new = draw_rows(numbers.to_numpy(float), NEW_ROWS * len(numbers), is_set, rng)
+    more = pd.concat([numbers, pd.DataFrame(new, columns=numbers.columns)])
+    table = more.copy()
+    for name in train.columns[is_set]:
+        codes = more[name].fillna(-1).astype(int)
+        table[name] = pd.Categorical.from_codes(codes, dtype=train[name].dtype)
+    return more, table, split.ensemble.predict(table)
+
+
+def _add_tree(scores, method, budget, tree, seconds):
+    split = scores.split
+    test = split.numbers.iloc[split.test]
+    predicted, told = tree.predict(test), None
+    if split.is_binary:
+        if method == "tree on probabilities":
+            probability = predicted
+            predicted = split.ensemble.classes_[(predicted > 0.5).astype(int)]
+        else:
+            probability = _second_class(tree, test, split)
+        told = probability, tree.apply(test)
+    depths = _depths(tree)
+    size = len(depths), float(depths.mean()), int(depths.sum())
+    scores.add(method, budget, predicted, seconds, size, told)
+    if method in ("tree on y", "distilled tree"):
+        add_list_as_short(scores, method, budget, size[2])
+
+
+def _second_class(tree, X, split):
+    """Probability of the second class, also of a tree that has seen one class only."""
+    place = np.flatnonzero(tree.classes_ == split.ensemble.classes_[1])
+    return tree.predict_proba(X)[:, place].sum(axis=1)
+
+
+def _depths(tree):
+    """Number of conditions on the way to each leaf."""
+    left, right = tree.tree_.children_left, tree.tree_.children_right
+    depth = np.zeros(len(left), dtype=int)
+    for node in np.flatnonzero(left >= 0):
+        depth[[left[node], right[node]]] = depth[node] + 1
+    return depth[left < 0]
+
+
+def add_optimal(scores):
+    """Optimal trees with as many leaves on y, on answers, and with new rows."""
+    if "optimal" not in installed_methods():
+        return
+    split = scores.split
+    train = split.X.iloc[split.train]
+    _, table, answers = _with_new_rows(split)
+    for method, target, X, y in (
+        ("optimal tree on y", "labels", train, scores.y_train),
+        ("optimal tree", "ensemble", train, scores.y_train),
+        ("optimal tree, new rows", "labels", table, answers),
+    ):
+        for budget in BUDGETS:
+            tree = _optimal_tree(split, budget, target)
+            begin = time.perf_counter()
+            with warnings.catch_warnings():
+                # Not proven in time; it is the best that was found.
+                warnings.simplefilter("ignore", UserWarning)
+                tree.fit(X, y)
+            seconds = time.perf_counter() - begin
+            add_list(scores, method, budget, tree.rules_, seconds)
+
+
+def _optimal_tree(split, budget, target):
+    kind = OptimalTreeRegressor if split.is_number else OptimalTreeClassifier
+    return kind(
+        split.ensemble,
+        max_rules=budget,
+        target=target,
+        time_limit=OPTIMAL_SECONDS,
+        random_state=0,
+    )
+
+
+def has_figs():
+    return find_spec("imodels") is not None
+
+
+def add_figs(scores):
+    """FIGS with as many splits as a list has rules: a sum of small trees."""
+    split = scores.split
+    if not (has_figs() and (split.is_binary or split.is_number)):
+        return
+    from imodels import FIGSRegressor
+
+    numbers = split.numbers.fillna(-1.0).to_numpy()
+    y = scores.y_train
+    if split.is_binary:
+        labels = split.ensemble.classes_
+        y = (y == labels[1]).astype(float)
+    for budget in BUDGETS:
+        begin = time.perf_counter()
+        figs = FIGSRegressor(max_rules=budget, random_state=0)
+        figs.fit(numbers[split.train], y)
+        seconds = time.perf_counter() - begin
+        predicted, told = figs.predict(numbers[split.test]).ravel(), None
+        if split.is_binary:
+            told = np.clip(predicted, 0.0, 1.0), None
+            predicted = labels[(told[0] > 0.5).astype(int)]
+        n = figs.complexity_
+        scores.add("FIGS", budget, predicted, seconds, (n, 1.0, n), told)

@@ -20,6 +20,7 @@ from defragtrees.readers import read_forest
 from tests.fuzz.cases import R_TREE, SEEDS
 
 MOST_BYTES = 200 * 2**20
+MOST_SECONDS = 1.0  # of the processor
 TREE = ("learner", "gradient_booster", "model", "trees", 0)
 
 
@@ -52,9 +53,11 @@ def line_of(name, key):
 def refused(path, **options):
     """What is said of a file that must be refused without being believed."""
     tracemalloc.start()
+    start = time.process_time()
     try:
         with pytest.raises(ModelFileError) as caught:
             read_forest(path, **options)
+        assert time.process_time() - start < MOST_SECONDS
         assert tracemalloc.get_traced_memory()[1] < MOST_BYTES
     finally:
         tracemalloc.stop()

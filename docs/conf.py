@@ -49,6 +49,7 @@ sphinx_gallery_conf = {
     "gallery_dirs": ["gallery"],
     "filename_pattern": r"\.py$",  # all of them run
     "abort_on_example_error": True,
+    "capture_repr": ("_repr_html_",),  # of tables; Axes have nothing to say
     "download_all_examples": False,
     "min_reported_time": 0,
     "remove_config_comments": True,

@@ -203,7 +203,8 @@ def as_drawing(figure, text):
     drawing = drawing[drawing.index("<svg") :].replace("#000000", "currentColor")
     label = html.escape(text, quote=True)
     opening = f'<svg role="img" aria-label="{label}" class="drawing"'
-    return drawing.replace("<svg", opening, 1)
+    drawing = drawing.replace("<svg", opening, 1)
+    return f'<div class="scrolls-on-a-phone">{drawing}</div>'
 
 
 def setup(app):

@@ -2,9 +2,9 @@
 Editing rules with an expert
 ============================
 
-Rules are an offer. Somebody who knows the subject will want other cuts, drop a rule that
-makes no sense, or insist on one that does. Each change is counted on the data at once, so
-that its price is known.
+Rules are an offer. Somebody who knows the subject will want other cuts, drop a rule
+that makes no sense, or insist on one that does. Each change is counted on the data at
+once, so that its price is known.
 """
 
 from sklearn.compose import make_column_selector, make_column_transformer

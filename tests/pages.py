@@ -20,8 +20,6 @@ FENCE = re.compile(r"^ *```([a-z]*)[^\n]*\n(.*?)^ *```$", re.M | re.S)
 COMMAND = re.compile(
     r"^\$ ((?:[^\n]*\\\n)*[^\n]*)\n?((?:(?!\$ )[^\n]*(?:\n|\Z))*)", re.M
 )
-    r"^\$ ((?:[^\n]*\\\n)*[^\n]*)\n?((?:(?!\$ )[^\n]*(?:\n|\Z))*)", re.M
-)
 # What sets up a shell, and what is a matter for others.
 NOT_RUN = ("eval ", "_DEFRAGTREES_COMPLETE", "source ", "export ")
 

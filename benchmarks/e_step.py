@@ -16,10 +16,8 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"
 
 import argparse
-import time
 import warnings
 from dataclasses import dataclass, replace
-from types import SimpleNamespace
 
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
@@ -29,7 +27,7 @@ from defragtrees.mixture import fit, starts
 from defragtrees.mixture.schedules import SCHEDULES
 from defragtrees.render import text_table
 from defragtrees.reproduce import paper
-from defragtrees.reproduce.parts import mean_components, seconds_per_restart
+from defragtrees.reproduce.parts import Stopwatch, mean_components
 from defragtrees.reproduce.realisation import draw
 
 FORESTS = {
@@ -52,16 +50,17 @@ class Outcome:
 
 def measured(data, forest, seed, **settings):
     """The Outcome of the mixture with these settings."""
-    model = simplify(forest, data.X, data.y, random_state=seed, **settings)
+    watch = Stopwatch()
+    model = simplify(
+        forest, data.X, data.y, random_state=seed, callback=watch, **settings
+    )
     told = [model.predict_posterior(X) for X in (data.X, data.X_test)]
     errors = [
         metrics.error(y, answers, data.task)
         for y, answers in zip((data.y, data.y_test), told, strict=True)
     ]
-    seconds = seconds_per_restart(model)
-    return Outcome(
-        mean_components(model), model.posterior_.n_components, *errors, seconds
-    )
+    n_kept, seconds = model.posterior_.n_components, watch.seconds_per_restart(model)
+    return Outcome(mean_components(model), n_kept, *errors, seconds)
 
 
 def outcomes(name, seed, folder, with_em, shared):
@@ -130,7 +129,6 @@ def main():
     parser.add_argument("--ours", action="store_true")
     parser.add_argument("--raw-means", action="store_true")
     given = parser.parse_args()
-    fit.time = SimpleNamespace(perf_counter=time.process_time)
     if given.raw_means:
         starts.STARTS["random"] = raw_means
         fit.draw_rest = _keep_precisions(fit.draw_rest)

@@ -6,7 +6,7 @@ import sys
 import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-from defragtrees import DefragClassifier, DefragRegressor, datasets
+from defragtrees import DefragClassifier, DefragRegressor, datasets, simplify
 from defragtrees.mixture.engines import ENGINES, on_torch
 
 SETS = ("energy", "spambase", "synthetic1", "synthetic2")
@@ -44,6 +44,20 @@ def test_rules_are_those_of_the_numpy_engine(case, engine, refine):
         if not torch.cuda.is_available():
             pytest.skip("torch finds no CUDA device")
     assert rules_of(case, engine, refine) == rules_of(case, "numpy", refine)
+
+
+@pytest.mark.parametrize("e_step", ["original", "converged"])
+def test_rules_of_the_papers_method_are_those_of_the_numpy_engine(e_step):
+    pytest.importorskip("numba")
+    data = datasets.load("synthetic1", n_samples=400, random_state=0)
+    forest = RandomForestClassifier(10, min_samples_leaf=10, random_state=0)
+    forest.fit(data.X, data.y)
+    shared = {"method": "paper", "e_step": e_step, "n_restarts": 4, "random_state": 0}
+    numpy_rules, numba_rules = (
+        simplify(forest, data.X, data.y, engine=engine, **shared).rules_
+        for engine in ("numpy", "numba")
+    )
+    assert numba_rules == numpy_rules
 
 
 @pytest.mark.parametrize("dtype", ["float64", "float32"])

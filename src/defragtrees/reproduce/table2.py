@@ -18,7 +18,7 @@ def build(results):
     numbers = [one for one in times if one is not None]
     return Item(
         "table2",
-        "Table 2: seconds for one restart",
+        "Table 2: seconds of the processor for one restart",
         "FAB was from 5 to 20 times faster than EM, which has to try every K from 1 to "
         "10. The paper's means are in brackets; its machine was another one. FAB takes "
         "two inner steps at the beginning, as its authors' code does, or goes on until "

@@ -42,6 +42,7 @@ FLOORS = {
     "sentences": 0,
     "progress": 0,
     "tables": 0,
+    "training": 0,
     "trees": 0,
     "forest": 1,
     "bins": 1,

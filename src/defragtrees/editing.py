@@ -51,6 +51,9 @@ class Editing:
         """What conditions may say in text: names, categories, scales, whole numbers."""
         conditions = [c for rule in self.rules for c in rule.conditions]
         integers = {c.feature for c in conditions if c.is_integer}
+        if self.training is not None:
+            columns = self.training.columns
+            integers |= {one.feature for one in columns if one.is_integer}
         return ColumnWords(
             *self.vocabulary, frozenset(integers), columns=self.feature_names
         )

@@ -40,6 +40,7 @@ from defragtrees.sentences import (
     then_text,
     told_text,
 )
+from defragtrees.training import TrainingRows
 
 __all__ = ["Condition", "Rule", "RuleSet"]
 
@@ -90,6 +91,8 @@ class RuleSet(Answering, Editing, Intervals, Worded, ByValue):
         number, or the log-odds of the second of two classes.
     edits : tuple of Edit
         What people changed after the fit, in order.
+    training : TrainingRows, optional
+        What the rows were like that the rules were fitted to; see `check`.
 
     Examples
     --------
@@ -142,6 +145,7 @@ class RuleSet(Answering, Editing, Intervals, Worded, ByValue):
     unit: float = 1.0
     origin: float = 0.0
     edits: tuple[Edit, ...] = ()
+    training: TrainingRows | None = None
 
     def __post_init__(self) -> None:
         names = tuple(self.feature_names)
@@ -174,6 +178,8 @@ class RuleSet(Answering, Editing, Intervals, Worded, ByValue):
             self.outcome.check_rule(rule, not self.is_list)
             if not (is_finite(rule.weight) and rule.weight >= 0):
                 raise ValueError(f"A weight must be from 0; got {rule.weight!r}.")
+        if self.training is not None:
+            self.training.check(categories)
         check_points(self)
         check_decision(self)
 
@@ -281,6 +287,7 @@ class RuleSet(Answering, Editing, Intervals, Worded, ByValue):
             "unit": self.unit,
             "origin": self.origin,
             **({"edits": [e.to_dict() for e in self.edits]} if self.edits else {}),
+            **({"training": self.training.to_dict()} if self.training else {}),
         }
 
     @classmethod
@@ -305,6 +312,7 @@ class RuleSet(Answering, Editing, Intervals, Worded, ByValue):
                 unit=data.get("unit", 1.0),
                 origin=data.get("origin", 0.0),
                 edits=tuple(map(Edit.from_dict, data.get("edits") or ())),
+                training=TrainingRows.from_dict(data.get("training")),
             )
         except ModelFileError:
             raise

@@ -20,6 +20,7 @@ from defragtrees.methods.ensemble import (
     named_forest,
 )
 from defragtrees.methods.measuring import Measuring, warn_of_unanswered
+from defragtrees.methods.recording import record_training
 from defragtrees.methods.row_reading import read_rows
 from defragtrees.methods.scikit import BaseEstimator
 from defragtrees.methods.settings import (
@@ -140,6 +141,7 @@ class Simplifier(Measuring, BaseEstimator, ABC):
             self.classes_ = np.asarray(problem.classes)
         self.rules_ = self._simplify(problem, rng)
         self._count_rows(store, problem.is_sample)
+        record_training(self, store)
         self.training_ = store.evaluate(self.rules_, self._posterior)
         warn_of_unanswered(self.rules_, store)
         self._end_asking()

@@ -26,6 +26,7 @@ from defragtrees.rows.statistics import (
     recounted,
     round_significant,
 )
+from defragtrees.training import TrainingRows, training_column
 
 __all__ = ["RowStore", "Target", "read_store"]
 
@@ -74,6 +75,8 @@ class RowStore:
     n_rows : int
     values : list of array, optional
         For each feature a value of each bin, to ask conditions by.
+    ends : list of (float, float), optional
+        For each feature its smallest and its largest value.
     """
 
     shards: Any
@@ -84,6 +87,7 @@ class RowStore:
     total_weight: float
     n_rows: int
     values: list[np.ndarray] | None = None
+    ends: list[tuple[float, float]] | None = None
 
     @classmethod
     def of_table(cls, binned, target, n_classes, sample_weight, center=0.0, scale=1.0):
@@ -174,10 +178,38 @@ class RowStore:
         sums = self.shards.total(_class_counts, names, self.n_classes)
         return sums / sums.sum()
 
+    def training_rows(self, features):
+        """What is kept of the rows: how many, and what these features were like."""
+        features = sorted(features)
+        sizes = [int(self.grid.n_bins[j]) for j in features]
+        weights = self.shards.total(_bin_weights, features, sizes)
+        grid, ends = self.grid, np.cumsum([0, *sizes])
+        columns = tuple(
+            training_column(
+                j,
+                weights[ends[i] : ends[i + 1]],
+                None if grid.is_categorical(j) else grid.splits[j],
+                self.ends[j],
+                grid.ranges is not None and grid.ranges[j] is not None,
+            )
+            for i, j in enumerate(features)
+        )
+        return TrainingRows(round_significant(self.total_weight), columns)
+
     def evaluate(self, rules, posterior=None):
         """What `Simplifier.evaluate` gives for these rows."""
         evaluation = self.shards.total(evaluate_shard, rules, posterior, self.values)
         return evaluation.scores(rules)
+
+
+def _bin_weights(shard, features, sizes):
+    """The weight of each bin of some features, one after the other."""
+    weight = shard.sample_weight
+    parts = [
+        np.bincount(shard.codes[:, j], weight, size)
+        for j, size in zip(features, sizes, strict=True)
+    ]
+    return np.concatenate(parts) if parts else np.zeros(0)
 
 
 def _target_range(shard, name):
@@ -250,8 +282,26 @@ def read_store(
     if not n_classes:
         shards, column = _standardised(shards, digest, target)
     return RowStore(
-        shards, grid, column, n_classes, counts, digest.weight, digest.n_rows, values
+        shards,
+        grid,
+        column,
+        n_classes,
+        counts,
+        digest.weight,
+        digest.n_rows,
+        values,
+        _feature_ends(digest),
     )
+
+
+def _feature_ends(digest):
+    """For each feature its smallest and largest value; NaN where it has none."""
+    ends = []
+    for low, high in zip(digest.low, digest.high, strict=True):
+        both = np.concatenate([low[:-1], high[:-1]])
+        both = both[np.isfinite(both)] + 0.0
+        ends.append((both.min(), both.max()) if len(both) else (math.nan, math.nan))
+    return ends
 
 
 def _moved(counts, values, tables, n_bins):

@@ -11,7 +11,7 @@ from defragtrees.editing import rule_text
 from defragtrees.rules import RuleSet
 from defragtrees.sentences import then_text
 
-__all__ = ["Change", "Difference", "diff"]
+__all__ = ["Change", "Difference", "diff", "diff_answers"]
 
 ALIKE = 0.5  # share of columns that two rules must have in common to be one changed
 SETTINGS = {
@@ -147,10 +147,26 @@ def diff(before: RuleSet, after: RuleSet, X: Any = None, y: Any = None) -> Diffe
     1 row from yes to no
     """
     _check(before, after)
-    changes = (*_rule_changes(before, after), *_setting_changes(before, after))
     if X is None:
+        return diff_answers(before, after)
+    return diff_answers(before, after, before.predict(X), after.predict(X), y)
+
+
+def diff_answers(before, after, first=None, second=None, y=None):
+    """`diff` for a caller who has answered the rows.
+
+    Parameters
+    ----------
+    before, after : RuleSet
+    first, second : arrays of shape (n_samples,), optional
+        What they answer.
+    y : array-like of shape (n_samples,), optional
+    """
+    _check(before, after)
+    changes = (*_rule_changes(before, after), *_setting_changes(before, after))
+    if first is None:
         return Difference(changes)
-    return Difference(changes, *_in_rows(before, after, X, y))
+    return Difference(changes, *_in_rows(before, after, first, second, y))
 
 
 def _check(before, after):
@@ -273,9 +289,8 @@ def _setting_changes(before, after):
                 yield Change("edit", edit.text)
 
 
-def _in_rows(before, after, X, y):
+def _in_rows(before, after, first, second, y):
     """Measures, which rows changed, and from which class to which."""
-    first, second = before.predict(X), after.predict(X)
     is_changed = first != second
     measures = {"n_rows": len(first), "n_changed": int(is_changed.sum())}
     moves: tuple[tuple[str, str, int], ...] = ()

@@ -10,12 +10,10 @@ import operator
 from collections.abc import Iterable
 from typing import Any, Self
 
-from defragtrees._types import Column, Rows
 from defragtrees.edits import Edit
 from defragtrees.parsing import ColumnWords, parse_conditions, read_condition
 from defragtrees.rule_checks import is_finite
 from defragtrees.sentences import then_text
-from defragtrees.upstairs import call
 
 __all__ = ["Editing", "rule_text"]
 
@@ -204,67 +202,6 @@ class Editing:
         moved = tuple(self.rules[number - 1] for number in numbers)
         return self._edited(moved, Edit("reorder", text))
 
-    def refit(
-        self,
-        X: Rows,
-        y: Column,
-        sample_weight: Column | None = None,
-        *,
-        answers: str = "told",
-    ) -> Self:
-        """The same conditions in the same order, with what these rows say of them.
-
-        Rates, counts, errors and points are those of the rows, and so are answers.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        sample_weight : array-like of shape (n_samples,), optional
-        answers : {"told", "kept"}, default="told"
-            What rules answer: what these rows tell, or the same as before.
-
-        Returns
-        -------
-        RuleSet
-        """
-        return call("refit", self, X, y, sample_weight, answers=answers)
-
-    def improve(
-        self,
-        X: Rows,
-        y: Column,
-        keep: Iterable[int],
-        sample_weight: Column | None = None,
-        *,
-        ensemble: Any = None,
-        **settings: Any,
-    ) -> Self:
-        """Rules of which some are these, and the others are searched for again.
-
-        In a list the kept rules come first, in their order, and the others are for the
-        rows that they leave.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-        y : array-like of shape (n_samples,)
-        keep : sequence of int
-            Numbers of the rules to keep, from 1.
-        sample_weight : array-like of shape (n_samples,), optional
-        ensemble : fitted ensemble, optional
-            That the others imitate; by default one is fitted on the rows.
-        **settings
-            Of `simplify`; `max_rules` counts all rules, and is what they are now.
-
-        Returns
-        -------
-        RuleSet
-        """
-        return call(
-            "improve", self, X, y, keep, sample_weight, ensemble=ensemble, **settings
-        )
-
     def _place(self, number, with_default=False):
         """From the number of a rule to its place in `rules`."""
         most = len(self.rules) + with_default
@@ -309,6 +246,9 @@ class Editing:
         """The rule set with other rules, of which only what is still true is told."""
         default = self.default if default is None else default
         made = [*still_measured(self, rules, default)]
+        training = self.training
+        if training is not None:
+            training = dataclasses.replace(training, error=None)
         return dataclasses.replace(
             self,
             rules=tuple(made[:-1]),
@@ -316,6 +256,7 @@ class Editing:
             # A tree without a leaf is a list.
             decision="first" if self.decision == "partition" else self.decision,
             interval_scores=None,
+            training=training,
             edits=(*self.edits, edit),
         )
 

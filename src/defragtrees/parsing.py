@@ -260,7 +260,8 @@ def _readings(text, start, end, feature, words, troubles):
         place = text.find(spelling, start, end) if spelling else -1
         while place >= 0:
             after = place + len(spelling)
-            for stop, missing in ends:
+            is_part = _is_inside_word(text, place) or _is_inside_word(text, after)
+            for stop, missing in ends if not is_part else ():
                 if after <= stop:
                     span = (start, place, after, stop)
                     reading = _Reading(text, span, feature, missing, words)
@@ -269,6 +270,12 @@ def _readings(text, start, end, feature, words, troubles):
                     except UnreadableError as trouble:
                         troubles.append(trouble)
             place = text.find(spelling, place + 1, end)
+
+
+def _is_inside_word(text, place):
+    """Whether letters or digits go on across a place."""
+    around = text[max(place - 1, 0) : place + 1]
+    return 0 < place < len(text) and all(c.isalnum() or c == "_" for c in around)
 
 
 @dataclass(frozen=True)

@@ -41,6 +41,7 @@ from defragtrees.sentences import (
     told_text,
 )
 from defragtrees.training import TrainingRows
+from defragtrees.upstairs import Upstairs
 
 __all__ = ["Condition", "Rule", "RuleSet"]
 
@@ -49,7 +50,7 @@ DECISIONS = ("first", "partition", "average", "standalone", "points")
 
 
 @dataclass(frozen=True, eq=False)
-class RuleSet(Answering, Editing, Intervals, Worded, ByValue):
+class RuleSet(Answering, Editing, Upstairs, Intervals, Worded, ByValue):
     """Rules that answer every row.
 
     Parameters
@@ -179,7 +180,7 @@ class RuleSet(Answering, Editing, Intervals, Worded, ByValue):
             if not (is_finite(rule.weight) and rule.weight >= 0):
                 raise ValueError(f"A weight must be from 0; got {rule.weight!r}.")
         if self.training is not None:
-            self.training.check(categories)
+            self.training.check(categories, self.outcome.n_classes)
         check_points(self)
         check_decision(self)
 

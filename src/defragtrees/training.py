@@ -3,12 +3,19 @@
 By it one can tell later whether new rows still are like those; see `watching`.
 """
 
+import dataclasses
 import math
 from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["MOST_PARTS", "TrainingColumn", "TrainingRows", "training_column"]
+__all__ = [
+    "MOST_PARTS",
+    "TrainingColumn",
+    "TrainingRows",
+    "count_rows",
+    "training_column",
+]
 
 MOST_PARTS = 10  # into which the numbers of a column are counted
 
@@ -99,10 +106,17 @@ class TrainingRows:
         Their number, by weight.
     columns : tuple of TrainingColumn
         Those that the rules ask about.
+    target : tuple of float, optional
+        Of y: rows of each class; or of numbers their mean and standard deviation.
+    error : float, optional
+        Of the answers of the rules to them, by y: the share of wrong classes, or the
+        mean squared error.
     """
 
     n_rows: float
     columns: tuple[TrainingColumn, ...] = ()
+    target: tuple[float, ...] | None = None
+    error: float | None = None
 
     def column(self, feature):
         """What is kept of a feature; None if nothing is."""
@@ -111,10 +125,15 @@ class TrainingRows:
     def for_features(self, features):
         """The same of some features only."""
         kept = tuple(one for one in self.columns if one.feature in features)
-        return TrainingRows(self.n_rows, kept)
+        return dataclasses.replace(self, columns=kept)
 
-    def check(self, categories):
-        """Refuse columns that rules with these categories do not have."""
+    def check(self, categories, n_classes):
+        """Refuse what rules with these categories and so many classes do not have."""
+        if self.target is not None and len(self.target) != (n_classes or 2):
+            raise ValueError(
+                f"The training target must have {n_classes or 2} entries; got "
+                f"{len(self.target)}."
+            )
         for column in self.columns:
             if not 0 <= column.feature < len(categories):
                 raise ValueError(f"A training column is of feature {column.feature}.")
@@ -131,8 +150,12 @@ class TrainingRows:
 
     def to_dict(self):
         """Its contents in plain numbers and lists."""
-        columns = [column.to_dict() for column in self.columns]
-        return {"n_rows": self.n_rows, "columns": columns}
+        return {
+            "n_rows": self.n_rows,
+            "columns": [column.to_dict() for column in self.columns],
+            "target": None if self.target is None else list(self.target),
+            "error": self.error,
+        }
 
     @classmethod
     def from_dict(cls, data):
@@ -140,7 +163,13 @@ class TrainingRows:
         if data is None:
             return None
         columns = tuple(map(TrainingColumn.from_dict, data["columns"]))
-        return cls(float(data["n_rows"]), columns)
+        target = data.get("target")
+        return cls(
+            float(data["n_rows"]),
+            columns,
+            None if target is None else tuple(map(float, target)),
+            data.get("error"),
+        )
 
 
 def training_column(feature, weights, thresholds, ends, is_integer):
@@ -168,8 +197,8 @@ def training_column(feature, weights, thresholds, ends, is_integer):
         return TrainingColumn(feature, tuple(map(_rounded, weights[:-1])), missing)
     reached = np.cumsum(weights[:-1])
     # Bins side by side, put together until they have a share of the rows.
-    part = np.ceil(reached[:-1] * MOST_PARTS / max(reached[-1], 1e-300) - 1e-9)
-    is_cut = np.append(part[:-1] != part[1:], True)[: len(part)] & (reached[:-1] > 0)
+    part = np.ceil(reached * MOST_PARTS / max(reached[-1], 1e-300) - 1e-9)
+    is_cut = (part[:-1] != part[1:]) & (reached[:-1] > 0)
     is_cut &= reached[:-1] < reached[-1]
     places = np.flatnonzero(is_cut)
     counts = np.diff([0.0, *reached[places], reached[-1]])
@@ -178,6 +207,48 @@ def training_column(feature, weights, thresholds, ends, is_integer):
     return TrainingColumn(
         feature, tuple(map(_rounded, counts)), missing, cuts, low, high, is_integer
     )
+
+
+def count_rows(features, categories, matrix, weight):
+    """What is kept of the columns of encoded rows.
+
+    Parameters
+    ----------
+    features : iterable of int
+    categories : sequence of (tuple or None)
+    matrix : float64 array of shape (n_samples, n_features)
+    weight : array of shape (n_samples,)
+
+    Returns
+    -------
+    tuple of TrainingColumn
+
+    Examples
+    --------
+    >>> rows = np.arange(100.0)[:, None]
+    >>> [column] = count_rows([0], [None], rows, np.ones(100))
+    >>> column.counts[:3], column.low, column.high
+    ((10.0, 10.0, 10.0), 0.0, 99.0)
+    """
+    made = []
+    for j in sorted(features):
+        values, missing = matrix[:, j], np.isnan(matrix[:, j])
+        present, weights = values[~missing], weight[~missing]
+        gone = weight[missing].sum()
+        if categories[j] is not None:
+            size = len(categories[j]) + 1
+            counts = np.bincount(present.astype(np.intp), weights, size)
+            made.append(training_column(j, np.append(counts, gone), None, (), False))
+            continue
+        distinct, codes = np.unique(present, return_inverse=True)
+        counts = np.bincount(codes, weights, len(distinct))
+        ends = (distinct[0], distinct[-1]) if len(distinct) else (math.nan, math.nan)
+        is_integer = bool(len(distinct)) and bool(
+            (distinct == np.floor(distinct)).all()
+        )
+        bins = np.append(counts if len(distinct) else [0.0], gone)
+        made.append(training_column(j, bins, distinct[:-1], ends, is_integer))
+    return tuple(made)
 
 
 def _rounded(weight):

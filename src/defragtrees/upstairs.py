@@ -3,16 +3,113 @@
 So that reading and asking rules loads no search, no tests and no formats.
 """
 
+from collections.abc import Iterable
 from importlib import import_module
+from typing import Any, Self
 
-__all__ = ["CALLED", "call"]
+from defragtrees._types import Column, Rows
+
+__all__ = ["CALLED", "Upstairs"]
 
 CALLED = {
     "refit": "defragtrees.rows.refitting",
     "improve": "defragtrees.methods.improving",
+    "check": "defragtrees.watching",
 }
 
 
-def call(name, *arguments, **settings):
+def _call(name, *arguments, **settings):
     """What the function of this name in `CALLED` gives."""
     return getattr(import_module(CALLED[name]), name)(*arguments, **settings)
+
+
+class Upstairs:
+    """The part of a RuleSet that needs rows to count, a search or a format."""
+
+    def refit(
+        self,
+        X: Rows,
+        y: Column,
+        sample_weight: Column | None = None,
+        *,
+        answers: str = "told",
+    ) -> Self:
+        """The same conditions in the same order, with what these rows say of them.
+
+        Rates, counts, errors and points are those of the rows, and so are answers.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        sample_weight : array-like of shape (n_samples,), optional
+        answers : {"told", "kept"}, default="told"
+            What rules answer: what these rows tell, or the same as before.
+
+        Returns
+        -------
+        RuleSet
+        """
+        return _call("refit", self, X, y, sample_weight, answers=answers)
+
+    def improve(
+        self,
+        X: Rows,
+        y: Column,
+        keep: Iterable[int],
+        sample_weight: Column | None = None,
+        *,
+        ensemble: Any = None,
+        **settings: Any,
+    ) -> Self:
+        """Rules of which some are these, and the others are searched for again.
+
+        In a list the kept rules come first, in their order, and the others are for the
+        rows that they leave.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,)
+        keep : sequence of int
+            Numbers of the rules to keep, from 1.
+        sample_weight : array-like of shape (n_samples,), optional
+        ensemble : fitted ensemble, optional
+            That the others imitate; by default one is fitted on the rows.
+        **settings
+            Of `simplify`; `max_rules` counts all rules, and is what they are now.
+
+        Returns
+        -------
+        RuleSet
+        """
+        return _call(
+            "improve", self, X, y, keep, sample_weight, ensemble=ensemble, **settings
+        )
+
+    def check(
+        self,
+        X: Rows,
+        y: Column | None = None,
+        *,
+        ensemble: Any = None,
+        level: float = 0.05,
+    ) -> Any:
+        """Whether new rows are still like those that the rules were fitted to.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+        y : array-like of shape (n_samples,), optional
+            With it rates and errors are tested too.
+        ensemble : fitted model with predict, optional
+            Whether it still agrees with the rules.
+        level : float, default=0.05
+            How often all tests together may raise a false alarm.
+
+        Returns
+        -------
+        Check
+            True if something has moved; prints as a table.
+        """
+        return _call("check", self, X, y, ensemble=ensemble, level=level)

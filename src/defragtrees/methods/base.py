@@ -141,8 +141,8 @@ class Simplifier(Measuring, BaseEstimator, ABC):
             self.classes_ = np.asarray(problem.classes)
         self.rules_ = self._simplify(problem, rng)
         self._count_rows(store, problem.is_sample)
-        record_training(self, store)
         self.training_ = store.evaluate(self.rules_, self._posterior)
+        record_training(self, store)
         warn_of_unanswered(self.rules_, store)
         self._end_asking()
         return self

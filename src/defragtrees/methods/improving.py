@@ -38,7 +38,7 @@ def improve(
     kept = _kept(rules, keep)
     max_rules = settings.pop("max_rules", rules.n_rules)
     _check(rules, settings, len(kept), max_rules)
-    rows = checked_rows(rules, X, y, sample_weight)
+    rows = checked_rows(rules, rules.encode(X), y, sample_weight)
     parts = [select_columns(X, rules.feature_names), y, sample_weight]
     if sample_weight is not None:
         positive = np.flatnonzero(np.asarray(sample_weight) > 0)

@@ -20,11 +20,16 @@ def record_training(estimator, store):
     features = {j for rules in every for j in _features(rules)}
     training = store.training_rows(features)
 
+    error = estimator.training_.get("error")
+    chosen = estimator.rules_
+
     def recorded(rules):
         kept = training.for_features(_features(rules))
+        if rules is chosen and error is not None:
+            kept = dataclasses.replace(kept, error=float(f"{error:.12g}"))
         return dataclasses.replace(rules, training=kept)
 
-    estimator.rules_ = recorded(estimator.rules_)
+    estimator.rules_ = recorded(chosen)
     for path in paths:
         path.update({size: recorded(rules) for size, rules in path.items()})
 

@@ -8,10 +8,11 @@ from sklearn.utils.validation import _check_sample_weight, column_or_1d
 from defragtrees.edits import Edit
 from defragtrees.render import plural
 from defragtrees.rows.shards import Shard
-from defragtrees.rows.statistics import RuleSums, recounted
+from defragtrees.rows.statistics import RuleSums, recounted, round_significant
 from defragtrees.rules import RuleSet
+from defragtrees.training import TrainingRows, count_rows
 
-__all__ = ["checked_rows", "recount_rows", "refit"]
+__all__ = ["checked_rows", "recount_rows", "refit", "refit_encoded"]
 
 
 def refit(
@@ -28,25 +29,31 @@ def refit(
     >>> [rule.prediction for rule in rules], rules.edits[0].text
     ([5.895, 2.105], 'counted anew on 6 rows')
     """
+    return refit_encoded(rules, rules.encode(X), y, sample_weight, answers=answers)
+
+
+def refit_encoded(rules, matrix, y, sample_weight=None, *, answers="told"):
+    """`refit` for a matrix that `encode` made."""
     if answers not in ("told", "kept"):
         raise ValueError(f"answers must be 'told' or 'kept'; got {answers!r}.")
-    matrix, y, weight = checked_rows(rules, X, y, sample_weight)
-    made = recount_rows(rules, matrix, y, weight, answers)
-    text = f"counted anew on {plural(len(matrix), 'row')}"
+    rows = checked_rows(rules, matrix, y, sample_weight)
+    made = recount_rows(rules, *rows, answers)
+    text = f"counted anew on {plural(len(rows[0]), 'row')}"
     return dataclasses.replace(made, edits=(*rules.edits, Edit("refit", text)))
 
 
-def checked_rows(rules, X, y, sample_weight=None):
+def checked_rows(rules, matrix, y, sample_weight=None):
     """Rows as encoded numbers, class numbers or numbers, and weights; all checked.
 
     Parameters
     ----------
     rules : RuleSet
-    X : array-like or data frame of shape (n_samples, n_features)
+    matrix : float64 array of shape (n_samples, n_features)
+        What `encode` made.
     y : array-like of shape (n_samples,)
     sample_weight : array-like of shape (n_samples,), optional
     """
-    matrix, outcome = rules.encode(X), rules.outcome
+    outcome = rules.outcome
     if y is None:
         raise ValueError(
             "y is needed to count rules anew; got None. Pass what is true of the rows."
@@ -80,7 +87,25 @@ def recount_rows(rules, matrix, target, weight, answers="told"):
         made = _on_scale(made, rules)
     # No ensemble was asked.
     told = [dataclasses.replace(rule, ensemble_mean=None) for rule in made]
-    return dataclasses.replace(made, rules=tuple(told[:-1]), default=told[-1])
+    made = dataclasses.replace(made, rules=tuple(told[:-1]), default=told[-1])
+    return dataclasses.replace(made, training=_counted(made, matrix, target, weight))
+
+
+def _counted(rules, matrix, target, weight):
+    """What is kept of the rows."""
+    features = {c.feature for rule in rules.rules for c in rule.conditions}
+    columns = count_rows(features, rules.categories, matrix, weight)
+    answers = rules.outcome.encode(rules.predict_encoded(matrix))
+    error = rules.outcome.error(target, answers, weight)
+    if rules.classes:
+        moments = np.bincount(target, weight, len(rules.classes))
+    else:
+        mean = np.average(target, weights=weight)
+        square = np.average((target - mean) ** 2, weights=weight)
+        moments = np.array([mean, np.sqrt(square)])
+    told = tuple(map(round_significant, moments))
+    total = round_significant(weight.sum())
+    return TrainingRows(total, columns, told, round_significant(error))
 
 
 def _without_scores(rules):

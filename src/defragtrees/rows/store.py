@@ -194,7 +194,14 @@ class RowStore:
             )
             for i, j in enumerate(features)
         )
-        return TrainingRows(round_significant(self.total_weight), columns)
+        target = self.shards.total(_target_moments, self.n_classes, self.target.center)
+        n_rows = round_significant(self.total_weight)
+        if target is None or self.n_classes:
+            return TrainingRows(n_rows, columns, _rounded(target))
+        weight, first, second = target
+        mean, variance = first / weight, second / weight - (first / weight) ** 2
+        moments = self.target.center + mean, math.sqrt(max(variance, 0.0))
+        return TrainingRows(n_rows, columns, _rounded(moments))
 
     def evaluate(self, rules, posterior=None):
         """What `Simplifier.evaluate` gives for these rows."""
@@ -210,6 +217,21 @@ def _bin_weights(shard, features, sizes):
         for j, size in zip(features, sizes, strict=True)
     ]
     return np.concatenate(parts) if parts else np.zeros(0)
+
+
+def _target_moments(shard, n_classes, center):
+    """Of y the weight of each class, or moments of numbers; None without y."""
+    labels, weight = shard.targets.get("labels"), shard.sample_weight
+    if labels is None:
+        return None
+    if n_classes:
+        return np.bincount(labels, weight, n_classes)
+    apart = labels - center
+    return np.array([weight.sum(), weight @ apart, weight @ apart**2])
+
+
+def _rounded(values):
+    return None if values is None else tuple(map(round_significant, values))
 
 
 def _target_range(shard, name):

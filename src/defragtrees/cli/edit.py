@@ -1,0 +1,119 @@
+"""`defragtrees edit`: saved rules with changes, which the new file records."""
+
+import click
+
+from defragtrees.cli._command import FILE, NAMES, Command, output_option
+from defragtrees.cli._output import check_outputs, rules_text, say
+from defragtrees.cli._rules import read_rules
+from defragtrees.parsing import read_condition
+
+__all__ = ["command"]
+
+EXAMPLE = """\
+defragtrees edit rules.json --drop 4 --condition 2 "income <= 40000" --out new.json
+"""
+
+
+def _pair_option(name, second, text, argument=None):
+    return click.option(
+        f"--{name}",
+        argument or name,
+        type=(int, str),
+        multiple=True,
+        metavar=f"RULE {second}",
+        help=text,
+    )
+
+
+@click.command("edit", cls=Command, example=EXAMPLE)
+@click.argument("rules", type=FILE)
+@_pair_option("replace", "TEXT", "Other conditions of a rule, as rules print them.")
+@_pair_option(
+    "condition",
+    "TEXT",
+    "One condition in place of that on the same column; on a new column, one more.",
+    "conditions",
+)
+@_pair_option("remove", "COLUMN", "A rule without its condition on a column.")
+@_pair_option(
+    "answer", "ANSWER", "Another answer of a rule; its points, where they add up."
+)
+@click.option(
+    "--drop",
+    type=int,
+    multiple=True,
+    metavar="RULE",
+    help="The rules without this one.",
+)
+@click.option(
+    "--order",
+    type=NAMES,
+    metavar="2,1,...",
+    help="All rules that are left, but the last one, in another order.",
+)
+@output_option("The file to save the rules to. [default: they are only shown]")
+def command(rules, replace, conditions, remove, answer, drop, order, out):
+    """Change saved rules by hand.
+
+    RULES is a file that simplify --out wrote. All numbers are those that it shows. What
+    is no longer true of a rule is forgotten; count it anew with refit. The new file
+    says how it was edited.
+    """
+    check_outputs({"--out": out}, (rules,))
+    if not (replace or conditions or remove or answer or drop or order):
+        raise click.UsageError("Say what to change, such as --drop 3.")
+    edited = read_rules(rules)
+    n_rules = len(edited.rules)
+    for number, text in replace:
+        edited = edited.replace(number, text)
+    for number, text in conditions:
+        edited = _with_condition(edited, number, text)
+    for number, column in remove:
+        edited = edited.remove(number, column)
+    for number, text in answer:
+        edited = edited.answer(number, _answer(edited, text))
+    left = list(range(1, n_rules + 1))
+    for number in sorted(set(drop), reverse=True):
+        edited = edited.drop(number)
+        left.remove(number)
+    if order:
+        edited = edited.reorder([_place(number, left) for number in order])
+    if out is not None:
+        edited.save(out)
+    say(rules_text(edited))
+    if out is not None:
+        say(f"The rules are in {out}.")
+
+
+def _with_condition(rules, number, text):
+    """The rules with one condition of a rule replaced, or added to it."""
+    changed = read_condition(text, rules.words)
+    name = rules.feature_names[changed.feature]
+    if not 1 <= number <= len(rules.rules):
+        return rules.replace(number, text)  # which says what is wrong
+    rule = rules.rules[number - 1]
+    if changed.feature in [c.feature for c in rule.conditions]:
+        return rules.replace(number, text, name)
+    parts = [condition.text(*rules.vocabulary) for condition in rule.conditions]
+    return rules.replace(number, " and ".join(f"({part})" for part in (*parts, text)))
+
+
+def _answer(rules, text):
+    """A class, a number, or points with commas between them."""
+    if rules.classes and rules.decision != "points":
+        return text
+    try:
+        numbers = [float(part) for part in text.split(",")]
+    except ValueError:
+        raise click.UsageError(f"--answer needs a number here; got {text!r}.") from None
+    return numbers if rules.decision == "points" else numbers[0]
+
+
+def _place(number, left):
+    """The number that a rule of the file has after some are dropped."""
+    if not number.isdigit() or int(number) not in left:
+        raise click.UsageError(
+            f"--order must have each of the rules {', '.join(map(str, left))} once; "
+            f"got {number!r}."
+        )
+    return left.index(int(number)) + 1

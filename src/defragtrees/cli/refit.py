@@ -1,0 +1,49 @@
+"""`defragtrees refit`: saved rules counted anew on the rows of a file."""
+
+import click
+
+from defragtrees.cli._command import FILE, Command, json_option, output_option
+from defragtrees.cli._output import check_outputs, json_text, rules_text, say
+from defragtrees.cli._progress import progress_kind
+from defragtrees.cli._rule_rows import read_rule_rows
+from defragtrees.cli._rules import read_rules
+from defragtrees.rows.refitting import refit_encoded
+
+__all__ = ["command"]
+
+EXAMPLE = "defragtrees refit rules.json data.csv --target y --out new.json"
+
+
+@click.command("refit", cls=Command, example=EXAMPLE)
+@click.argument("rules", type=FILE)
+@click.argument("data", type=FILE)
+@click.option(
+    "--target", metavar="COLUMN", required=True, help="The column with what is true."
+)
+@click.option("--weights", metavar="COLUMN", help="The column with row weights.")
+@click.option(
+    "--keep-answers",
+    is_flag=True,
+    help="Count rows and rates anew, and leave what rules answer.",
+)
+@output_option("The file to save the rules to. [default: they are only shown]")
+@json_option
+def command(rules, data, target, weights, keep_answers, out, as_json):
+    """Count saved rules anew on the rows of a file.
+
+    RULES is a file that simplify --out wrote; DATA is CSV, Parquet or Feather. The
+    conditions and their order stay; rates, counts, points and answers are those of the
+    rows.
+    """
+    check_outputs({"--out": out}, (rules, data))
+    rule_set = read_rules(rules)
+    rows = read_rule_rows(rule_set, data, progress_kind(), target, weights)
+    answers = "kept" if keep_answers else "told"
+    counted = refit_encoded(
+        rule_set, rows.matrix, rows.y, rows.sample_weight, answers=answers
+    )
+    if out is not None:
+        counted.save(out)
+    say(json_text(counted.to_dict()) if as_json else rules_text(counted))
+    if out is not None and not as_json:
+        say(f"The rules are in {out}.")

@@ -1,0 +1,155 @@
+"""Whether two sets of counts can be of the same world: p values, and Holm's way."""
+
+import math
+
+import numpy as np
+from scipy import stats
+
+__all__ = [
+    "beyond_p",
+    "holm",
+    "larger_mean_p",
+    "mean_p",
+    "new_category_p",
+    "same_shares_p",
+]
+
+LEAST_EXPECTED = 5.0  # rows of a cell, with fewer it is put to its neighbour
+EXACT_ROWS = 2_000  # up to so many rows a table of two by two is tested exactly
+
+
+def same_shares_p(then, now):
+    """How likely counts differ at least so much if both are of the same shares.
+
+    Parameters
+    ----------
+    then, now : sequence of float
+        Counts of the same cells.
+
+    Examples
+    --------
+    >>> round(same_shares_p([50, 50], [20, 80]), 5), same_shares_p([5, 5], [0, 0])
+    (1e-05, 1.0)
+    """
+    table = np.array([then, now], dtype=np.float64)
+    if not (table.sum(axis=1) > 0).all():
+        return 1.0
+    table = _merged(table[:, table.sum(axis=0) > 0])
+    if table.shape[1] < 2:
+        return 1.0
+    if table.shape[1] == 2 and table.sum() <= EXACT_ROWS:
+        return float(stats.fisher_exact(np.round(table).astype(int)).pvalue)
+    return float(stats.chi2_contingency(table, correction=False).pvalue)
+
+
+def _merged(table):
+    """Cells side by side put together until each is expected to have some rows."""
+    if table.shape[1] <= 2:
+        return table
+    smaller = table.sum(axis=1).min() / table.sum()
+    cells, waiting = [], np.zeros(2)
+    for cell in table.T:
+        waiting = waiting + cell
+        if waiting.sum() * smaller >= LEAST_EXPECTED:
+            cells.append(waiting)
+            waiting = np.zeros(2)
+    if waiting.any() and cells:
+        cells[-1] = cells[-1] + waiting
+    elif waiting.any():
+        cells.append(waiting)
+    return np.array(cells).T
+
+
+def mean_p(mean_then, spread_then, n_then, values):
+    """How likely a mean differs so much if both are of the same numbers.
+
+    Parameters
+    ----------
+    mean_then, spread_then, n_then : float
+    values : array
+
+    Examples
+    --------
+    >>> values = np.array([4.0, 5.0, 6.0, 5.0])
+    >>> round(mean_p(5.0, 1.0, 100, values), 3), mean_p(9.0, 1.0, 100, values) < 0.01
+    (1.0, True)
+    """
+    if len(values) < 2 or not n_then > 0:
+        return 1.0
+    parts = values.var(ddof=1) / len(values), spread_then**2 / n_then
+    error = math.sqrt(sum(parts))
+    apart = abs(float(values.mean()) - mean_then)
+    if error == 0 or apart <= 1e-12 * abs(mean_then):
+        return 1.0 if apart <= 1e-9 * max(abs(mean_then), 1.0) else 0.0
+    freedom = sum(parts) ** 2 / (
+        parts[0] ** 2 / (len(values) - 1) + parts[1] ** 2 / max(n_then - 1, 1)
+    )
+    return float(2 * stats.t.sf(apart / error, freedom))
+
+
+def larger_mean_p(values, mean_then, n_then):
+    """How likely a mean is so much larger, if the numbers are spread as these are.
+
+    Examples
+    --------
+    >>> wrong = np.repeat([0.0, 1.0], [80, 20])
+    >>> larger_mean_p(wrong, 0.1, 1000) < 0.05, larger_mean_p(wrong, 0.3, 1000)
+    (True, 1.0)
+    """
+    apart = float(values.mean()) - mean_then
+    if apart <= 0 or len(values) < 2 or not n_then > 0:
+        return 1.0
+    error = math.sqrt(values.var(ddof=1) * (1 / len(values) + 1 / n_then))
+    return float(stats.norm.sf(apart / error)) if error else 0.0
+
+
+def beyond_p(n_then, n_now, n_beyond):
+    """How likely so many new values lie beyond the largest of the old ones.
+
+    If all come from one world, the `n_beyond` largest are as likely to be any of them.
+
+    Examples
+    --------
+    >>> beyond_p(100, 100, 0), beyond_p(100, 100, 1)
+    (1.0, 0.5)
+    """
+    places = np.arange(n_beyond)
+    if not n_beyond:
+        return 1.0
+    logs = np.log((n_now - places) / (n_then + n_now - places))
+    return float(math.exp(logs.sum()))
+
+
+def new_category_p(counts, n_now, n_new):
+    """How likely so many rows have a category that no old row had.
+
+    The share of such rows is about that of categories with one old row (Good, 1953).
+
+    Examples
+    --------
+    >>> new_category_p([50, 50], 100, 0), new_category_p([50, 50], 100, 30) < 1e-9
+    (1.0, True)
+    """
+    if not n_new:
+        return 1.0
+    counts = np.asarray(counts)
+    n_single = int(((counts > 0) & (counts <= 1)).sum())
+    share = min((n_single + 1) / (counts.sum() + 1), 1.0)
+    return float(stats.binom.sf(n_new - 1, n_now, share))
+
+
+def holm(p_values):
+    """P values of many tests, so that all false alarms together are as rare as one.
+
+    Examples
+    --------
+    >>> holm([0.01, 0.04, 0.03])
+    [0.03, 0.06, 0.06]
+    """
+    order = np.argsort(p_values, kind="stable")
+    adjusted = np.empty(len(p_values))
+    largest = 0.0
+    for rank, place in enumerate(order):
+        largest = max(largest, min(1.0, (len(order) - rank) * p_values[place]))
+        adjusted[place] = largest
+    return adjusted.tolist()

@@ -1,0 +1,162 @@
+"""edit, refit, diff and watch on files; what is wrong is one line and exit code 2."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from defragtrees import Condition, Rule, RuleSet
+
+CITIES = ("Bonn", "Oslo", "Rome")
+
+
+def table(n=600, seed=0, shift=0.0):
+    rng = np.random.default_rng(seed)
+    income = rng.uniform(0, 100, n).round() + shift
+    city = rng.choice(CITIES, n)
+    y = np.where((income > 50) ^ (rng.random(n) < 0.1), "good", "bad")
+    return pd.DataFrame({"income": income, "city": city, "y": y})
+
+
+@pytest.fixture
+def folder(tmp_path):
+    rich = Rule((Condition(0, lower=50.0, is_integer=True),), "good", (0.5, 0.5))
+    south = Rule((Condition(1, categories=(2,)),), "bad", (0.5, 0.5))
+    rules = RuleSet((rich, south), Rule((), "bad", (0.5, 0.5)), ("income", "city"),
+                    "classification", ("bad", "good"), (None, CITIES))  # fmt: skip
+    frame = table()
+    rules.refit(frame, frame.y).save(tmp_path / "rules.json")
+    frame.to_csv(tmp_path / "data.csv", index=False)
+    table(seed=1).to_csv(tmp_path / "same.csv", index=False)
+    table(seed=1, shift=20.0).to_csv(tmp_path / "moved.csv", index=False)
+    return tmp_path
+
+
+def test_edits_are_saved_with_the_rules(call, folder):
+    done = call(
+        "edit", folder / "rules.json", "--condition", 1, "income > 60", "--condition",
+        2, "income <= 20 or missing", "--answer", 3, "good", "--order", "2,1", "--out",
+        folder / "new.json",
+    )  # fmt: skip
+    assert (done.code, done.err) == (0, "")
+    rules = RuleSet.load(folder / "new.json")
+    assert [rule.text() for rule in rules] == [
+        "city is Rome and (income <= 20 or missing)",
+        "income > 60",
+        "otherwise",
+    ]
+    assert rules.default.prediction == "good"
+    assert [edit.action for edit in rules.edits] == [
+        "refit", "replace", "replace", "answer", "reorder",
+    ]  # fmt: skip
+    assert "Edited after the fit:" in done.out
+    assert "The rules are in" in done.out
+
+
+def test_numbers_are_those_of_the_file(call, folder):
+    done = call(
+        "edit", folder / "rules.json", "--drop", 1, "--replace", 2, "income <= 9",
+        "--out", folder / "new.json",
+    )  # fmt: skip
+    assert done.code == 0
+    rules = RuleSet.load(folder / "new.json")
+    assert [rule.text() for rule in rules] == ["income <= 9", "otherwise"]
+    assert call("edit", folder / "rules.json", "--remove", 1, "income").code == 2
+
+
+def test_rules_are_counted_anew(call, folder):
+    out = folder / "new.json"
+    done = call("refit", folder / "rules.json", folder / "same.csv", "--target", "y",
+                "--out", out, "--quiet")  # fmt: skip
+    assert done.code == 0
+    frame = table(seed=1)
+    expected = RuleSet.load(folder / "rules.json").refit(frame, frame.y)
+    assert RuleSet.load(out) == expected
+    done = call("refit", folder / "rules.json", folder / "same.csv", "--target", "y",
+                "--keep-answers", "--json", "--quiet")  # fmt: skip
+    assert json.loads(done.out)["training"]["n_rows"] == 600
+
+
+def test_what_changed_is_said(call, folder):
+    out = folder / "new.json"
+    call("edit", folder / "rules.json", "--drop", 2, "--out", out)
+    done = call("diff", folder / "rules.json", out, folder / "data.csv", "--target",
+                "y", "--quiet")  # fmt: skip
+    assert done.code == 0
+    assert done.out.startswith("rule 2 is gone: if city is Rome then bad\n")
+    assert "0 rows of 600 (0.0 %) answered otherwise" in done.out
+    done = call("diff", folder / "rules.json", out, "--json")
+    assert [c["kind"] for c in json.loads(done.out)["changes"]] == ["gone"]
+    assert call("diff", out, out).out == "The rules are the same.\n"
+
+
+def test_exit_codes_of_watch(call, folder):
+    rules = folder / "rules.json"
+    done = call("watch", rules, folder / "same.csv", "--target", "y", "--quiet")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.splitlines()[-1].startswith("Nothing has moved: 600 new rows")
+    page = folder / "check.html"
+    done = call("watch", rules, folder / "moved.csv", "--html", page, "--quiet")
+    assert done.code == 1
+    assert "! income: values" in done.out
+    assert "What has moved" in page.read_text(encoding="utf-8")
+    done = call("watch", rules, folder / "moved.csv", "--json", "--quiet")
+    assert done.code == 1
+    found = json.loads(done.out)
+    assert found["moved"] is True
+    moved = {one["kind"] for one in found["findings"] if one["moved"]}
+    assert {"coverage", "column", "range"} <= moved
+
+
+def test_watch_asks_a_model(call, files, tmp_path):
+    out = tmp_path / "rules.json"
+    model, iris = files / "xgboost.json", files / "iris.csv"
+    call("simplify", model, iris, "--target", "class", "--out", out, "--quiet")
+    done = call("watch", out, iris, "--target", "class", "--model", model, "--quiet")
+    assert done.code == 0, done
+    assert "agreement with the model" in done.out
+
+
+def test_what_is_wrong_is_one_line_and_nothing_is_written(refused, folder):
+    rules, data = folder / "rules.json", folder / "data.csv"
+    out = folder / "out.json"
+
+    def refuse(*arguments):
+        line = refused(*arguments, "--quiet")
+        assert not out.exists()
+        return line
+
+    more = ("--out", out)
+    assert "incme" in refuse("edit", rules, "--replace", 1, "incme > 3", *more)
+    assert "number from 1 to 2; got 3" in refuse("edit", rules, "--drop", 3, *more)
+    assert "Say what to change" in refuse("edit", rules, *more)
+    assert "'--drop'" in refuse("edit", rules, "--drop", "two", *more)
+    assert "answer one of" in refuse("edit", rules, "--answer", 1, "fine", *more)
+    assert "each of the rules" in refuse("edit", rules, "--order", "1,5", *more)
+    assert "write to another file" in refuse("edit", rules, "--drop", 1, "--out", rules)
+    assert "no such column" in refuse("refit", rules, data, "--target", "z", *more)
+    assert "which a rule asks about" in refuse(
+        "refit", rules, data, "--target", "income", *more
+    )
+    assert "a file of rules is needed" in refuse("diff", rules, data)
+    assert "--target needs DATA" in refuse("diff", rules, rules, "--target", "y")
+    other = folder / "other.csv"
+    other.write_text("a,b\n1,2\n", encoding="utf-8")
+    assert "A rule names 'income'" in refuse("watch", rules, other)
+    empty = folder / "empty.csv"
+    empty.write_text("income,city,y\n", encoding="utf-8")
+    assert "has no rows" in refuse("watch", rules, empty)
+    page = folder / "no" / "check.html"
+    assert "There is no folder" in refuse("watch", rules, data, "--html", page)
+
+
+def test_edited_files_with_unknown_features_are_refused(refused, folder):
+    data = json.loads((folder / "rules.json").read_text(encoding="utf-8"))
+    data["rules"][0]["conditions"][0]["feature"] = 7
+    path = folder / "edited.json"
+    path.write_text(json.dumps(data), encoding="utf-8")
+    line = refused("watch", path, folder / "same.csv", "--quiet")
+    assert "asks about feature 7" in line
+    path.write_text(json.dumps(data)[:200], encoding="utf-8")
+    assert "is not a JSON file" in refused("edit", path, "--drop", 1)

@@ -3,6 +3,8 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 DATA ?= ../shared/data
+# 0 builds the site without running the stories of its gallery.
+STORIES ?= 1
 
 .PHONY: demo docs linkcheck test test-oldest wheel lint types fuzz soak bench scale quality reproduce clean
 
@@ -75,7 +77,7 @@ bench: $(VENV)/test.stamp
 
 docs: $(VENV)/docs.stamp
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx -W --keep-going \
-		-q -b html docs docs/_build/html
+		-D plot_gallery=$(STORIES) -q -b html docs docs/_build/html
 	$(BIN)/python docs/check_site.py docs/_build/html
 
 linkcheck: $(VENV)/docs.stamp

@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 
 from defragtrees.conditions import Condition, Rule
 from defragtrees.forest import Forest, Tree
@@ -103,6 +104,52 @@ def numbers(decision):
     forest = Forest((stump(0, 1.0, 0.0, 4.0),), names, "regression")
     X = np.array([[2.0, 2.0], [2.0, 0.0], [0.0, 2.0], [0.0, 0.0]])
     return GivenRegressor(forest, rules=rules).fit(X), X, np.array([3.0, 4.0, 0.0, 0.0])
+
+
+EVIL = "<script>alert(1)</script>"
+
+
+def loans(decision="first", n_rows=600):
+    """Rules about whole numbers, shares that may be missing, and cities; and rows."""
+    late = Condition(0, lower=1.0, is_integer=True)
+    high = Condition(1, lower=0.5, missing=True)
+    rome = Condition(2, categories=(1,))
+    low = Condition(1, lower=0.05, upper=0.3)
+    extra = [{}] * 4
+    if decision == "points":
+        extra = [{"points": (value,)} for value in (1.25, 0.5, -0.75, -0.625)]
+    if decision == "standalone":
+        extra = [{"weight": weight} for weight in (60.0, 120.0, 90.0, 0.0)]
+    rules = RuleSet(
+        (
+            Rule((late, high), "unpaid", (0.25, 0.75), **extra[0]),
+            Rule((rome,), "unpaid", (0.45, 0.55), **extra[1]),
+            Rule((low,), "paid", (0.9, 0.1), **extra[2]),
+        ),
+        Rule((), "paid", (0.7, 0.3), **extra[3]),
+        ("late", EVIL, "city"),
+        "classification",
+        ("paid", "unpaid"),
+        (None, None, ("Bern", "Rome", "Oslo")),
+        decision,
+    )
+    rng = np.random.default_rng(0)
+    counts = rng.poisson(1.0, n_rows)
+    share = rng.beta(2, 3, n_rows).round(3)
+    share[rng.random(n_rows) < 0.05] = np.nan
+    city = pd.Categorical(rng.choice(rules.categories[2], n_rows), rules.categories[2])
+    X = pd.DataFrame({"late": counts, EVIL: share, "city": city})
+    risk = 0.1 + 0.4 * (np.nan_to_num(share, nan=0.6) > 0.5) + 0.2 * (counts > 1)
+    y = np.where(rng.random(n_rows) < risk + 0.2 * (city == "Rome"), "unpaid", "paid")
+    forest = Forest(
+        (stump(1, 0.5, [0.8, 0.2], [0.4, 0.6]),), rules.feature_names, rules.task,
+        rules.classes, "mean", categories=rules.categories,
+    )  # fmt: skip
+    return (
+        GivenClassifier(forest, rules=rules).fit(X, y),
+        X,
+        pd.Series(y, name="status"),
+    )
 
 
 def cells(html):

@@ -228,6 +228,7 @@ def test_the_page_reads_in_order_without_scripts(browser, spam):
         assert headings == [
             "The question",
             "The rules",
+            "Argue with the rules",
             "How good against y",
             "Told and observed",
             "More rules or fewer",

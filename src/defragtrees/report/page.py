@@ -6,6 +6,7 @@ from dataclasses import asdict, dataclass, field
 from datetime import date
 from importlib import resources
 from string import Template
+from typing import Any
 
 from defragtrees._optional import require
 from defragtrees.errors import MissingPackageError
@@ -21,8 +22,9 @@ from defragtrees.report.wording import visible
 
 __all__ = ["Page", "make_page"]
 
-# Together they are one function, so that nothing of theirs is seen outside.
+# Each of the two is one function, so that nothing of theirs is seen outside.
 LIVE = ("look.js", "legend.js", "marks.js", "page.js")
+EDIT = ("edit_numbers.js", "edit_rules.js", "edit_changes.js", "edit_panel.js")
 STILL = (
     "The pictures of this report stand still: it was written without plotly. "
     "With pip install 'defragtrees[report]' a rule’s rows can be highlighted."
@@ -55,6 +57,7 @@ class Page:
     is_live: bool
     is_drawn: bool
     pictures: dict[str, Picture] = field(default_factory=dict)
+    edit: dict[str, Any] | None = None  # what the edit mode works on
 
     @property
     def has_pictures(self):
@@ -101,6 +104,7 @@ class Page:
             "pictures": {name: p.to_dict() for name, p in self.pictures.items()},
             "missing_at": MISSING_AT,
             "target": visible(self.summary.target),
+            "edit": self.edit,
         }
         kind = 'type="application/json" id="report-data"'
         return f"<script {kind}>{script_json(data)}</script>"
@@ -141,8 +145,8 @@ def _template(file):
 
 
 def _live_script():
-    parts = "\n".join(_template(file) for file in LIVE)
-    return f'(() => {{\n"use strict";\n{parts}}})();\n'
+    parts = ("\n".join(map(_template, files)) for files in (LIVE, EDIT))
+    return "".join(f'(() => {{\n"use strict";\n{part}}})();\n' for part in parts)
 
 
 def _plotting_library():

@@ -58,6 +58,7 @@ class Section:
 SECTIONS = (
     Section("question", "Question", "The question", ".question"),
     Section("rules", "Rules", "The rules", ".rules"),
+    Section("edit", "Edit", "Argue with the rules", ".edit"),
     Section("totals", "Totals", "From points to answers", ".totals"),
     Section("measures", "Measures", "How good against {target}", ".measures"),
     Section("costs", "Costs", "What mistakes cost", ".costs"),

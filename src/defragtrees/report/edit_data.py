@@ -1,0 +1,165 @@
+"""What the edit mode of the page works on: the rules, some rows, and words for both.
+
+The scripts in `templates/edit_*.js` answer, measure and print as the library does; what
+they cannot know, such as how a date is written, is said here.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from defragtrees.labels import KINDS
+from defragtrees.path import measure_path
+from defragtrees.render import label
+from defragtrees.report.wording import visible
+
+__all__ = ["Sample", "draw_sample", "edit_data", "offers"]
+
+MOST_ROWS = 5000
+MOST_CHARACTERS = 550_000  # of rows, so that the page stays below 6 MB
+MOST_STEPS = 100  # of a slider
+LARGEST_WHOLE = 2**53  # of which scripts know every digit
+
+
+@dataclass(frozen=True, eq=False)
+class Sample:
+    """The rows of the page that edits are measured on."""
+
+    matrix: np.ndarray
+    expected: np.ndarray  # y or, without it, what the ensemble says
+    answers: np.ndarray  # what the ensemble says
+    weight: np.ndarray
+
+
+def draw_sample(summary):
+    """At most 5,000 rows, fewer if they need much room; the same each time."""
+    rows, used = summary.rows, summary.features.used
+    generator = np.random.default_rng(0)
+    order = generator.permutation(len(rows))[:MOST_ROWS]
+    first = rows.matrix[np.ix_(order[:200], used)]
+    each = np.mean([sum(map(_length, row)) for row in first.tolist()]) + 8
+    n_rows = min(len(order), max(1, int(MOST_CHARACTERS / each)))
+    kept = np.sort(order[:n_rows])
+    columns = rows.matrix, rows.expected, rows.answers, rows.weight
+    return Sample(*(column[kept] for column in columns))
+
+
+def _length(value):
+    return len(f"{_plain(value)}") + 1
+
+
+def offers(rules):
+    """What can be changed here, by the form of the rules.
+
+    Returns
+    -------
+    dict from str to bool
+        "answer", "points" and "move"; conditions can be changed in every form.
+    """
+    by_label = rules.threshold is None and rules.costs is None
+    is_points = rules.decision == "points"
+    is_own = not rules.classes or (rules.is_list and by_label)
+    return {
+        "answer": not is_points and is_own,
+        "points": is_points,
+        "move": rules.is_list,
+    }
+
+
+def can_edit(rules):
+    """Whether scripts know the labels to the last digit."""
+    labels = [c for c in rules.classes or () if isinstance(c, int | np.integer)]
+    return all(abs(int(c)) < LARGEST_WHOLE for c in labels)
+
+
+def edit_data(summary):
+    """All that the scripts of the edit mode need, as plain data.
+
+    Parameters
+    ----------
+    summary : Summary
+    """
+    rules, sample = summary.rules, draw_sample(summary)
+    outcome, used = rules.outcome, sorted(summary.features.used)
+    has_weight = summary.is_weighted
+    return {
+        # As it is saved: names stay as they are, and only what is shown is made plain.
+        "rules": rules.to_dict(),
+        "n_rows": len(sample.matrix),
+        "columns": {j: list(map(_plain, sample.matrix[:, j].tolist())) for j in used},
+        "expected": _coded(sample.expected, rules),
+        "answers": _coded(sample.answers, rules),
+        "weight": sample.weight.tolist() if has_weight else None,
+        "has_y": summary.rows.y is not None,
+        "features": {j: _feature(summary, sample, j) for j in used},
+        "classes": [outcome.answer_text(c) for c in rules.classes or ()],
+        "class_words": [outcome.label_text(c) for c in rules.classes or ()],
+        "target": visible(summary.target),
+        "error_name": outcome.error_name,
+        "offers": offers(rules),
+        "path": _path(summary, sample),
+    }
+
+
+def _plain(value):
+    """A number as JSON has it; None if it is missing."""
+    if value != value:
+        return None
+    return int(value) if value.is_integer() and abs(value) < LARGEST_WHOLE else value
+
+
+def _coded(values, rules):
+    """Places of classes, or numbers."""
+    if not rules.classes:
+        return [_plain(value) for value in values.tolist()]
+    places = {c: k for k, c in enumerate(rules.classes)}
+    return [places[c] for c in np.asarray(values).tolist()]
+
+
+def _feature(summary, sample, j):
+    """Names, scale and steps of one feature."""
+    rules = summary.rules
+    scale, categories = rules.vocabulary.scales[j], rules.categories[j]
+    conditions = [c for rule in rules.rules for c in rule.conditions if c.feature == j]
+    about: dict[str, Any] = {
+        "name": rules.vocabulary.names[j],
+        "shown": visible(rules.vocabulary.names[j]),
+        "ending": scale.ending,
+        "is_ordered": scale.is_ordered,
+    }
+    if categories is not None:
+        texts = [label(category) for category in categories]
+        return about | {"categories": texts, "shown_categories": visible(texts)}
+    about["steps"] = _steps(sample.matrix[:, j], conditions)
+    if scale.kind in KINDS:
+        about["texts"] = [scale.number(value) for value in about["steps"]]
+    return about
+
+
+def _steps(column, conditions):
+    """Values that a slider stops at: some of the rows', and the cuts of the rules."""
+    there = column[~np.isnan(column)]
+    levels = np.linspace(0, 1, MOST_STEPS + 1)
+    values = set()
+    if len(there):
+        values = set(np.quantile(there, levels, method="nearest").tolist())
+    for condition in conditions:
+        values |= {value for _, value in condition.sides}
+    return [_plain(value) for value in sorted(values)]
+
+
+def _path(summary, sample):
+    """Lists by size with their errors on these rows, in the units of y."""
+    if summary.rule_path is not None:
+        lists = [point.rules for point in summary.rule_path.points]
+    else:
+        lists = list(getattr(summary.simplifier, "path_", {}).values())
+    rows = sample.matrix, sample.expected, sample.answers, sample.weight
+    return [
+        {
+            "n_rules": point.n_rules,
+            "error": float(summary.outcome.shown_error(point.error)),
+        }
+        for point in measure_path(lists, *rows)
+    ]

@@ -1,0 +1,385 @@
+"""Edit mode in Chromium: the page says what Python says of the same edited rules."""
+
+import dataclasses
+import json
+
+import numpy as np
+import pytest
+from sklearn.metrics import precision_score, recall_score
+
+from defragtrees.intervals import wilson_interval
+from defragtrees.report import edit_data, write_report
+from defragtrees.report.edit_data import draw_sample
+from defragtrees.report.summary import summarize
+from defragtrees.report.wording import (
+    amount,
+    count,
+    fidelity_text,
+    rate_text,
+    shown_error_text,
+)
+from defragtrees.rules import RuleSet
+from tests.report.cases import (
+    ARGUMENTS,
+    CHROMIUM,
+    EVIL,
+    loans,
+    named,
+    numbers,
+    weather,
+)
+
+playwright = pytest.importorskip("playwright.sync_api")
+pytest.importorskip("plotly")
+pytestmark = pytest.mark.skipif(
+    CHROMIUM is None, reason="no chromium was found; install it to test the page"
+)
+
+
+@pytest.fixture(scope="module")
+def browser():
+    with playwright.sync_playwright() as running:
+        launched = running.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        yield launched
+        launched.close()
+
+
+class Editor:
+    """The editor of one page, by mouse and keyboard."""
+
+    def __init__(self, browser, path):
+        self.context = browser.new_context(viewport={"width": 1280, "height": 900})
+        self.page = self.context.new_page()
+        self.complaints, self.requests = [], []
+        for event in ("console", "pageerror", "dialog"):
+            self.page.on(event, lambda message: self.complaints.append(str(message)))
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.page.goto(path.as_uri())
+        self.page.wait_for_selector("html[data-ready=yes]", timeout=20_000)
+        self.page.click("text=Edit the rules")
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *problem):
+        self.context.close()
+
+    def control(self, key):
+        return self.page.locator(f'#editor [data-key="{key}"]')
+
+    def click(self, key):
+        self.control(key).click()
+
+    def type(self, key, value):
+        """A number typed by keyboard alone, in place of what stands there."""
+        self.control(key).focus()
+        self.page.keyboard.press("Control+A")
+        self.page.keyboard.press("Delete")
+        self.page.keyboard.type(str(value))
+        self.page.keyboard.press("Enter")
+
+    def figure(self, name, which="now"):
+        return self.page.inner_text(f'[data-figure="{name}"] .{which}')
+
+    def proofs(self):
+        return self.page.locator(".edit-proof").all_inner_texts()
+
+    def changes(self):
+        return self.page.locator(".edit-log li").all_inner_texts()
+
+    def spoken(self):
+        return self.page.inner_text(".edit-status")
+
+    def focused(self):
+        return self.page.evaluate("document.activeElement.dataset.key")
+
+    def save(self, folder):
+        with self.page.expect_download() as download:
+            self.click("save")
+        path = folder / download.value.suggested_filename
+        download.value.save_as(path)
+        return path
+
+
+def made_report(folder, simple, X, y, **options):
+    """A report, and the rows of its page."""
+    path = write_report(folder / "page.html", simple, X, y, **options)
+    return path, draw_sample(summarize(simple, X, y))
+
+
+@pytest.fixture(scope="module")
+def opened(browser, tmp_path_factory):
+    """A list for two classes in an editor, and the rows of its page."""
+    simple, X, y = loans()
+    path, sample = made_report(tmp_path_factory.mktemp("edit"), simple, X, y)
+    with Editor(browser, path) as editor:
+        yield editor, simple.rules_, sample, path
+
+
+@pytest.fixture
+def credit(opened):
+    """The same without changes, in whatever order tests run."""
+    editor = opened[0]
+    if editor.control("restart").is_enabled():
+        editor.click("restart")
+    return opened
+
+
+def expected_figures(rules, sample):
+    """What Python says of rules on the rows of a page, as texts."""
+    outcome = rules.outcome
+    predicted = rules.predict_encoded(sample.matrix)
+    error = outcome.error(sample.expected, predicted, sample.weight)
+    fidelity = outcome.fidelity(sample.answers, predicted, sample.weight)
+    held = rules.covers_encoded(sample.matrix)
+    told = {
+        "error": shown_error_text(outcome.shown_error(error), outcome),
+        "coverage": rate_text(held[:, :-1].any(axis=1).mean()),
+        "nRules": count(rules.n_rules),
+        "nConditions": count(rules.total_conditions),
+    }
+    if not outcome.n_classes:
+        apart = np.abs(predicted - sample.expected)
+        told["fidelity"] = f"R² {fidelity_text(fidelity)}"
+        told["mae"] = amount(apart.mean())
+        told["r2"] = fidelity_text(outcome.fidelity(sample.expected, predicted))
+        return told
+    told["fidelity"] = rate_text(fidelity)
+    if outcome.n_classes == 2:
+        both = sample.expected, predicted
+        options = {"pos_label": rules.classes[1], "zero_division": np.nan}
+        told["precision"] = fidelity_text(precision_score(*both, **options))
+        told["recall"] = fidelity_text(recall_score(*both, **options))
+    return told
+
+
+def expected_proofs(rules, sample):
+    """Of each rule of a list for two classes, its evidence on the rows of a page."""
+    predicted, texts = rules.predict_encoded(sample.matrix), []
+    for members in rules.members_held(rules.covers_encoded(sample.matrix)).T:
+        n = int(members.sum())
+        if not n:
+            texts.append("none of these rows")
+            continue
+        rate = (sample.expected[members] == rules.classes[1]).mean()
+        low, high = map(rate_text, wilson_interval(rate, n))
+        right = (predicted == sample.expected)[members].mean()
+        agrees = (predicted == sample.answers)[members].mean()
+        texts.append(
+            f"{rate_text(n / len(members))} of rows ({count(n)}); {rate_text(rate)} "
+            f"are {rules.classes[1]} ({low} to {high}); {rate_text(right)} right; the "
+            f"ensemble agrees on {rate_text(agrees)}"
+        )
+    return texts
+
+
+def assert_same(editor, rules, sample):
+    told = expected_figures(rules, sample)
+    assert {name: editor.figure(name) for name in told} == told
+
+
+def test_three_edits_by_keyboard_are_those_of_python(credit, tmp_path):
+    editor, rules, sample, path = credit
+    assert_same(editor, rules, sample)
+    assert editor.proofs() == expected_proofs(rules, sample)
+    # A cut is typed, an answer chosen by an arrow key, and a rule dropped by Enter.
+    editor.type("0/1/>/number", 0.35)
+    rules = rules.replace(1, f"{EVIL} > 0.35 or missing", condition=2)
+    assert_same(editor, rules, sample)
+    assert editor.proofs() == expected_proofs(rules, sample)
+    assert editor.focused() == "0/1/>/number"
+
+    editor.control("1/answer").focus()
+    editor.page.keyboard.press("ArrowUp")
+    rules = rules.answer(2, "paid")
+    assert_same(editor, rules, sample)
+    assert "Rule 2 answers paid, not unpaid: if city is Rome." in editor.spoken()
+    assert editor.focused() == "1/answer"
+
+    editor.control("2/drop").focus()
+    editor.page.keyboard.press("Enter")
+    rules = rules.drop(3)
+    assert_same(editor, rules, sample)
+    assert editor.proofs() == expected_proofs(rules, sample)
+    assert editor.focused() == "undo"
+
+    saved = RuleSet.load(editor.save(tmp_path))
+    assert saved == rules
+    assert [edit.text for edit in saved.edits] == [edit.text for edit in rules.edits]
+    predicted = saved.predict_encoded(sample.matrix)
+    assert (predicted == rules.predict_encoded(sample.matrix)).all()
+    assert "Edited after the fit:" in str(saved)
+    assert len(editor.changes()) == 3
+    assert editor.complaints == []
+    assert [url for url in editor.requests if not url.startswith("blob:")] == [
+        path.as_uri()
+    ]
+
+
+def test_edits_by_mouse_are_those_of_python(credit, tmp_path):
+    editor, rules, sample, _ = credit
+    before = rules
+    editor.click("1/up")
+    rules = rules.move(2, 1)
+    assert_same(editor, rules, sample)
+    editor.click("1/0/remove")
+    rules = rules.remove(2, 1)
+    assert_same(editor, rules, sample)
+    box = editor.control("2/0/<=/slider").bounding_box()
+    editor.page.mouse.click(box["x"] + 0.7 * box["width"], box["y"] + 5)
+    cut = editor.control("2/0/<=/number").input_value()
+    rules = rules.replace(3, f"0.05 < {EVIL} <= {cut}")
+    assert_same(editor, rules, sample)
+    # The last category but one is ticked, and counts at once.
+    editor.control("0/0/category/2").check()
+    rules = rules.replace(1, "city is Rome or Oslo")
+    assert_same(editor, rules, sample)
+    assert editor.proofs() == expected_proofs(rules, sample)
+    assert RuleSet.load(editor.save(tmp_path)) == rules
+    for _ in range(4):
+        editor.click("undo")
+    assert_same(editor, before, sample)
+    assert editor.changes() == ["none yet"]
+    assert editor.control("undo").is_disabled()
+    assert editor.complaints == []
+
+
+def test_a_cut_that_moves_twice_is_one_change_and_back_is_none(credit):
+    editor, rules, sample, _ = credit
+    editor.control("0/0/>=/slider").focus()
+    for _ in range(3):
+        editor.page.keyboard.press("ArrowRight")
+    assert editor.control("0/0/>=/number").input_value() == "5"
+    assert_same(editor, rules.replace(1, "late >= 5", condition="late"), sample)
+    [change] = editor.changes()
+    assert change.endswith(f"became late ≥ 5 and ({EVIL} > 0.5 or missing)")
+    editor.type("0/0/>=/number", 2)
+    assert editor.changes() == ["none yet"]
+    assert "As it was" in editor.spoken()
+    assert_same(editor, rules, sample)
+
+
+def test_what_is_no_cut_is_refused_in_words(credit):
+    editor, rules, sample, _ = credit
+    for wrong in ("", "0.01"):
+        editor.type("2/0/<=/number", wrong)
+        assert "A cut must be a number that leaves something" in editor.spoken()
+        assert editor.control("2/0/<=/number").input_value() == "0.3"
+    assert editor.control("1/0/remove").is_disabled()
+    assert_same(editor, rules, sample)
+
+
+def test_a_moving_slider_is_measured_before_it_is_let_go(credit):
+    editor, rules, sample, _ = credit
+    slider = editor.control("0/1/>/slider")
+    slider.evaluate("(one) => { one.value = 0; one.dispatchEvent(new Event('input')) }")
+    least = np.nanmin(sample.matrix[:, 1])
+    tried = rules.replace(1, f"{EVIL} > {least:g} or missing", condition=2)
+    assert_same(editor, tried, sample)
+    assert editor.changes() == ["none yet"]
+    slider.evaluate("(one) => one.dispatchEvent(new Event('change'))")
+    assert len(editor.changes()) == 1
+
+
+def test_every_control_has_a_name_and_names_stay_text(credit):
+    editor = credit[0]
+    unnamed = editor.page.evaluate(
+        """() => [...document.querySelectorAll(
+          "#editor button, #editor input, #editor select")]
+          .filter((one) => !(one.ariaLabel || one.textContent.trim()
+            || one.closest("label"))).length"""
+    )
+    assert unnamed == 0
+    assert editor.page.locator("#editor script").count() == 0
+    assert EVIL in editor.page.inner_text("#editor")
+    assert editor.page.get_attribute(".edit-status", "aria-live") == "polite"
+    assert editor.complaints == []
+
+
+@pytest.mark.parametrize("form", ["points", "standalone"])
+def test_other_forms_change_what_makes_sense(browser, tmp_path, form):
+    simple, X, y = loans(form)
+    path, sample = made_report(tmp_path, simple, X, y)
+    rules = simple.rules_
+    with Editor(browser, path) as editor:
+        assert_same(editor, rules, sample)
+        assert editor.control("0/up").count() == 0
+        assert editor.page.locator("#editor select").count() == 0
+        if form == "points":
+            editor.type("0/answer/0", 2.5)
+            rules = rules.answer(1, 2.5)
+            assert_same(editor, rules, sample)
+        editor.click("1/drop")
+        rules = rules.drop(2)
+        assert_same(editor, rules, sample)
+        editor.type("0/0/>=/number", 1)
+        rules = rules.replace(1, "late >= 1", condition=1)
+        assert_same(editor, rules, sample)
+        assert RuleSet.load(editor.save(tmp_path)) == rules
+        assert editor.complaints == []
+
+
+def test_numbers_are_measured_in_their_units(browser, tmp_path):
+    simple, X, _ = numbers("first")
+    rng = np.random.default_rng(0)
+    X = np.repeat(X, 50, axis=0) + rng.normal(size=(200, 2)).round(2)
+    y = 40_000 * X[:, 0] + rng.normal(scale=5_000, size=200)
+    path, sample = made_report(tmp_path, simple, X, y, target_name="price")
+    rules = simple.rules_
+    with Editor(browser, path) as editor:
+        assert_same(editor, rules, sample)
+        editor.type("1/answer", 12345.5)
+        rules = rules.answer(2, 12345.5)
+        assert_same(editor, rules, sample)
+        editor.click("0/down")
+        rules = rules.move(1, 2)
+        assert_same(editor, rules, sample)
+        assert RuleSet.load(editor.save(tmp_path)) == rules
+        words = editor.page.inner_text('[data-figure="error"]')
+        assert "root mean squared error against price" in words
+
+
+def test_averaged_rules_can_lose_a_rule(browser, tmp_path):
+    simple, X, y = numbers("average")
+    path, sample = made_report(tmp_path, simple, X, y)
+    with Editor(browser, path) as editor:
+        editor.click("1/drop")
+        assert_same(editor, simple.rules_.drop(2), sample)
+        assert editor.complaints == []
+
+
+def test_the_sample_is_stated_and_the_file_stays_small(tmp_path):
+    simple, _, _ = numbers("first")
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(9000, 2))
+    path, sample = made_report(tmp_path, simple, X, X[:, 0])
+    page = path.read_text(encoding="utf-8")
+    assert len(page.encode()) < 6_000_000
+    begin = page.index('id="report-data">') + len('id="report-data">')
+    data = json.loads(page[begin : page.index("</script>", begin)])["edit"]
+    assert data["n_rows"] == len(sample.matrix) == 5000
+    assert "on 5,000 of the 9,000 rows of this report, a sample drawn" in page
+    # Values are exact, so that no row changes side.
+    assert data["columns"]["0"] == sample.matrix[:, 0].tolist()
+
+
+def test_rows_that_need_much_room_are_fewer(monkeypatch):
+    monkeypatch.setattr(edit_data, "MOST_CHARACTERS", 5_000)
+    simple, X, y = loans()
+    assert 100 < len(draw_sample(summarize(simple, X, y)).matrix) < 600
+
+
+def test_labels_too_large_for_scripts_are_not_offered(tmp_path):
+    simple, X, y = named("a", "b", (2**60, 2**60 + 1))
+    page = write_report(tmp_path / "page.html", simple, X, y).read_text("utf-8")
+    assert "cannot be changed in the page" in page
+    assert 'id="editor"' not in page
+
+
+def test_costs_decide_answers_and_the_page_says_so(tmp_path):
+    simple, X, y = weather()
+    costs = ((0.0, 1.0), (2.0, 0.0))
+    simple.rules_ = dataclasses.replace(simple.rules_, costs=costs)
+    page = write_report(tmp_path / "page.html", simple, X, y).read_text("utf-8")
+    assert "follows from its probabilities and from what mistakes cost" in page
+    assert '"offers":{"answer":false,"points":false,"move":true}' in page

@@ -147,7 +147,7 @@ def expected_figures(rules, sample):
     told["fidelity"] = rate_text(fidelity)
     if outcome.n_classes == 2:
         both = sample.expected, predicted
-        options = {"pos_label": rules.classes[1], "zero_division": np.nan}
+        options = {"pos_label": rules.classes[1], "zero_division": 0.0}
         told["precision"] = fidelity_text(precision_score(*both, **options))
         told["recall"] = fidelity_text(recall_score(*both, **options))
     return told

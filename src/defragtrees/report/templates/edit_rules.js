@@ -254,6 +254,8 @@ function measure(set) {
     const isOne = (values) => values.map((v) => v === 1);
     found.precision = mean((i) => edit.expected[i] === 1, isOne(predicted));
     found.recall = mean((i) => predicted[i] === 1, isOne(edit.expected));
+    /* No answer at all finds nothing. */
+    if (found.precision === null && found.recall !== null) found.precision = 0;
   }
   return found;
 }

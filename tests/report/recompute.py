@@ -1,0 +1,139 @@
+"""What rules say of rows, computed anew from a rule file and a table.
+
+It knows neither the library nor numpy: rules are asked as their file says, and shares
+and intervals are worked out row by row. `recomputed_report` has all figures of a page,
+and `compare_figures` reads the page.
+"""
+
+import math
+import statistics
+
+__all__ = ["Rows", "accepts", "mean", "wilson", "with_interval"]
+
+
+class Rows:
+    """Rows, and what rules say of them."""
+
+    def __init__(self, rules, table):
+        self.rules = rules
+        self.every = [*rules["rules"], rules["default"]]
+        self.classes = rules["classes"]
+        self.cells = [self._read(row) for row in table]
+        self.truth = [self._answer(row["truth"]) for row in table]
+        self.ensemble = [self._answer(row["ensemble"]) for row in table]
+        self.group = [row.get("group") for row in table]
+        if self.classes:
+            self.ensemble_told = [
+                [float(row[f"p:{label}"]) for label in self.classes] for row in table
+            ]
+        self.held = [
+            [self._holds(rule, row) for rule in self.every] for row in self.cells
+        ]
+        self.says, self.told = zip(*map(self._decide, self.held), strict=True)
+        self.answering = [self._strongest(held) for held in self.held]
+
+    def __len__(self):
+        return len(self.cells)
+
+    def _read(self, row):
+        names = zip(self.rules["feature_names"], self.rules["categories"], strict=True)
+        cells = []
+        for name, labels in names:
+            text = row[name]
+            if text == "":
+                cells.append(None)
+            elif labels is None:
+                cells.append(float(text))
+            else:
+                known = [str(label) for label in labels]
+                cells.append(known.index(text) if text in known else len(known))
+        return cells
+
+    def _answer(self, text):
+        if not self.classes:
+            return float(text)
+        return next(label for label in self.classes if str(label) == text)
+
+    def _holds(self, rule, row):
+        return all(accepts(c, row[c["feature"]]) for c in rule["conditions"])
+
+    def _decide(self, held):
+        """The answer, and for classes the probability of each."""
+        decision = self.rules["decision"]
+        rules = [rule for rule, holds in zip(self.every, held, strict=True) if holds]
+        if decision in ("first", "partition"):
+            return rules[0]["prediction"], rules[0]["distribution"]
+        if decision == "points":
+            total = sum(rule["points"][0] for rule in rules)
+            value = (total - self.rules["origin"]) * self.rules["unit"]
+            if not self.classes:
+                return value, None
+            second = 1 / (1 + math.exp(-value))
+            return self.classes[second > 0.5], [1 - second, second]
+        if decision == "standalone":
+            rules = rules[:-1] or rules
+        weights = [rule["weight"] or 1.0 for rule in rules]
+        outputs = [
+            rule["distribution"] if self.classes else [rule["prediction"]]
+            for rule in rules
+        ]
+        means = [mean(column, weights) for column in zip(*outputs, strict=True)]
+        if not self.classes:
+            return means[0], None
+        return self.classes[means.index(max(means))], means
+
+    def _strongest(self, held):
+        if self.rules["decision"] in ("first", "partition"):
+            return held.index(True)
+        if self.rules["decision"] == "points":
+            says = [max(map(abs, rule["points"])) for rule in self.rules["rules"]] + [0]
+        else:
+            says = [rule["weight"] for rule in self.every]
+        sizes = [say if holds else -1 for say, holds in zip(says, held, strict=True)]
+        return sizes.index(max(sizes))
+
+    def members(self, k):
+        """Places of the rows of a rule."""
+        if self.rules["decision"] in ("first", "partition"):
+            return [i for i in range(len(self)) if self.answering[i] == k]
+        is_last = k == len(self.every) - 1
+        if self.rules["decision"] == "standalone" and is_last:
+            return [i for i in range(len(self)) if not any(self.held[i][:-1])]
+        return [i for i in range(len(self)) if self.held[i][k]]
+
+    def share(self, test, places=None):
+        """Percentage of rows, or of some, of which something is true."""
+        places = range(len(self)) if places is None else places
+        return 100 * sum(test(i) for i in places) / len(places)
+
+    def coverage(self, places=None):
+        """Percentage of rows in which a rule before the last holds."""
+        return self.share(lambda i: any(self.held[i][:-1]), places)
+
+
+def accepts(condition, value):
+    if value is None:
+        return condition["missing"]
+    if condition["categories"] is not None:
+        return value in condition["categories"]
+    lower, upper = condition["lower"], condition["upper"]
+    return (lower is None or value > lower) and (upper is None or value <= upper)
+
+
+def mean(values, weights=None):
+    weights = weights or [1.0] * len(values)
+    pairs = zip(values, weights, strict=True)
+    return sum(v * w for v, w in pairs) / sum(weights)
+
+
+def wilson(percentage, n):
+    """The 95 % interval of a percentage of n rows."""
+    z, p = statistics.NormalDist().inv_cdf(0.975), percentage / 100
+    middle = (p + z * z / (2 * n)) / (1 + z * z / n)
+    reach = z / (1 + z * z / n) * math.sqrt(p * (1 - p) / n + z * z / (4 * n * n))
+    return [100 * max(0.0, middle - reach), 100 * min(1.0, middle + reach)]
+
+
+def with_interval(percentage, n):
+    """A percentage and its interval."""
+    return [percentage, *wilson(percentage, n)]

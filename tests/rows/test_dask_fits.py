@@ -23,6 +23,7 @@ from sklearn.ensemble import (
 from defragtrees import DefragClassifier, DefragRegressor
 from defragtrees.mixture import fit
 from defragtrees.readers import read_forest
+from defragtrees.refine.all_rows import ShardKeeper
 from defragtrees.rows import sources
 from tests.checks.readers import (
     check_numbers,
@@ -261,6 +262,47 @@ def test_answers_and_measures_are_those_of_the_whole_table(
         assert 0 < measured["error"] != measured["ensemble_error"]
 
 
+def kill_a_worker(client):
+    """End the process of a worker that holds rows; its number."""
+    held = client.has_what()
+    address = max(held, key=lambda own: len(held[own]))
+    assert held[address]
+    process = client.run(os.getpid, workers=[address])[address]
+    os.kill(process, signal.SIGKILL)
+    return process
+
+
+@pytest.mark.usefixtures("few_are_many")
+def test_a_worker_killed_in_the_middle_of_the_search_changes_no_rule(
+    client, frame, boosted, monkeypatch
+):
+    calls, killed = [], []
+
+    def counts(keeper, *arguments):
+        calls.append("counts")
+        return count(keeper, *arguments)
+
+    def gains(keeper, *arguments):
+        calls.append("gains")
+        if calls.count("gains") == 2:
+            killed.append(kill_a_worker(client))
+        return gain(keeper, *arguments)
+
+    count, gain = ShardKeeper.counts, ShardKeeper.gains
+    labels = pd.Series(boosted.predict(frame))
+    with monkeypatch.context() as patch:
+        patch.setattr(ShardKeeper, "counts", counts)
+        patch.setattr(ShardKeeper, "gains", gains)
+        kind = DefragClassifier(boosted, random_state=0)
+        found = kind.fit(lazily(frame, 12), lazily(labels, 12))
+    assert calls.count("gains") > 2
+    assert killed[0] not in client.run(os.getpid).values()
+    local = DefragClassifier(boosted, random_state=0).fit(frame, labels)
+    assert found.rules_ == local.rules_
+    assert found.path_costs_ == local.path_costs_
+    assert found.rules_.n_rules > 1
+
+
 @pytest.mark.usefixtures("few_are_many")
 def test_a_worker_killed_among_the_steps_on_the_cluster_changes_no_rule(
     client, frame, boosted
@@ -270,11 +312,7 @@ def test_a_worker_killed_among_the_steps_on_the_cluster_changes_no_rule(
     def kill(step):
         steps.append(step.rung)
         if steps.count(2) == 3 and not killed:
-            held = client.has_what()
-            address = max(held, key=lambda own: len(held[own]))
-            assert held[address]
-            killed.append(client.run(os.getpid, workers=[address])[address])
-            os.kill(killed[0], signal.SIGKILL)
+            killed.append(kill_a_worker(client))
 
     found = simplified(boosted, lazily(frame, 12), refine=False, callback=kill)
     assert steps.count(2) > 8

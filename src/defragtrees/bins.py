@@ -325,17 +325,18 @@ def _shortened(thresholds, values, is_integer, kind):
     """Each threshold replaced by a round number in the same gap between `values`."""
     if len(values) == 0:
         return thresholds
-    above = np.searchsorted(values, thresholds, side="right")
-    short = thresholds.copy()
-    for i, (t, k) in enumerate(zip(thresholds, above, strict=True)):
+    gaps = np.searchsorted(values, thresholds, side="right")
+    # The last threshold of the same gap.
+    last = thresholds[np.searchsorted(gaps, gaps, side="right") - 1]
+    middle, above = ((thresholds + last) / 2).tolist(), gaps.tolist()
+    short, values = thresholds.copy(), values.tolist()
+    for i, (t, k) in enumerate(zip(thresholds.tolist(), above, strict=True)):
         if 0 < k < len(values):
             if i and above[i - 1] == k:
                 short[i] = short[i - 1]
             else:
-                last = np.searchsorted(above, k, side="right") - 1
-                middle = (t + thresholds[last]) / 2
                 short[i] = round_between(
-                    values[k - 1], values[k], middle, is_integer, kind
+                    values[k - 1], values[k], middle[i], is_integer, kind
                 )
         elif is_integer and math.isfinite(t):
             # A split at infinity parts missing values from all numbers.

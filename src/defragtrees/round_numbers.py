@@ -16,6 +16,7 @@ __all__ = ["round_between"]
 MOST_SHIFT = {"1": 0.4, "5": 0.15}
 CALENDAR = ("Y", "M", "D", "h", "m", "s")
 STEPS_OF_DAYS = (1, 1 / 2, 1 / 4, 1 / 24, 1 / 48, 1 / 96, 1 / 288, 1 / 1440, 1 / 86400)
+_STEPS_OF_DAYS = [(step, step) for step in STEPS_OF_DAYS]
 MICROSECONDS = 86_400_000_000  # of a day
 
 
@@ -50,9 +51,13 @@ def round_between(low, high, target, is_integer=False, kind=None):
         return target
     if kind in ("date", "datetime"):
         return _before(_round_date(low, high, target), low, target)
-    steps = STEPS_OF_DAYS if kind else _decimal_steps(width, target, is_integer)
-    for step in steps:
-        best = _nearest_multiple(low, high, target, step)
+    farthest = max(abs(low), abs(high))
+    for size, step in _steps(width, target, is_integer, kind):
+        first = math.floor(target / size)
+        slack = 4 * math.ulp(max(farthest, size))
+        if first * size < low - slack and (first + 1) * size > high + slack:
+            continue  # no multiple is near
+        best = _nearest_multiple(low, high, target, first, size, step)
         if best is not None:
             if best < high:
                 return best
@@ -60,24 +65,29 @@ def round_between(low, high, target, is_integer=False, kind=None):
     return math.floor(target) * 1.0 if is_integer else target
 
 
-def _decimal_steps(width, target, is_integer):
-    """Steps as texts, so that a multiple is the number that a reader would type."""
+def _steps(width, target, is_integer, kind):
+    """Steps from large to small: each as a number, and as a text if it is decimal."""
+    if kind:
+        return _STEPS_OF_DAYS
     smallest = max(math.floor(math.log10(math.ulp(abs(target) or width))), -300)
-    if is_integer:
-        smallest = -1
-    for exponent in range(math.ceil(math.log10(width)) + 1, smallest, -1):
-        yield f"1e{exponent}"
+    largest = math.ceil(math.log10(width)) + 1
+    return _decimal_steps(largest, -1 if is_integer else smallest, bool(is_integer))
+
+
+@cache
+def _decimal_steps(largest, smallest, is_integer):
+    """Steps as texts, so that a multiple is the number that a reader would type."""
+    steps = []
+    for exponent in range(largest, smallest, -1):
+        steps.append(f"1e{exponent}")
         if exponent > 0 or not is_integer:
-            yield f"5e{exponent - 1}"
+            steps.append(f"5e{exponent - 1}")
+    return [(float(step), step) for step in steps]
 
 
-def _nearest_multiple(low, high, target, step):
+def _nearest_multiple(low, high, target, first, size, step):
     """The multiple of a step nearest to the target; None if it is too far."""
-    size, width = _size(step), high - low
-    first = math.floor(target / size)
-    slack = 4 * math.ulp(max(abs(low), abs(high), size))
-    if first * size < low - slack and (first + 1) * size > high + slack:
-        return None
+    width = high - low
     allowed = width * (MOST_SHIFT[step[0]] if isinstance(step, str) else 0.4)
     if size == 1.0 and low.is_integer() and high.is_integer():
         allowed = width  # between whole numbers it is a whole number
@@ -88,11 +98,6 @@ def _nearest_multiple(low, high, target, step):
     near = [c for c in candidates if low <= c <= high and abs(c - target) <= allowed]
     # An end is what a row has; a number between is better, if there is one.
     return min(near, key=lambda c: (c == high, abs(c - target)), default=None)
-
-
-@cache
-def _size(step):
-    return float(step)
 
 
 def _multiple(k, step):

@@ -7,25 +7,36 @@ from defragtrees.methods.listing import answering_rule
 __all__ = ["accepted_bins", "box_conditions", "rules_of_boxes"]
 
 
-def rules_of_boxes(problem, rules):
+def rules_of_boxes(problem, rules, coverages=None):
     """The boxes of a list as rules, with what they say of the training rows.
 
     Parameters
     ----------
     problem : Problem
     rules : RuleBoxes or CountedBoxes
+    coverages : dict, optional
+        From conditions to the rows in which they hold; lists that share some may share
+        it too.
     """
+    coverages = {} if coverages is None else coverages
     conditions = [box_conditions(problem, rules.table, box) for box in rules.boxes]
     left = np.ones(len(problem.target), dtype=bool)
     answering = []
     for conjunction in [*conditions, ()]:
-        held = left & problem.covered(conjunction)
+        covered = _covered(problem, conjunction, coverages)
+        held = left & covered
         # A rule for new rows alone would have nothing to tell; where there are more
         # rows than these, some may be its own.
         if held.any() or not conjunction or problem.is_sample:
-            answering.append(answering_rule(problem, conjunction, held))
+            answering.append(answering_rule(problem, conjunction, held, held=covered))
         left &= ~held
     return problem.rule_set(answering)
+
+
+def _covered(problem, conditions, coverages):
+    if conditions not in coverages:
+        coverages[conditions] = problem.covered(conditions)
+    return coverages[conditions]
 
 
 def box_conditions(problem, table, box):

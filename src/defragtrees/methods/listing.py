@@ -79,7 +79,7 @@ def _conditions(problem, sides, taken):
     )
 
 
-def answering_rule(problem, conditions, taken, basis=None):
+def answering_rule(problem, conditions, taken, basis=None, held=None):
     """The rule that answers these training rows.
 
     Parameters
@@ -91,13 +91,16 @@ def answering_rule(problem, conditions, taken, basis=None):
     basis : array of shape (n_classes,) or float, optional
         What its answer rests on, class weights or a mean; by default those of the
         rows, or of all rows if there are none.
+    held : bool array of shape (n_samples,), optional
+        The training rows in which its conditions hold, if they are known.
     """
     outcome, sums = problem.outcome, problem.target_sums(taken)
     if basis is None:
         every = np.ones_like(taken)
         basis = (sums if taken.any() else problem.target_sums(every)).basis(0)
     answer = sums.answer(outcome, basis, problem.spread)
-    weight, held = problem.sample_weight, problem.covered(conditions)
+    weight = problem.sample_weight
+    held = problem.covered(conditions) if held is None else held
     return Rule(
         conditions,
         coverage=float(weight[held].sum() / weight.sum()),

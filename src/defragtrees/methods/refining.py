@@ -326,9 +326,9 @@ def _refined(problem, best, longest, limits, most, n_rounds):
         Conditions that are enough.
     n_rounds : int
     """
-    lists, costs, by_conditions = {}, {}, {}
+    lists, costs, by_conditions, coverages = {}, {}, {}, {}
     for n in sorted(best):
-        rules = rules_of_boxes(problem, best[n])
+        rules = rules_of_boxes(problem, best[n], coverages)
         if rules.n_rules not in lists:
             lists[rules.n_rules], costs[rules.n_rules] = rules, best[n].cost
     cuts = [cut for cut in cut_conditions(longest, limits) if limits.allows(cut)]
@@ -337,6 +337,6 @@ def _refined(problem, best, longest, limits, most, n_rounds):
     for boxes in sorted(cuts, key=lambda boxes: (boxes.n_conditions, boxes.fit_cost)):
         if boxes.fit_cost < least:
             least = boxes.fit_cost
-            rules = rules_of_boxes(problem, boxes)
+            rules = rules_of_boxes(problem, boxes, coverages)
             by_conditions.setdefault(rules.total_conditions, rules)
     return Refined(lists, costs, n_rounds, by_conditions, most)

@@ -98,7 +98,8 @@ def find_seeds(table, place, terms):
 
     sums = np.stack([by_code(constant), by_code(quadratic), *map(by_code, linear.T)])
     order = _code_order(table, sums)
-    sums = np.take_along_axis(sums, order[None], axis=2)
+    if table.is_set.any():
+        sums = np.take_along_axis(sums, order[None], axis=2)
     is_code = np.arange(table.width)[None, :] < table.n_codes[:, None]
     reached = np.cumsum(np.where(is_code, sums, 0.0), axis=2)
     is_cut = np.arange(table.width)[None, :] < (table.n_codes - 1)[:, None]

@@ -69,6 +69,8 @@ class AskedLimits(Limits):
         return self._is_monotone(rules)
 
     def _is_monotone(self, rules):
+        if not self.monotone:
+            return True
         for j, column in enumerate(rules.table.columns):
             sign = self.monotone.get(column.feature)
             if sign is None or not any(j in box for box in rules.boxes):

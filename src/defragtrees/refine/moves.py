@@ -40,10 +40,13 @@ def descend(rules, limits, max_rounds=20, max_steps=12):
     -------
     RuleBoxes
     """
+    at_rest = {}  # for each rule the list in which nothing more moved it
     for _ in range(max_rounds):
         before = rules.cost
         for k in range(len(rules.boxes)):
-            rules = improve_rule(rules, k, limits, max_steps)
+            if at_rest.get(k) is not rules:
+                rules, is_done = _improved(rules, k, limits, max_steps)
+                at_rest[k] = rules if is_done else None
         rules = tidy(improve_order(rules, limits), limits)
         if rules.cost > before - max(LEAST_GAIN, 1e-6 * abs(before)):
             break
@@ -52,6 +55,11 @@ def descend(rules, limits, max_rounds=20, max_steps=12):
 
 def improve_rule(rules, k, limits, max_steps):
     """Change the conditions of rule k one at a time, best change first."""
+    return _improved(rules, k, limits, max_steps)[0]
+
+
+def _improved(rules, k, limits, max_steps):
+    """What `improve_rule` gives, and whether nothing more moves the rule."""
     for _ in range(max_steps):
         boxes = box_changes(rules.table, rules.boxes[k], rules.row_gains(k), limits)
         for box in boxes:
@@ -60,8 +68,8 @@ def improve_rule(rules, k, limits, max_steps):
                 rules = changed
                 break
         else:
-            return rules
-    return rules
+            return rules, True
+    return rules, False
 
 
 def box_changes(table, box, gain, limits):

@@ -6,6 +6,7 @@ list is charged for the rows that it answers wrongly.
 """
 
 from copy import copy
+from functools import cached_property
 
 import numpy as np
 
@@ -39,6 +40,11 @@ class SquaredLoss:
         self.total_weight = float(weight.sum())
         self.square = float(weight @ (self.target**2).sum(axis=1))
 
+    @cached_property
+    def _weighted(self):
+        """The weight of rows, and their outputs by weight, in columns."""
+        return [self.weight, *(self.weight * column for column in self.target.T)]
+
     @property
     def counted(self):
         """How many outputs and how many classes its counts tell apart."""
@@ -65,10 +71,10 @@ class SquaredLoss:
 
     def counts(self, answering, n_rules):
         """Weight and weighted sums of the target for each rule."""
-        sums = [np.bincount(answering, self.weight, n_rules)]
-        for column in self.target.T:
-            sums.append(np.bincount(answering, self.weight * column, n_rules))
-        return np.column_stack(sums)
+        counts = np.empty((n_rules, 1 + self.n_outputs))
+        for c, column in enumerate(self._weighted):
+            counts[:, c] = np.bincount(answering, column, n_rules)
+        return counts
 
     def weights(self, counts):
         """Weight of the rows that each rule answers."""
@@ -183,7 +189,8 @@ class ErrorLoss:
         return max(self.total_weight - float(counts.max(axis=1).sum()), 0.0)
 
     def _share(self, wrong):
-        return np.clip((wrong + PRIOR) / (self.total_weight + 1), LEAST_ERRORS, 0.5)
+        share = (wrong + PRIOR) / (self.total_weight + 1)
+        return min(max(share, LEAST_ERRORS), 0.5)
 
     def cost(self, counts):
         """Nats for the target of all rows, given the counts."""

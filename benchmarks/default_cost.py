@@ -159,7 +159,9 @@ def main():
     bar = 5 if options.plain else 2
     if barred:
         within = sum(ratio <= bar for ratio in barred)
-        print(f"At most {bar} times the forest on {within} of {len(barred)} barred sets")
+        print(
+            f"At most {bar} times the forest on {within} of {len(barred)} barred sets"
+        )
 
 
 if __name__ == "__main__":

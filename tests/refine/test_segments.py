@@ -121,6 +121,11 @@ def test_compiled_loops_over_rows_agree_to_the_last_bit(seed):
     np.testing.assert_array_equal(kernels.row_gains(*arguments), gains)
     codes = rng.integers(4, size=(n_rows, 6)).astype(np.uint8)
     box = np.array([4, 1]), rng.random((2, 5)) < 0.5
+    at_once = kernels.plain_rule_gains(*arguments, codes, *box, 5)
+    for found, expected in zip(
+        kernels.rule_gains(*arguments, codes, *box, 5), at_once, strict=True
+    ):
+        np.testing.assert_array_equal(found, expected)
     for plain, compiled in zip(
         kernels.plain_rejections(codes, *box),
         kernels.rejections(codes, *box),

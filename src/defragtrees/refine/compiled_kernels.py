@@ -3,7 +3,14 @@
 import numpy as np
 from numba import njit
 
-__all__ = ["condition_values", "first_true", "gain_sums", "rejections", "row_gains"]
+__all__ = [
+    "condition_values",
+    "first_true",
+    "gain_sums",
+    "rejections",
+    "row_gains",
+    "rule_gains",
+]
 
 
 @njit(cache=True, nogil=True)
@@ -21,35 +28,93 @@ def first_true(held, start):
 @njit(cache=True, nogil=True)
 def row_gains(held, k, weight, target, means, spread, classes, answers, mistake):
     """See `kernels.plain_row_gains`."""
-    n_rows, n_outputs = target.shape
+    n_rows = len(target)
     after = first_true(held, k + 1)
     gain = np.zeros(n_rows)
-    twice = 2 * spread
+    terms = weight, target, means, spread, classes, answers, mistake
     for i in range(n_rows):
-        taken = False
-        for j in range(k):
-            if held[j, i]:
-                taken = True
-                break
-        if taken:
-            continue
-        then, now = 0.0, 0.0
-        for c in range(n_outputs):
-            residual = target[i, c] - means[after[i], c]
-            then += residual * residual
-            residual = target[i, c] - means[k, c]
-            now += residual * residual
-        scale = weight[i] / twice
-        then *= scale
-        now *= scale
-        if len(answers):
-            lost = mistake * weight[i]
-            if answers[after[i]] != classes[i]:
-                then += lost
-            if answers[k] != classes[i]:
-                now += lost
-        gain[i] = then - now
+        if not _is_taken(held, k, i):
+            gain[i] = _row_gain(i, k, after[i], *terms)
     return gain
+
+
+@njit(cache=True, nogil=True)
+def _is_taken(held, k, i):
+    """Whether a box before k accepts row i."""
+    for j in range(k):
+        if held[j, i]:
+            return True
+    return False
+
+
+@njit(cache=True, nogil=True)
+def _row_gain(i, k, after, weight, target, means, spread, classes, answers, mistake):
+    """What it gains if rule k takes row i from the rule `after`."""
+    then, now = 0.0, 0.0
+    for c in range(target.shape[1]):
+        residual = target[i, c] - means[after, c]
+        then += residual * residual
+        residual = target[i, c] - means[k, c]
+        now += residual * residual
+    scale = weight[i] / (2 * spread)
+    then *= scale
+    now *= scale
+    if len(answers):
+        lost = mistake * weight[i]
+        if answers[after] != classes[i]:
+            then += lost
+        if answers[k] != classes[i]:
+            now += lost
+    return then - now
+
+
+@njit(cache=True, nogil=True)
+def rule_gains(
+    held,
+    k,
+    weight,
+    target,
+    means,
+    spread,
+    classes,
+    answers,
+    mistake,
+    codes,
+    columns,
+    accepted,
+    width,
+):
+    """See `kernels.plain_rule_gains`."""
+    n_boxes, n_rows = held.shape
+    n_columns = np.uint64(codes.shape[1])
+    terms = weight, target, means, spread, classes, answers, mistake
+    sums = np.zeros((codes.shape[1], width))
+    inside, n_inside = np.empty(n_rows), 0
+    for i in range(n_rows):
+        n_rejecting, rejecting = 0, 0
+        for c in range(len(columns)):
+            if not accepted[c, codes[i, columns[c]]]:
+                n_rejecting += 1
+                rejecting = columns[c]
+        if n_rejecting > 1:
+            continue
+        gain = 0.0
+        if not _is_taken(held, k, i):
+            after = min(k + 1, n_boxes)
+            while after < n_boxes and not held[after, i]:
+                after += 1
+            gain = _row_gain(i, k, after, *terms)
+        if n_rejecting == 0:
+            inside[n_inside] = gain
+            n_inside += 1
+        if gain == 0.0:
+            continue
+        if n_rejecting == 0:
+            for j in range(n_columns):
+                sums[j, codes[i, j]] += gain
+        else:
+            sums[rejecting, codes[i, rejecting]] += gain
+    return sums, inside[:n_inside]
 
 
 @njit(cache=True, nogil=True)

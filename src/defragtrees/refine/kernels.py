@@ -2,9 +2,9 @@
 
 `first_true` says who answers, `row_gains` what rows gain if a rule takes them,
 `rejections` which conditions stand in their way; `gain_sums` adds up what rows gain, by
-code of every column, and `condition_values` finds what the best condition on every
-column is worth. `compiled_kernels` holds the same in numba. Both add in the order of
-rows and outputs, so they agree to the last bit.
+code of every column, `rule_gains` does these three in one pass, and `condition_values`
+finds what the best condition on every column is worth. `compiled_kernels` holds the
+same in numba. Both add in the order of rows and outputs, so they agree to the last bit.
 """
 
 from functools import cache
@@ -12,7 +12,14 @@ from importlib import import_module
 
 import numpy as np
 
-__all__ = ["condition_values", "first_true", "gain_sums", "rejections", "row_gains"]
+__all__ = [
+    "condition_values",
+    "first_true",
+    "gain_sums",
+    "rejections",
+    "row_gains",
+    "rule_gains",
+]
 
 
 def plain_first_true(held, start):
@@ -143,6 +150,32 @@ def _all_columns(codes, gain, width):
     return sums.astype(np.float64).reshape(n_columns, width)
 
 
+def plain_rule_gains(
+    held,
+    k,
+    weight,
+    target,
+    means,
+    spread,
+    classes,
+    answers,
+    mistake,
+    codes,
+    columns,
+    accepted,
+    width,
+):
+    """The sums of `gain_sums` for rule k, and what each row in its box gains.
+
+    The arguments are those of `row_gains`, `rejections` and `gain_sums`.
+    """
+    terms = weight, target, means, spread, classes, answers, mistake
+    gain = plain_row_gains(held, k, *terms)
+    n_rejecting, rejecting = plain_rejections(codes, columns, accepted)
+    sums = plain_gain_sums(codes, gain, n_rejecting, rejecting, width)
+    return sums, gain[n_rejecting == 0]
+
+
 def plain_condition_values(sums, n_codes, prices, name_prices, is_set):
     """Gain of the rows that the best condition on every column accepts, less its price.
 
@@ -241,6 +274,11 @@ def rejections(*arguments):
 def gain_sums(*arguments):
     """See `plain_gain_sums`."""
     return _kernel("gain_sums")(*arguments)
+
+
+def rule_gains(*arguments):
+    """See `plain_rule_gains`."""
+    return _kernel("rule_gains")(*arguments)
 
 
 def condition_values(*arguments):

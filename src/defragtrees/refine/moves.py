@@ -7,8 +7,8 @@ is then found exactly (`segments`) among all intervals, or sets, of its codes.
 
 import numpy as np
 
-from defragtrees.refine.kernels import condition_values, gain_sums, rejections
-from defragtrees.refine.rulelist import box_price, condition_price
+from defragtrees.refine.kernels import condition_values
+from defragtrees.refine.rulelist import box_price, code_gains, condition_price
 from defragtrees.refine.segments import best_condition
 
 __all__ = [
@@ -61,8 +61,9 @@ def improve_rule(rules, k, limits, max_steps):
 def _improved(rules, k, limits, max_steps):
     """What `improve_rule` gives, and whether nothing more moves the rule."""
     for _ in range(max_steps):
-        boxes = box_changes(rules.table, rules.boxes[k], rules.row_gains(k), limits)
-        for box in boxes:
+        sums, inside = rules.code_gains(k)
+        options = changes_by_sums(rules.table, rules.boxes[k], sums, inside, limits)
+        for _, box in options:
             changed = rules.with_box(k, box)
             if changed.cost < rules.cost - LEAST_GAIN and limits.allows(changed):
                 rules = changed
@@ -83,9 +84,7 @@ def box_changes(table, box, gain, limits):
         What is gained for each row that the box accepts.
     limits : Limits
     """
-    n_rejecting, rejecting = rejections(table.codes, *table.packed(box))
-    sums = gain_sums(table.codes, gain, n_rejecting, rejecting, table.width)
-    inside = gain[n_rejecting == 0].sum()
+    sums, inside = code_gains(table, box, gain)
     for _, changed in changes_by_sums(table, box, sums, inside, limits):
         yield changed
 

@@ -13,6 +13,7 @@ from defragtrees.additive import (
 from defragtrees.refine.rulelist import (
     RULE_PRICE,
     box_price,
+    code_gains,
     n_conditions,
     n_sides,
     rows_in,
@@ -192,6 +193,10 @@ class PointBoxes:
             if k != without:
                 totals += held[:, None] * points
         return totals
+
+    def code_gains(self, k):
+        """What rule k would gain by column and code, and what it gains as it is."""
+        return code_gains(self.table, self.boxes[k], self.row_gains(k))
 
     def row_gains(self, k):
         """What is gained for each row if rule k accepts it, its points as they are."""

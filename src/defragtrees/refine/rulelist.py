@@ -4,7 +4,13 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from defragtrees.refine.kernels import first_true, rejections, row_gains
+from defragtrees.refine.kernels import (
+    first_true,
+    gain_sums,
+    rejections,
+    row_gains,
+    rule_gains,
+)
 from defragtrees.refine.monotone import breaks_order, ordered_pairs
 
 __all__ = [
@@ -12,6 +18,7 @@ __all__ = [
     "Limits",
     "RuleBoxes",
     "box_price",
+    "code_gains",
     "condition_price",
     "n_conditions",
     "n_sides",
@@ -143,6 +150,15 @@ class RuleBoxes(BoxList):
         """What the list gains for each row if rule k accepts it; 0 where it cannot."""
         return row_gains(self.held, k, *self._gain_terms)
 
+    def code_gains(self, k):
+        """What rule k would gain by column and code, and what it gains as it is."""
+        table = self.table
+        box = table.packed(self.boxes[k])
+        sums, inside = rule_gains(
+            self.held, k, *self._gain_terms, table.codes, *box, table.width
+        )
+        return sums, inside.sum()
+
     @cached_property
     def _gain_terms(self):
         return self.loss.gain_terms(self.counts)
@@ -239,6 +255,26 @@ def rows_in(table, box):
     for j, accepted in box.items():
         held &= accepted[table.codes[:, j]]
     return held
+
+
+def code_gains(table, box, gain):
+    """Sums of what rows gain by column and code, and over the rows in a box.
+
+    Parameters
+    ----------
+    table : RowTable
+    box : dict
+    gain : array of shape (n_samples,)
+
+    Returns
+    -------
+    sums : array of shape (n_columns, width)
+        Over the rows that all conditions on other columns accept.
+    inside : float
+    """
+    n_rejecting, rejecting = rejections(table.codes, *table.packed(box))
+    sums = gain_sums(table.codes, gain, n_rejecting, rejecting, table.width)
+    return sums, gain[n_rejecting == 0].sum()
 
 
 def box_price(table, box):

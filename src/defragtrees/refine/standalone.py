@@ -13,7 +13,13 @@ import numpy as np
 from defragtrees.refine.insertion import find_seeds
 from defragtrees.refine.moves import box_changes
 from defragtrees.refine.objective import BothLoss, ErrorLoss
-from defragtrees.refine.rulelist import RULE_PRICE, box_price, n_conditions, rows_in
+from defragtrees.refine.rulelist import (
+    RULE_PRICE,
+    box_price,
+    code_gains,
+    n_conditions,
+    rows_in,
+)
 
 __all__ = ["StandaloneBoxes", "add_rule"]
 
@@ -191,6 +197,10 @@ class StandaloneBoxes:
             each = errors.nats_each(float(errors.weight @ charges.wrong))
             nats += emphasis * each * wrong
         return nats * self.loss.weight
+
+    def code_gains(self, k):
+        """What rule k would gain by column and code, and what it gains as it is."""
+        return code_gains(self.table, self.boxes[k], self.row_gains(k))
 
     def row_gains(self, k):
         """What is gained for each row if rule k accepts it, answers as they are."""

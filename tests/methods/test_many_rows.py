@@ -25,6 +25,7 @@ from defragtrees.bins import ThresholdGrid
 from defragtrees.methods import all_rows
 from defragtrees.methods.compiled import for_many_rows
 from defragtrees.mixture import fit
+from defragtrees.mixture.engines import on_torch
 from defragtrees.outcome import Classes, ranking
 from defragtrees.rows import sources
 from defragtrees.rows.encoding import Encoder, edge_values, integer_ranges
@@ -161,6 +162,22 @@ def test_rows_drawn_near_the_data_count_beside_all_rows(frame, labels, boosted):
     # A list of one rule pays for 400 rows more.
     growth = more.path_costs_[1] / plain.path_costs_[1]
     assert growth == pytest.approx(3400 / 3000, rel=0.03)
+
+
+@pytest.mark.parametrize("n_new", [0, 300])
+def test_rows_on_a_device_give_the_rules_of_the_processor(
+    frame, labels, amounts, boosted, boosted_amounts, n_new, monkeypatch
+):
+    torch = pytest.importorskip("torch")
+    if not torch.cuda.is_available():  # PyTorch does the same on a processor
+        monkeypatch.setattr(all_rows, "DEVICE", "cpu")
+        monkeypatch.setattr(on_torch, "check", lambda: None)
+    for ensemble, y in ((boosted, labels), (boosted_amounts, amounts)):
+        expected = simplified(ensemble, frame, y, augment=n_new)
+        found = simplified(ensemble, frame, y, augment=n_new, engine="cuda")
+        assert found.rules_ == expected.rules_
+        assert found.path_ == expected.path_
+        assert found.path_costs_ == expected.path_costs_
 
 
 def test_labels_are_not_needed_by_any_source(frame, boosted, tmp_path):

@@ -1,5 +1,7 @@
 """Lists over rows that are elsewhere: the sums of rows that are here, from any cut."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -15,6 +17,7 @@ from defragtrees.refine.cutting import cut_conditions
 from defragtrees.refine.judging import Folds
 from defragtrees.refine.limits import AskedLimits
 from defragtrees.refine.objective import BothLoss, ErrorLoss, SquaredLoss
+from defragtrees.refine.on_torch import TorchKeeper
 from defragtrees.refine.row_numbers import Imitated, RowNumbers
 from defragtrees.refine.rulelist import Limits, RuleBoxes
 from defragtrees.refine.table import RowTable, make_columns, make_table
@@ -63,7 +66,7 @@ class Case:
         self.imitated = Imitated(outcome, column, False, decision)
         self.table = make_table(self.grid, self.codes, least_price=0.5)
 
-    def rows(self, n_parts=3, order=None):
+    def rows(self, n_parts=3, order=None, keeper=ShardKeeper):
         """AllRows of the rows, cut into parts."""
         order = np.arange(len(self.codes)) if order is None else order
         shards = LocalShards(
@@ -85,8 +88,9 @@ class Case:
         counts = [np.bincount(self.codes[:, j], minlength=n_bins[j]) for j in range(4)]
         columns = make_columns(self.grid, counts)
         table = RowTable(columns, np.empty((0, len(columns))), 0.5)
-        keeper = ShardKeeper(shards.map(numbers.of))
-        return AllRows(keeper, table, self.loss, numbers, n_bins)
+        return AllRows(
+            keeper(shards.map(numbers.of)), table, self.loss, numbers, n_bins
+        )
 
     def boxes(self, n_boxes):
         found = []
@@ -154,6 +158,47 @@ def test_neither_cuts_nor_order_of_rows_have_a_say_in_any_bit(kind):
         np.testing.assert_array_equal(counts, found[0][1])
         np.testing.assert_array_equal(gains, found[0][2])
     assert np.abs(found[0][2]).max() > 0.1
+
+
+def devices():
+    torch = pytest.importorskip("torch")
+    return ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"]
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_on_a_device_give_the_same_bits(kind, weighted):
+    case = Case(2, kind, weighted=weighted)
+    lists = [case.boxes(n) for n in (0, 1, 4, 9)]
+    lists.append(case.boxes(70))  # more than one word has bits
+    expected = [case.rows().list_of(boxes) for boxes in lists]
+    for device in devices():
+        rows = case.rows(keeper=partial(TorchKeeper, device=device))
+        found = [rows.list_of(boxes) for boxes in lists]
+        rows.sweep(found)
+        for own, other in zip(found, expected, strict=True):
+            assert own.cost == other.cost
+            np.testing.assert_array_equal(own.counts, other.counts)
+            other.rows.sweep([other])
+            np.testing.assert_array_equal(own.gains, other.gains)
+        assert len(found[-1].gains) == 70
+
+
+def test_codes_of_two_bytes_lie_on_a_device_as_they_are():
+    rng = np.random.default_rng(0)
+    n_bins = [40_000, 3]
+    codes = np.column_stack([rng.integers(0, n, 500) for n in n_bins])
+    targets = {
+        "target": rng.integers(-9, 9, (500, 1)).astype(np.int32),
+        "classes": np.empty(0, dtype=np.uint8),
+    }
+    shards = LocalShards([Shard(codes.astype(np.uint16), targets)])
+    boxes = [{0: rng.random(40_000) < 0.5}, {1: np.array([True, False, True])}]
+    packed = list_kernels.pack_boxes(boxes, n_bins)
+    expected = ShardKeeper(shards).counts([packed], 0, 3)
+    for device in devices():
+        keeper = TorchKeeper(shards, device)
+        np.testing.assert_array_equal(keeper.counts([packed], 0, 3), expected)
 
 
 @pytest.mark.parametrize("n_boxes", [0, 1, 7, 61, 63, 130])

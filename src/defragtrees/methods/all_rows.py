@@ -6,11 +6,14 @@ from defragtrees.methods.box_rules import accepted_bins
 from defragtrees.refine.all_rows import AllRows, ShardKeeper
 from defragtrees.refine.all_rows_search import polish_all_rows
 from defragtrees.refine.judging import Folds, JudgedRows
+from defragtrees.refine.on_torch import TorchKeeper
 from defragtrees.refine.row_numbers import Imitated, RowNumbers
 from defragtrees.refine.table import RowTable, make_columns
 from defragtrees.rows.shards import Shard
 
 __all__ = ["AllRowsSearch"]
+
+DEVICE = "cuda"
 
 
 class AllRowsSearch:
@@ -50,7 +53,7 @@ class AllRowsSearch:
             problem.ordered_features,
         )
         new = _new_rows(rows, imitated, numbers) if rows.is_drawn.any() else None
-        keeper = ShardKeeper(store.shards.map(numbers.of), new)
+        keeper = _keeper(store.shards.map(numbers.of), new, settings.engine)
         least_price = settings.brevity * store.total_weight
         wide = RowTable(columns, np.empty((0, len(columns))), least_price)
         self.rows = AllRows(keeper, wide, loss, numbers, problem.grid.n_bins)
@@ -94,6 +97,18 @@ class AllRowsSearch:
         """Lists of the sample after a descent over all rows, by number of rules."""
         starts = [own.boxes for own in self.lists_of(best.values())]
         return polish_all_rows(self.rows, starts, limits)
+
+
+def _keeper(shards, new, engine):
+    """Who answers for all rows: a GPU if it is asked for, else the shards."""
+    if engine != "cuda":
+        return ShardKeeper(shards, new)
+    if not hasattr(shards, "shards"):
+        raise ValueError(
+            'engine="cuda" keeps all rows on the GPU of this machine; these rows are '
+            'on a Dask cluster. With Dask collections use engine="numpy" or "numba".'
+        )
+    return TorchKeeper(shards, DEVICE, new)
 
 
 def _new_rows(rows, imitated, numbers):

@@ -1,0 +1,197 @@
+"""All rows on one device: the visits of `list_kernels` by PyTorch.
+
+Codes lie there feature by feature, targets and weights beside them; packed lists go
+there and sums come back. These are of whole numbers, which a GPU may add in any order,
+so they are those of the CPU to the last bit.
+"""
+
+import numpy as np
+
+from defragtrees._optional import require
+from defragtrees.refine.list_kernels import BOXES_A_WORD
+from defragtrees.refine.row_numbers import TARGET_BITS
+
+__all__ = ["TorchKeeper"]
+
+# Of one sum; a GPU adds fastest where few rows meet. On a CPU one is enough.
+N_COPIES = 64
+
+
+class TorchKeeper:
+    """Answers for the rows of shards of whole numbers, which are copied to a device.
+
+    Parameters
+    ----------
+    shards : LocalShards
+    device : str
+    new : Shard, optional
+        Of rows that were drawn beside those of the data.
+    """
+
+    def __init__(self, shards, device="cuda", new=None):
+        torch = require("torch", 'engine="cuda"')
+        self.torch, self.device = torch, torch.device(device)
+        self.n_copies = N_COPIES if self.device.type == "cuda" else 1
+        parts = [*shards.shards, *([] if new is None else [new])]
+        n_rows = sum(map(len, parts))
+        first = parts[0]
+        kind = torch.uint8 if first.codes.dtype == np.uint8 else torch.int16
+        if first.codes.dtype == np.uint32:
+            kind = torch.int32
+        n_features, n_outputs = first.codes.shape[1], first.targets["target"].shape[1]
+        self.codes = self._empty((n_features, n_rows), kind)
+        self.target = self._empty((n_outputs, n_rows), torch.int64)
+        has_classes = len(first.targets["classes"]) > 0
+        self.classes = self._empty(n_rows, torch.int64) if has_classes else None
+        self.weight = None
+        if any(part.weight is not None for part in parts):
+            self.weight = self._empty(n_rows, torch.float64)
+        begin = 0
+        for part in parts:
+            self._load(part, slice(begin, begin + len(part)))
+            begin += len(part)
+        self.copy = torch.arange(n_rows, device=self.device) % self.n_copies
+
+    def _empty(self, shape, kind):
+        return self.torch.empty(shape, dtype=kind, device=self.device)
+
+    def _there(self, array):
+        array = np.ascontiguousarray(array)
+        if array.dtype in (np.uint16, np.uint32):
+            array = array.view(np.int16 if array.dtype == np.uint16 else np.int32)
+        return self.torch.from_numpy(array).to(self.device)
+
+    def _load(self, part, rows):
+        self.codes[:, rows] = self._there(part.codes).T
+        self.target[:, rows] = self._there(part.targets["target"]).T.long()
+        if self.classes is not None:
+            self.classes[rows] = self._there(part.targets["classes"]).long()
+        if self.weight is not None:
+            self.weight[rows] = self._there(part.sample_weight)
+
+    def _code(self, j):
+        """The codes of a feature as places; two bytes of them have no sign."""
+        code = self.codes[j].long()
+        return code & 0xFFFF if self.codes.dtype == self.torch.int16 else code
+
+    def square(self):
+        """The sum of squared targets, by weight."""
+        total = (self.target.double() / 2**TARGET_BITS).square().sum(dim=0)
+        weighted = total if self.weight is None else total * self.weight
+        return float(weighted.sum())
+
+    def counts(self, lists, n_classes, bits):
+        """The counts of each PackedList, one after the other in one array."""
+        torch = self.torch
+        units = torch.full((), 1 << bits, dtype=torch.int64, device=self.device)
+        units = units.expand(self.codes.shape[1])
+        if self.weight is not None:
+            units = torch.round(self.weight * (1 << bits)).long()
+        columns = [units, *(units * one for one in self.target)]
+        found = []
+        for own in lists:
+            held = [~word for word in self._looked_up(own)[0]]
+            rule = self._first_box(held, own.n_boxes)
+            sums = [self._added(rule, one, own.n_rules) for one in columns]
+            if n_classes:
+                place = rule * n_classes + self.classes
+                by_class = self._added(place, units, own.n_rules * n_classes)
+                sums += by_class.reshape(own.n_rules, n_classes).T
+            found.append(torch.stack(sums, dim=1).ravel())
+        return torch.cat(found).cpu().numpy()
+
+    def gains(self, lists, columns, places):
+        """The gains of each PackedList, likewise; see `plain_list_gains`."""
+        parts = [self._gains(own, columns, places).ravel() for own in lists]
+        return self.torch.cat(parts).cpu().numpy()
+
+    def _gains(self, own, columns, places):
+        n_boxes, n_places = own.n_boxes, int(places[-1])
+        sums = self._empty((n_boxes + 1, n_places), self.torch.int64).zero_()
+        once, twice, looked = self._looked_up(own, keeps=True)
+        held = [~word for word in once]
+        taker = self._first_box(held, n_boxes)
+        after = self._after(held, taker, n_boxes)
+        gain = self._row_gains(own, taker.clamp(max=n_boxes - 1), after)
+        for j, start, end in zip(columns, places, places[1:], strict=False):
+            width = int(end - start)
+            place = taker * width + self._code(int(j))
+            found = self._added(place, gain, (n_boxes + 1) * width)
+            sums[:, start:end] += found.reshape(n_boxes + 1, width)
+        starts = dict(zip(columns.tolist(), places.tolist(), strict=False))
+        for k in range(n_boxes):
+            word, bit = divmod(k, BOXES_A_WORD)
+            is_near = (once[word] >> bit & 1) & ~(twice[word] >> bit) & 1
+            near = self.torch.nonzero((is_near == 1) & (taker > k)).ravel()
+            boxes = self.torch.full_like(near, k)
+            gain = self._row_gains(own, boxes, taker[near], near)
+            for j, words in zip(own.used.tolist(), looked[word], strict=True):
+                only = (words[near] >> bit & 1) == 1
+                place = self._code(j)[near[only]]
+                width = int(place.max()) + 1 if len(place) else 0
+                start = starts[j]
+                found = self._added(place, gain[only], width, near[only])
+                sums[k, start : start + width] += found
+        return sums[:n_boxes]
+
+    def _looked_up(self, own, keeps=False):
+        """Words of the boxes that reject a row once, twice, and by each feature."""
+        rejects = self._there(own.rejects)
+        once, twice, looked = [], [], []
+        for word in rejects:
+            n_rows = self.codes.shape[1]
+            first, second = (
+                self._empty(n_rows, self.torch.int64).zero_() for _ in range(2)
+            )
+            kept = []
+            for j, start in zip(own.used.tolist(), own.starts.tolist(), strict=True):
+                more = word[self._code(j) + start]
+                second |= first & more
+                first |= more
+                if keeps:
+                    kept.append(more)
+            once.append(first)
+            twice.append(second)
+            looked.append(kept)
+        return (once, twice, looked) if keeps else (once, twice)
+
+    def _first_box(self, held, n_boxes):
+        """The first box whose bit is set; their number where there is none."""
+        answering = self._empty(self.codes.shape[1], self.torch.int64).fill_(n_boxes)
+        for k in range(n_boxes - 1, -1, -1):
+            word, bit = divmod(k, BOXES_A_WORD)
+            answering.masked_fill_((held[word] >> bit & 1) == 1, k)
+        return answering
+
+    def _after(self, held, taker, n_boxes):
+        """The first box after the one that takes a row."""
+        after = self.torch.full_like(taker, n_boxes)
+        for k in range(n_boxes - 1, 0, -1):
+            word, bit = divmod(k, BOXES_A_WORD)
+            after.masked_fill_(((held[word] >> bit & 1) == 1) & (taker < k), k)
+        return after
+
+    def _row_gains(self, own, boxes, after, rows=None):
+        """What it gains if boxes take rows from the rules after."""
+
+        def at(array):
+            return array if rows is None else array[..., rows]
+
+        place = boxes * own.n_rules + after
+        level = self._there(own.level)
+        n_kinds = level.shape[2]
+        kind = place if n_kinds == 1 else place * n_kinds + at(self.classes)
+        gain = level.ravel()[kind]
+        slope = self._there(own.slope).flatten(0, 1)
+        for c, one in enumerate(self.target):
+            gain = gain + slope[:, c][place] * at(one)
+        if self.weight is not None:
+            gain = self.torch.round(at(self.weight) * gain).long()
+        return gain
+
+    def _added(self, place, values, n_places, rows=None):
+        """Sums of whole numbers by place; each copy of a sum takes some of the rows."""
+        copy = self.copy if rows is None else self.copy[rows]
+        sums = self._empty(n_places * self.n_copies, self.torch.int64).zero_()
+        sums.scatter_add_(0, place * self.n_copies + copy, values.contiguous())
+        return sums.reshape(n_places, self.n_copies).sum(dim=1)

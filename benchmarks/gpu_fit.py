@@ -1,24 +1,28 @@
-"""A whole fit on a GPU: all restarts side by side on all rows.
+"""Whole fits on a GPU: by default settings, and of the mixture with all restarts.
 
-    python -m benchmarks.gpu_fit [--rows 11000000] [--restarts 20]
+    python -m benchmarks.gpu_fit [--rows 11000000] [--restarts 20] [--only default]
 
-The rows are those of `benchmarks.scale`, in memory as float32. No restart is given up
-early. The seconds of the whole `fit` are given, and what it spent them on. Then the
-bundled data sets are fitted on the GPU, in float64 and in float32, and on the CPU, and
-the rules are compared.
+The rows are those of `benchmarks.scale`, in memory as float32. The default fit searches
+a sample and ends on all rows; its seconds are given by part, and the same fit with
+`engine="auto"` on fewer rows must give the same rules. Of the mixture no restart is
+given up early. Then the bundled data sets are fitted on the GPU, in float64 and in
+float32, and on the CPU, and the rules are compared.
 """
 
 import argparse
 import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from benchmarks.scale_data import BLOCK_ROWS, ensemble, make_block
 from defragtrees import DefragClassifier, DefragRegressor, datasets
+from defragtrees.methods import all_rows, base, refining
 from defragtrees.mixture.engines import on_torch
+from defragtrees.rows.store import RowStore
 
 N_FEATURES = 28
 
@@ -35,6 +39,57 @@ def make_rows(n_rows):
     with ThreadPoolExecutor() as pool:
         list(pool.map(fill, starts))
     return X
+
+
+@contextmanager
+def timed(places):
+    """Seconds by part while functions, each an attribute of an owner, run."""
+    spent = {}
+    originals = [(owner, name, getattr(owner, name)) for owner, name, _ in places]
+
+    def watched(function, part):
+        def run(*arguments, **settings):
+            begin = time.perf_counter()
+            try:
+                return function(*arguments, **settings)
+            finally:
+                lasted = time.perf_counter() - begin
+                spent[part] = spent.get(part, 0.0) + lasted
+
+        return run
+
+    for (owner, name, function), (_, _, part) in zip(originals, places, strict=True):
+        setattr(owner, name, watched(function, part))
+    try:
+        yield spent
+    finally:
+        for owner, name, function in originals:
+            setattr(owner, name, function)
+
+
+def default_fit(n_rows, engine="cuda"):
+    """Fit by default settings; the seconds it took, by part, and its rules."""
+    X, model = make_rows(n_rows), ensemble(N_FEATURES, 100)
+    simple = DefragClassifier(model, engine=engine, n_jobs=-1, random_state=0)
+    places = [
+        (base, "read_rows", "coding rows, asking the ensemble"),
+        (refining, "_searched", "search on the sample"),
+        (refining, "polish", "polish on the sample"),
+        (refining, "_judged", "how long the list should be, by all rows"),
+        (refining, "AllRowsSearch", "rows as whole numbers, to the GPU"),
+        (all_rows, "polish_all_rows", "polish on all rows"),
+        (refining, "_refined", "shorter lists by all rows, as rules"),
+        (RowStore, "recount", "counts of the rules"),
+        (RowStore, "evaluate", "measures of the rules"),
+    ]
+    with timed(places) as spent:
+        begin = time.perf_counter()
+        simple.fit(X)
+        total = time.perf_counter() - begin
+    print(f"default fit of {n_rows:,} rows, engine {engine}: {total:.1f} s")
+    for part, lasted in {**spent, "other": total - sum(spent.values())}.items():
+        print(f"  {part:<42} {lasted:6.2f} s", flush=True)
+    return simple
 
 
 def whole_fit(n_rows, n_restarts):
@@ -108,8 +163,17 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=11_000_000)
     parser.add_argument("--restarts", type=int, default=20)
+    parser.add_argument("--only", choices=("default", "mixture"))
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
+    if arguments.only != "mixture":
+        few = min(arguments.rows, 1_000_000)
+        pair = [default_fit(few, engine) for engine in ("cuda", "auto")]
+        agree = pair[0].rules_ == pair[1].rules_ and pair[0].path_ == pair[1].path_
+        print(f"same rules and path from both: {agree}")
+        print(default_fit(arguments.rows).summary())
+    if arguments.only == "default":
+        return
     same_rules()
     for n_restarts in (2, arguments.restarts):
         whole_fit(arguments.rows if n_restarts > 2 else 500_000, n_restarts)

@@ -111,5 +111,14 @@ class Upstairs:
         -------
         Check
             True if something has moved; prints as a table.
+
+        Examples
+        --------
+        >>> from defragtrees import DistilledTreeClassifier
+        >>> X, y = [[float(k)] for k in range(40)], ["no"] * 20 + ["yes"] * 20
+        >>> tree = DistilledTreeClassifier(max_rules=2, random_state=0)
+        >>> rules = tree.fit(X, y).rules_
+        >>> bool(rules.check(X, y)), bool(rules.check([[35.0]] * 40))
+        (False, True)
         """
         return _call("check", self, X, y, ensemble=ensemble, level=level)

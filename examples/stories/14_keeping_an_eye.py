@@ -1,0 +1,65 @@
+"""
+Keeping an eye on rules in use
+==============================
+
+Rules were made from the customers of the past. Are those of today still like them,
+and is what the rules tell still true? ``check`` tests both, and raises few false
+alarms however many columns there are.
+"""
+
+import numpy as np
+from sklearn.compose import make_column_selector, make_column_transformer
+from sklearn.ensemble import HistGradientBoostingClassifier
+from sklearn.impute import SimpleImputer
+from sklearn.model_selection import train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
+
+from defragtrees import plots, simplify
+from defragtrees.datasets import load_table
+
+X, y = load_table("credit")
+X, X_new, y, y_new = train_test_split(X, y, random_state=0, stratify=y)
+words = make_column_selector(dtype_exclude="number")
+numbers = make_column_selector(dtype_include="number")
+steps = make_column_transformer(
+    (OneHotEncoder(handle_unknown="ignore"), words),
+    (SimpleImputer(strategy="median"), numbers),
+)
+model = make_pipeline(steps, HistGradientBoostingClassifier(random_state=0)).fit(X, y)
+rules = simplify(model, X, y, max_rules=5, max_conditions=2, random_state=0).rules_
+print(rules)
+
+# %%
+# A quiet month
+# -------------
+#
+# Applications drawn like those of the past. Nothing has moved.
+print(rules.check(X_new, y_new))
+
+# %%
+# A month in which something happened
+# -----------------------------------
+#
+# The same applications, but incomes fell by a quarter. And of those who earn least, more
+# do not pay back.
+moved = X_new.assign(income=(X_new["income"] * 0.75).round())
+rng = np.random.default_rng(0)
+is_hit = (moved["income"] < 90) & (rng.random(len(moved)) < 0.3)
+y_moved = y_new.where(~is_hit, "unpaid")
+found = rules.check(moved, y_moved)
+print(found)
+
+# %%
+# The answer can be used as such: in a job that runs every night, for example.
+if found:
+    print("Somebody should look at it.")
+
+# %%
+# Where the rules no longer keep their word:
+plots.calibration(rules, moved, y_moved)
+
+# %%
+# The conditions may still be good when the rates are not: the same rules, counted on
+# the new rows.
+print(rules.refit(moved, y_moved))

@@ -41,8 +41,8 @@ print(rules.check(X_new, y_new))
 # A month in which something happened
 # -----------------------------------
 #
-# The same applications, but incomes fell by a quarter. And of those who earn least, more
-# do not pay back.
+# The same applications, but incomes fell by a quarter. And of those who earn least,
+# more do not pay back.
 moved = X_new.assign(income=(X_new["income"] * 0.75).round())
 rng = np.random.default_rng(0)
 is_hit = (moved["income"] < 90) & (rng.random(len(moved)) < 0.3)

@@ -31,6 +31,7 @@ function edited(rules, change) {
   return {
     ...current, rules: made.slice(0, -1), default: made[made.length - 1],
     decision: current.decision === "partition" ? "first" : current.decision,
+    ...(current.training ? { training: { ...current.training, error: null } } : {}),
     interval_scores: null, edits: [...(current.edits || []), change],
   };
 }

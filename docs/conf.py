@@ -68,6 +68,7 @@ html_static_path = ["_static"]
 html_css_files = ["site.css"]
 html_js_files = ["tables.js"]
 html_show_sourcelink = False
+html_sidebars = {"index": [], "start": []}  # they have no pages below them
 html_theme_options = {
     "show_toc_level": 2,
     "navigation_depth": 2,

@@ -95,3 +95,18 @@ def test_every_story_has_a_title_a_beginning_and_titles_for_its_parts(path):
     assert set(line) == {"="}
     assert len(line) == len(title)
     assert len(" ".join(rest)) > 80
+
+
+def test_tables_hold_the_kept_results_and_escape_what_they_hold():
+    pytest.importorskip("sphinx", reason="it builds the site")
+    tables = load(DOCS / "_ext" / "result_tables.py")
+    means = tables.read_quality()
+    assert {"defragtrees", "tree on y", "ensemble"} <= {*means.method}
+    ten = means[(means.data == "adult") & (means.budget == 10)]
+    assert (ten.n_rules <= 10).all()
+    assert ten.auc.between(0.5, 1.0).all()
+    # At 10 leaves there are at least 9 splits, and as many questions on the ways down.
+    assert (ten[ten.method == "tree on y"].in_all > 9).all()
+    html = tables.as_table(["a<b"], [["<script>"]], "c&d", ("a<b",))
+    assert "<script>" not in html
+    assert "a&lt;b" in html

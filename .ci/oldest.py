@@ -8,7 +8,17 @@ import tomllib
 from pathlib import Path
 
 # `test` holds tools too; what checks and draws the rest need not be old.
-TOOLS = ("build", "hatchling", "mypy", "playwright", "pytest", "pytest-xdist", "ruff")
+TOOLS = (
+    "build",
+    "hatchling",
+    "ipykernel",
+    "mypy",
+    "nbclient",
+    "playwright",
+    "pytest",
+    "pytest-xdist",
+    "ruff",
+)
 BOUND = re.compile(r"([A-Za-z0-9_-]+)(?:\[[^\]]*\])?\s*>=\s*([0-9.]+)")
 
 

@@ -21,8 +21,10 @@ RUN = [
 # What each page needs besides what all tests need.
 NEEDED = {
     "command-line": ("click", "xgboost"),
+    "elsewhere": ("onnxruntime", "skops"),
     "exports": ("onnx",),
     "large-data": ("dask.dataframe", "pyarrow"),
+    "mlflow": ("mlflow",),
     "rivals": ("pystreed",),
 }
 

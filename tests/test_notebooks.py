@@ -1,0 +1,42 @@
+"""The notebooks run from the first cell to the last, and give what they keep."""
+
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parents[1] / "examples" / "notebooks"
+NOTEBOOKS = sorted(FOLDER.glob("*.ipynb"))
+
+
+def texts_of(notebook):
+    """What each cell of code prints or answers, as text; pictures by their name."""
+    for cell in notebook.cells:
+        if cell.cell_type == "code":
+            yield [
+                output.get("text") or output["data"]["text/plain"]
+                for output in cell.outputs
+            ]
+
+
+@pytest.mark.printed
+@pytest.mark.parametrize("path", NOTEBOOKS, ids=lambda path: path.stem)
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")
+def test_the_notebook_gives_what_it_keeps(path, tmp_path, monkeypatch):
+    for name in ("nbclient", "ipykernel", "matplotlib", "onnxruntime", "skops"):
+        pytest.importorskip(name, reason="notebooks are run with it")
+    import nbformat
+    from nbclient import NotebookClient
+
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
+    kept = nbformat.read(path, as_version=4)
+    expected = list(texts_of(kept))
+    assert sum(map(len, expected)) > 5
+    resources = {"metadata": {"path": str(tmp_path)}}
+    NotebookClient(kept, timeout=300, resources=resources).execute()
+    assert list(texts_of(kept)) == expected
+
+
+def test_there_are_two_notebooks_and_no_kept_error():
+    assert len(NOTEBOOKS) >= 2
+    for path in NOTEBOOKS:
+        assert '"output_type": "error"' not in path.read_text(encoding="utf-8")

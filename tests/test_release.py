@@ -45,6 +45,19 @@ def test_the_version_is_the_same_everywhere():
     assert re.search(r"^## ([\d.]+)", changelog, re.M)[1] == version
 
 
+def test_the_page_for_assistants_names_everything_public():
+    page = (ROOT / "docs" / "assistants.md").read_text(encoding="utf-8")
+    names = [*defragtrees.metrics.__all__, *defragtrees.plots.__all__]
+    names += [name for name in defragtrees.__all__ if name[0].islower()]
+    estimators = [n for n in defragtrees.__all__ if n.endswith("Classifier")]
+    missing = [n for n in (*names, *estimators) if not re.search(rf"`{n}\b", page)]
+    assert missing == []
+    index = (ROOT / "llms.txt").read_text(encoding="utf-8")
+    links = re.findall(r"\]\((.+?)\)", index)
+    assert len(links) > 15
+    assert [link for link in links if not (ROOT / link).exists()] == []
+
+
 def test_the_recipe_has_the_bounds_of_the_project():
     project = PROJECT["project"]
     extras = project["optional-dependencies"].values()

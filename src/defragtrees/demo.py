@@ -42,7 +42,8 @@ def main(arguments=None):
             _named(X_test, energy.feature_names),
             y_test,
             title="Heating load of buildings: a random forest in a few rules",
-            command=f"python -m defragtrees.demo --report {options.report}",
+            target_name="heating load",
+            command=f"defragtrees demo --report {options.report}",
         )
         say(f"\nThe report is in {path}.\n")
     return simple

@@ -237,6 +237,7 @@ def test_reproduce_passes_on_what_it_is_told(call, tmp_path, monkeypatch):
     given.pop("progress")
     assert given == {
         "quick": True,
+        "draws": None,
         "only": ("table1", "table2"),
         "datasets": None,
         "data_home": tmp_path,

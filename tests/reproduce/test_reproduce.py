@@ -109,6 +109,15 @@ def test_only_what_an_item_needs_is_planned():
     assert cost(*every[0][::2]) > cost(*every[-1][::2])
 
 
+def test_as_many_draws_are_planned_as_are_wanted(tmp_path):
+    page = reproduce(tmp_path, draws=3, only=["table1"], datasets=["energy"], n_jobs=1)
+    names = sorted(path.name for path in (tmp_path / "parts").iterdir())
+    assert names == [f"energy-{seed}-ensemble.json" for seed in range(3)]
+    text = page.read_text(encoding="utf-8")
+    assert "Command: defragtrees reproduce --draws 3" in text
+    assert "3 realisations" in text
+
+
 @pytest.mark.parametrize(
     ("settings", "message"),
     [

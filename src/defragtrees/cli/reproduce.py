@@ -7,6 +7,7 @@ import click
 from defragtrees.cli._command import NAMES, Command
 from defragtrees.cli._output import say
 from defragtrees.cli._progress import progress_kind
+from defragtrees.reproduce import paper
 from defragtrees.reproduce.runner import ITEMS, reproduce
 
 __all__ = ["command"]
@@ -16,6 +17,12 @@ EXAMPLE = "defragtrees reproduce --quick --only table1,figure_regions --out resu
 
 @click.command("reproduce", cls=Command, example=EXAMPLE)
 @click.option("--quick", is_flag=True, help="Two realisations in place of ten.")
+@click.option(
+    "--draws",
+    type=click.IntRange(min=1, max=paper.N_REALISATIONS),
+    metavar="N",
+    help="So many realisations of each set. [default: 10]",
+)
 @click.option(
     "--only",
     type=NAMES,
@@ -38,7 +45,7 @@ EXAMPLE = "defragtrees reproduce --quick --only table1,figure_regions --out resu
 @click.option(
     "--jobs", type=int, default=-1, metavar="N", help="Processes. [default: all cores]"
 )
-def command(quick, only, datasets, data_home, out, jobs):
+def command(quick, draws, only, datasets, data_home, out, jobs):
     """Run the experiments of the paper and put its numbers beside ours.
 
     Results are kept as they come: a run that was stopped goes on where it was.
@@ -46,6 +53,7 @@ def command(quick, only, datasets, data_home, out, jobs):
     page = reproduce(
         out,
         quick=quick,
+        draws=draws,
         only=only,
         datasets=datasets,
         data_home=data_home,

@@ -102,6 +102,7 @@ def reproduce(
     folder,
     *,
     quick=False,
+    draws=None,
     only=None,
     datasets=None,
     data_home=None,
@@ -118,6 +119,8 @@ def reproduce(
         Where everything goes; made if it is not there.
     quick : bool, default=False
         Two realisations in place of ten.
+    draws : int, optional
+        So many realisations, whatever `quick`; the kept ones are used again.
     only : sequence of str, optional
         Keys of ITEMS; all by default.
     datasets : sequence of str, optional
@@ -135,7 +138,8 @@ def reproduce(
         Of the page.
     """
     require("matplotlib", "The figures").use("Agg")
-    plan = _plan(quick, only, datasets)
+    n_default = QUICK_REALISATIONS if quick else paper.N_REALISATIONS
+    plan = _plan(n_default if draws is None else int(draws), only, datasets)
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     store = Store(folder / "parts", SETTINGS)
@@ -151,14 +155,14 @@ def reproduce(
         item = ITEMS[name].build(results)
         write_item(item, folder)
         items.append(item)
-    page = write_page(items, folder, _facts(plan, quick))
+    page = write_page(items, folder, _facts(plan))
     for item in items:
         for figure in item.figures.values():
             require("matplotlib.pyplot", "The figures").close(figure)
     return page
 
 
-def _plan(quick, only, datasets):
+def _plan(n_seeds, only, datasets):
     items = tuple(ITEMS) if not only else tuple(only)
     unknown = [name for name in items if name not in ITEMS]
     if unknown:
@@ -169,7 +173,6 @@ def _plan(quick, only, datasets):
         raise ValueError(
             f"datasets must be among {tuple(paper.DATASETS)}; got {unknown[0]!r}."
         )
-    n_seeds = QUICK_REALISATIONS if quick else paper.N_REALISATIONS
     return Plan(items, sets, tuple(range(n_seeds)))
 
 
@@ -184,12 +187,12 @@ def _run_cell(store, dataset, seed, parts, data_home):
     return cost(dataset, parts)
 
 
-def _facts(plan, quick):
+def _facts(plan):
     packages = ("numpy", "scipy", "scikit-learn", "matplotlib")
     versions = ", ".join(f"{name} {version(name)}" for name in packages)
     versions = f"defragtrees {__version__}, {versions}"
     return [
-        f"Command: defragtrees reproduce{' --quick' if quick else ''}",
+        f"Command: defragtrees reproduce --draws {len(plan.seeds)}",
         f"{len(plan.seeds)} realisations; {paper.N_TREES} trees, K up to "
         f"{paper.MOST_COMPONENTS}, {paper.N_RESTARTS} restarts; forests by out-of-bag "
         "error over the paper's grid, with scikit-learn in place of R.",

@@ -9,6 +9,7 @@ EXTRAS = {
     "click": "cli",
     "distributed": "dask",
     "matplotlib": "plot",
+    "openpyxl": "excel",
     "plotly": "report",
     "pyarrow": "parquet",
     "pycontree": "optimal",

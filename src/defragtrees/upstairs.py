@@ -15,6 +15,8 @@ CALLED = {
     "refit": "defragtrees.rows.refitting",
     "improve": "defragtrees.methods.improving",
     "check": "defragtrees.watching",
+    "export": "defragtrees.export",
+    "to_frame": "defragtrees.export",
 }
 
 
@@ -122,3 +124,27 @@ class Upstairs:
         (False, True)
         """
         return _call("check", self, X, y, ensemble=ensemble, level=level)
+
+    def to_frame(self) -> Any:
+        """The rules as a data frame of pandas, one row for each.
+
+        Returns
+        -------
+        pandas.DataFrame
+            With what a rule asks and answers, its rows and rates, and the interval of
+            each rate; a column in which nobody measured anything is left out.
+        """
+        return _call("to_frame", self)
+
+    def export(self, format: str, path: Any = None, **options: Any) -> Any:
+        """The rules in another format; with a path, written to a file as well.
+
+        Parameters
+        ----------
+        format : str
+            See `defragtrees.export.export`.
+        path : path, optional
+        **options
+            Of the format.
+        """
+        return _call("export", self, format, path, **options)

@@ -16,12 +16,15 @@ RULES = RuleSet((), Rule((), 2.0), ("größe",), "regression")
 
 def test_the_formats_are_the_promised_ones():
     assert sorted(FORMATS) == [
+        "csv",
+        "excel",
         "html",
         "json",
         "latex",
         "markdown",
         "onnx",
         "pmml",
+        "prompt",
         "python",
         "sklearn",
         "sql",
@@ -30,7 +33,8 @@ def test_the_formats_are_the_promised_ones():
 
 
 @pytest.mark.parametrize(
-    "format", ["html", "json", "latex", "markdown", "python", "sql", "text"]
+    "format",
+    ["csv", "html", "json", "latex", "markdown", "prompt", "python", "sql", "text"],
 )
 def test_a_file_holds_what_is_returned(tmp_path, format):
     path = tmp_path / "rules"
@@ -76,7 +80,7 @@ def test_a_missing_folder_is_named(tmp_path):
 
 
 def test_wrong_calls_are_refused_in_a_sentence(tmp_path):
-    with pytest.raises(ValueError, match="format must be one of html, json"):
+    with pytest.raises(ValueError, match="format must be one of csv, excel, html"):
         export(RULES, "pdf")
     with pytest.raises(TypeError, match="A RuleSet is needed; got dict"):
         export({}, "text")

@@ -12,11 +12,10 @@ import sys
 import click
 
 from defragtrees import render
+from defragtrees.export.to_csv import guarded
 from defragtrees.files import atomic_file
 
 __all__ = ["cell_writer", "exact_option", "guarded", "open_output"]
-
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 exact_option = click.option(
     "--exact",
@@ -24,27 +23,6 @@ exact_option = click.option(
     help="Write CSV cells that begin like a formula of a spreadsheet as they are. "
     "[default: with an apostrophe before them]",
 )
-
-
-def guarded(cell):
-    """A cell that no spreadsheet takes for a formula.
-
-    Examples
-    --------
-    >>> guarded("=1+1"), guarded("-5"), guarded("Kiel"), guarded(-5)
-    ("'=1+1", '-5', 'Kiel', -5)
-    """
-    if not isinstance(cell, str) or not cell.startswith(FORMULA) or _is_number(cell):
-        return cell
-    return f"'{cell}"
-
-
-def _is_number(text):
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return text.isprintable()
 
 
 def cell_writer(file, is_exact):

@@ -13,8 +13,7 @@ __all__ = ["command"]
 EXAMPLE = """\
 defragtrees export rules.json --format sql --dialect mysql --out rules.sql
 """
-# Databases that keep to the standard in all that the rules need.
-ANSI = ("duckdb", "postgres", "postgresql")
+OTHER_NAMES = {"postgresql": "postgres"}
 
 
 @click.command("export", cls=Command, example=EXAMPLE)
@@ -30,8 +29,14 @@ ANSI = ("duckdb", "postgres", "postgresql")
 )
 @click.option(
     "--dialect",
-    help="Of --format sql: ansi (also for postgres and duckdb), mysql, sqlite or "
-    "sqlserver.",
+    help="Of --format sql: ansi, bigquery, duckdb, mysql, postgres, snowflake, sqlite "
+    "or sqlserver.",
+)
+@click.option(
+    "--assume-no-nan",
+    is_flag=True,
+    default=None,
+    help="Of --format sql: no tests for NaN; a missing value always is NULL.",
 )
 @click.option("--table", help="Of --format sql: a whole SELECT from this table.")
 @click.option(
@@ -42,20 +47,22 @@ ANSI = ("duckdb", "postgres", "postgresql")
 )
 @label_options
 @output_option("The file to write. [default: the screen]")
-def command(rules, form, dialect, table, probabilities, labels, out):
+def command(rules, form, dialect, assume_no_nan, table, probabilities, labels, out):
     """Write saved rules as SQL, Python, ONNX and others.
 
     RULES is a file that simplify --out wrote.
     """
     check_outputs({"--out": out}, (rules,))
     given = {
-        "dialect": "ansi" if dialect in ANSI else dialect,
+        "dialect": OTHER_NAMES.get(dialect, dialect),
+        "assume_no_nan": assume_no_nan,
         "table": table,
         "probabilities": probabilities,
     }
     options = {name: value for name, value in given.items() if value is not None}
     if options and form != "sql":
-        raise click.UsageError(f"--{next(iter(options))} is for --format sql only.")
+        option = next(iter(options)).replace("_", "-")
+        raise click.UsageError(f"--{option} is for --format sql only.")
     if out is None and hasattr(find_format(form), "to_bytes"):
         raise click.UsageError(f"--format {form} is no text; name a file with --out.")
     if probabilities and table is None:

@@ -10,19 +10,23 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any, Literal, overload
 
+from defragtrees.export.table import to_frame
 from defragtrees.export.to_json import schema
 from defragtrees.files import write_atomic
 from defragtrees.rules import RuleSet
 
-__all__ = ["FORMATS", "export", "find_format", "schema"]
+__all__ = ["FORMATS", "export", "find_format", "schema", "to_frame"]
 
 FORMATS = {
+    "csv": "defragtrees.export.to_csv",
+    "excel": "defragtrees.export.to_excel",
     "html": "defragtrees.export.to_html",
     "json": "defragtrees.export.to_json",
     "latex": "defragtrees.export.to_latex",
     "markdown": "defragtrees.export.to_markdown",
     "onnx": "defragtrees.export.to_onnx",
     "pmml": "defragtrees.export.to_pmml",
+    "prompt": "defragtrees.export.to_prompt",
     "python": "defragtrees.export.to_python",
     "sklearn": "defragtrees.export.to_tree",
     "sql": "defragtrees.export.to_sql",
@@ -32,7 +36,16 @@ FORMATS = {
 
 # What is text in every engine; others are objects of their libraries.
 TextFormat = Literal[
-    "html", "json", "latex", "markdown", "pmml", "python", "sql", "text"
+    "csv",
+    "html",
+    "json",
+    "latex",
+    "markdown",
+    "pmml",
+    "prompt",
+    "python",
+    "sql",
+    "text",
 ]
 
 
@@ -62,8 +75,8 @@ def export(
     ----------
     rules : RuleSet
     format : str
-        "html", "json", "latex", "markdown", "onnx", "pmml", "python", "sklearn", "sql"
-        or "text".
+        "csv", "excel", "html", "json", "latex", "markdown", "onnx", "pmml", "prompt",
+        "python", "sklearn", "sql" or "text".
     path : path, optional
         The file appears when it is complete; one that is there already is replaced
         then. Not for "sklearn", which is no file.
@@ -72,7 +85,7 @@ def export(
 
     Returns
     -------
-    str, an onnx.ModelProto, or a fitted tree of scikit-learn
+    str, an onnx.ModelProto, an openpyxl.Workbook, or a fitted tree of scikit-learn
 
     Examples
     --------

@@ -2,12 +2,10 @@
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 
 __all__ = ["DIALECTS", "Dialect"]
-
-LARGEST = 1.7976931348623157e308  # the largest double
 
 
 def decimal(value):
@@ -56,31 +54,44 @@ class Dialect:
     ----------
     opening, closing : str
         Around a name; the closing one is doubled inside.
-    has_nan : bool
-        Whether a column may hold NaN, which is no number here. Engines that have it
-        place it above all numbers, or let no comparison with it hold.
+    is_number : str
+        The test that a column, {0} here, holds no NaN, which is no number; empty where
+        no column can hold one. Engines that have NaN place it above all numbers, or let
+        no comparison with it hold.
+    is_nan_false : bool
+        Whether no comparison with NaN holds.
     number : callable
     text_prefix : str
         Before a text.
     has_backslash : bool
         Whether a backslash in a text has to be doubled.
+    escapes_quotes : bool
+        Whether a quote is escaped by a backslash, and not doubled.
     truth : tuple of str
         False and true.
     """
 
     opening: str
     closing: str
-    has_nan: bool
+    is_number: str = ""
     number: Callable[[float], str] = decimal
     text_prefix: str = ""
     has_backslash: bool = False
     truth: tuple[str, str] = ("FALSE", "TRUE")
+    is_nan_false: bool = False
+    escapes_quotes: bool = False
+
+    def without_nan(self):
+        """The same where no column holds NaN."""
+        return replace(self, is_number="")
 
     def name(self, name):
         """A quoted name."""
         if not name or "\0" in name:
             raise ValueError(f"A name in SQL must not be empty; got {name!r}.")
         inside = name.replace(self.closing, 2 * self.closing)
+        if self.escapes_quotes:
+            inside = _escaped(name, self.closing)
         return f"{self.opening}{inside}{self.closing}"
 
     def literal(self, value):
@@ -100,6 +111,8 @@ class Dialect:
             raise ValueError(
                 f"A text in SQL must not hold the character NUL; got {value!r}."
             )
+        if self.escapes_quotes:
+            return f"'{_escaped(value, chr(39))}'"
         inside = value.replace("'", "''")
         if self.has_backslash:
             inside = inside.replace("\\", "\\\\")
@@ -108,10 +121,8 @@ class Dialect:
     def condition(self, test, kind):
         """The test of a column that holds such values, to be put beside others."""
         name = self.name(test.name)
-        may_be_nan = self.has_nan and kind == "number"
-        # NaN is at most no number, in engines that put it above all numbers and in
-        # those that let no comparison hold.
-        is_number = f"{name} <= {decimal(LARGEST)}"
+        may_be_nan = bool(self.is_number) and kind == "number"
+        is_number = self.is_number.replace("{0}", name)
         is_missing = f"{name} IS NULL"
         if may_be_nan:
             is_missing += f" OR NOT ({is_number})"
@@ -129,6 +140,7 @@ class Dialect:
         if test.missing:
             return f"({text} OR {is_missing})"
         # NaN is above every lower bound and equal to no category.
+        is_open = is_open and not (self.is_nan_false and test.labels is None)
         return f"{text} AND {is_number}" if may_be_nan and is_open else text
 
     def _membership(self, test, name):
@@ -141,11 +153,26 @@ class Dialect:
         )
 
 
+def _escaped(text, mark):
+    """A text in which a backslash escapes the mark, itself and line breaks."""
+    text = text.replace("\\", "\\\\").replace(mark, f"\\{mark}")
+    return text.replace("\n", "\\n").replace("\r", "\\r")
+
+
+# NaN, and infinity, less itself is NaN, which is not 0: in engines that put NaN above
+# all numbers, in those that let no comparison hold, and for columns of any type.
+ANSI = Dialect('"', '"', "{0} - {0} = 0")
 # SQLite takes a name in double quotes that it does not know for a text, and answers;
 # in backticks it is an error.
 DIALECTS = {
-    "ansi": Dialect('"', '"', has_nan=True),
-    "mysql": Dialect("`", "`", has_nan=False, has_backslash=True),
-    "sqlite": Dialect("`", "`", has_nan=False, number=fraction),
-    "sqlserver": Dialect("[", "]", has_nan=False, text_prefix="N", truth=("0", "1")),
+    "ansi": ANSI,
+    "bigquery": Dialect(
+        "`", "`", "NOT IS_NAN({0})", is_nan_false=True, escapes_quotes=True
+    ),
+    "duckdb": replace(ANSI, is_number="NOT isnan({0})"),
+    "mysql": Dialect("`", "`", has_backslash=True),
+    "postgres": ANSI,
+    "snowflake": replace(ANSI, has_backslash=True),
+    "sqlite": Dialect("`", "`", number=fraction),
+    "sqlserver": Dialect("[", "]", text_prefix="N", truth=("0", "1")),
 }

@@ -1,14 +1,21 @@
-"""Whole points as a PMML 4.4 scorecard.
+"""Rules in order as a PMML 4.4 rule set, whole points as a scorecard.
 
-Each rule is a characteristic with its points where it holds and none elsewhere, and the
-base is the initial score. A comparison with a missing value is unknown in PMML, and an
-attribute whose predicate is unknown is passed over: so it does not hold, unless
-`isMissing` is asked too.
+In a scorecard each rule is a characteristic with its points where it holds and none
+elsewhere, and the base is the initial score. A comparison with a missing value is
+unknown in PMML, and what has an unknown predicate is passed over: so it does not hold,
+unless `isMissing` is asked too.
 """
 
 from xml.etree import ElementTree
 
 from defragtrees.export import portable
+from defragtrees.export._pmml import (
+    all_of,
+    data_field,
+    number_text,
+    predicate,
+)
+from defragtrees.export._pmml_rules import add_rule_set
 from defragtrees.rules import RuleSet
 from defragtrees.sentences import combination_text
 
@@ -16,26 +23,22 @@ __all__ = ["export"]
 
 SUFFIX = ".pmml"
 NAMESPACE = "http://www.dmg.org/PMML-4_4"
-OPERATORS = {
-    ">": "greaterThan",
-    ">=": "greaterOrEqual",
-    "<": "lessThan",
-    "<=": "lessOrEqual",
-    "=": "equal",
-}
 
 
-def export(rules: RuleSet, *, name: str = "scorecard") -> str:
-    """A PMML document with a Scorecard, for numbers or two classes.
+def export(rules: RuleSet, *, name: str | None = None) -> str:
+    """A PMML document: a RuleSetModel of rules in order, or a Scorecard of points.
 
-    Its outputs are `score`, the total of points, and `prediction` or, for classes,
-    `probability` of the second.
+    The outputs of a Scorecard are `score`, the total of points, and `prediction` or,
+    for two classes, `probability` of the second. Those of a RuleSetModel are
+    `prediction`, `rule`, the number of the rule that answers, and `confidence`, how
+    likely the answer is.
 
     Parameters
     ----------
     rules : RuleSet
-        With whole points that add up.
-    name : str
+        For classes that the first rule that holds answers; or with whole points that
+        add up, for numbers or two classes.
+    name : str, optional
         Of the model.
 
     Examples
@@ -48,60 +51,54 @@ def export(rules: RuleSet, *, name: str = "scorecard") -> str:
     True
     """
     _check(rules)
+    text = combination_text(rules) or "The first rule that holds answers."
     document = ElementTree.Element("PMML", version="4.4", xmlns=NAMESPACE)
-    header = ElementTree.SubElement(
-        document, "Header", description=combination_text(rules)
-    )
+    header = ElementTree.SubElement(document, "Header", description=text)
     ElementTree.SubElement(header, "Application", name="defragtrees")
     used = portable.used_features(rules)
-    fields = ElementTree.SubElement(
-        document, "DataDictionary", numberOfFields=str(len(used))
-    )
+    fields = ElementTree.SubElement(document, "DataDictionary")
     for feature in used:
-        _data_field(fields, rules, feature)
+        data_field(fields, rules, feature)
+    if rules.is_list:
+        add_rule_set(document, fields, rules, used, name or "rules")
+    else:
+        _add_scorecard(document, rules, used, name or "scorecard")
+    fields.set("numberOfFields", str(len(fields)))
+    ElementTree.indent(document)
+    text = ElementTree.tostring(document, encoding="unicode")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
+
+
+def _add_scorecard(document, rules, used, name):
     model = ElementTree.SubElement(
         document,
         "Scorecard",
         modelName=name,
         functionName="regression",
         useReasonCodes="false",
-        initialScore=_number(portable.points(rules)[-1][0]),
+        initialScore=number_text(portable.points(rules)[-1][0]),
     )
     schema = ElementTree.SubElement(model, "MiningSchema")
     for feature in used:
         ElementTree.SubElement(schema, "MiningField", name=rules.feature_names[feature])
     _outputs(model, rules)
     _characteristics(model, rules)
-    ElementTree.indent(document)
-    text = ElementTree.tostring(document, encoding="unicode")
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
 
 
 def _check(rules):
+    if rules.is_list and rules.classes:
+        return
     points = [rule.points for rule in rules]
     is_whole = rules.decision == "points" and all(
         len(own) == 1 and float(own[0]).is_integer() for own in points
     )
     if not is_whole:
         raise ValueError(
-            "A PMML scorecard needs whole points for a number or two classes; got "
-            f"rules with decision={rules.decision!r}. Fit with form='points' and "
+            "PMML needs rules in order that answer classes, or whole points for a "
+            f"number or two classes; got decision={rules.decision!r} for "
+            f"{'classes' if rules.classes else 'numbers'}. Fit with form='points' and "
             "points='integer', or choose another format."
         )
-
-
-def _data_field(fields, rules, feature):
-    is_number = portable.column_kind(rules, feature) == "number"
-    field = ElementTree.SubElement(
-        fields,
-        "DataField",
-        name=rules.feature_names[feature],
-        optype="continuous" if rules.categories[feature] is None else "categorical",
-        dataType="double" if is_number else "string",
-    )
-    if rules.categories[feature] is not None:
-        for label in portable.labels_of(rules, feature):
-            ElementTree.SubElement(field, "Value", value=_label(label))
 
 
 def _outputs(model, rules):
@@ -150,74 +147,8 @@ def _characteristics(model, rules):
             parent, "Characteristic", name=f"rule {k}", baselineScore="0"
         )
         holds = ElementTree.SubElement(
-            one, "Attribute", partialScore=_number(rule.points[0])
+            one, "Attribute", partialScore=number_text(rule.points[0])
         )
-        holds.append(_all_of([_predicate(test) for test in asked]))
+        holds.append(all_of([predicate(test) for test in asked]))
         rest = ElementTree.SubElement(one, "Attribute", partialScore="0")
         ElementTree.SubElement(rest, "True")
-
-
-def _all_of(predicates):
-    return _compound("and", predicates) if predicates else ElementTree.Element("True")
-
-
-def _compound(operator, predicates):
-    if len(predicates) == 1:
-        return predicates[0]
-    element = ElementTree.Element("CompoundPredicate", booleanOperator=operator)
-    element.extend(predicates)
-    return element
-
-
-def _predicate(test):
-    """A condition; with missing values where it accepts them."""
-    is_missing = ElementTree.Element(
-        "SimplePredicate", field=test.name, operator="isMissing"
-    )
-    if test.holds_never:
-        return is_missing if test.missing else ElementTree.Element("False")
-    if test.holds_always:
-        if test.missing:
-            return ElementTree.Element("True")
-        return ElementTree.Element(
-            "SimplePredicate", field=test.name, operator="isNotMissing"
-        )
-    present = _membership(test) if test.labels is not None else _interval(test)
-    return _compound("or", [present, is_missing]) if test.missing else present
-
-
-def _membership(test):
-    labels = [_label(label) for label in test.labels]
-    element = ElementTree.Element(
-        "SimpleSetPredicate",
-        field=test.name,
-        booleanOperator="isIn" if test.is_listed else "isNotIn",
-    )
-    array = ElementTree.SubElement(element, "Array", n=str(len(labels)), type="string")
-    quoted = [label.replace("\\", "\\\\").replace('"', '\\"') for label in labels]
-    array.text = " ".join(f'"{label}"' for label in quoted)
-    return element
-
-
-def _interval(test):
-    sides = [
-        ElementTree.Element(
-            "SimplePredicate",
-            field=test.name,
-            operator=OPERATORS[sign],
-            value=repr(float(bound)),
-        )
-        for sign, bound in test.sides
-    ]
-    return _compound("and", sides)
-
-
-def _label(value):
-    if isinstance(value, bool):
-        return str(value).lower()
-    return value if isinstance(value, str) else _number(value)
-
-
-def _number(value):
-    """A whole number without a point."""
-    return str(int(value)) if float(value).is_integer() else repr(float(value))

@@ -28,15 +28,17 @@ def export(
     probabilities: bool = False,
     probability_of: Any = None,
     comments: bool | None = None,
+    assume_no_nan: bool = False,
 ) -> str:
     """An SQL expression with the answer for a row, or a SELECT over a table.
 
     Parameters
     ----------
     rules : RuleSet
-    dialect : {"ansi", "mysql", "sqlite", "sqlserver"}, default="ansi"
-        How names and values are written; "ansi" suits DuckDB, PostgreSQL and others.
-        There NaN counts as missing, and so does infinity.
+    dialect : str, default="ansi"
+        How names and values are written: "ansi", "bigquery", "duckdb", "mysql",
+        "postgres", "snowflake", "sqlite" or "sqlserver". Where columns can hold NaN, it
+        counts as missing, and so may infinity.
     table : str or sequence of str, optional
         Name of a table, or its parts, such as ("shop", "sales"). With it comes
         `SELECT *, … AS "prediction" FROM "shop"."sales"`.
@@ -50,6 +52,9 @@ def export(
     comments : bool, optional
         Whether the rules in words come first, as comments; by default if features or
         classes have labels.
+
+    assume_no_nan : bool, default=False
+        Leave out the tests for NaN, where a missing value always is NULL.
 
     Examples
     --------
@@ -68,6 +73,7 @@ def export(
             f"dialect must be one of {', '.join(sorted(DIALECTS))}; got {dialect!r}."
         )
     chosen = DIALECTS[dialect]
+    chosen = chosen.without_nan() if assume_no_nan else chosen
     if probability_of is None:
         text = _expression(rules, chosen)
     else:

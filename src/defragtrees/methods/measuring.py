@@ -107,6 +107,20 @@ class Measuring:
         """What stands behind the rules, if anything does."""
         return getattr(self, "posterior_", None)
 
+    def export(self, format, path=None, **options):
+        """The rules in another format; with a path, written to a file as well.
+
+        Parameters
+        ----------
+        format : str
+            See `defragtrees.export.export`.
+        path : path, optional
+        **options
+            Of the format.
+        """
+        check_is_fitted(self, "rules_")
+        return self.rules_.export(format, path, **options)
+
     def summary(self, X: Rows | None = None, y: Column | None = None) -> render.Lines:
         """The rules and how good they are, as text.
 

@@ -1,0 +1,131 @@
+"""Rules as a Markdown text that says all one needs to know to use them.
+
+For whoever has nothing but this text: a reader, a colleague or a language model.
+"""
+
+from defragtrees import render
+from defragtrees.edits import edit_lines
+from defragtrees.rules import RuleSet
+from defragtrees.sentences import LAST, decision_text, then_text
+
+__all__ = ["HOW_TO_READ", "export"]
+
+SUFFIX = ".md"
+HOW_TO_READ = {
+    "first": "Ask the rules in order. The first whose conditions all hold gives the "
+    "answer; do not ask those after it.",
+    "partition": "Exactly one rule holds for each row; it gives the answer.",
+    "average": "All rules that hold have a say: the answer is the mean of what they "
+    "say, each counted by its weight.",
+    "standalone": "Each rule is true by itself, of all rows in which it holds. Where "
+    "several hold, the answer is the mean of what they say, each counted by its rows.",
+    "points": "Add up the points of the base and of every rule that holds.",
+}
+
+
+def export(rules: RuleSet, *, title: str = "Rules") -> str:
+    """The rules, their rates and how to read them, as Markdown.
+
+    Parameters
+    ----------
+    rules : RuleSet
+    title : str
+
+    Examples
+    --------
+    >>> from defragtrees import Condition, Rule, RuleSet
+    >>> warm = Rule((Condition(0, lower=20.0),), "yes", (0.2, 0.8), n_rows=40.0,
+    ...             rates=(0.2, 0.8))
+    >>> rules = RuleSet((warm,), Rule((), "no"), ("degrees",), "classification",
+    ...                 ("no", "yes"))
+    >>> print(export(rules, title="Swimming"), end="")
+    # Swimming
+    <BLANKLINE>
+    These rules predict one of: no, yes.
+    <BLANKLINE>
+    ## How to read them
+    <BLANKLINE>
+    - Ask the rules in order. The first whose conditions all hold gives the answer; do \
+not ask those after it.
+    - A missing value fails a condition unless the condition says "or missing".
+    - Behind an answer stands how often it was true in the training rows of the rule, \
+with a 95 % interval. A rate of few rows is uncertain.
+    <BLANKLINE>
+    ## Columns
+    <BLANKLINE>
+    - degrees: a number
+    <BLANKLINE>
+    ## Rules
+    <BLANKLINE>
+    1. If degrees > 20, then yes. (80.0 % (32 of 40, 65.2 to 89.5 %))
+    2. Otherwise no.
+    """
+    parts = [
+        f"# {render.plain(title)}",
+        _task_text(rules),
+        "## How to read them",
+        "\n".join(f"- {line}" for line in _reading_lines(rules)),
+        "## Columns",
+        "\n".join(f"- {line}" for line in _column_lines(rules)) or "- none",
+        "## Rules",
+        "\n".join(_rule_lines(rules)),
+    ]
+    if rules.edits:
+        head, *lines = edit_lines(rules.edits)
+        parts += [f"## {head.rstrip(':')}", "\n".join(lines)]
+    return "\n\n".join(filter(None, parts)) + "\n"
+
+
+def _task_text(rules):
+    if not rules.classes:
+        return "These rules predict a number."
+    labels = ", ".join(rules.outcome.label_text(label) for label in rules.classes)
+    return f"These rules predict one of: {render.plain(labels)}."
+
+
+def _reading_lines(rules):
+    yield HOW_TO_READ[rules.decision]
+    if rules.decision == "points":
+        meaning = rules.outcome.sum_text(rules.unit, rules.origin)
+        yield f"The total is {render.plain(meaning)}."
+    if decision_text(rules):
+        yield decision_text(rules)
+    yield 'A missing value fails a condition unless the condition says "or missing".'
+    if any(row["told"] for row in rules.rows()) and rules.classes:
+        yield (
+            "Behind an answer stands how often it was true in the training rows of the "
+            "rule, with a 95 % interval. A rate of few rows is uncertain."
+        )
+    elif any(row["told"] for row in rules.rows()):
+        yield "Behind an answer stands where most training rows of the rule were."
+
+
+def _column_lines(rules):
+    for name in rules.features:
+        j = rules.feature_names.index(name)
+        shown, labels = rules.axis_names[j], rules.categories[j]
+        kind = rules.vocabulary.scales[j].kind
+        text = f"a {kind}" if kind and labels is None else "a number"
+        if labels is not None:
+            text = "one of " + ", ".join(render.category(label) for label in labels)
+        column = None if rules.training is None else rules.training.column(j)
+        if column is not None and column.low is not None:
+            scale = rules.vocabulary.scales[j]
+            text += f", from {scale.number(column.low)} to {scale.number(column.high)}"
+        known = "" if shown == name else f" (column {name})"
+        yield render.plain(f"{shown}{known}: {text}")
+
+
+def _rule_lines(rules):
+    for rule, row in zip(rules, rules.rows(), strict=True):
+        then = then_text(rules, rule)
+        if rules.decision == "points":
+            then = f"{then} points"
+        if rule.conditions:
+            text = f"If {rule.text()}, then {then}."
+        else:
+            text = f"{LAST.get(rules.decision, 'otherwise').capitalize()} {then}."
+        told = f" ({row['told']})" if row["told"] else ""
+        if rules.decision == "average":
+            told += f" Weight {render.number(row['weight'])}."
+        yield render.plain(f"{row['rule']}. {text}{told}")

@@ -12,6 +12,7 @@ from defragtrees import (
     Rule,
     RulePath,
     RuleSet,
+    diff,
 )
 from defragtrees.path import PathPoint
 
@@ -91,3 +92,14 @@ def test_a_comparison_is_a_table():
 
 def test_rules_that_nobody_measured_are_a_table_without_measures():
     assert "nan" not in shown(warm())["text/html"]
+
+
+def test_a_check_and_a_difference_show_as_tables(simple):
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    check = simple.rules_.check(X, y)
+    for result in (check, diff(simple.rules_, simple.rules_.drop(1), X)):
+        form = shown(result)["text/html"]
+        assert form.startswith("<table>")
+        assert "<thead><tr><th>" in form
+    assert "Nothing has moved" in shown(check)["text/html"]
+    assert shown(simple.rules_)["text/html"].startswith("<table>")

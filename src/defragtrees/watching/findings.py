@@ -12,7 +12,7 @@ WHAT = {
     "coverage": "share of rows",
     "rate": "rate",
     "mean": "mean",
-    "target": "y",
+    "target": "true answers",
     "error": "error",
     "agreement": "agreement with the model",
     "column": "values",

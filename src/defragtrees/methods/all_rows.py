@@ -65,7 +65,7 @@ class AllRowsSearch:
         return self.rows.loss.total_weight
 
     def _judge(self, problem, settings, rows, imitated):
-        order, n_rows = problem.feature_order, len(problem.target)
+        order, n_rows = problem.feature_order, int((~rows.is_drawn).sum())
         codes, weight = rows.codes[:n_rows], rows.weight[:n_rows]
         folds = Folds.of_sample(codes, weight, order)
         is_seen = np.concatenate([folds.of(codes)[0], rows.is_drawn[n_rows:]])

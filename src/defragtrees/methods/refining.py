@@ -34,6 +34,7 @@ __all__ = [
 ]
 
 MOST_ROWS = 100_000  # with more rows, refine looks at a sample of them
+SAMPLE_ROWS = 25_000  # or at fewer, if all rows have the last word
 SEARCH_ROWS = 3_000  # so many rows are enough to search; the result is polished on all
 SEARCH_CODES = 64  # and so many codes of a feature
 SEARCH_RULES = 10  # a list of few rules is better cut from a longer one
@@ -146,7 +147,8 @@ def refine(problem, settings, rng):
     -------
     Refined
     """
-    rows = search_rows(problem, settings, rng)
+    most = SAMPLE_ROWS if problem.is_sample else MOST_ROWS
+    rows = search_rows(problem, settings, rng, most)
     loss, last_loss = search_losses(rows, problem.n_classes, settings.criterion)
     table = make_table(
         problem.grid,
@@ -213,12 +215,21 @@ class SearchRows:
     is_drawn: np.ndarray
 
 
-def search_rows(problem, settings, rng):
-    """The rows that a search looks at, new ones included."""
+def search_rows(problem, settings, rng, most=MOST_ROWS):
+    """The rows that a search looks at, new ones included.
+
+    Parameters
+    ----------
+    problem : Problem
+    settings : Refinement
+    rng : numpy.random.Generator
+    most : int
+        Rows of the problem, new ones left out.
+    """
     n_rows = len(problem.target)
     rows = np.arange(n_rows)
-    if n_rows > MOST_ROWS:
-        rows = np.sort(rng.choice(n_rows, MOST_ROWS, replace=False))
+    if n_rows > most:
+        rows = np.sort(rng.choice(n_rows, most, replace=False))
     codes, weight = problem.binned.codes[rows], problem.sample_weight[rows]
     outputs = _outputs(problem, settings)[rows]
     n_new = settings.n_new_rows

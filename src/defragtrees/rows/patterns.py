@@ -24,10 +24,14 @@ def counted_for(rules, held):
 
     Returns
     -------
-    rows, group : int arrays
+    rows : int array, or a slice of all
+    group : int array
     """
     if rules.is_list:
-        return np.arange(len(held)), held.argmax(axis=1)
+        rule = np.full(len(held), held.shape[1] - 1)
+        for k in range(held.shape[1] - 2, -1, -1):
+            np.copyto(rule, k, where=held[:, k])
+        return slice(None), rule
     return np.nonzero(rules.members_held(held))
 
 

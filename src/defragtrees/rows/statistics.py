@@ -77,8 +77,10 @@ class RuleSums:
         patterns = None
         if not rules.is_list:
             patterns = PatternSums.of(rules, held, weight, told, numbers, scale)
+        # As numbers, since of truth values products are slow.
+        holding = held.astype(np.float64)
         return cls(
-            weight @ held,
+            weight @ holding,
             sums(target),
             sums("labels") if has_labels else None,
             np.column_stack(
@@ -91,7 +93,7 @@ class RuleSums:
             float(weight.sum()),
             weight @ told,
             patterns,
-            held.T @ (weight[:, None] * told),
+            holding.T @ (weight[:, None] * told),
         )
 
     def __add__(self, other):

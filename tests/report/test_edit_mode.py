@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 from sklearn.metrics import precision_score, recall_score
 
+from defragtrees.conditions import Condition, Rule
+from defragtrees.forest import Forest
 from defragtrees.intervals import wilson_interval
 from defragtrees.report import edit_data, write_report
 from defragtrees.report.edit_data import draw_sample
@@ -23,9 +25,11 @@ from tests.report.cases import (
     ARGUMENTS,
     CHROMIUM,
     EVIL,
+    GivenRegressor,
     loans,
     named,
     numbers,
+    stump,
     weather,
 )
 
@@ -361,6 +365,17 @@ def test_the_sample_is_stated_and_the_file_stays_small(tmp_path):
     assert "on 5,000 of the 9,000 rows of this report, a sample drawn" in page
     # Values are exact, so that no row changes side.
     assert data["columns"]["0"] == sample.matrix[:, 0].tolist()
+
+
+def test_a_page_with_many_long_numbers_stays_below_six_megabytes(tmp_path):
+    names = tuple(f"a_long_name_of_a_feature_{j}" for j in range(14))
+    asking = tuple(Rule((Condition(j, lower=0.5),), float(j)) for j in range(14))
+    rules = RuleSet(asking, Rule((), 0.0), names, "regression")
+    forest = Forest((stump(0, 1.0, 0.0, 4.0),), names, "regression")
+    X = np.random.default_rng(0).normal(size=(6000, 14))
+    simple = GivenRegressor(forest, rules=rules).fit(X[:100])
+    path = write_report(tmp_path / "page.html", simple, X, X.sum(axis=1))
+    assert path.stat().st_size < 6_000_000
 
 
 def test_rows_that_need_much_room_are_fewer(monkeypatch):

@@ -91,6 +91,14 @@ def test_a_cost_curve_is_what_each_border_would_cost():
     assert curve.best == (0.25, 0.4)
 
 
+def test_a_long_cost_curve_is_drawn_by_some_of_its_borders():
+    borders = np.linspace(0.001, 1.0, 5000)
+    curve = costs.CostCurve(borders, borders)
+    marks = costs._picture([curve, curve], 0.5, 0.5).marks
+    assert len(marks[0].x) == len(marks[0].y) <= 2 * costs.MOST_BORDERS + 4
+    assert marks[0].x[-1] == 1.0
+
+
 def test_costs_are_shown_where_they_are_given():
     simple, X, y = weather()
     assert written(costs, summarize(simple, X, y)) == []

@@ -214,6 +214,19 @@ def test_a_name_that_looks_like_a_script_stays_text(desk, spam):
     assert desk.said == []
 
 
+def test_many_rows_are_bands_until_a_rule_is_chosen(desk, spam):
+    fills = """() => document.getElementById("plot-rows").data
+      .filter((trace) => trace.meta.role === "all" && trace.fill === "toself")
+      .map((trace) => trace.customdata.length)"""
+    # One band for each answer, and together all rows.
+    bands = desk.page.evaluate(fills)
+    assert len(bands) == 2
+    assert sum(bands) == len(spam[2])
+    desk.page.click('.card[data-rule="1"] .body')
+    desk.page.wait_for_timeout(100)
+    assert desk.page.evaluate(fills) == []
+
+
 def test_a_picture_of_the_desk_is_kept(desk):
     desk.page.click('.card[data-rule="2"] .body')
     desk.stretch()
@@ -261,6 +274,10 @@ def test_the_page_fits_a_phone(browser, spam, scripts):
             visit.stretch()
         width = visit.page.locator("main").bounding_box()["width"]
         assert width <= 360
+        for number in visit.page.locator(".tiles dd").all():
+            box = number.bounding_box()
+            assert box["height"] < 30, "a headline number breaks"
+            assert box["x"] + box["width"] <= 360
         visit.keep("phone" if scripts else "phone-no-scripts")
 
 

@@ -55,7 +55,7 @@ def condition_picture(summary, k, condition):
     parts = [
         *_shades(bins, condition, left, has_missing),
         *draw(summary, k, bins, left, has_missing),
-        f'<path class="axis" d="M0 {HALF}H{WIDTH}"/>',
+        f'<path class="axis" d="M0 {_base(rules)}H{WIDTH}"/>',
         *(
             f'<path class="cut" d="M{_x(cut, left):.1f} 0V{2 * HALF}"/>'
             for cut in bins.cuts
@@ -177,8 +177,8 @@ def _class_bars(summary, k, bins, left, has_missing):
     if outcome.n_classes == 2:
         above, below = summary.table.colour(1), summary.table.colour(0)
     return [
-        _bars(_heights(bins, rows.weight * mask), bins, left, has_missing, up, colour)
-        for mask, up, colour in ((is_class, True, above), (~is_class, False, below))
+        _bars(_heights(bins, rows.weight * mask), bins, left, has_missing, high, colour)
+        for mask, high, colour in ((is_class, -HALF, above), (~is_class, HALF, below))
     ]
 
 
@@ -193,7 +193,7 @@ def _number_bars(summary, k, bins, left, has_missing):
         if mean is not None and heights[code] > 0:
             only = np.where(np.arange(len(heights)) == code % len(heights), heights, 0)
             colour = summary.table.colour(groups.of([mean])[0])
-            paths.append(_bars(only, bins, left, has_missing, True, colour))
+            paths.append(_bars(only, bins, left, has_missing, -2 * HALF, colour))
     return paths
 
 
@@ -204,8 +204,14 @@ def _heights(bins, weight):
     return heights / heights.max() if heights.max() > 0 else heights
 
 
-def _bars(heights, bins, left, has_missing, is_up, colour):
-    """Bars of one colour as one path."""
+def _base(rules):
+    """Where bars begin: in the middle, or at the foot where all stand upright."""
+    return HALF if rules.outcome.n_classes else 2 * HALF
+
+
+def _bars(heights, bins, left, has_missing, highest, colour):
+    """Bars of one colour as one path; `highest` is below 0 if they stand upright."""
+    base = 2 * HALF if highest == -2 * HALF else HALF
     width = (WIDTH - left) / bins.n_bins
     parts = []
     for i, height in enumerate(heights):
@@ -214,10 +220,8 @@ def _bars(heights, bins, left, has_missing, is_up, colour):
             continue
         x = 0.0 if is_missing else left + i * width
         size = (left - GAP if is_missing else width) - min(1.0, 0.15 * width)
-        long = max(1.0, height * (HALF - 1))
-        parts.append(
-            f"M{x:.1f} {HALF}v{-long if is_up else long:.1f}h{size:.1f}V{HALF}z"
-        )
+        long = math.copysign(max(1.0, height * (abs(highest) - 1)), highest)
+        parts.append(f"M{x:.1f} {base}v{long:.1f}h{size:.1f}V{base}z")
     return f'<path d="{"".join(parts)}" fill="var(--{colour})"/>'
 
 

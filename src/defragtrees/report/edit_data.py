@@ -17,7 +17,7 @@ from defragtrees.report.wording import visible
 __all__ = ["Sample", "draw_sample", "edit_data", "offers"]
 
 MOST_ROWS = 5000
-MOST_CHARACTERS = 550_000  # of rows, so that the page stays below 6 MB
+MOST_CHARACTERS = 250_000  # of rows, so that the page stays below 6 MB
 MOST_STEPS = 100  # of a slider
 LARGEST_WHOLE = 2**53  # of which scripts know every digit
 

@@ -216,7 +216,7 @@ def _told(rules, k):
     alone = outcome.alone_text(rule) if outcome.differs_alone(rule) else ""
     return {
         "told": told,
-        "alone": alone.removesuffix(" !"),
+        "alone": _number_text(alone.removesuffix(" !")),
         "ensemble_told": mean if is_measured else None,
     }
 

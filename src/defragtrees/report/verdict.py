@@ -37,25 +37,20 @@ def _closeness(summary):
         if ensemble.origin
         else f"the {plural(ensemble.n_leaves, 'leaf')} of {name(ensemble.name)}"
     )
-    verb = "stands" if summary.rules.n_rules == 1 else "stand"
+    is_one = summary.rules.n_rules == 1
+    verb, say, follow = (
+        ("stands", "says", "follows") if is_one else ("stand", "say", "follow")
+    )
     head = f"<b>{plural(summary.rules.n_rules, 'rule')}</b> {verb} for {instead}"
     if summary.outcome.n_classes:
         return (
-            f"{head} and {_say(summary)} what it says on <b>{rate_text(fidelity)}</b> "
+            f"{head} and {say} what it says on <b>{rate_text(fidelity)}</b> "
             f"of the {plural(len(rows), 'row')} here."
         )
     return (
-        f"{head}; of its answers on the {plural(len(rows), 'row')} here "
-        f"{_they(summary)} explain R² <b>{fidelity_text(fidelity)}</b>."
+        f"{head} and {follow} its answers on the {plural(len(rows), 'row')} here with "
+        f"R² <b>{fidelity_text(fidelity)}</b>."
     )
-
-
-def _say(summary):
-    return "says" if summary.rules.n_rules == 1 else "say"
-
-
-def _they(summary):
-    return "it" if summary.rules.n_rules == 1 else "they"
 
 
 def _goodness(summary):

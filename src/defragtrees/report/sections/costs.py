@@ -10,6 +10,8 @@ from defragtrees.report.wording import amount, rate_text
 
 __all__ = ["CostCurve", "measure", "write"]
 
+MOST_BORDERS = 300  # that are drawn
+
 
 @dataclass(frozen=True, eq=False)
 class CostCurve:
@@ -109,10 +111,11 @@ def _picture(curves, border, cost):
     names = ("rules", "the ensemble")
     marks = []
     for curve, label, colour in zip(curves, names, ("g0", "g5"), strict=True):
+        step = -(-len(curve.borders) // MOST_BORDERS)
+        kept = np.unique([*range(0, len(curve.borders), step), len(curve.borders) - 1])
         # A border between two probabilities answers as the next one does.
-        x = np.repeat(curve.borders, 2)[:-1]
-        x = np.concatenate([[0.0], x])
-        y = np.repeat(curve.costs, 2)
+        x = np.concatenate([[0.0], np.repeat(curve.borders[kept], 2)[:-1]])
+        y = np.repeat(curve.costs[kept], 2)
         marks.append(Curve(label, x.tolist(), y.tolist(), colour, marker=""))
     ring = Curve("as they answer", [border], [cost], "accent", marker="ring")
     return Picture(

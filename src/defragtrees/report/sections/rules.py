@@ -32,7 +32,8 @@ WHERE_FROM = (
     "what the rows of this report say."
 )
 BARS = (
-    " The bar under a rate is its 95 % interval, and the dotted line across it the "
+    " The bar under a rate is its 95\N{NO-BREAK SPACE}% interval, and the dotted line "
+    "across it the "
     "base rate."
 )
 HINT = (

@@ -50,8 +50,10 @@ class Editing:
         conditions = [c for rule in self.rules for c in rule.conditions]
         integers = {c.feature for c in conditions if c.is_integer}
         if self.training is not None:
-            columns = self.training.columns
-            integers |= {one.feature for one in columns if one.is_integer}
+            # What rules ask of a column tells more than the rows that it has now.
+            asked = {c.feature for c in conditions}
+            columns = [c for c in self.training.columns if c.feature not in asked]
+            integers |= {column.feature for column in columns if column.is_integer}
         return ColumnWords(
             *self.vocabulary, frozenset(integers), columns=self.feature_names
         )

@@ -11,6 +11,7 @@ from pathlib import Path
 TOOLS = (
     "build",
     "hatchling",
+    "hypothesis",
     "ipykernel",
     "mypy",
     "nbclient",

@@ -290,7 +290,11 @@ class TestPandas:
         assert column(read_matrix(frame, categories=((0, 1),))) == [1.0, None, 0.0]
         assert category_lists(frame) == (None,)
 
-    @pytest.mark.parametrize("dtype", ["string", "str", "category"])
+    @pytest.mark.parametrize(
+        "dtype",
+        # Before pandas 3 "str" makes words of gaps.
+        ["string", pytest.param("str", marks=pytest.mark.printed), "category"],
+    )
     def test_text_with_gaps(self, dtype, pandas):
         frame = pandas.DataFrame({"a": pandas.array(["x", None, "y"], dtype="string")})
         frame = frame.astype(dtype)

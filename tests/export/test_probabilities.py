@@ -121,6 +121,7 @@ def test_sklearn(fitted):
     assert answers.predict(X).tolist() == rules.predict(X).tolist()
 
 
+@pytest.mark.printed
 def test_what_decides_is_exported(fitted):
     rules, _, _ = fitted
     data = json.loads(export(rules, "json"))

@@ -145,6 +145,14 @@ def test_without_plotly_and_matplotlib_the_page_has_tables(tmp_path, monkeypatch
     assert page.count("<table>") >= 7
 
 
+def test_legends_of_still_pictures_have_room():
+    short, long = ["in", "out"], ["734,677 to 1,030,881"] * 5
+    assert defragtrees.report.still._columns(short) == 5
+    assert defragtrees.report.still._columns(long) == 2
+    assert defragtrees.report.still._columns(["a" * 90]) == 1
+    assert defragtrees.report.still._columns([]) == 5
+
+
 def test_still_pictures_take_their_colours_from_the_page(tmp_path):
     page = page_of(tmp_path, *weather())
     pictures = "".join(re.findall(r"<svg.*?</svg>", page, flags=re.DOTALL))

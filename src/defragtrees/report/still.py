@@ -16,6 +16,8 @@ from defragtrees.plots.drawing import draw_picture, which_rows
 __all__ = ["can_draw", "draw_svg"]
 
 WIDTH = 7.0  # inches
+LEGEND = 5.6  # inches that a legend may have beside the names of an axis
+KEY, LETTER = 0.55, 0.08  # inches of the mark of an entry, and of each letter
 PIXELS = 106  # to an inch: the page's width by ours
 # matplotlib draws with colours that nobody else uses; afterwards they become variables.
 STAND_INS = {
@@ -76,7 +78,7 @@ def draw_svg(name, picture, rows):
             labels,
             loc="lower left",
             bbox_to_anchor=(0, 1),
-            ncols=5 if rows.is_ordered else 4,
+            ncols=_columns(labels),
             title=_legend_title(picture, rows),
             alignment="left",
             borderpad=0,
@@ -86,6 +88,12 @@ def draw_svg(name, picture, rows):
         buffer = io.StringIO()
         canvas.savefig(buffer, format="svg", metadata={"Date": None})
     return _inlined(buffer.getvalue(), name)
+
+
+def _columns(labels):
+    """As many entries side by side as the picture has room for."""
+    longest = max((len(label) for label in labels), default=0)
+    return max(1, min(5, int(LEGEND / (KEY + LETTER * longest))))
 
 
 def _legend_title(picture, rows):

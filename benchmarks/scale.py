@@ -1,8 +1,9 @@
-"""Time and memory of one restart of FAB against rows, features, trees and workers.
+"""Time and memory of a default fit, and of one restart of FAB, against rows and more.
 
     python -m benchmarks.scale              # up to 10,000,000 rows, about 15 minutes
     python -m benchmarks.scale --rows 11000000 --only whole
     python -m benchmarks.scale --quick      # up to 1,000,000 rows
+    python -m benchmarks.scale --rows 1000000 --only default  # a default fit
 
 Every case runs in a process of its own, which first measures what its machine can do
 in the same run: one copy of the codes and one pass over an array of N x K float32
@@ -49,10 +50,34 @@ def floor_seconds(n_rows, n_features):
     return copy, seconds(lambda: numbers.sum())
 
 
+def run_default(case):
+    """A default fit, in which all rows count, in this process; prints what it took."""
+    from defragtrees import DefragClassifier
+
+    model = ensemble(case["features"], case["trees"])
+    X = np.memmap(case["path"], np.float32, "r", shape=(case["rows"], case["features"]))
+    first = DefragClassifier(model, n_jobs=case["threads"], random_state=0)
+    first.fit(X[: min(case["rows"], 100_001)])  # compiles, or loads what is compiled
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    simple = DefragClassifier(model, n_jobs=case["threads"], random_state=0)
+    begin, worked = time.perf_counter(), time.process_time()
+    simple.fit(X)
+    case["fit_s"] = time.perf_counter() - begin
+    case["processor_s"] = time.process_time() - worked
+    case["memory_gb"] = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
+    case["more_gb"] = case["memory_gb"] - before
+    case["data_gb"] = X.nbytes / 1e9
+    case["rules"] = simple.rules_.n_rules
+    print(json.dumps(case))
+
+
 def run_case(case):
     """One restart on the rows of a case, in this process; prints what was found."""
     from defragtrees import DefragClassifier
 
+    if case["refine"]:
+        run_default(case)
+        return
     copy, one_pass = floor_seconds(case["rows"], case["features"])
     model = ensemble(case["features"], case["trees"])
     X = np.memmap(case["path"], np.float32, "r", shape=(case["rows"], case["features"]))
@@ -120,6 +145,7 @@ USUAL = {
     "engine": "auto",
     "iterations": 15,
     "tol": 0.0,
+    "refine": False,
 }
 
 
@@ -142,6 +168,15 @@ def measure(folder, **case):
         raise RuntimeError(done.stderr)
     found = json.loads(done.stdout.splitlines()[-1])
     del found["path"]
+    if found["refine"]:
+        print(
+            f"{found['rows']:>11,} x {found['features']:<3} {found['trees']:>4} trees  "
+            f"{found['threads']} threads  default fit {found['fit_s']:6.1f} s, of the "
+            f"processor {found['processor_s']:.1f} s  {found['memory_gb']:5.2f} GB, "
+            f"{found['data_gb']:.2f} GB of it mapped  {found['rules']} rules",
+            flush=True,
+        )
+        return found
     print(
         f"{found['rows']:>11,} x {found['features']:<3} {found['trees']:>4} trees  "
         f"{found['threads']} threads  {found['workers']} workers  "
@@ -160,6 +195,7 @@ def plan(only, most_rows):
     cases = {
         # Fewer rows than 100,000 would be kept whole, so the first size is just above.
         "rows": [{"rows": max(n, 100_001)} for n in sizes[1:]],
+        "default": [{"rows": n, "refine": True} for n in sizes[2:]],
         "small": [{"rows": 10**4, "engine": "numpy"}],
         "features": [{"rows": middle, "features": d} for d in (7, 14, 28, 56)],
         "trees": [{"rows": middle, "trees": t} for t in (10, 100, 300)],

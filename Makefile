@@ -70,6 +70,7 @@ bench: $(VENV)/test.stamp
 	DEFRAGTREES_DATA=$(DATA) $(BIN)/python -m benchmarks.label_say
 	DEFRAGTREES_DATA=$(DATA) $(BIN)/python -m benchmarks.recovery
 	$(BIN)/python -m benchmarks.default_cost --data $(DATA)
+	$(BIN)/python -m benchmarks.default_cost --data $(DATA) --plain
 	$(BIN)/python -m benchmarks.e_step --data $(DATA)
 	$(BIN)/python -m benchmarks.mixture_starts --data $(DATA)
 	DEFRAGTREES_DATA=$(DATA) $(BIN)/python -m benchmarks.harvest_solvers

@@ -1,11 +1,15 @@
 """One row for each rule, in plain values: what tables of all kinds are made from."""
 
 import math
+from typing import TYPE_CHECKING
 
 from defragtrees import render
 from defragtrees._optional import require
 from defragtrees.rules import RuleSet
 from defragtrees.sentences import LAST
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 __all__ = ["table_of", "to_frame"]
 
@@ -91,7 +95,7 @@ def _plain(value):
     return value
 
 
-def to_frame(rules: RuleSet):
+def to_frame(rules: RuleSet) -> "DataFrame":
     """The rules as a data frame of pandas, one row for each.
 
     Parameters

@@ -1,5 +1,6 @@
 """How good fitted rules are: what all estimators can say of it."""
 
+import os
 import warnings
 from collections.abc import Iterable
 from typing import Any
@@ -107,7 +108,12 @@ class Measuring:
         """What stands behind the rules, if anything does."""
         return getattr(self, "posterior_", None)
 
-    def export(self, format, path=None, **options):
+    def export(
+        self,
+        format: str,
+        path: str | os.PathLike[str] | None = None,
+        **options: Any,
+    ) -> Any:
         """The rules in another format; with a path, written to a file as well.
 
         Parameters

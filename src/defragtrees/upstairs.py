@@ -133,6 +133,14 @@ class Upstairs:
         pandas.DataFrame
             With what a rule asks and answers, its rows and rates, and the interval of
             each rate; a column in which nobody measured anything is left out.
+
+        Examples
+        --------
+        >>> from defragtrees import Condition, Rule, RuleSet
+        >>> warm = Rule((Condition(0, lower=20.0),), 5.0)
+        >>> rules = RuleSet((warm,), Rule((), 2.0), ("degrees",), "regression")
+        >>> rules.to_frame().shape[0]
+        2
         """
         return _call("to_frame", self)
 
@@ -146,5 +154,14 @@ class Upstairs:
         path : path, optional
         **options
             Of the format.
+
+        Examples
+        --------
+        >>> from defragtrees import Condition, Rule, RuleSet
+        >>> warm = Rule((Condition(0, lower=20.0),), 5.0)
+        >>> rules = RuleSet((warm,), Rule((), 2.0), ("degrees",), "regression")
+        >>> print(rules.export("text"), end="")
+        1. if degrees > 20 then 5
+        2. otherwise 2
         """
         return _call("export", self, format, path, **options)

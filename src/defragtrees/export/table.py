@@ -101,6 +101,14 @@ def to_frame(rules: RuleSet) -> "DataFrame":
     Parameters
     ----------
     rules : RuleSet
+
+    Examples
+    --------
+    >>> from defragtrees import Condition, Rule, RuleSet
+    >>> warm = Rule((Condition(0, lower=20.0),), 5.0)
+    >>> rules = RuleSet((warm,), Rule((), 2.0), ("degrees",), "regression")
+    >>> len(to_frame(rules))
+    2
     """
     pandas = require("pandas", "A data frame of rules")
     names, rows = table_of(rules)

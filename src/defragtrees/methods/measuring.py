@@ -123,6 +123,14 @@ class Measuring:
         path : path, optional
         **options
             Of the format.
+
+        Examples
+        --------
+        >>> from defragtrees import DistilledTreeRegressor
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]] * 10, [1.0, 1.0, 4.0, 6.0] * 10
+        >>> simple = DistilledTreeRegressor(max_rules=2, random_state=0).fit(X, y)
+        >>> simple.export("text")[:20]
+        '1. if x1 <= 1 then 1'
         """
         check_is_fitted(self, "rules_")
         return self.rules_.export(format, path, **options)

@@ -134,6 +134,16 @@ class Editing:
             Its number, from 1.
         condition : int or str
             Its number in the rule, from 1, or its column.
+
+        Examples
+        --------
+        >>> from defragtrees import Condition, Rule, RuleSet
+        >>> hot = Rule((Condition(0, lower=30.0), Condition(1, upper=9.0)), "no")
+        >>> warm = Rule((Condition(0, lower=20.0),), "yes")
+        >>> rules = RuleSet((hot, warm), Rule((), "no"), ("degrees", "wind"),
+        ...                 "classification", ("no", "yes"))
+        >>> rules.remove(1, "wind").rules[0].text()
+        'degrees > 30'
         """
         k = self._place(rule)
         place = self._condition_place(self.rules[k], condition)
@@ -155,6 +165,16 @@ class Editing:
             Its number, from 1; the last one may be changed too.
         answer : class label, float, or sequence of float
             Where points add up, its points.
+
+        Examples
+        --------
+        >>> from defragtrees import Condition, Rule, RuleSet
+        >>> hot = Rule((Condition(0, lower=30.0), Condition(1, upper=9.0)), "no")
+        >>> warm = Rule((Condition(0, lower=20.0),), "yes")
+        >>> rules = RuleSet((hot, warm), Rule((), "no"), ("degrees", "wind"),
+        ...                 "classification", ("no", "yes"))
+        >>> rules.answer(2, "no").edits[0].text
+        'rule 2 answers no, not yes: if degrees > 20'
         """
         k = self._place(rule, with_default=True)
         changed = _with_answer(self, list(self)[k], answer).named(self.vocabulary)
@@ -176,6 +196,16 @@ class Editing:
         ----------
         rule, to : int
             Its number, and the one that it gets, from 1.
+
+        Examples
+        --------
+        >>> from defragtrees import Condition, Rule, RuleSet
+        >>> hot = Rule((Condition(0, lower=30.0), Condition(1, upper=9.0)), "no")
+        >>> warm = Rule((Condition(0, lower=20.0),), "yes")
+        >>> rules = RuleSet((hot, warm), Rule((), "no"), ("degrees", "wind"),
+        ...                 "classification", ("no", "yes"))
+        >>> [rule.text() for rule in rules.move(2, 1)][0]
+        'degrees > 20'
         """
         k, place = self._place(rule), self._place(to)
         order = [i for i in range(len(self.rules)) if i != k]
@@ -192,6 +222,16 @@ class Editing:
         ----------
         order : sequence of int
             The numbers of all rules but the last one, from 1.
+
+        Examples
+        --------
+        >>> from defragtrees import Condition, Rule, RuleSet
+        >>> hot = Rule((Condition(0, lower=30.0), Condition(1, upper=9.0)), "no")
+        >>> warm = Rule((Condition(0, lower=20.0),), "yes")
+        >>> rules = RuleSet((hot, warm), Rule((), "no"), ("degrees", "wind"),
+        ...                 "classification", ("no", "yes"))
+        >>> rules.reorder([2, 1]).edits[0].text
+        'put the rules into the order 2, 1'
         """
         numbers = [operator.index(number) for number in order]
         every = list(range(1, len(self.rules) + 1))

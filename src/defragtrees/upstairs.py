@@ -51,6 +51,15 @@ class Upstairs:
         Returns
         -------
         RuleSet
+
+        Examples
+        --------
+        >>> from defragtrees import Condition, Rule, RuleSet
+        >>> rules = RuleSet((Rule((Condition(0, lower=20.0),), 9.0),), Rule((), 1.0),
+        ...                 ("degrees",), "regression")
+        >>> X, y = [[21.0], [22.0], [23.0], [1.0], [2.0], [3.0]], [5, 6, 7, 1, 2, 3]
+        >>> [rule.prediction for rule in rules.refit(X, y)]
+        [5.895, 2.105]
         """
         return _call("refit", self, X, y, sample_weight, answers=answers)
 
@@ -84,6 +93,16 @@ class Upstairs:
         Returns
         -------
         RuleSet
+
+        Examples
+        --------
+        >>> from defragtrees import Condition, Rule, RuleSet
+        >>> rules = RuleSet((Rule((Condition(0, lower=20.0),), 9.0),), Rule((), 1.0),
+        ...                 ("degrees",), "regression")
+        >>> X, y = [[21.0], [22.0], [23.0], [1.0], [2.0], [3.0]], [5, 6, 7, 1, 2, 3]
+        >>> kept = rules.improve(X, y, keep=[1])
+        >>> kept.rules[0].text(), kept.edits[0].text
+        ('degrees > 20', 'kept rule 1, searched for others on 6 rows')
         """
         return _call(
             "improve", self, X, y, keep, sample_weight, ensemble=ensemble, **settings

@@ -196,7 +196,9 @@ class RowStore:
         )
         target = self.shards.total(_target_moments, self.n_classes, self.target.center)
         n_rows = round_significant(self.total_weight)
-        if target is None or self.n_classes:
+        if not len(target):
+            return TrainingRows(n_rows, columns)
+        if self.n_classes:
             return TrainingRows(n_rows, columns, _rounded(target))
         weight, first, second = target
         mean, variance = first / weight, second / weight - (first / weight) ** 2
@@ -220,10 +222,10 @@ def _bin_weights(shard, features, sizes):
 
 
 def _target_moments(shard, n_classes, center):
-    """Of y the weight of each class, or moments of numbers; None without y."""
+    """Of y the weight of each class, or moments of numbers; nothing without y."""
     labels, weight = shard.targets.get("labels"), shard.sample_weight
     if labels is None:
-        return None
+        return np.zeros(0)
     if n_classes:
         return np.bincount(labels, weight, n_classes)
     apart = labels - center
@@ -231,7 +233,7 @@ def _target_moments(shard, n_classes, center):
 
 
 def _rounded(values):
-    return None if values is None else tuple(map(round_significant, values))
+    return tuple(map(round_significant, values))
 
 
 def _target_range(shard, name):

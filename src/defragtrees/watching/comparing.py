@@ -29,6 +29,7 @@ from defragtrees.watching.findings import LEVEL, Check, Finding
 __all__ = ["check", "check_encoded", "missing_columns"]
 
 SEARCHED = 3  # how much each condition takes from what the rates of training are worth
+ERROR_SEARCHED = 2  # the same of the error of all rules, which is raised besides
 CONDITION_ROWS = 3  # that a threshold uses up which was searched for; as in intervals
 
 
@@ -333,7 +334,7 @@ class _Watch:
         # In rows that rules were fitted to they err less than in others.
         kept = 1 - then if rules.classes else 1.0
         expected = then * (1 + 2 * n_used * kept / max(self.n_then, 1.0))
-        fewer = 1 + SEARCHED * rules.total_conditions / rules.n_rules
+        fewer = 1 + ERROR_SEARCHED * rules.total_conditions / rules.n_rules
         p = larger_mean_p(losses, expected, self.n_then / fewer)
         texts = [outcome.error_text(value) for value in (then, float(losses.mean()))]
         return Finding("error", "all rules", *texts, p)

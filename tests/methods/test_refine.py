@@ -12,8 +12,9 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 
-from defragtrees import simplify, simplify_path
+from defragtrees import DefragClassifier, simplify, simplify_path
 from defragtrees.datasets import load_sample
+from defragtrees.reproduce.realisation import draw, fit_forest
 
 
 @pytest.fixture(scope="module")
@@ -398,3 +399,12 @@ def test_a_smaller_budget_is_a_place_on_the_same_path(spam):
     short = simplify(forest, *rows, max_rules=4, random_state=0)
     assert set(short.path_) == {n for n in long.path_ if n <= 4}
     assert all(short.path_[n] == long.path_[n] for n in short.path_)
+
+
+def test_a_default_list_is_never_shorter_than_what_is_enough():
+    """Of all rows the next list may have a condition more; the one before is too bad."""
+    data = draw("synthetic1", 4)
+    forest = fit_forest(data, node_size=10, n_leaves=16, seed=4)
+    simple = DefragClassifier(forest, random_state=4).fit(data.X, data.y)
+    assert simple.rules_.total_conditions >= simple._enough_conditions
+    assert np.mean(simple.predict(data.X_test) != data.y_test) < 0.15

@@ -179,6 +179,10 @@ class Forest(Predicting, ByValue):
             raise ValueError("categories must have one entry for each feature.")
         if len(set(self.feature_names)) != self.n_features:
             raise ValueError("Feature names must differ from each other.")
+        if len(set(outcome.labels or ())) != outcome.n_classes:
+            raise ValueError(
+                f"Classes must differ from each other; got {list(outcome.labels)}."
+            )
         for tree in self.trees:
             if tree.n_outputs != len(self.base):
                 raise ValueError("All trees must have the same number of outputs.")

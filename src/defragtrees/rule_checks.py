@@ -64,10 +64,11 @@ def check_decision(rules):
         )
     if not rules.has_probabilities:
         raise ValueError("threshold and costs need the distribution of each rule.")
+    decision = rules.outcome.decision(rules.threshold, rules.costs)
     if rules.decision == "points":
         return
     distributions = np.array([rule.distribution for rule in rules], dtype=np.float64)
-    chosen = rules.outcome.decision(rules.threshold, rules.costs).choose(distributions)
+    chosen = decision.choose(distributions)
     for rule, place in zip(rules, chosen.tolist(), strict=True):
         if rule.prediction != rules.classes[place]:
             raise ValueError(

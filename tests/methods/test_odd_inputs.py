@@ -34,10 +34,11 @@ def ensemble():
         ({"callback": 3}, "callback must be None or a function; got 3."),
         (
             {"n_jobs": "x"},
-            "n_jobs must be None or a whole number other than 0; got 'x'",
+            "a whole number other than 0 up to 1,000,000; got 'x'",
         ),
-        ({"n_jobs": 0}, "n_jobs must be None or a whole number other than 0; got 0."),
+        ({"n_jobs": 0}, "number other than 0 up to 1,000,000; got 0."),
         ({"n_jobs": 1.5}, "n_jobs must be None or a whole number other than 0"),
+        ({"n_jobs": 10**30}, "n_jobs must be None or a whole number other than 0"),
         ({"random_state": "a"}, "random_state must be None, a whole number from 0"),
         ({"features": object()}, "features must be a name or a number of a feature"),
         ({"features": [["a"]]}, "features must hold names or numbers of features"),

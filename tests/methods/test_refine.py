@@ -402,7 +402,7 @@ def test_a_smaller_budget_is_a_place_on_the_same_path(spam):
 
 
 def test_a_default_list_is_never_shorter_than_what_is_enough():
-    """Of all rows the next list may have a condition more; the one before is too bad."""
+    """The next list of all rows may have a condition more; the one before is bad."""
     data = draw("synthetic1", 4)
     forest = fit_forest(data, node_size=10, n_leaves=16, seed=4)
     simple = DefragClassifier(forest, random_state=4).fit(data.X, data.y)

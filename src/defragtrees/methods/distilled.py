@@ -67,7 +67,7 @@ PARAMETERS = with_shared("""
 class _DistilledTree(Simplifier):
     _: KW_ONLY
     max_rules: int | None = setting(8, None, Integer(1))
-    max_depth: int | None = setting(None, None, Integer(1))
+    max_depth: int | None = setting(None, None, Integer(1, 10**6))
     min_samples_leaf: Any = setting(1, Each(Real(above=0)))
 
     def _simplify(self, problem, rng):

@@ -34,6 +34,7 @@ __all__ = [
 ]
 
 FLAG = (True, False)
+MOST_JOBS = 1_000_000  # threads
 
 
 @dataclass(frozen=True)
@@ -121,10 +122,10 @@ class Jobs:
     """A number of threads; -1 for all, -2 for all but one, and so on."""
 
     def accepts(self, value):
-        return _is_integer(value) and value != 0
+        return _is_integer(value) and 0 < abs(value) <= MOST_JOBS
 
     def __str__(self):
-        return "a whole number other than 0"
+        return f"a whole number other than 0 up to {MOST_JOBS:,}"
 
 
 class Key:

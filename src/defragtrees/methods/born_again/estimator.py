@@ -106,7 +106,7 @@ PARAMETERS = with_shared("""
 @dataclass(repr=False, eq=False)
 class _BornAgainTree(Simplifier):
     _: KW_ONLY
-    max_depth: Any = setting(None, None, Each(Integer(1)))
+    max_depth: Any = setting(None, None, Each(Integer(1, 10**6)))
     max_rules: int | None = setting(None, None, Integer(1))
     n_folds: int = setting(5, Integer(2))
     min_samples_split: float = setting(10, Real(0))

@@ -83,7 +83,7 @@ ATTRIBUTES = with_shared("""
 class _InTrees(Simplifier):
     _: KW_ONLY
     n_trees: int | None = setting(100, None, Integer(1))
-    max_depth: int = setting(6, Integer(1))
+    max_depth: int = setting(6, Integer(1, 10**6))
     max_decay: float = setting(0.05, Real(0))
     decay: str = setting("absolute", "absolute", "relative")
     min_freq: float = setting(0.01, Real(0, 1))

@@ -97,7 +97,7 @@ class _NodeHarvest(Simplifier):
     source: str = setting("ensemble", "ensemble", "own")
     n_nodes: int = setting(1000, Integer(1))
     min_samples: int = setting(10, Integer(1))
-    max_depth: int = setting(2, Integer(1))
+    max_depth: int = setting(2, Integer(1, 10**6))
     max_weight: float | None = setting(None, None, Real(1))
     mode: str = setting("mean", "mean", "outbag")
     max_rules: int | None = setting(None, None, Integer(1))

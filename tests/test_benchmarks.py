@@ -110,7 +110,8 @@ def test_every_method_runs_and_gives_its_measures():
         assert (some.log_loss < table.log_loss["base rate", 0]).all()
         assert some.calibration.between(0, 0.2).all()
         assert (some.n_rules <= some.index).all()
-    assert table.recall["ours, costs", 0] >= table.recall["ours", 0]
+    assert table.recall["ours, balanced", 0] >= table.recall["ours", 0]
+    assert table.cost["ours, costs", 0] < table.cost["base rate", 0]
 
 
 def made_scores(points, peer, measure="error", data="energy", budget=6):

@@ -202,6 +202,8 @@ def holds(element, row):
         ]
         inside = _pmml_label(value) in listed
         return inside == (element.get("booleanOperator") == "isIn")
+    if operator == "equal" and not isinstance(value, float):
+        return _pmml_label(value) == element.get("value")
     compare = {
         "greaterThan": float.__gt__,
         "greaterOrEqual": float.__ge__,
@@ -252,7 +254,7 @@ def test_pmml_adds_up_to_the_same_totals(labels):
 def test_pmml_needs_whole_points():
     base = Rule((), 2.5, points=(2.5,))
     rules = RuleSet((), base, ("a",), "regression", decision="points")
-    with pytest.raises(ValueError, match="A PMML scorecard needs whole points"):
+    with pytest.raises(ValueError, match="or whole points for a number"):
         export(rules, "pmml")
 
 

@@ -106,7 +106,7 @@ def test_a_weak_rule_is_named():
 
     measured = metrics.resampling.RuleStability(10, 0.9, 0.8, 0.7, 0.6, (10, 4, 9, 1))
     assert _verdict(measured).startswith(
-        "Rules 2, 4 (50\N{NO-BREAK SPACE}% of the rule"
+        "Rules 2 and 4 (50\N{NO-BREAK SPACE}% of the rule"
     )
 
 

@@ -5,7 +5,7 @@ By it one can tell later whether new rows still are like those; see `watching`.
 
 import dataclasses
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
@@ -116,7 +116,7 @@ class TrainingRows:
     n_rows: float
     columns: tuple[TrainingColumn, ...] = ()
     target: tuple[float, ...] | None = None
-    error: float | None = None
+    error: float | None = field(default=None, compare=False)
 
     def column(self, feature):
         """What is kept of a feature; None if nothing is."""

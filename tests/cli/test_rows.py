@@ -176,14 +176,14 @@ def test_names_do_not_break_lines_nor_reach_the_terminal_raw(call, tmp_path):
     table = pd.DataFrame({odd: [21.0, 21.0], "city": ["Ki\nel", "U\x1b[0m\nlm"]})
     table.to_csv(tmp_path / "data.csv", index=False)
     assert call("explain", tmp_path / "rules.json", tmp_path / "data.csv").out == (
-        "row 1: g o, by rule 1, if de grees [31m > 20 and city is Ki el\n"
+        "row 1: g o, by rule 1, if de grees [31m > 20 and city is 'Ki\\nel'\n"
         "    de grees [31m = 21, city = Ki el\n"
         "row 2: st ay, by rule 2, as no other holds\n"
-        "    not rule 1: city = U [0m lm, it asks for city is Ki el\n"
+        "    not rule 1: city = U [0m lm, it asks for city is 'Ki\\nel'\n"
     )
     styled = rules_text(rules).replace("\x1b[32m\x1b[1mg o\x1b[0m", "<g o>")
     assert click.unstyle(styled) == (
-        "1. if de grees [31m > 20 and city is Ki el then <g o>\n2. otherwise st ay"
+        "1. if de grees [31m > 20 and city is 'Ki\\nel' then <g o>\n2. otherwise st ay"
     )
 
 

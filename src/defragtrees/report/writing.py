@@ -85,7 +85,7 @@ def write_report(
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     written = write_report(f"{folder}/iris.html", simple, X, y)
     ...     written.read_text(encoding="utf-8").count("</section>")
-    12
+    13
     """
     _check_roles(path, simplifier)
     place = _checked(path)

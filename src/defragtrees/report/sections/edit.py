@@ -42,7 +42,7 @@ def write(page):
         f"<p>Rules are an offer. {_deeds(rules)} What that costs or brings is measured "
         f"at once{_rows(page)}, and the result can be saved as a file that "
         "<code>RuleSet.load</code> reads and that says what was changed. Nothing "
-        "leaves this page.</p>",
+        "is sent anywhere.</p>",
         _reason(rules),
         NO_SCRIPTS,
         '<div id="editor" class="live-only"></div>',

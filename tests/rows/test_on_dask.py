@@ -26,7 +26,7 @@ from defragtrees.tables import read_matrix
 
 pytestmark = pytest.mark.cluster
 N_ROWS, N_FEATURES, N_WORKERS = 12_000, 5, 4
-LIMIT = 500_000_000  # bytes of memory of each worker
+LIMIT = 900_000_000  # bytes of memory of each worker, which compiles loops too
 GRID = ThresholdGrid((np.linspace(0.01, 0.99, 40),) * N_FEATURES)
 N_BINS = int(GRID.n_bins.max())
 
@@ -523,7 +523,7 @@ def drawn(start, n_rows, n_features):
 
 
 def test_rows_may_be_larger_than_the_memory_of_a_worker(client):
-    n_blocks, n_rows, n_features = 80, 10_000, 80
+    n_blocks, n_rows, n_features = 80, 18_000, 80
     lazy = da.concatenate(
         [
             da.from_delayed(

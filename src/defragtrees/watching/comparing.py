@@ -6,7 +6,7 @@ tests together raise a false alarm as often as `level` says, by Holm's way.
 
 Rules were chosen because their rates are far from others, so their training rates are
 farther than true ones: for each condition of a rule its training rows are taken for
-fewer, `1 / (1 + 3 conditions)` of them.
+fewer, `1 / (1 + 3 conditions)` of them, counting at least those of a mean rule.
 """
 
 import math
@@ -197,7 +197,9 @@ class _Watch:
     def _rate(self, rule, members, about, k):
         y, outcome = self.y[members], self.rules.outcome
         n_now = len(y)
-        n_then = rule.n_rows / (1 + SEARCHED * rule.n_conditions)
+        # The rows of a rule with few conditions are those that others left to it.
+        n_searched = max(rule.n_conditions, self.rules.n_conditions)
+        n_then = rule.n_rows / (1 + SEARCHED * n_searched)
         if not n_now or not rule.n_rows:
             return
         if not self.rules.classes:

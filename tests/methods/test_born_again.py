@@ -714,7 +714,7 @@ def test_progress_counts_the_folds(monkeypatch):
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"max_depth": 0}, "max_depth must be None, a whole number from 1 or a seq"),
+        ({"max_depth": 0}, "a whole number from 1 to 1000000 or a seq"),
         ({"max_depth": ()}, "max_depth must be"),
         ({"max_depth": [2, 2.5]}, r"got \[2, 2.5\]"),
         ({"max_rules": 0}, "max_rules must be None or a whole number from 1; got 0"),

@@ -300,7 +300,7 @@ def test_y_is_not_needed_for_the_ensembles_answers():
     ("settings", "message"),
     [
         ({"max_rules": 0}, "max_rules must be None or a whole number from 1; got 0"),
-        ({"max_depth": 1.5}, "max_depth must be None or a whole number from 1; got 1"),
+        ({"max_depth": 1.5}, "a whole number from 1 to 1000000; got 1.5"),
         ({"min_samples_leaf": 0}, "min_samples_leaf must be a number above 0 or a"),
         ({"min_samples_leaf": []}, r"min_samples_leaf must be .* got \[\]"),
         ({"min_samples_leaf": [1, "2"]}, "min_samples_leaf must be a number above 0"),

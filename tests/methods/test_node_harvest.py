@@ -669,7 +669,7 @@ def test_nodes_that_do_not_add_up_leave_one_rule():
             {"min_samples": 1, "mode": "outbag"},
             "min_samples must be a whole number from 2; got 1",
         ),
-        ({"max_depth": True}, "max_depth must be a whole number from 1; got True"),
+        ({"max_depth": True}, "max_depth must be a whole number from 1 to 1000000"),
         ({"max_rules": 0}, "max_rules must be None or a whole number from 1; got 0"),
         ({"digits": 13}, "digits must be None or a whole number from 1 to 12; got 13"),
         ({"round_digits": 0}, "round_digits must be None or a whole number from 1 to"),

@@ -527,7 +527,10 @@ def make_forest_of_frame(frame, y):
             {"max_rules": 2.5},
             "max_rules must be None or a whole number from 1; got 2.5.",
         ),
-        ({"max_depth": None}, "max_depth must be a whole number from 1 to 1000000"),
+        (
+            {"max_depth": None},
+            "max_depth must be a whole number from 1 to 1000000; got None.",
+        ),
         ({"max_decay": -0.1}, "max_decay must be a number from 0; got -0.1."),
         ({"smoothing": "no"}, "smoothing must be a number from 0; got 'no'."),
         ({"min_freq": 1.5}, "min_freq must be a number from 0 to 1; got 1.5."),

@@ -178,8 +178,8 @@ def check_settings(estimator):
     >>> check_settings(DistilledTreeClassifier(max_depth=0))
     Traceback (most recent call last):
     ...
-    defragtrees.errors.SettingError: max_depth must be None or a whole number from 1 to \
-1000000; got 0.
+    defragtrees.errors.SettingError: max_depth must be None or a whole number from 1 \
+to 1000000; got 0.
     """
     for one in fields(estimator):
         allowed, value = one.metadata.get("allowed", ()), getattr(estimator, one.name)

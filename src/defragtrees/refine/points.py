@@ -12,9 +12,8 @@ from defragtrees.additive import (
 )
 from defragtrees.refine.rulelist import (
     RULE_PRICE,
+    Boxes,
     box_price,
-    code_gains,
-    n_conditions,
     n_sides,
     rows_in,
 )
@@ -116,7 +115,7 @@ def _entropy(share):
     return -share * np.log(share) - (1 - share) * np.log1p(-share)
 
 
-class PointBoxes:
+class PointBoxes(Boxes):
     """Boxes with points; those of all boxes that hold, and of the base, add up.
 
     A box is a dict from column number to the codes that it accepts (a bool array,
@@ -161,16 +160,6 @@ class PointBoxes:
         self.cost = float(fit + sum(prices) + each * len(prices))
 
     @property
-    def n_rules(self):
-        """Number of rules, the base included."""
-        return len(self.boxes) + 1
-
-    @property
-    def n_conditions(self):
-        """Number of conditions of all rules."""
-        return sum(n_conditions(self.table, box) for box in self.boxes)
-
-    @property
     def least_answered(self):
         """Weight of the rows that the rule with fewest holds in, or fails in."""
         rest = self.loss.total_weight - self.weights
@@ -193,10 +182,6 @@ class PointBoxes:
             if k != without:
                 totals += held[:, None] * points
         return totals
-
-    def code_gains(self, k):
-        """What rule k would gain by column and code, and what it gains as it is."""
-        return code_gains(self.table, self.boxes[k], self.row_gains(k))
 
     def row_gains(self, k):
         """What is gained for each row if rule k accepts it, its points as they are."""

@@ -15,6 +15,7 @@ from defragtrees.refine.monotone import breaks_order, ordered_pairs
 
 __all__ = [
     "BoxList",
+    "Boxes",
     "Limits",
     "RuleBoxes",
     "box_price",
@@ -30,13 +31,11 @@ ROWS_OF_A_RULE = 5  # with fewer, none of many rules is worth what it costs
 RULE_PRICE = 1.0  # nats for one more rule, beside its conditions and its answer
 
 
-class BoxList:
-    """An ordered list of boxes with counts of the rows that each answers.
+class Boxes:
+    """Boxes over the rows of a `table`, whatever they answer together.
 
     A box is a dict from column number to the codes that it accepts (a bool array,
-    missing last). Lists are not changed: `with_box` and the like give new ones. Where
-    rows are, and what they say of a change, is for the classes below to know: each has
-    `table`, `loss`, `boxes`, `prices`, `counts` and `cost`.
+    missing last). They are not changed: `with_box` and the like give new ones.
     """
 
     @property
@@ -51,8 +50,20 @@ class BoxList:
 
     @property
     def least_answered(self):
-        """Weight of the rows of the rule, the last left out, that answers fewest."""
+        """Weight of the rows of the rule, the last left out, that has fewest."""
         return self.weights[:-1].min(initial=np.inf)
+
+    def code_gains(self, k):
+        """What rule k would gain by column and code, and what it gains as it is."""
+        return code_gains(self.table, self.boxes[k], self.row_gains(k))
+
+
+class BoxList(Boxes):
+    """An ordered list of boxes with counts of the rows that each answers.
+
+    Where rows are, and what they say of a change, is for the classes below to know:
+    each has `table`, `loss`, `boxes`, `prices`, `counts` and `cost`.
+    """
 
     @property
     def weights(self):

@@ -15,9 +15,8 @@ from defragtrees.refine.moves import box_changes
 from defragtrees.refine.objective import BothLoss, ErrorLoss
 from defragtrees.refine.rulelist import (
     RULE_PRICE,
+    Boxes,
     box_price,
-    code_gains,
-    n_conditions,
     rows_in,
 )
 
@@ -101,7 +100,7 @@ class Charges:
         return self.is_wrong + CONFLICT * self.differ
 
 
-class StandaloneBoxes:
+class StandaloneBoxes(Boxes):
     """Boxes without an order, each with the answer of all rows that it accepts.
 
     A box is a dict from column number to the codes that it accepts (a bool array,
@@ -172,21 +171,6 @@ class StandaloneBoxes:
             cost += emphasis * wrong.nats(share, n_rules)
         return float(cost)
 
-    @property
-    def n_rules(self):
-        """Number of rules, the last "otherwise" included."""
-        return len(self.boxes) + 1
-
-    @property
-    def n_conditions(self):
-        """Number of conditions of all rules."""
-        return sum(n_conditions(self.table, box) for box in self.boxes)
-
-    @property
-    def least_answered(self):
-        """Weight of the rows of the rule, the last left out, that holds in fewest."""
-        return self.weights[:-1].min(initial=np.inf)
-
     def row_nats(self, apart, wrong):
         """Nats for rows that are so far from an answer, and count as so many wrong."""
         squared, errors, emphasis = _parts(self.loss)
@@ -197,10 +181,6 @@ class StandaloneBoxes:
             each = errors.nats_each(float(errors.weight @ charges.wrong))
             nats += emphasis * each * wrong
         return nats * self.loss.weight
-
-    def code_gains(self, k):
-        """What rule k would gain by column and code, and what it gains as it is."""
-        return code_gains(self.table, self.boxes[k], self.row_gains(k))
 
     def row_gains(self, k):
         """What is gained for each row if rule k accepts it, answers as they are."""

@@ -80,26 +80,31 @@ def _rate(rows, is_so, mask, weight):
 
 def _class_table(summary, lines, label):
     shown = summary.outcome.answer_text(label)
-    heads = {
-        "coverage": "Coverage",
-        "rate": Cell(f"Rate of {name(shown)}"),
-        "selection": "Selection rate",
-        "error": "Error",
+    columns = {
+        "coverage": ("Coverage", _rate_cell),
+        "rate": (Cell(f"Rate of {name(shown)}"), _rate_cell),
+        "selection": ("Selection rate", _rate_cell),
+        "error": ("Error", _rate_cell),
     }
-    kept = [key for key in heads if key in lines[0]]
-    header = [name(summary.groups.name), "Rows", *(heads[key] for key in kept)]
+    return _group_table(summary, lines, columns, shown)
+
+
+def _group_table(summary, lines, columns, about):
+    """A row for each group; columns are headings and cells by the key in `lines`."""
+    kept = {key: column for key, column in columns.items() if key in lines[0]}
+    header = [name(summary.groups.name), "Rows", *(head for head, _ in kept.values())]
     cells = [
         [
             name(line["group"]),
             count(line["n_rows"]),
-            *(_rate_cell(*line[key]) for key in kept),
+            *(cell(*line[key]) for key, (_, cell) in kept.items()),
         ]
         for line in lines
     ]
     return table(
         header,
         cells,
-        f"{shown}, group by group, with 95 % intervals",
+        f"{about}, group by group, with 95 % intervals",
         numeric=range(1, len(header)),
         kind="bars groups",
     )
@@ -169,34 +174,17 @@ def _mean(rows, values, mask):
 def _number_pieces(summary):
     lines = number_lines(summary)
     target = name(summary.target)
-    heads = {
-        "mean": Cell(f"Mean of {target}"),
-        "answer": "Mean answer",
-        "off": "Answer less truth",
-        "error": "Mean absolute error",
+    columns = {
+        "coverage": ("Coverage", _rate_cell),
+        "mean": (Cell(f"Mean of {target}"), _mean_cell),
+        "answer": ("Mean answer", _mean_cell),
+        "off": ("Answer less truth", _mean_cell),
+        "error": ("Mean absolute error", _mean_cell),
     }
-    kept = [key for key in heads if key in lines[0]]
-    header = [name(summary.groups.name), "Rows", "Coverage"]
-    header += [heads[key] for key in kept]
-    cells = [
-        [
-            name(line["group"]),
-            count(line["n_rows"]),
-            _rate_cell(*line["coverage"]),
-            *(_mean_cell(*line[key]) for key in kept),
-        ]
-        for line in lines
-    ]
     return [
         "<p>Differences inside the intervals may be chance. Whether a difference is "
         "fair, no number says.</p>",
-        table(
-            header,
-            cells,
-            f"{summary.target}, group by group, with 95 % intervals",
-            numeric=range(1, len(header)),
-            kind="bars groups",
-        ),
+        _group_table(summary, lines, columns, summary.target),
     ]
 
 

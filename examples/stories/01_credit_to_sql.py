@@ -9,6 +9,8 @@ read.
 The table has 4,454 real applications with words, numbers and gaps.
 """
 
+import sqlite3
+
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.impute import SimpleImputer
@@ -52,6 +54,10 @@ simple = simplify(
 print(simple.summary(X_test, y_test))
 
 # %%
+# More applications are refused than by the pipeline, so the rules are wrong more often;
+# but the mistakes are cheaper ones. By *expected cost*, which was asked for, six rules
+# do better than the pipeline, which knows nothing of costs.
+#
 # Do the rules keep their word? Each circle is a rule: what it told, and what was
 # observed in applications that nobody had seen.
 plots.calibration(simple.rules_, X_test, y_test)
@@ -67,8 +73,6 @@ print(query)
 
 # %%
 # Does the database say what the rules say? SQLite runs it on the new applications.
-import sqlite3  # noqa: E402
-
 with sqlite3.connect(":memory:") as database:
     X_test.to_sql("applications", database, index=False)
     rows = database.execute(query).fetchall()
@@ -77,5 +81,5 @@ same = sum(a == b for a, b in zip(answers, simple.predict(X_test), strict=True))
 print(f"SQL and predict agree in {same:,} of {len(answers):,} rows.")
 
 # %%
-# And one sentence for the customer who asks why.
+# And for the clerk who is asked why, one sentence:
 print(simple.explain(X_test.iloc[3]))

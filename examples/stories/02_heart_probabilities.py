@@ -67,12 +67,14 @@ print(simple.explain(patient.iloc[0]))
 plots.calibration(simple.rules_, X_test, y_test)
 
 # %%
-# The forest knows more than five rules can say, and the price is told too:
+# The forest knows more than a few rules can say, and the price is told too:
 scores = simple.evaluate(X_test, y_test)
 for name in ("error", "auc", "log_loss"):
     print(f"{name:9} rules {scores[name]:.3f}, forest {scores['ensemble_' + name]:.3f}")
 
 # %%
-# How steady is the ranking of the patients? Their probabilities, from low to high:
-told = np.sort(simple.predict_proba(X_test)[:, 1])
-print(np.unique(told.round(3)))
+# A list has one risk for each of its rules. So it sorts patients into a few groups,
+# and tells the risk of each:
+told, counts = np.unique(simple.predict_proba(X_test)[:, 1], return_counts=True)
+for risk, count in zip(told, counts, strict=True):
+    print(f"{count:2} patients with a risk of {risk:.0%}")

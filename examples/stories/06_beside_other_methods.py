@@ -2,9 +2,9 @@
 Beside other methods
 ====================
 
-Is there a better way to say it? ``compare`` fits our lists, inTrees, Node Harvest,
-Born-Again trees, small trees and, where the solver is installed, optimal trees to the
-same forest and measures all of them on rows held out.
+Is there a better way to say it? ``compare`` fits other methods that make rules, such
+as inTrees, Node Harvest, Born-Again trees and small trees, to the same forest as our
+lists, and measures all of them on rows held out.
 """
 
 from sklearn.ensemble import RandomForestRegressor

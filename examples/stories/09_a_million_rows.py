@@ -2,12 +2,12 @@
 A million rows
 ==============
 
-Rules for a million rows take seconds, and little memory: beyond 100,000 rows only the
-number of the cut below each cell is kept, a byte each. Rows may also come from a file
-or part by part, and give the same rules.
+Rules for a million rows take seconds, and little memory: of each cell only a byte is
+kept, which says between which two cuts of the model it lies. Rows may also come from a
+file or part by part, and give the same rules.
 
 The applications of the first story, drawn again a million times with a little noise:
-the only made-up table here, as no real one of that size fits into a package.
+no real table of that size fits into a package.
 """
 
 import time
@@ -31,7 +31,7 @@ print(f"{X.shape[0]:,} rows, {X.nbytes / 1e6:.0f} MB")
 # %%
 # The model was trained on a part of them.
 model = HistGradientBoostingClassifier(max_iter=50, random_state=0)
-model.fit(X[:50_000], y[:50_000])
+model = model.fit(X[:50_000], y[:50_000])
 
 # %%
 begin = time.perf_counter()
@@ -42,8 +42,8 @@ print(simple.rules_)
 seconds = time.perf_counter() - begin
 
 # %%
-# All million rows were counted for what the rules tell; the search itself looked at a
-# sample of 100,000.
+# A sample gave the first lists; then all million rows had their say in where the cuts
+# lie, how many rules there are and what they tell.
 print("under a minute" if seconds < 60 else f"{seconds:.0f} s")
 print(f"{sum(rule.n_rows for rule in simple.rules_):,.0f} rows answered")
 plots.rule_table(simple.rules_)

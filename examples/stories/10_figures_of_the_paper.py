@@ -28,14 +28,15 @@ plots.forest_regions(forest, X, y)
 # The paper's method
 # ------------------
 #
-# With ``refine=False`` the paper's mixture is fitted: it starts with ten components and
-# drains those that are not needed.
+# With ``refine=False`` the paper's model is fitted. It starts with ten parts, drains
+# those that are not needed, and each that is left becomes a rule.
 paper = simplify(forest, X, y, refine=False, random_state=0)
 print(paper.rules_)
 plots.regions(paper.rules_, X, y)
 
 # %%
-# How the fit went: the bound of each restart, and how many components are left.
+# How the fit went, from each of twenty starts: how good it is, and how many parts
+# (*components*) are left.
 plots.convergence(paper)
 
 # %%

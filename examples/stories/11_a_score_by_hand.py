@@ -25,6 +25,8 @@ forest = RandomForestClassifier(min_samples_leaf=3, random_state=0)
 model = make_pipeline(steps, forest).fit(X, y)
 
 # %%
+# Six rules with one question each, and whole points. Start at the base, add up what
+# holds; the last line says what a total means.
 card = simplify(
     model,
     X,
@@ -38,6 +40,7 @@ card = simplify(
 print(card.rules_)
 
 # %%
+# The card as a picture, for the wall:
 plots.scorecard(card.rules_)
 
 # %%
@@ -49,6 +52,7 @@ for line in metrics.score_table(card.rules_, X_test, y_test):
     )
 
 # %%
+# The same as a curve; a larger circle stands for more patients.
 plots.score_risk(card.rules_, X_test, y_test)
 
 # %%

@@ -36,4 +36,5 @@ print(simple.summary(X_test, y_test))
 plots.regions(simple.rules_, X_test, y_test)
 
 # %%
+# How many of the questions it took:
 print(f"The network was asked about {simple.n_calls_:,} rows.")

@@ -13,9 +13,14 @@ from sklearn.ensemble import RandomForestRegressor
 from defragtrees import plots, simplify_path
 
 X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
-labels = {"bmi": "body mass index", "bp": "blood pressure", "s5": "log triglycerides"}
+labels = {
+    "bmi": "body mass index",
+    "bp": "blood pressure",
+    "s4": "cholesterol / HDL",
+    "s5": "log triglycerides",
+}
 forest = RandomForestRegressor(min_samples_leaf=10, random_state=0)
-forest.fit(X[::2], y[::2])
+forest = forest.fit(X[::2], y[::2])
 
 # %%
 # Every length from one rule up, measured on rows that the forest has not seen.
@@ -35,6 +40,7 @@ print(path)
 plots.trade_off(path)
 
 # %%
+# The list that is chosen:
 print(path.rules)
 
 # %%

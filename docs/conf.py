@@ -26,6 +26,7 @@ extensions = [
     "sphinx_gallery.gen_gallery",
     "gallery_texts",
     "mathml",
+    "printed_tables",
     "result_tables",
 ]
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}  # stubs are the first
@@ -79,5 +80,11 @@ html_theme_options = {
     "footer_start": ["copyright"],
     "footer_end": ["sphinx-version"],
     "navbar_end": ["theme-switcher"],
-    "secondary_sidebar_items": ["page-toc"],
+    # Pages with wide tables have no room for a list of their parts.
+    "secondary_sidebar_items": {
+        "**": ["page-toc"],
+        "benchmark": [],
+        "compare": [],
+        "reproduction": [],
+    },
 }

@@ -70,6 +70,16 @@ def test_no_picture_is_without_a_text():
             assert re.search(r'alt="[^"]', picture), (page.name, picture)
 
 
+@pytest.mark.parametrize("look", ["light", "dark"])
+def test_the_picture_shows_the_rules_of_the_first_example(look):
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```(?:python|text)\n(.*?)^```$", readme, re.M | re.S)
+    code, printed, *_ = blocks
+    assert (ROOT / "examples" / "first_rules.py").read_text("utf-8").endswith(code)
+    picture = (DOCS / "pictures" / f"forest_to_rules_{look}.png").read_bytes()
+    assert printed[: printed.index("\n[[")].encode() in picture
+
+
 def test_faults_of_a_site_are_found(tmp_path):
     (tmp_path / "a.html").write_text(
         '<a href="b.html#here">good</a><a href="b.html#there">no such place</a>'
@@ -97,6 +107,25 @@ def test_every_story_has_a_title_a_beginning_and_titles_for_its_parts(path):
     assert len(" ".join(rest)) > 80
 
 
+def test_printed_tables_keep_their_lines_and_rules_wrap():
+    pytest.importorskip("docutils", reason="it builds the site")
+    is_table = load(DOCS / "_ext" / "printed_tables.py").is_table
+    row = "rule 1           share of rows          10.1 %             9.8 %  1.000"
+    rule = "1. if age >= 58 and pain is yes then ill: 90.0 % (9 of 10)  [4.4 % of rows]"
+    code = "        for name in names:  # as long as a line of a table, and no table"
+    assert is_table("\n".join([rule, row, row, row]))
+    assert not is_table("\n".join([rule, rule, rule, code, code, code, row]))
+
+
+def test_pictures_of_stories_are_described():
+    pytest.importorskip("sphinx_gallery", reason="it builds the site")
+    texts = load(DOCS / "_ext" / "gallery_texts.py")
+    assert texts.describe("scorecard", "A score to add up by hand") == (
+        "A score to add up by hand. "
+        "For each rule a bar with its points, and the base below."
+    )
+
+
 def test_tables_hold_the_kept_results_and_escape_what_they_hold():
     pytest.importorskip("sphinx", reason="it builds the site")
     tables = load(DOCS / "_ext" / "result_tables.py")
@@ -110,3 +139,73 @@ def test_tables_hold_the_kept_results_and_escape_what_they_hold():
     html = tables.as_table(["a<b"], [["<script>"]], "c&d", ("a<b",))
     assert "<script>" not in html
     assert "a&lt;b" in html
+
+
+def table_after(page, words):
+    """The first table below some words of a page: the cells of each row."""
+    text = (ROOT / page).read_text(encoding="utf-8")
+    table = re.search(r"(?:^\|.*\n)+", text[text.index(words) :], re.MULTILINE)[0]
+    rows = [line.strip()[1:-1].split("|") for line in table.splitlines()]
+    return [[cell.strip("* `") for cell in row] for row in rows[:1] + rows[2:]]
+
+
+def assert_rounded(cell, value):
+    """What is printed is the value, rounded to the digits that are shown."""
+    n_digits = len(cell.partition(".")[2])
+    assert abs(float(cell) - value) <= 0.5001 * 10**-n_digits, (cell, value)
+
+
+def test_the_comparison_of_the_readme_is_what_was_measured():
+    pandas = pytest.importorskip("pandas", reason="it reads the results")
+    results = pandas.read_csv(ROOT / "benchmarks" / "results" / "beside.csv")
+    columns = ["n_rules", "n_conditions", "error", "auc"]
+    means = results.groupby("method")[columns].mean()
+    rows = table_after("README.md", "## How it compares")[1:]
+    assert {row[0] for row in rows[1:]} == {*means.index} - {"forest"}
+    for name, *cells in rows:
+        of_method = means.loc[{"the forest itself": "forest"}.get(name, name)]
+        for cell, value in zip(cells, of_method, strict=True):
+            if cell:
+                assert_rounded(cell, value)
+
+
+@pytest.mark.parametrize(
+    ("words", "measure"),
+    [("Squared error as a share of the variance:", "error"), ("and AUC:", "auc")],
+)
+def test_the_tables_of_forms_are_what_was_measured(words, measure):
+    pandas = pytest.importorskip("pandas", reason="it reads the results")
+    results = pandas.read_csv(ROOT / "benchmarks" / "results" / "forms.csv")
+    results = results[results.budget.isin([0, 10])]
+    means = results.groupby(["data", "method"])[measure].mean()
+    header, *rows = table_after("docs/forms.md", words)
+    for name, *cells in rows:
+        for method, cell in zip(header[1:], cells, strict=True):
+            assert_rounded(cell, means[name, method])
+
+
+def test_the_table_of_the_method_page_is_what_was_measured():
+    kept = {
+        line.split("|")[1].strip(): [cell.strip() for cell in line.split("|")[2:-1]]
+        for line in (ROOT / "benchmarks" / "results" / "quality.md")
+        .read_text(encoding="utf-8")
+        .partition("Means over the sets with two classes")[2]
+        .partition("by set:")[0]
+        .splitlines()
+        if line.count("|") == 8
+    }
+    names = {
+        'criterion="both"': "ours",
+        'criterion="probability"': "ours, probability",
+        'criterion="error"': "ours, error",
+        "tree on the probabilities, as many leaves": "tree on probabilities",
+        "tree on y": "tree on y",
+        "optimal tree on y": "optimal tree on y",
+        "FIGS, as many splits": "FIGS",
+    }
+    rows = table_after("docs/method.md", "`make quality` measures all three")[1:]
+    assert [row[0] for row in rows] == list(names)
+    for name, *cells in rows:
+        for cell, value in zip(cells, kept[names[name]], strict=False):
+            if cell:
+                assert_rounded(cell.strip("*"), float(value))

@@ -25,6 +25,7 @@ NAMES = {
 }
 BOUNDS = ("base rate", "ensemble")
 RARE = "_rare"
+MANY_ROWS = 100
 PLOTTED = ("ours", "tree on y", "tree on probabilities", "optimal tree", "FIGS")
 
 
@@ -67,8 +68,9 @@ def as_table(header, rows, caption, filters=(), first=""):
         for row in rows
     )
     chosen = html.escape(",".join(filters))
+    tall = " tall" if len(rows) > MANY_ROWS else ""
     return (
-        '<div class="pst-scrollable-table-container">'
+        f'<div class="pst-scrollable-table-container{tall}">'
         f'<table class="table sortable" data-filters="{chosen}" data-first="{first}">'
         f"<caption>{html.escape(caption)}</caption>"
         f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div>"

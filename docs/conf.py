@@ -1,12 +1,14 @@
 """How Sphinx builds the site: `make docs`."""
 
 import sys
+from inspect import isclass
 from pathlib import Path
 
 HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE / "_ext"), str(HERE.parent)]
 
-from public_names import shown_methods  # noqa: E402
+from numpydoc.xref import DEFAULT_LINKS  # noqa: E402
+from public_names import guides, public_objects, shown_methods  # noqa: E402
 
 from defragtrees import __version__  # noqa: E402
 
@@ -39,11 +41,18 @@ myst_heading_anchors = 3
 html_math_renderer = "mathml"
 
 autosummary_generate = True
-autosummary_context = {"shown_methods": shown_methods()}
+autosummary_context = {"guides": guides(), "shown_methods": shown_methods()}
 autodoc_typehints = "none"  # the docstrings say it
 numpydoc_class_members_toctree = False
 numpydoc_show_class_members = False
-numpydoc_xref_param_type = False
+# Types that are ours are links; all others are words, as they lead to other sites.
+DEFAULT_LINKS.clear()
+numpydoc_xref_param_type = True
+numpydoc_xref_ignore = "all"
+numpydoc_xref_aliases = {
+    name.rpartition(".")[2]: name for name, kind in public_objects() if isclass(kind)
+}
+toc_object_entries_show_parents = "hide"
 
 sphinx_gallery_conf = {
     "examples_dirs": ["../examples/stories"],
@@ -86,5 +95,6 @@ html_theme_options = {
         "benchmark": [],
         "compare": [],
         "reproduction": [],
+        "watching": [],
     },
 }

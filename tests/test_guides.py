@@ -25,6 +25,7 @@ NEEDED = {
     "exports": ("onnx",),
     "large-data": ("dask.dataframe", "pyarrow"),
     "mlflow": ("mlflow",),
+    "probabilities": ("click", "xgboost"),
     "rivals": ("pystreed",),
 }
 
@@ -72,6 +73,7 @@ def test_what_the_shell_is_told_is_there():
             for extras in re.findall(r"\[([a-z,]+)\]", line):
                 known = project["optional-dependencies"]
                 assert {*extras.split(",")} <= {*known}, where
+            assert words[0] in ("pip", "make", "python"), f"{where}: is not run"
             if words[:1] == ["make"]:
                 assert words[1] in targets, where
             if words[:2] == ["python", "-m"] and words[2].startswith("benchmarks"):

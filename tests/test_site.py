@@ -59,6 +59,15 @@ def test_every_public_name_is_in_the_reference():
     assert {name for name, _ in public_names.public_objects()} == listed
 
 
+def test_every_public_name_leads_to_guides_that_are_there():
+    for name, thing in public_names.public_objects():
+        pages = public_names.guides_of(name, thing)
+        assert pages, name
+        for page in pages:
+            made_here = page == "gallery/index" or (DOCS / f"{page}.md").exists()
+            assert made_here, (name, page)
+
+
 def test_no_picture_is_without_a_text():
     pages = [ROOT / "README.md", *DOCS.glob("*.md")]
     for page in pages:

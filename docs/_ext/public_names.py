@@ -7,7 +7,14 @@ What is listed here is in the reference, and has an example in its docstring
 import inspect
 from importlib import import_module
 
-__all__ = ["MODULES", "methods_of", "public_objects", "shown_methods"]
+__all__ = [
+    "MODULES",
+    "guides",
+    "guides_of",
+    "methods_of",
+    "public_objects",
+    "shown_methods",
+]
 
 MODULES = (
     "defragtrees",
@@ -44,6 +51,30 @@ INTERNAL = {
 }
 INTERNAL_ENDINGS = ("_encoded", "_from_raw", "_held")
 
+# Where people read more about a name, or about all names of a room.
+GUIDES = {
+    "defragtrees.simplify": ("start", "how-short", "probabilities", "columns", "forms"),
+    "defragtrees.simplify_path": ("how-short",),
+    "defragtrees.RulePath": ("how-short",),
+    "defragtrees.compare": ("compare", "rivals"),
+    "defragtrees.Comparison": ("compare", "rivals"),
+    "defragtrees.DefragClassifier": ("start", "probabilities", "forms", "elsewhere"),
+    "defragtrees.DefragRegressor": ("probabilities", "forms", "elsewhere"),
+    "defragtrees.RuleSet": ("reading", "editing", "watching", "exports"),
+    "defragtrees.Rule": ("reading", "trust"),
+    "defragtrees.Condition": ("reading",),
+    "defragtrees.diff": ("editing",),
+    "defragtrees.read_forest": ("readers",),
+    "defragtrees.Forest": ("readers", "architecture"),
+    "defragtrees.Tree": ("readers", "architecture"),
+    "defragtrees.export": ("exports", "elsewhere"),
+    "defragtrees.report": ("report",),
+    "defragtrees.plots": ("pictures",),
+    "defragtrees.metrics": ("trust", "probabilities"),
+    "defragtrees.datasets": ("gallery/index", "reproduction"),
+}
+FOR_METHODS, FOR_ERRORS = ("rivals", "compare"), ("reliability", "readers")
+
 
 def is_internal(name):
     """Whether a name is for the package itself."""
@@ -76,4 +107,21 @@ def shown_methods():
         name: methods_of(thing)
         for name, thing in public_objects()
         if inspect.isclass(thing)
+    }
+
+
+def guides_of(name, thing):
+    """The pages of the site that say more about a public name."""
+    if name in GUIDES:
+        return GUIDES[name]
+    if inspect.isclass(thing) and issubclass(thing, Exception):
+        return FOR_ERRORS
+    return GUIDES.get(name.rpartition(".")[0], FOR_METHODS)
+
+
+def guides():
+    """For each public name, links to the pages that say more about it."""
+    return {
+        name: ", ".join(f":doc:`/{page}`" for page in guides_of(name, thing))
+        for name, thing in public_objects()
     }

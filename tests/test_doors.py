@@ -43,15 +43,18 @@ def add(monkeypatch):
     return add
 
 
+def take_command_line():
+    """Take the modules of the command line out of `sys.modules`; returns them."""
+    names = [name for name in sys.modules if name.startswith("defragtrees.cli")]
+    return {name: sys.modules.pop(name) for name in names}
+
+
 @pytest.fixture
 def call(monkeypatch, capsys):
     """Run the command line in a state as if it had just been started."""
 
     def call(*arguments):
-        monkeypatch.setattr(defragtrees, "cli", None, raising=False)
-        for name in list(sys.modules):
-            if name.startswith("defragtrees.cli"):
-                monkeypatch.delitem(sys.modules, name)
+        take_command_line()
         from defragtrees.cli.group import run
 
         capsys.readouterr()
@@ -60,7 +63,12 @@ def call(monkeypatch, capsys):
         assert code == 0, done.err
         return done.out
 
-    return call
+    monkeypatch.setattr(defragtrees, "cli", None, raising=False)
+    before = take_command_line()
+    yield call
+    # None of the fresh modules may stay: they share no state with those of before.
+    take_command_line()
+    sys.modules.update(before)
 
 
 @pytest.fixture

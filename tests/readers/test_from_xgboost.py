@@ -24,6 +24,7 @@ xgboost = pytest.importorskip("xgboost")
 SMALL = {"n_estimators": 6, "max_depth": 3, "n_jobs": 1}
 VERSION = tuple(int(part) for part in xgboost.__version__.split(".")[:2])
 since_3_1 = pytest.mark.skipif(VERSION < (3, 1), reason="needs XGBoost 3.1")
+since_3_2 = pytest.mark.skipif(VERSION < (3, 2), reason="needs XGBoost 3.2")
 LETTERS = list("abcdefghij")
 LARGEST = float(np.finfo(np.float32).max)
 
@@ -131,7 +132,7 @@ def test_regressors_agree(objective, y, link, base_score):
         (TWO, {"booster": "dart", "rate_drop": 0.5, "one_drop": True}),
         (THREE, {"booster": "dart", "rate_drop": 0.5, "one_drop": True}),
         (TWO, {"n_estimators": 1}),
-        pytest.param(0 * TWO, {}, marks=since_3_1),
+        pytest.param(0 * TWO, {}, marks=since_3_2),
     ],
 )
 def test_classifiers_agree(y, options):
@@ -181,7 +182,7 @@ def test_boosters_that_answer_with_numbers_agree(objective, y):
 
 @pytest.mark.parametrize(
     "base_score",
-    [0.3, 1e-9, *(pytest.param(edge, marks=since_3_1) for edge in (0.0, 1.0))],
+    [0.3, 1e-9, *(pytest.param(edge, marks=since_3_2) for edge in (0.0, 1.0))],
 )
 def test_boosters_that_answer_with_probabilities_agree(base_score):
     booster, data = train("binary:logistic", TWO, base_score=base_score)
@@ -304,6 +305,48 @@ def test_labels_that_xgboost_stores_broken_are_refused():
         read_forest(ensemble)
 
 
+def test_labels_that_an_older_xgboost_did_not_store_are_missed(tmp_path):
+    frame, target = make_frame()
+    ensemble = xgboost.XGBRegressor(enable_categorical=True, **SMALL).fit(frame, target)
+    document = document_of(ensemble.get_booster())
+    document["learner"]["gradient_booster"]["model"].pop("cats", None)
+    document["version"] = [3, 0, 5]
+    path = tmp_path / "model.json"
+    path.write_text(json.dumps(document))
+    with pytest.raises(UnsupportedEnsembleError, match=r"before 3\.1, which does not"):
+        read_forest(path)
+    # The numbers of an array need no labels, and their splits no thresholds.
+    learner = document["learner"]
+    learner["feature_names"] = []
+    tree = trees_in(document)[0]
+    for i in tree["categories_nodes"]:
+        tree["split_conditions"][i] = float("nan")
+    path.write_text(json.dumps(document))
+    assert read_forest(path).categories == (None, tuple(range(10)), (0, 1), None)
+
+
+def test_trees_with_several_answers_need_no_weights_of_nodes(tmp_path):
+    ensemble = xgboost.XGBClassifier(multi_strategy="multi_output_tree", **SMALL)
+    document = document_of(ensemble.fit(X, THREE).get_booster())
+    path = tmp_path / "model.json"
+    for tree in trees_in(document):
+        tree.pop("sum_hessian", None)  # before 3.2
+    path.write_text(json.dumps(document))
+    forest = read_file(path)
+    assert np.isnan(forest.trees[0].cover).all()
+    check_probabilities(forest, ensemble.predict_proba(X), X)
+
+
+def test_a_base_score_is_that_of_the_version_which_saved_it(tmp_path):
+    booster, _ = train("binary:logistic", TWO, base_score=1e-9)
+    document, path = document_of(booster), tmp_path / "model.json"
+    found = []
+    for version in ([3, 1, 3], [3, 2, 0]):
+        path.write_text(json.dumps(document | {"version": version}))
+        found.append(read_file(path).base[0])
+    assert found == pytest.approx([np.log(1e-9), np.log(1e-6)], rel=1e-5)
+
+
 @pytest.mark.parametrize("missing", [-999.0, 0.0, 0.5, np.inf])
 def test_a_number_for_missing_values_agrees(missing):
     rows = np.where(np.isnan(X), missing, np.round(X, 1))
@@ -336,6 +379,7 @@ def save_all(ensemble, folder):
     return paths
 
 
+@since_3_1
 @pytest.mark.parametrize("booster", ["gbtree", "dart"])
 def test_all_doors_give_the_same_forest(booster, tmp_path):
     frame, target = make_frame()
@@ -399,6 +443,7 @@ def test_treelite_agrees():
             np.testing.assert_allclose(found, expected.reshape(found.shape), atol=1e-6)
 
 
+@since_3_1
 def test_the_ensemble_is_left_as_it_was():
     frame, target = make_frame()
     ensemble = xgboost.XGBRegressor(enable_categorical=True, **SMALL).fit(frame, target)

@@ -37,7 +37,7 @@ def read_trees(documents, groups, n_outputs, categories, missing, allowance):
             right=np.where(node.is_leaf, -1, node.right),
             missing_left=node.default_left & ~node.is_leaf,
             value=_values(document, node, group, n_outputs),
-            cover=numbers(document["sum_hessian"], np.float32, node.n_nodes),
+            cover=_covers(document, node),
             categories=sets,
         )
         if not np.isnan(missing):
@@ -66,7 +66,8 @@ class _Nodes:
         used = self.feature[~self.is_leaf]
         if used.size and not 0 <= used.min() <= used.max() < n_features:
             raise ValueError(f"a tree splits on a feature beyond the {n_features}")
-        if np.isnan(self.stored[~self.is_leaf]).any():
+        # A split on categories needs no threshold; before 3.0 it is saved as NaN.
+        if np.isnan(self.stored[~self.is_leaf & (self.kind != 1)]).any():
             raise ValueError("a threshold is not a number")
 
     def splits_on_categories(self, is_set):
@@ -77,9 +78,20 @@ class _Nodes:
         return in_set
 
 
+def _covers(document, node):
+    """How much weight came to each node; None where XGBoost does not say."""
+    if "sum_hessian" not in document and _n_answers(document) > 1:
+        return None  # trees with several answers, before 3.2
+    return numbers(document["sum_hessian"], np.float32, node.n_nodes)
+
+
+def _n_answers(document):
+    return int(document["tree_param"].get("size_leaf_vector", "1"))
+
+
 def _values(document, node, group, n_outputs):
     value = np.zeros((node.n_nodes, n_outputs))
-    n_answers = int(document["tree_param"].get("size_leaf_vector", "1"))
+    n_answers = _n_answers(document)
     if n_answers <= 1:
         value[node.is_leaf, group] = node.stored[node.is_leaf]
         return value

@@ -109,7 +109,8 @@ def _forest(document, allowance, kind, names=None, missing=np.nan):
     `kind` is "classifier", "regressor" or "ranker" for what a wrapper made, and None
     for what a raw Booster made.
     """
-    learner = document["learner"]
+    learner, version = document["learner"], tuple(document.get("version", ()))
+    _refuse_lost_labels(learner, version)
     model, weights = _booster(learner["gradient_booster"])
     parameters = learner["learner_model_param"]
     n_outputs = _n_outputs(parameters)
@@ -128,11 +129,23 @@ def _forest(document, allowance, kind, names=None, missing=np.nan):
         feature_names=names,
         task=task,
         classes=range(max(2, n_outputs)) if task == "classification" else None,
-        base=_base(learner, n_outputs),
+        base=_base(learner, n_outputs, version),
         weights=None if weights is None else weights[:n_used],
         link=link,
         categories=categories,
     )
+
+
+def _refuse_lost_labels(learner, version):
+    # Only a frame has names and labels; an array has positions for categories.
+    has_sets = "c" in (learner.get("feature_types") or ())
+    if version < (3, 1) and has_sets and learner.get("feature_names"):
+        raise UnsupportedEnsembleError(
+            "Cannot read this XGBoost ensemble: it was fitted on a data frame with "
+            "categories by an XGBoost before 3.1, which does not save their labels, so "
+            "that nobody knows what a split on them means. Fit it again with XGBoost "
+            "3.1 or later, or on an array of category numbers, with feature_types."
+        )
 
 
 def _booster(booster):
@@ -226,7 +239,7 @@ def _names(learner, parameters, names):
     return tuple(str(name) for name in stored)
 
 
-def _base(learner, n_outputs):
+def _base(learner, n_outputs, version):
     """What is added to the sum of the trees, for each output."""
     text = learner["learner_model_param"]["base_score"]
     stored = json.loads(text) if text.lstrip().startswith("[") else [float(text)]
@@ -237,7 +250,8 @@ def _base(learner, n_outputs):
     one = np.float32(1)
     with np.errstate(divide="ignore", invalid="ignore"):
         if link == "sigmoid":
-            edge = np.float32(1e-6)
+            # From 3.2 on, XGBoost keeps away from 0 and 1.
+            edge = np.float32(1e-6 if version >= (3, 2) else 0)
             base = -np.log(one / np.clip(base, edge, one - edge) - one)
         elif link == "exp":
             base = np.log(base)

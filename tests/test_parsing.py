@@ -158,7 +158,7 @@ def read(text):
         ("opened > 2024-02-29", "opened > 2024-02-29"),
         ("opened <= 2024-02-29 12:30", "opened <= 2024-02-29 12:30"),
         ("grade < high", "grade <= mid"),
-        ("grade >= mid and (loan > 3 or missing)", 
+        ("grade >= mid and (loan > 3 or missing)",
          "grade >= mid & Loan [k] >= 4 k€ or missing"),
         (" a and b <= 3 and income > 2", " a and b <= 3 & income > 2"),
     ],

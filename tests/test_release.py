@@ -58,6 +58,14 @@ def test_the_page_for_assistants_names_everything_public():
     assert [link for link in links if not (ROOT / link).exists()] == []
 
 
+def test_a_package_has_one_bound():
+    project = PROJECT["project"]
+    groups = [project["dependencies"], *project["optional-dependencies"].values()]
+    pairs = {pair for group in groups for pair in requirement_bounds(group).items()}
+    names = [name for name, _ in pairs]
+    assert sorted(names) == sorted({*names})
+
+
 def test_the_recipe_has_the_bounds_of_the_project():
     project = PROJECT["project"]
     extras = project["optional-dependencies"].values()

@@ -83,7 +83,7 @@ def test_each_option_is_the_setting_of_the_library(
     call, credit, inputs, tmp_path, options, settings
 ):
     out = tmp_path / "rules.json"
-    table = pd.read_csv(credit / "data.csv")
+    table = pd.read_csv(credit / "data.csv", engine="python")  # to the last bit
     model = read_forest(credit / "model.joblib", trust_pickle=True)
     rows = table[FEATURES], table["status"]
     settings = {"max_rules": 4, "random_state": 0, **settings}
@@ -102,7 +102,7 @@ def test_compare_gives_them_to_the_default_method(call, credit, inputs):
     plain = json.loads(call("compare", *inputs, *options).out)["methods"]
     assert found[0]["error"] > plain[0]["error"]
     assert found[1]["error"] == plain[1]["error"]
-    table = pd.read_csv(credit / "data.csv")
+    table = pd.read_csv(credit / "data.csv", engine="python")
     model = read_forest(credit / "model.joblib", trust_pickle=True)
     expected = compare(
         *(model, table[FEATURES], table["status"]),

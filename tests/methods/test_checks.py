@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+import sklearn
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
@@ -17,6 +18,7 @@ QUICK = {
     "born_again": {"max_depth": 3},
     "optimal": {"n_cuts": 10, "max_rules": 4},
 }
+SKLEARN = tuple(map(int, sklearn.__version__.split(".")[:2]))
 TREES = (DecisionTreeClassifier, DecisionTreeRegressor)
 FORESTS = (RandomForestClassifier, RandomForestRegressor)
 
@@ -102,6 +104,8 @@ FOREST_DRAWS_ROWS = dict.fromkeys(
     expected_failed_checks=lambda estimator: FOREST_DRAWS_ROWS,
 )
 def test_scikit_learn_checks(estimator, check):
+    if "one_label_sample_weights" in str(check) and SKLEARN < (1, 9):
+        pytest.skip("its forests answer NaN if a tree draws rows of weight 0 only")
     check(estimator)
 
 

@@ -133,7 +133,8 @@ def test_costs_of_the_path_are_those_of_all_rows(frame, boosted_amounts):
 
 @pytest.mark.parametrize("criterion", ["both", "probability"])
 def test_rules_are_chosen_by_all_rows(frame, labels, boosted, criterion, monkeypatch):
-    settings = {"max_rules": 4, "criterion": criterion}
+    # Of the rows drawn by this seed, four rules are clearly not those of all rows.
+    settings = {"max_rules": 4, "criterion": criterion, "random_state": 1}
     found = simplified(boosted, frame, labels, **settings)
     monkeypatch.setattr(
         all_rows,

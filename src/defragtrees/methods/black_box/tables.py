@@ -108,5 +108,5 @@ def _as_type(column, dtype, pandas):
     if str(dtype) == "object":
         return column.where(column.notna(), np.nan)
     if getattr(dtype, "tz", None) is not None:
-        return column.dt.tz_localize(dtype.tz)
+        return column.dt.tz_localize(dtype.tz).astype(dtype)
     return column.astype(dtype)

@@ -256,7 +256,6 @@ def test_points_keep_their_scale():
         assert after.predict_proba(X).shape == exact.predict_proba(X).shape
 
 
-@pytest.mark.printed
 def test_rows_that_cannot_be_counted_are_refused():
     rules, X, y = fitted()[0].rules_, *fitted()[1:]
     with pytest.raises(ValueError, match="y is needed to count rules anew"):

@@ -51,7 +51,7 @@ def test_points_are_printed_and_explained_as_a_sum(call, credit, inputs, tmp_pat
     assert "Their points and those of the base add up." not in text.splitlines()[0]
     done = call("explain", out, credit / "data.csv", "--rows", "1-5")
     assert done.code == 0, done.err
-    table = pd.read_csv(credit / "data.csv", engine="python")
+    table = pd.read_csv(credit / "data.csv")
     totals = rules.totals(table[["a", "b", "c"]])[:, 0]
     found = re.findall(r"in all (-?\d+)", done.out)
     assert [float(total) for total in found] == totals[:5].tolist()

@@ -18,7 +18,11 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler  # noqa: E402
 
 from defragtrees import RuleSet, read_forest  # noqa: E402
 
-TRUSTED = ["numpy.dtype", "sklearn.tree._tree.Tree"]
+TRUSTED = [
+    "numpy.dtype",
+    "sklearn.compose._column_transformer._RemainderColsList",  # before 1.7
+    "sklearn.tree._tree.Tree",
+]
 TRUST = [word for name in TRUSTED for word in ("--trust-type", name)]
 
 
@@ -60,7 +64,6 @@ def answers_of(text):
     return [row["prediction"] for row in csv.DictReader(text.splitlines())]
 
 
-@pytest.mark.printed
 def test_rules_of_a_saved_pipeline_speak_of_the_raw_columns(raw, call, tmp_path):
     folder, frame, pipeline = raw
     rules_file, report = tmp_path / "rules.json", tmp_path / "out.html"
@@ -95,14 +98,12 @@ def test_rules_of_a_saved_pipeline_speak_of_the_raw_columns(raw, call, tmp_path)
     assert [row[0] for row in found] == expected
 
 
-@pytest.mark.printed
 def test_forest_of_the_file_answers_as_the_pipeline(raw):
     folder, frame, pipeline = raw
     forest = read_forest(folder / "model.skops", trusted_types=TRUSTED)
     assert (forest.predict_proba(frame) == pipeline.predict_proba(frame)).all()
 
 
-@pytest.mark.printed
 def test_all_methods_are_compared_on_raw_columns(raw, call):
     folder, _, _ = raw
     model, data = folder / "model.skops", folder / "data.csv"
@@ -113,7 +114,6 @@ def test_all_methods_are_compared_on_raw_columns(raw, call):
     assert "failed" not in done.out
 
 
-@pytest.mark.printed
 def test_a_saved_model_that_cannot_be_read_is_asked(raw, call, tmp_path):
     folder, frame, _ = raw
     y = pd.read_csv(folder / "data.csv")["price"]

@@ -121,7 +121,6 @@ def test_sklearn(fitted):
     assert answers.predict(X).tolist() == rules.predict(X).tolist()
 
 
-@pytest.mark.printed
 def test_what_decides_is_exported(fitted):
     rules, _, _ = fitted
     data = json.loads(export(rules, "json"))
@@ -141,4 +140,5 @@ def test_what_decides_is_exported(fitted):
         assert last in rules._repr_html_()
     else:
         assert data["costs"] is data["threshold"] is None
-        assert last.startswith(f"{rules.n_rules}. otherwise")
+        lines = export(rules, "text").splitlines()
+        assert lines[rules.n_rules - 1].startswith(f"{rules.n_rules}. otherwise")

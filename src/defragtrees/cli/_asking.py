@@ -67,6 +67,7 @@ def _frame(path):
     else:
         packed = "gzip" if head.startswith(b"\x1f\x8b") else None
         frame = pandas.read_csv(path, compression=packed, sep=None, engine="python")
-    texts = frame.select_dtypes(include=["object", "str"]).columns
+    kinds = frame.dtypes.astype(str)
+    texts = kinds.index[kinds.isin(["object", "str"])]
     # As read_csv of older versions gives it, which models have seen in training.
     return frame.astype(dict.fromkeys(texts, object)).replace({None: np.nan})

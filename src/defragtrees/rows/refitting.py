@@ -67,6 +67,11 @@ def checked_rows(rules, matrix, y, sample_weight=None):
         sample_weight, matrix, dtype=np.float64, ensure_non_negative=True
     )
     kept = weight > 0
+    if not kept.any():
+        raise ValueError(
+            "sample_weight must hold at least one non-zero number; all are 0. Leave it "
+            "out to count every row once."
+        )
     return matrix[kept], outcome.encode(y[kept]), weight[kept]
 
 

@@ -48,7 +48,7 @@ simple = simplify(
 print(simple.rules_)
 
 # %%
-# The same as a table, with the rates as bars.
+# The same as a table:
 plots.rule_table(simple.rules_)
 
 # %%

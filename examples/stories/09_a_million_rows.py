@@ -2,9 +2,9 @@
 A million rows
 ==============
 
-Rules for a million rows take seconds, and little memory: of each cell only a byte is
-kept, which says between which two cuts of the model it lies. Rows may also come from a
-file or part by part, and give the same rules.
+Rules for a million rows take less than a minute, and little memory: of each cell a byte
+is kept, which says between which two cuts of the model it lies. Rows may also come from
+a file or part by part, and give the same rules.
 
 The applications of the first story, drawn again a million times with a little noise:
 no real table of that size fits into a package.

@@ -163,7 +163,7 @@ def test_what_is_refused(refused, inputs, options, message):
     ],
 )
 def test_they_are_for_classes(refused, files, options):
-    shop = [files / "shop.json", files / "shop.csv", "--target", "price"]
+    shop = [files / "shop.txt", files / "shop.csv", "--target", "price"]
     for name in ("simplify", "path", "compare"):
         line = refused(name, *shop, *options)
         assert f"{options[0]} is for models that answer with a class" in line

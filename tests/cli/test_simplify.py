@@ -221,6 +221,8 @@ def test_the_order_of_columns_has_no_say(call, files, tmp_path, iris):
 @pytest.mark.parametrize("model", ["shop.txt", "shop.json"])
 @pytest.mark.parametrize("data", ["shop.csv", "shop.parquet"])
 def test_text_becomes_the_categories_that_the_model_knows(call, files, model, data):
+    if model == "shop.json":
+        pytest.importorskip("xgboost", "3.1", reason="before, labels were not saved")
     options = ["--target", "price", "--test-size", 0, "--json"]
     done = call("simplify", files / model, files / data, *options)
     table = pd.read_parquet(files / "shop.parquet")

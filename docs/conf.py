@@ -8,7 +8,7 @@ HERE = Path(__file__).parent
 sys.path[:0] = [str(HERE / "_ext"), str(HERE.parent)]
 
 from numpydoc.xref import DEFAULT_LINKS  # noqa: E402
-from public_names import guides, public_objects, shown_methods  # noqa: E402
+from public_names import guides, pictures, public_objects, shown_methods  # noqa: E402
 
 from defragtrees import __version__  # noqa: E402
 
@@ -41,7 +41,11 @@ myst_heading_anchors = 3
 html_math_renderer = "mathml"
 
 autosummary_generate = True
-autosummary_context = {"guides": guides(), "shown_methods": shown_methods()}
+autosummary_context = {
+    "guides": guides(),
+    "pictures": pictures(),
+    "shown_methods": shown_methods(),
+}
 autodoc_typehints = "none"  # the docstrings say it
 numpydoc_class_members_toctree = False
 numpydoc_show_class_members = False

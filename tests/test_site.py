@@ -218,3 +218,10 @@ def test_the_table_of_the_method_page_is_what_was_measured():
         for cell, value in zip(cells, kept[names[name]], strict=False):
             if cell:
                 assert_rounded(cell.strip("*"), float(value))
+
+
+def test_functions_that_draw_show_their_picture():
+    shown = public_names.pictures()
+    drawing = {name for name, _ in public_names.public_objects() if ".plots." in name}
+    assert drawing - {*shown} == {"defragtrees.plots.count_regions"}  # a number
+    assert all(text.endswith(".") for text in shown.values())

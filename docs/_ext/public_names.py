@@ -6,12 +6,14 @@ What is listed here is in the reference, and has an example in its docstring
 
 import inspect
 from importlib import import_module
+from pathlib import Path
 
 __all__ = [
     "MODULES",
     "guides",
     "guides_of",
     "methods_of",
+    "pictures",
     "public_objects",
     "shown_methods",
 ]
@@ -124,4 +126,15 @@ def guides():
     return {
         name: ", ".join(f":doc:`/{page}`" for page in guides_of(name, thing))
         for name, thing in public_objects()
+    }
+
+
+def pictures():
+    """For each function that draws, what its picture on the site shows."""
+    folder = Path(__file__).parents[1] / "pictures"
+    return {
+        name: inspect.getdoc(thing).splitlines()[0]
+        for name, thing in public_objects()
+        if name.startswith("defragtrees.plots.")
+        and (folder / f"{thing.__name__}.png").exists()
     }

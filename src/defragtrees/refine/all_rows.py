@@ -95,8 +95,7 @@ class AllRows:
         self.numbers = numbers
         self.n_bins = n_bins
         self.features = np.array([c.feature for c in table.columns], dtype=np.intp)
-        widths = [n_bins[j] for j in self.features]
-        self.places = np.concatenate([[0], np.cumsum(widths)]).astype(np.intp)
+        self.places = self._places(self.features)
         self.units = keeper.counts([self.packed(())], self.n_classes, numbers.bits)[0]
         total = float(self.units) * numbers.unit / 2**numbers.bits
         square = float(f"{keeper.square() * numbers.unit:.10g}")
@@ -133,6 +132,25 @@ class AllRows:
         cuts = _cut(sums, packed, self.places[-1], n_more=0)
         for own, part, (_, scale) in zip(lists, cuts, priced, strict=True):
             own.gains = part * (self.numbers.unit * scale)
+
+    def used_gains(self, own):
+        """What the rules of a list would gain by bins of the features in use.
+
+        Returns
+        -------
+        dict from feature to array of shape (n_boxes, n_bins)
+        """
+        packed, scale = self._with_gains(own)
+        places = self._places(packed.used)
+        sums = self.keeper.gains([packed], packed.used, places)
+        sums = sums.reshape(packed.n_boxes, -1) * (self.numbers.unit * scale)
+        parts = np.split(sums, places[1:-1], axis=1)
+        return dict(zip(packed.used.tolist(), parts, strict=True))
+
+    def _places(self, features):
+        """Where the bins of each feature begin in sums, and their number."""
+        widths = [self.n_bins[j] for j in features]
+        return np.concatenate([[0], np.cumsum(widths)]).astype(np.intp)
 
     def packed(self, boxes, **gains):
         """The PackedList of boxes over the codes of the table."""
@@ -248,17 +266,26 @@ class CountedBoxes(BoxList):
         sums = np.zeros((len(table.columns), table.width))
         for j, column in enumerate(table.columns):
             bins = self.gains[k, places[j] : places[j + 1]]
-            sums[j, : column.n_codes] = bins[column.bins]
-            sums[j, column.n_codes] = bins[-1]
+            sums[j, : column.n_codes + 1] = _by_code(column, bins)
         j, accepted = next(iter(self.boxes[k].items()))
         return sums, float(sums[j, : len(accepted)][accepted].sum())
 
     def widenings(self, k):
         """Conditions of rule k, and what wider ones would gain; see RuleBoxes."""
-        sums, _ = self.code_gains(k)
         for j, accepted in self.boxes[k].items():
-            yield j, accepted, partial(_gain_outside, sums[j], accepted)
+            column = self.table.columns[j]
+            sums = _by_code(column, self._used_gains[column.feature][k])
+            yield j, accepted, partial(_gain_outside, sums, accepted)
+
+    @cached_property
+    def _used_gains(self):
+        return self.rows.used_gains(self)
+
+
+def _by_code(column, bins):
+    """Sums by bin as sums by code, that of missing values last."""
+    return np.append(bins[column.bins], bins[-1])
 
 
 def _gain_outside(sums, accepted, wider):
-    return sums[: len(wider)][wider & ~accepted].sum()
+    return sums[wider & ~accepted].sum()

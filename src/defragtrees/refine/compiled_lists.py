@@ -1,4 +1,9 @@
-"""The loops of `list_kernels`, compiled by numba; each row is visited once."""
+"""The loops of `list_kernels`, compiled by numba; each row is visited once.
+
+Numbers of places are unsigned, which saves the question whether one counts from the end
+of an array; that question took most of the time. Lists whose boxes fit into one word,
+nearly all, have a loop of their own.
+"""
 
 import numpy as np
 from numba import njit
@@ -20,6 +25,7 @@ def _places_of_bits():
 DE_BRUIJN = 0x03F79D71B4CB0A89
 PLACES = _places_of_bits()
 DE_BRUIJN_WORD = np.uint64(DE_BRUIJN)
+NONE, ONE = np.uint64(0), np.uint64(1)
 
 
 @njit(cache=True, nogil=True)
@@ -27,6 +33,46 @@ def _lowest(word):
     """The place of the lowest bit of a word that has one."""
     lowest = np.uint64(word & -word)
     return PLACES[(lowest * DE_BRUIJN_WORD) >> np.uint64(58)]
+
+
+@njit(cache=True, nogil=True)
+def _lowest_place(word):
+    """The same of a word without sign, as a number without sign."""
+    lowest = word & (~word + ONE)
+    return np.uint64(PLACES[(lowest * DE_BRUIJN_WORD) >> np.uint64(58)])
+
+
+@njit(cache=True, nogil=True)
+def _answer_by_word(codes, last, used, starts, word, answering):
+    """The first box that accepts each row, where one word has all boxes.
+
+    `last` is the bit of "otherwise"; places are unsigned.
+    """
+    for i in range(len(codes)):
+        rejected = NONE
+        for u in range(len(used)):
+            rejected |= word[starts[u] + np.uint64(codes[i, used[u]])]
+        answering[i] = _lowest_place(~rejected & (last - ONE) | last)
+
+
+@njit(cache=True, nogil=True)
+def _count_by_word(codes, target, classes, units, last, used, starts, word, sums):
+    """The same, and what rows say added to the sums of the rule that answers them."""
+    n_outputs, width = np.uint64(target.shape[1]), np.uint64(sums.shape[1])
+    has_classes = width > ONE + n_outputs
+    sums = sums.ravel()
+    for i in range(len(codes)):
+        rejected = NONE
+        for u in range(len(used)):
+            rejected |= word[starts[u] + np.uint64(codes[i, used[u]])]
+        k = _lowest_place(~rejected & (last - ONE) | last)
+        unit = units[i] if len(units) > 1 else units[0]
+        k *= width
+        sums[k] += unit
+        for c in range(n_outputs):
+            sums[k + ONE + c] += unit * target[i, c]
+        if has_classes:
+            sums[k + ONE + n_outputs + np.uint64(classes[i])] += unit
 
 
 @njit(cache=True, nogil=True)
@@ -48,6 +94,11 @@ def _first_box(codes, i, n_boxes, used, starts, rejects):
 def list_answering(codes, n_boxes, used, starts, rejects):
     """See `list_kernels.plain_list_answering`."""
     answering = np.empty(len(codes), dtype=np.intp)
+    if len(rejects) == 1:
+        last, own, begin = _unsigned(n_boxes, used, starts)
+        word = rejects.view(np.uint64)[0]
+        _answer_by_word(codes, last, own, begin, word, answering)
+        return answering
     for i in range(len(codes)):
         answering[i] = _first_box(codes, i, n_boxes, used, starts, rejects)
     return answering
@@ -60,6 +111,11 @@ def list_counts(
     """See `list_kernels.plain_list_counts`."""
     n_outputs = target.shape[1]
     sums = np.zeros((n_boxes + 1, 1 + n_outputs + n_classes), dtype=np.int64)
+    if len(rejects) == 1:
+        last, own, begin = _unsigned(n_boxes, used, starts)
+        word = rejects.view(np.uint64)[0]
+        _count_by_word(codes, target, classes, units, last, own, begin, word, sums)
+        return sums
     for i in range(len(codes)):
         k = _first_box(codes, i, n_boxes, used, starts, rejects)
         unit = units[i] if len(units) > 1 else units[0]
@@ -72,11 +128,18 @@ def list_counts(
 
 
 @njit(cache=True, nogil=True)
+def _unsigned(n_boxes, used, starts):
+    """The bit of "otherwise" of a list of one word, and its places without signs."""
+    last = ONE << np.uint64(n_boxes)
+    return last, used.astype(np.uint64), starts.astype(np.uint64)
+
+
+@njit(cache=True, nogil=True)
 def _row_gain(i, k, after, target, classes, weight, slope, level):
-    kind = classes[i] if level.shape[2] > 1 else 0
+    kind = np.uint64(classes[i]) if level.shape[2] > 1 else NONE
     gain = level[k, after, kind]
     for c in range(target.shape[1]):
-        gain += slope[k, after, c] * target[i, c]
+        gain += slope[k, after, np.uint64(c)] * target[i, c]
     if len(weight):
         return np.int64(np.rint(weight[i] * gain))
     return gain
@@ -102,6 +165,15 @@ def list_gains(
     place_of = np.zeros(codes.shape[1], dtype=np.intp)
     for c in range(len(columns)):
         place_of[columns[c]] = places[c]
+    if len(rejects) == 1:
+        last, own, begin = _unsigned(n_boxes, used, starts)
+        _add_gains(
+            *(codes, target, classes, weight),
+            *(last, own, begin, rejects.view(np.uint64)[0], slope, level),
+            *(columns.astype(np.uint64), places.astype(np.uint64)),
+            *(place_of.astype(np.uint64), sums),
+        )
+        return sums
     words = np.empty((len(rejects), len(used)), dtype=np.int64)
     near = np.empty(len(rejects), dtype=np.int64)
     held = np.empty(len(rejects), dtype=np.int64)
@@ -130,6 +202,74 @@ def list_gains(
                 place = np.uint64(places[c]) + np.uint64(codes[i, columns[c]])
                 sums[taker, place] += gain
     return sums
+
+
+@njit(cache=True, nogil=True)
+def _gain_at(i, pair, gain, target, weight, slope):
+    """What row i gains between two rules, from what its class does."""
+    n_outputs = np.uint64(target.shape[1])
+    for c in range(n_outputs):
+        gain += slope[pair * n_outputs + c] * target[i, c]
+    if len(weight):
+        return np.int64(np.rint(weight[i] * gain))
+    return gain
+
+
+@njit(cache=True, nogil=True)
+def _add_gains(
+    codes,
+    target,
+    classes,
+    weight,
+    last,
+    used,
+    starts,
+    word,
+    slope,
+    level,
+    columns,
+    places,
+    place_of,
+    sums,
+):
+    """`list_gains` where one word has all boxes; see `_answer_by_word`."""
+    rejecting = np.empty(len(used), dtype=np.uint64)
+    n_rules, n_kinds = np.uint64(level.shape[1]), np.uint64(level.shape[2])
+    n_places = np.uint64(sums.shape[1])
+    level, slope, sums = level.ravel(), slope.ravel(), sums.ravel()
+    for i in range(len(codes)):
+        once = twice = NONE
+        for u in range(len(used)):
+            more = word[starts[u] + np.uint64(codes[i, used[u]])]
+            rejecting[u] = more
+            twice |= once & more
+            once |= more
+        held = ~once & (last - ONE) | last
+        taker = _lowest_place(held)
+        kind = np.uint64(classes[i]) if n_kinds > ONE else NONE
+        near = once & ~twice & ((ONE << taker) - ONE)
+        while near:
+            k = _lowest_place(near)
+            near &= near - ONE
+            pair = k * n_rules + taker
+            gain = _gain_at(
+                i, pair, level[pair * n_kinds + kind], target, weight, slope
+            )
+            place = k * n_places
+            for u in range(len(used)):
+                # The only feature that rejects the row, without a branch.
+                own = place_of[used[u]] + np.uint64(codes[i, used[u]])
+                place += (rejecting[u] >> k & ONE) * own
+            sums[place] += gain
+        held &= held - ONE
+        if held:
+            pair = taker * n_rules + _lowest_place(held)
+            gain = _gain_at(
+                i, pair, level[pair * n_kinds + kind], target, weight, slope
+            )
+            for c in range(len(columns)):
+                place = places[c] + np.uint64(codes[i, columns[c]])
+                sums[taker * n_places + place] += gain
 
 
 @njit(cache=True, nogil=True)

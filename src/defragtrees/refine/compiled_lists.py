@@ -167,13 +167,39 @@ def list_gains(
         place_of[columns[c]] = places[c]
     if len(rejects) == 1:
         last, own, begin = _unsigned(n_boxes, used, starts)
-        _add_gains(
+        _add_gains_by_word(
             *(codes, target, classes, weight),
             *(last, own, begin, rejects.view(np.uint64)[0], slope, level),
             *(columns.astype(np.uint64), places.astype(np.uint64)),
             *(place_of.astype(np.uint64), sums),
         )
         return sums
+    _add_gains_by_words(
+        *(codes, target, classes, weight),
+        *(n_boxes, used, starts, rejects, slope, level),
+        *(columns, places, place_of, sums),
+    )
+    return sums
+
+
+@njit(cache=True, nogil=True)
+def _add_gains_by_words(
+    codes,
+    target,
+    classes,
+    weight,
+    n_boxes,
+    used,
+    starts,
+    rejects,
+    slope,
+    level,
+    columns,
+    places,
+    place_of,
+    sums,
+):
+    """`list_gains` where boxes need more than one word."""
     words = np.empty((len(rejects), len(used)), dtype=np.int64)
     near = np.empty(len(rejects), dtype=np.int64)
     held = np.empty(len(rejects), dtype=np.int64)
@@ -201,7 +227,6 @@ def list_gains(
             for c in range(len(columns)):
                 place = np.uint64(places[c]) + np.uint64(codes[i, columns[c]])
                 sums[taker, place] += gain
-    return sums
 
 
 @njit(cache=True, nogil=True)
@@ -216,7 +241,7 @@ def _gain_at(i, pair, gain, target, weight, slope):
 
 
 @njit(cache=True, nogil=True)
-def _add_gains(
+def _add_gains_by_word(
     codes,
     target,
     classes,

@@ -244,6 +244,11 @@ class Forest(Predicting, ByValue):
         return ""
 
     @property
+    def answers_by_trees(self) -> bool:
+        """Whether its answers are sums over its trees, not those of something else."""
+        return True
+
+    @property
     def n_features(self) -> int:
         """Number of features that X must have."""
         return len(self.feature_names)

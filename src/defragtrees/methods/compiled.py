@@ -8,7 +8,7 @@ import numpy as np
 
 from defragtrees.forest import Forest
 
-__all__ = ["for_many_rows"]
+__all__ = ["for_many_rows", "is_compiled"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,11 +31,14 @@ class CompiledForest(Forest):
         return self.finish_sums(total)
 
 
+def is_compiled(engine):
+    """Whether rows of a fit with this engine are visited by compiled loops."""
+    return engine != "numpy" and find_spec("numba") is not None
+
+
 def for_many_rows(forest, engine):
     """The forest, compiled unless the engine is numpy or numba is not there."""
-    # A forest of another class does not walk through its trees.
-    is_other = type(forest) is not Forest
-    if is_other or engine == "numpy" or find_spec("numba") is None:
+    if not forest.answers_by_trees or not is_compiled(engine):
         return forest
     own = {field.name: getattr(forest, field.name) for field in fields(forest)}
     return CompiledForest(**own)

@@ -2,7 +2,7 @@
 
 import warnings
 
-from defragtrees.methods.compiled import for_many_rows
+from defragtrees.methods.compiled import for_many_rows, is_compiled
 from defragtrees.methods.words import check_days
 from defragtrees.progress import Progress
 from defragtrees.rows import sources
@@ -19,6 +19,7 @@ def read_rows(simplifier, source, forest):
         store = read_store(
             source,
             forest if keeps_numbers else for_many_rows(forest, simplifier.engine),
+            compiled=not keeps_numbers and is_compiled(simplifier.engine),
             target="labels" if simplifier.target == "labels" else "answers",
             shorten=simplifier.shorten_thresholds,
             keeps_numbers=keeps_numbers,

@@ -4,7 +4,6 @@ A code says all that the ensemble, and so any rule on its thresholds, can know o
 cell. `bin_values` gives each bin a value that some row has, to ask conditions by.
 """
 
-import dataclasses
 from dataclasses import dataclass
 
 import numpy as np
@@ -12,6 +11,8 @@ from sklearn.utils.validation import column_or_1d
 
 from defragtrees.bins import ThresholdGrid, integer_range
 from defragtrees.forest import Forest
+from defragtrees.rows.coding import compiled_bins, plain_bins
+from defragtrees.rows.leaf_words import LeafWords
 from defragtrees.rows.shards import Shard
 from defragtrees.tables import check_finite
 
@@ -22,11 +23,8 @@ __all__ = [
     "checked_columns",
     "edge_values",
     "integer_ranges",
-    "recode",
     "recoding",
 ]
-
-TILE_ROWS = 4096
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,11 +86,23 @@ class Encoder:
         All thresholds of the forest.
     keeps_numbers : bool, default=False
         Whether shards have the numbers too, not only their codes.
+    compiled : bool, default=False
+        Whether numba compiles the loops over rows.
+    words : LeafWords, optional
+        What the trees say by codes; without them rows walk through the trees.
     """
 
     forest: Forest
     grid: ThresholdGrid
     keeps_numbers: bool = False
+    compiled: bool = False
+    words: LeafWords | None = None
+
+    @classmethod
+    def for_rows(cls, forest, grid, keeps_numbers, compiled):
+        """The encoder for few rows, or for so many that words are worth making."""
+        words = None if keeps_numbers else LeafWords.of(forest, grid)
+        return cls(forest, grid, keeps_numbers, compiled, words)
 
     def __call__(self, part):
         """The shard of a part, rows without weight left out, and its digest."""
@@ -104,25 +114,27 @@ class Encoder:
             kept = weight > 0
             matrix, weight = matrix[kept], weight[kept]
             y = None if y is None else y[kept]
-        targets = self._answers(matrix)
+        code = compiled_bins if self.compiled else plain_bins
+        codes, bins = code(self.grid, matrix)
+        targets = self._answers(matrix, codes)
         if y is not None:
             outcome = self.forest.outcome
             targets["labels"] = self._compact(outcome.encode(outcome.check(y)))
         X = matrix if self.keeps_numbers else None
-        shard = Shard(self._codes(matrix), targets, weight, X)
-        return shard, self._digest(shard, matrix)
+        shard = Shard(codes, targets, weight, X)
+        return shard, self._digest(shard, bins)
 
-    def _codes(self, matrix):
-        """Codes row by row, made for so few rows at a time that they stay in cache."""
-        codes = np.empty(matrix.shape, dtype=self.grid.dtype)
-        for start in range(0, len(matrix), TILE_ROWS):
-            rows = slice(start, start + TILE_ROWS)
-            codes[rows] = self.grid.bin(matrix[rows]).codes
-        return codes
+    def _raw(self, matrix, codes):
+        """What the trees say together, to the same bits from codes as from numbers."""
+        if self.words is None:
+            return self.forest.predict_raw_encoded(matrix)
+        total = np.tile(self.forest.sum_start(), (len(codes), 1))
+        self.words.add_to(total, codes, self.compiled)
+        return self.forest.finish_sums(total)
 
-    def _answers(self, matrix):
+    def _answers(self, matrix, codes):
         """What the ensemble answers and, of classes, how likely it finds each."""
-        raw = self.forest.predict_raw_encoded(matrix)
+        raw = self._raw(matrix, codes)
         if self.forest.classes is None:
             answers = self.forest.predict_from_raw(raw)
             self.forest.outcome.check_answers(answers)
@@ -140,34 +152,22 @@ class Encoder:
             return encoded
         return encoded.astype(np.min_scalar_type(n_classes - 1))
 
-    def _digest(self, shard, matrix):
-        counts, low, high = [], [], []
-        for j, n_bins in enumerate(self.grid.n_bins):
-            codes = shard.codes[:, j]
-            counts.append(np.bincount(codes, minlength=n_bins))
-            low.append(np.full(n_bins, np.inf))
-            high.append(np.full(n_bins, -np.inf))
-            # Sorted, which lets other threads work; NaN has a bin of its own, the last.
-            present = np.flatnonzero(counts[-1][:-1])
-            values = matrix[np.argsort(codes, kind="stable"), j]
-            if len(present):
-                starts = (np.cumsum(counts[-1]) - counts[-1])[present]
-                values = values[: counts[-1][:-1].sum()]
-                low[-1][present] = np.minimum.reduceat(values, starts)
-                high[-1][present] = np.maximum.reduceat(values, starts)
+    def _digest(self, shard, bins):
         ranges = {
             name: (np.min(values, initial=np.inf), np.max(values, initial=-np.inf))
             for name, values in shard.targets.items()
             if self.forest.classes is None
         }
         weight = float(shard.sample_weight.sum())
-        columns = (matrix[:, j] for j in range(matrix.shape[1]))
-        is_integer = np.array([_has_no_fraction(column) for column in columns], bool)
-        return Digest(len(shard), weight, counts, low, high, ranges, is_integer)
-
-
-def _has_no_fraction(column):
-    return bool(((column == np.floor(column)) | np.isnan(column)).all())
+        return Digest(
+            len(shard),
+            weight,
+            bins.counts,
+            bins.low,
+            bins.high,
+            ranges,
+            bins.is_integer,
+        )
 
 
 def checked_columns(part, n_rows):
@@ -234,20 +234,3 @@ def recoding(grid, shorter, digest):
         filled = np.where(np.isinf(values), np.nan, values)
         tables.append(shorter.bin_column(j, filled))
     return tables
-
-
-def recode(shard, tables, dtype):
-    """The shard with other codes.
-
-    Parameters
-    ----------
-    shard : Shard
-    tables : list of int array
-        For each feature the new code of each old one.
-    dtype : numpy dtype
-        Of the new codes.
-    """
-    codes = np.empty(shard.codes.shape, dtype=dtype)
-    for j, table in enumerate(tables):
-        codes[:, j] = table[shard.codes[:, j]]
-    return dataclasses.replace(shard, codes=codes)

@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 
 from defragtrees.bins import Binned, ThresholdGrid
+from defragtrees.rows.coding import recode
 from defragtrees.rows.encoding import (
     Encoder,
     bin_values,
     edge_values,
     integer_ranges,
-    recode,
     recoding,
 )
 from defragtrees.rows.evaluation import evaluate_shard
@@ -261,6 +261,7 @@ def read_store(
     target,
     shorten,
     keeps_numbers,
+    compiled=False,
     kinds=None,
     n_jobs=None,
     watch=None,
@@ -277,6 +278,8 @@ def read_store(
         Whether thresholds may be shortened.
     keeps_numbers : bool
         Whether the numbers are kept too, as one table in memory.
+    compiled : bool, default=False
+        Whether rows are visited by loops that numba compiles.
     kinds : sequence of (str or None), optional
         Of features with numbers of days, what they are.
     n_jobs : int or None
@@ -284,7 +287,8 @@ def read_store(
         Called with the number of rows of every part that is done.
     """
     grid = ThresholdGrid(tuple(forest.splits()))
-    shards, digest = source.encode(Encoder(forest, grid, keeps_numbers), n_jobs, watch)
+    encoder = Encoder.for_rows(forest, grid, keeps_numbers, compiled)
+    shards, digest = source.encode(encoder, n_jobs, watch)
     if digest is None or digest.n_rows == 0:
         raise ValueError(
             "At least one row with a positive weight is needed: sample_weight must "
@@ -298,7 +302,7 @@ def read_store(
         shorter = grid.shorten_between(edge_values(digest), ranges, kinds)
         tables = recoding(grid, shorter, digest)
         if tables is not None:
-            shards = shards.map(recode, tables, shorter.dtype)
+            shards = shards.map(recode, tables, shorter.dtype, compiled)
             counts, values = _moved(counts, values, tables, shorter.n_bins)
         grid = shorter
     n_classes = forest.outcome.n_classes

@@ -88,6 +88,11 @@ class AskedForest(Forest):
         """How the splits were found."""
         return self.said_origin
 
+    @property
+    def answers_by_trees(self):
+        """The model answers."""
+        return False
+
     def splits(self):
         """Those of the trees, and those of the data."""
         return [

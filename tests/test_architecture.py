@@ -47,6 +47,7 @@ FLOORS = {
     "trees": 0,
     "forest": 1,
     "bins": 1,
+    "boxes": 1,
     "outcome": 1,
     "rules": 1,
     "differences": 2,

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from defragtrees.bins import ThresholdGrid
+from defragtrees.boxes import pack_boxes
 from defragtrees.outcome import make_outcome
 from defragtrees.outcome.decision import make_decision
 from defragtrees.refine import all_rows_search, list_kernels, moves
@@ -194,7 +195,7 @@ def test_codes_of_two_bytes_lie_on_a_device_as_they_are():
     }
     shards = LocalShards([Shard(codes.astype(np.uint16), targets)])
     boxes = [{0: rng.random(40_000) < 0.5}, {1: np.array([True, False, True])}]
-    packed = list_kernels.pack_boxes(boxes, n_bins)
+    packed = pack_boxes(boxes, n_bins)
     expected = ShardKeeper(shards).counts([packed], 0, 3)
     for device in devices():
         keeper = TorchKeeper(shards, device)
@@ -213,7 +214,7 @@ def test_compiled_visits_agree_with_numpy_to_the_last_bit(n_boxes):
         for k in range(n_boxes)
     ]
     shape = n_boxes, n_boxes + 1
-    packed = list_kernels.pack_boxes(
+    packed = pack_boxes(
         boxes,
         n_bins,
         slope=rng.integers(-(2**20), 2**20, (*shape, 2)),
@@ -291,6 +292,28 @@ def test_conditions_go_in_the_order_of_rows_in_memory():
             sorted(box) for box in other.boxes
         ]
     assert n_cuts >= 3
+
+
+@pytest.mark.parametrize("counts", [False, True])
+@pytest.mark.parametrize("n_boxes", [0, 3, 70])
+def test_compiled_judges_agree_with_numpy(n_boxes, counts):
+    compiled = pytest.importorskip("defragtrees.refine.compiled_lists")
+    rng = np.random.default_rng(n_boxes)
+    codes = rng.integers(0, 9, (600, 3)).astype(np.uint8)
+    boxes = [{k % 3: rng.random(9) < 0.6} for k in range(n_boxes)]
+    packed = pack_boxes(boxes, [9, 9, 9])
+    expected = rng.dirichlet([1, 1, 1], 600)
+    expected[:40] = 1 / 3  # where all are as likely the first is taken
+    told = rng.dirichlet([1, 1, 1], n_boxes + 1)
+    chosen = rng.random(600) < 0.3
+    for weight in (np.empty(0), rng.uniform(0.5, 2.0, 600)):
+        rows = codes, expected, weight, chosen
+        for name, more in (("list_told", ()), ("list_losses", (told, counts))):
+            arguments = *rows, *more, *packed.boxes
+            plain = getattr(list_kernels, f"plain_{name}")(*arguments)
+            own = getattr(compiled, name)(*arguments)
+            np.testing.assert_allclose(own, plain, rtol=1e-12, atol=1e-12)
+        assert plain[0] < (weight.sum() or 600)
 
 
 def test_what_must_be_used_stays_in_use_over_all_rows():

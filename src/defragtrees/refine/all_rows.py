@@ -9,7 +9,8 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from defragtrees.refine.list_kernels import list_counts, list_gains, pack_boxes
+from defragtrees.boxes import pack_boxes
+from defragtrees.refine.list_kernels import list_counts, list_gains
 from defragtrees.refine.row_numbers import TARGET_BITS, squares
 from defragtrees.refine.rulelist import BoxList, box_price
 

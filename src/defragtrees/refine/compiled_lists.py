@@ -8,38 +8,18 @@ nearly all, have a loop of their own.
 import numpy as np
 from numba import njit
 
-__all__ = ["list_answering", "list_counts", "list_gains"]
+from defragtrees.boxes import BOXES_A_WORD
+from defragtrees.boxes.bits import NONE, ONE, lowest_place
 
-BOXES_A_WORD = 62
+__all__ = ["list_answering", "list_counts", "list_gains", "list_losses", "list_told"]
+
 FULL_WORD = np.int64(2**BOXES_A_WORD - 1)
-
-
-def _places_of_bits():
-    """By the six bits that de Bruijn's number shows once a bit is multiplied by it."""
-    places = np.zeros(64, dtype=np.intp)
-    for bit in range(64):
-        places[(DE_BRUIJN << bit & 2**64 - 1) >> 58] = bit
-    return places
-
-
-DE_BRUIJN = 0x03F79D71B4CB0A89
-PLACES = _places_of_bits()
-DE_BRUIJN_WORD = np.uint64(DE_BRUIJN)
-NONE, ONE = np.uint64(0), np.uint64(1)
 
 
 @njit(cache=True, nogil=True)
 def _lowest(word):
-    """The place of the lowest bit of a word that has one."""
-    lowest = np.uint64(word & -word)
-    return PLACES[(lowest * DE_BRUIJN_WORD) >> np.uint64(58)]
-
-
-@njit(cache=True, nogil=True)
-def _lowest_place(word):
-    """The same of a word without sign, as a number without sign."""
-    lowest = word & (~word + ONE)
-    return np.uint64(PLACES[(lowest * DE_BRUIJN_WORD) >> np.uint64(58)])
+    """The place of the lowest bit of a word with a sign."""
+    return np.int64(lowest_place(np.uint64(word)))
 
 
 @njit(cache=True, nogil=True)
@@ -52,7 +32,7 @@ def _answer_by_word(codes, last, used, starts, word, answering):
         rejected = NONE
         for u in range(len(used)):
             rejected |= word[starts[u] + np.uint64(codes[i, used[u]])]
-        answering[i] = _lowest_place(~rejected & (last - ONE) | last)
+        answering[i] = lowest_place(~rejected & (last - ONE) | last)
 
 
 @njit(cache=True, nogil=True)
@@ -65,7 +45,7 @@ def _count_by_word(codes, target, classes, units, last, used, starts, word, sums
         rejected = NONE
         for u in range(len(used)):
             rejected |= word[starts[u] + np.uint64(codes[i, used[u]])]
-        k = _lowest_place(~rejected & (last - ONE) | last)
+        k = lowest_place(~rejected & (last - ONE) | last)
         unit = units[i] if len(units) > 1 else units[0]
         k *= width
         sums[k] += unit
@@ -270,11 +250,11 @@ def _add_gains_by_word(
             twice |= once & more
             once |= more
         held = ~once & (last - ONE) | last
-        taker = _lowest_place(held)
+        taker = lowest_place(held)
         kind = np.uint64(classes[i]) if n_kinds > ONE else NONE
         near = once & ~twice & ((ONE << taker) - ONE)
         while near:
-            k = _lowest_place(near)
+            k = lowest_place(near)
             near &= near - ONE
             pair = k * n_rules + taker
             gain = _gain_at(
@@ -288,7 +268,7 @@ def _add_gains_by_word(
             sums[place] += gain
         held &= held - ONE
         if held:
-            pair = taker * n_rules + _lowest_place(held)
+            pair = taker * n_rules + lowest_place(held)
             gain = _gain_at(
                 i, pair, level[pair * n_kinds + kind], target, weight, slope
             )
@@ -318,3 +298,59 @@ def _next_box(held, n_boxes):
         if held[word]:
             return min(word * BOXES_A_WORD + _lowest(held[word]), n_boxes)
     return n_boxes
+
+
+@njit(cache=True, nogil=True)
+def list_told(codes, expected, weight, chosen, n_boxes, used, starts, rejects):
+    """See `list_kernels.plain_list_told`."""
+    n_outputs = np.uint64(expected.shape[1])
+    width = ONE + n_outputs
+    rule = list_answering(codes, n_boxes, used, starts, rejects)
+    sums = np.zeros((n_boxes + 1) * (1 + expected.shape[1]))
+    for i in range(len(codes)):
+        if not chosen[i]:
+            continue
+        place = np.uint64(rule[i]) * width
+        own = weight[i] if len(weight) else 1.0
+        sums[place] += own
+        for c in range(n_outputs):
+            sums[place + ONE + c] += own * expected[i, c]
+    return sums.reshape(n_boxes + 1, 1 + expected.shape[1])
+
+
+@njit(cache=True, nogil=True)
+def list_losses(
+    codes, expected, weight, chosen, told, counts, n_boxes, used, starts, rejects
+):
+    """See `list_kernels.plain_list_losses`."""
+    rule = list_answering(codes, n_boxes, used, starts, rejects)
+    total = first = squared = crossed = last = 0.0
+    for i in range(len(codes)):
+        if not chosen[i]:
+            continue
+        k = np.uint64(rule[i])
+        loss = 0.0
+        if counts:
+            is_wrong = _likeliest(told, k) != _likeliest(expected, np.uint64(i))
+            loss = 1.0 if is_wrong else 0.0
+        else:
+            for c in range(expected.shape[1]):
+                apart = told[k, np.uint64(c)] - expected[i, c]
+                loss += apart * apart
+        own = weight[i] if len(weight) else 1.0
+        total += own
+        first += own * loss
+        squared += own * own
+        crossed += own * own * loss
+        last += own * own * loss * loss
+    return np.array([total, first, squared, crossed, last])
+
+
+@njit(cache=True, nogil=True)
+def _likeliest(shares, i):
+    """The place of the largest number of a row, the first of them."""
+    best = 0
+    for c in range(1, shares.shape[1]):
+        if shares[i, c] > shares[i, best]:
+            best = c
+    return best

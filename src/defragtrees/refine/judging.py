@@ -1,15 +1,18 @@
 """Lists judged by all rows that the search did not see, wherever these are."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from defragtrees.outcome.sums import SHRINKAGE
 from defragtrees.refine.choice import FREQUENT, HOLD_OUT_EVERY, ListScore
-from defragtrees.refine.list_kernels import list_answering
+from defragtrees.refine.list_kernels import list_losses, list_told
 
 __all__ = ["Folds", "JudgedRows"]
+
+SEEN, JUDGED = 1, 2  # bits of a fold
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,17 +95,27 @@ class JudgedRows:
     def scores(self, lists):
         """A ListScore for each of some CountedBoxes, by two visits."""
         packed = [self.rows.packed(own.boxes) for own in lists]
-        context = self.imitated, self.folds
-        sums = self.shards.total(_told_sums, packed, *context)
+        sums = self._folded.total(_told_sums, packed, self.imitated)
         told = []
         for part in _cut(sums, packed):
             every = part.sum(axis=0)[1:] / max(part[:, 0].sum(), 1e-300)
             each = part[:, 1:] + SHRINKAGE * every
             told.append(each / (part[:, :1] + SHRINKAGE))
-        moments = self.shards.total(
-            _loss_moments, packed, told, *context, self.counts_errors
+        moments = self._folded.total(
+            _loss_moments, packed, told, self.imitated, self.counts_errors
         )
         return [_score(own, part) for own, part in zip(lists, moments, strict=True)]
+
+    @cached_property
+    def _folded(self):
+        """The shards, with a column that says who sees a row: 1, 2 or 3 for both."""
+        return self.shards.map(_with_folds, self.folds)
+
+
+def _with_folds(shard, folds):
+    is_seen, is_judged = folds.of(shard.codes)
+    fold = is_seen * SEEN + is_judged * JUDGED
+    return replace(shard, targets={**shard.targets, "fold": fold.astype(np.uint8)})
 
 
 def _score(rules, moments):
@@ -119,46 +132,34 @@ def _score(rules, moments):
     return ListScore(rules.n_rules, rules.n_conditions, mean, error)
 
 
-def _told_sums(shard, packed, imitated, folds):
+def _told_sums(shard, packed, imitated):
     """For all rules of all lists: weight and sums of what comes out, of rows seen."""
-    is_seen, _ = folds.of(shard.codes)
-    codes, expected, weight = _rows(shard, is_seen, imitated)
-    columns = [weight, *(weight * one for one in expected.T)]
-    sums = []
-    for own in packed:
-        rule = list_answering(codes, *own.boxes)
-        sums += [np.bincount(rule, one, own.n_rules) for one in columns]
-    return np.concatenate(sums)
+    rows = _rows(shard, SEEN, imitated)
+    sums = [list_told(shard.codes, *rows, *own.boxes) for own in packed]
+    return np.concatenate([own.ravel() for own in sums])
 
 
 def _cut(sums, packed):
     """The sums of each list, (n_rules, 1 + n_outputs)."""
     n_columns = len(sums) // sum(own.n_rules for own in packed)
     ends = np.cumsum([own.n_rules * n_columns for own in packed])
-    return [part.reshape(n_columns, -1).T for part in np.split(sums, ends[:-1])]
+    return [part.reshape(-1, n_columns) for part in np.split(sums, ends[:-1])]
 
 
-def _loss_moments(shard, packed, told, imitated, folds, counts_errors):
+def _loss_moments(shard, packed, told, imitated, counts_errors):
     """For every list the sums that `_score` needs, of rows that judge."""
-    _, is_judged = folds.of(shard.codes)
-    codes, expected, weight = _rows(shard, is_judged, imitated)
-    square = weight**2
-    moments = np.empty((len(packed), 5))
-    for own, means, line in zip(packed, told, moments, strict=True):
-        answers = means[list_answering(codes, *own.boxes)]
-        if counts_errors:
-            loss = answers.argmax(axis=1) != expected.argmax(axis=1)
-            loss = loss.astype(np.float64)
-        else:
-            loss = ((answers - expected) ** 2).sum(axis=1)
-        powers = (np.ones(len(loss)), loss, loss**2)
-        line[:] = weight.sum(), weight @ loss, *(square @ one for one in powers)
-    return moments
+    rows = _rows(shard, JUDGED, imitated)
+    return np.array(
+        [
+            list_losses(shard.codes, *rows, means, counts_errors, *own.boxes)
+            for own, means in zip(packed, told, strict=True)
+        ]
+    )
 
 
-def _rows(shard, chosen, imitated):
-    """Codes, what should come out, and weights of some rows of a shard."""
-    few = shard.take(chosen)
-    _, weight = imitated.outputs(few)
-    weight = np.ones(len(few)) if weight is None else weight
-    return few.codes, imitated.expected(few), weight
+def _rows(shard, side, imitated):
+    """What should come out, the weights, and which rows are on a side."""
+    _, weight = imitated.outputs(shard)
+    expected = np.ascontiguousarray(imitated.expected(shard))
+    weight = np.empty(0) if weight is None else weight
+    return expected, weight, shard.targets["fold"] & side > 0

@@ -5,88 +5,26 @@
 numbers; `compiled_lists` holds the same in numba, `on_torch` the same for a GPU, and
 all agree to the last bit.
 
-Boxes are bits of words: each bin of each feature that a list asks about has a word that
-says which boxes reject it. One look at each such feature then says of a row which boxes
-take it, and which only one condition keeps it from.
+`boxes` packs them into words. One look at each feature that a list asks about then says
+of a row which boxes take it, and which only one condition keeps it from.
 """
 
-from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 
 import numpy as np
 
+from defragtrees.boxes import BOXES_A_WORD
+
 __all__ = [
-    "BOXES_A_WORD",
-    "PackedList",
     "list_answering",
     "list_counts",
     "list_gains",
-    "pack_boxes",
+    "list_losses",
+    "list_told",
 ]
 
-BOXES_A_WORD = 62  # of 64 bits, so that no sign is in the way
 LOW_BITS = 26  # of a whole number; sums of the rest and of these are exact as float64
-
-
-@dataclass(frozen=True, eq=False)
-class PackedList:
-    """A list of boxes as arrays.
-
-    Parameters
-    ----------
-    n_boxes : int
-    used : int array of shape (n_used,)
-        Features that it asks about.
-    starts : int array of shape (n_used,)
-        Where the bins of each of them begin in `rejects`.
-    rejects : int64 array of shape (n_words, n_places)
-        Boxes that do not accept a bin, as bits.
-    slope : int64 array of shape (n_boxes, n_rules, n_outputs), optional
-        What a row gains if a box takes it from a rule, for each unit of its target.
-    level : int64 array of shape (n_boxes, n_rules, n_classes), optional
-        And whatever its target is, by class; one number where there are none.
-    """
-
-    n_boxes: int
-    used: np.ndarray
-    starts: np.ndarray
-    rejects: np.ndarray
-    slope: np.ndarray | None = None
-    level: np.ndarray | None = None
-
-    @property
-    def boxes(self):
-        """What says which rows a box accepts."""
-        return self.n_boxes, self.used, self.starts, self.rejects
-
-    @property
-    def n_rules(self):
-        """Number of rules, the last "otherwise" included."""
-        return self.n_boxes + 1
-
-
-def pack_boxes(boxes, n_bins, **gains):
-    """The PackedList of boxes, each a dict from feature to the bins that it accepts.
-
-    Examples
-    --------
-    >>> packed = pack_boxes([{3: np.array([True, False])}], [0, 0, 0, 2])
-    >>> packed.used.tolist(), packed.rejects.tolist()
-    ([3], [[0, 1]])
-    """
-    used = sorted({j for box in boxes for j in box})
-    starts = np.cumsum([0, *(n_bins[j] for j in used)]).astype(np.intp)
-    n_words = -(-len(boxes) // BOXES_A_WORD)
-    rejects = np.zeros((n_words, starts[-1]), dtype=np.int64)
-    for k, box in enumerate(boxes):
-        word, bit = divmod(k, BOXES_A_WORD)
-        for j, accepted in box.items():
-            start = starts[used.index(j)]
-            part = rejects[word, start : start + len(accepted)]
-            part |= np.where(accepted, 0, np.int64(1) << np.int64(bit))
-    features = np.array(used, dtype=np.intp)
-    return PackedList(len(boxes), features, starts[:-1], rejects, **gains)
 
 
 def plain_list_answering(codes, n_boxes, used, starts, rejects):
@@ -183,6 +121,57 @@ def plain_list_gains(
     return sums
 
 
+def plain_list_told(codes, expected, weight, chosen, n_boxes, used, starts, rejects):
+    """Weight and sums of what should come out, by the rule that answers.
+
+    Parameters
+    ----------
+    codes, n_boxes, used, starts, rejects : as for `list_counts`
+    expected : float64 array of shape (n_rows, n_outputs)
+    weight : float64 array of shape (n_rows,), or empty if all are one
+    chosen : bool array of shape (n_rows,)
+        Rows that count.
+
+    Returns
+    -------
+    float64 array of shape (n_rules, 1 + n_outputs)
+    """
+    rule = plain_list_answering(codes[chosen], n_boxes, used, starts, rejects)
+    weight = weight[chosen] if len(weight) else np.ones(len(rule))
+    columns = [weight, *(weight * one for one in expected[chosen].T)]
+    return np.column_stack([np.bincount(rule, one, n_boxes + 1) for one in columns])
+
+
+def plain_list_losses(
+    codes, expected, weight, chosen, told, counts, n_boxes, used, starts, rejects
+):
+    """Sums of what a list loses that tells something of each row.
+
+    Parameters
+    ----------
+    codes, expected, weight, chosen, n_boxes, used, starts, rejects : see `list_told`
+    told : float64 array of shape (n_rules, n_outputs)
+    counts : bool
+        Whether a wrong class is the loss, not the squared distance.
+
+    Returns
+    -------
+    float64 array of shape (5,)
+        Of the weight, weight times loss, and of squared weights times the powers of
+        the loss.
+    """
+    rule = plain_list_answering(codes[chosen], n_boxes, used, starts, rejects)
+    weight = weight[chosen] if len(weight) else np.ones(len(rule))
+    answers, expected = told[rule], expected[chosen]
+    if counts:
+        loss = (answers.argmax(axis=1) != expected.argmax(axis=1)).astype(np.float64)
+    else:
+        loss = ((answers - expected) ** 2).sum(axis=1)
+    square = weight**2
+    powers = np.ones(len(loss)), loss, loss**2
+    return np.array([weight.sum(), weight @ loss, *(square @ one for one in powers)])
+
+
 def _rejected(codes, used, starts, rejects):
     """Boxes that one feature rejects a row for, and those that two do, as bits."""
     shape = len(rejects), len(codes)
@@ -232,3 +221,13 @@ def list_counts(*arguments):
 def list_gains(*arguments):
     """See `plain_list_gains`."""
     return _kernel("list_gains")(*arguments)
+
+
+def list_told(*arguments):
+    """See `plain_list_told`."""
+    return _kernel("list_told")(*arguments)
+
+
+def list_losses(*arguments):
+    """See `plain_list_losses`."""
+    return _kernel("list_losses")(*arguments)

@@ -8,7 +8,7 @@ so they are those of the CPU to the last bit.
 import numpy as np
 
 from defragtrees._optional import require
-from defragtrees.refine.list_kernels import BOXES_A_WORD
+from defragtrees.boxes import BOXES_A_WORD
 from defragtrees.refine.row_numbers import TARGET_BITS
 
 __all__ = ["TorchKeeper"]

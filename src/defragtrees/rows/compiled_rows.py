@@ -7,23 +7,11 @@ of an array.
 import numpy as np
 from numba import njit
 
+from defragtrees.boxes.bits import ONE, lowest_place
+
 __all__ = ["code_rows", "leaf_sums", "recode_rows"]
 
 TILE_ROWS = 256  # so that cells and sums of a tile stay in the cache
-DE_BRUIJN = 0x03F79D71B4CB0A89
-ONE = np.uint64(1)
-
-
-def _places_of_bits():
-    """By the six bits that de Bruijn's number shows once a bit is multiplied by it."""
-    places = np.zeros(64, dtype=np.uint8)
-    for bit in range(64):
-        places[(DE_BRUIJN << bit & 2**64 - 1) >> 58] = bit
-    return places
-
-
-PLACES = _places_of_bits()
-DE_BRUIJN_WORD = np.uint64(DE_BRUIJN)
 
 
 @njit(cache=True, nogil=True)
@@ -106,9 +94,6 @@ def leaf_sums(codes, used, starts, rejects, ends, leaves, values, total):
                     words[i] |= rejects[start + np.uint64(cells[i, j])]
             first = ends[tree]
             for i in range(len(cells)):
-                bit = ~words[i] & (words[i] + ONE)
-                leaf = leaves[tree] + np.uint64(
-                    PLACES[(bit * DE_BRUIJN_WORD) >> np.uint64(58)]
-                )
+                leaf = leaves[tree] + lowest_place(~words[i])
                 for output in range(total.shape[1]):
                     total[begin + i, output] += values[leaf, np.uint64(output)]

@@ -1,4 +1,4 @@
-"""The loops of `coding` and `leaf_words`, compiled by numba; few rows at a time.
+"""The loops of `coding`, `leaf_words` and `visits`, compiled by numba; few rows at a time.
 
 Numbers of places are unsigned, which saves the question whether one counts from the end
 of an array.
@@ -7,9 +7,9 @@ of an array.
 import numpy as np
 from numba import njit
 
-from defragtrees.boxes.bits import ONE, lowest_place
+from defragtrees.boxes.bits import NONE, ONE, lowest_place
 
-__all__ = ["code_rows", "leaf_sums", "recode_rows"]
+__all__ = ["class_sums", "code_rows", "held_rules", "leaf_sums", "recode_rows"]
 
 TILE_ROWS = 256  # so that cells and sums of a tile stay in the cache
 
@@ -85,9 +85,9 @@ def leaf_sums(codes, used, starts, rejects, ends, leaves, values, total):
     words = np.empty(TILE_ROWS, dtype=np.uint64)
     for begin in range(0, len(codes), TILE_ROWS):
         cells = codes[begin : begin + TILE_ROWS]
-        first = np.uint64(0)
+        first = NONE
         for tree in range(len(ends)):
-            words[:] = np.uint64(0)
+            words[:] = NONE
             for u in range(first, ends[tree]):
                 j, start = used[u], starts[u]
                 for i in range(len(cells)):
@@ -97,3 +97,48 @@ def leaf_sums(codes, used, starts, rejects, ends, leaves, values, total):
                 leaf = leaves[tree] + lowest_place(~words[i])
                 for output in range(total.shape[1]):
                     total[begin + i, output] += values[leaf, np.uint64(output)]
+
+
+@njit(cache=True, nogil=True)
+def held_rules(codes, n_boxes, used, starts, word, held):
+    """See `visits.held_rules`; boxes of one word, and all others are True already."""
+    used, starts = used.astype(np.uint64), starts.astype(np.uint64)
+    for i in range(len(codes)):
+        rejected = NONE
+        for u in range(len(used)):
+            rejected |= word[starts[u] + np.uint64(codes[i, used[u]])]
+        for k in range(np.uint64(n_boxes)):
+            held[i, k] = not rejected >> k & ONE
+
+
+@njit(cache=True, nogil=True)
+def class_sums(
+    codes, n_boxes, used, starts, word, weight, columns, shares, covered, alone, sums
+):
+    """See `visits.class_sums`."""
+    used, starts = used.astype(np.uint64), starts.astype(np.uint64)
+    last = ONE << np.uint64(n_boxes)
+    answers, labels = columns
+    by_answer, by_label, by_share = sums
+    n_classes = np.uint64(shares.shape[1])
+    for i in range(len(codes)):
+        rejected = NONE
+        for u in range(len(used)):
+            rejected |= word[starts[u] + np.uint64(codes[i, used[u]])]
+        held = ~rejected & (last - ONE) | last
+        k = lowest_place(held)
+        own = weight[i] if len(weight) else 1.0
+        by_answer[k, np.uint64(answers[i])] += own
+        for c in range(n_classes):
+            by_share[k, c] += own * np.float64(shares[i, c])
+        if len(labels):
+            by_label[k, np.uint64(labels[i])] += own
+        while held:
+            k = lowest_place(held)
+            held &= held - ONE
+            covered[k] += own
+            if len(labels):
+                alone[k, np.uint64(labels[i])] += own
+            else:
+                for c in range(n_classes):
+                    alone[k, c] += own * np.float64(shares[i, c])

@@ -9,6 +9,7 @@ import numpy as np
 from joblib import effective_n_jobs
 
 from defragtrees.bins import rows_covered
+from defragtrees.rows.visits import held_rules, pack_rules
 
 __all__ = ["LocalShards", "OneShard", "Shard", "in_order", "joined"]
 
@@ -63,6 +64,9 @@ class Shard:
         values : list of array
             For each feature a value of each bin, to ask conditions by.
         """
+        packed = pack_rules(rules, values) if self.X is None else None
+        if packed is not None:
+            return held_rules(self.codes, packed)
         held = np.ones((len(self), rules.n_rules), dtype=bool, order="F")
         for k, rule in enumerate(rules.rules):
             held[:, k] = rows_covered(rule.conditions, self.X, self.codes, values)

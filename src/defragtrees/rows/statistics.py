@@ -7,11 +7,20 @@ from typing import Any
 import numpy as np
 
 from defragtrees.intervals import rule_scales
+from defragtrees.outcome.sums import ClassSums
 from defragtrees.outcome.values import INTERVAL, quantiles
 from defragtrees.rows.patterns import PatternSums, counted_for
+from defragtrees.rows.visits import class_sums, pack_rules
 from defragtrees.scorecards import Scoring
 
-__all__ = ["EXACT", "RowStatistics", "RuleSums", "recounted", "round_significant"]
+__all__ = [
+    "EXACT",
+    "RowStatistics",
+    "RuleSums",
+    "packed_list",
+    "recounted",
+    "round_significant",
+]
 
 EXACT = Scoring()
 
@@ -96,6 +105,33 @@ class RuleSums:
             holding.T @ (weight[:, None] * told),
         )
 
+    @classmethod
+    def of_classes(cls, packed, shard, target, n_classes):
+        """The sums of the rows of a shard for a list of classes, by a compiled loop.
+
+        Parameters
+        ----------
+        packed : PackedList
+            The list, from `pack_rules`.
+        shard : Shard
+        target : str
+            A key of `Shard.targets`.
+        n_classes : int
+        """
+        covered, alone, *by = class_sums(shard, packed, n_classes)
+        answers, labels, ensemble = by
+        has_labels = "labels" in shard.targets
+        return cls(
+            covered,
+            ClassSums(answers if target == "answers" else labels),
+            ClassSums(labels) if has_labels else None,
+            ensemble,
+            total=float(covered[-1]),
+            # In all rows the last rule holds.
+            every=alone[-1],
+            alone=alone,
+        )
+
     def __add__(self, other):
         return RuleSums(
             self.covered + other.covered,
@@ -123,7 +159,7 @@ class RowStatistics:
     sums: list[RuleSums]
 
     @classmethod
-    def of(cls, shard, rule_sets, values, target, scale):
+    def of(cls, shard, rule_sets, values, target, scale, packed=None):
         """The statistics of one shard.
 
         Parameters
@@ -136,13 +172,30 @@ class RowStatistics:
             A key of `Shard.targets`.
         scale : float or None
             Of numbers; None where there is one shard only, which may be kept.
+        packed : list of (PackedList or None), optional
+            Of each rule set what `packed_list` gives.
         """
-        rest = shard, values, target, scale
-        return cls([RuleSums.of(rules, *rest) for rules in rule_sets])
+        sums = []
+        for rules, own in zip(
+            rule_sets, packed or [None] * len(rule_sets), strict=True
+        ):
+            if own is None:
+                sums.append(RuleSums.of(rules, shard, values, target, scale))
+            else:
+                n_classes = rules.outcome.n_classes
+                sums.append(RuleSums.of_classes(own, shard, target, n_classes))
+        return cls(sums)
 
     def __add__(self, other):
         pairs = zip(self.sums, other.sums, strict=True)
         return RowStatistics([a + b for a, b in pairs])
+
+
+def packed_list(rules, values):
+    """A list of classes as boxes, for `RuleSums.of_classes`; None if it is no such."""
+    if not rules.is_list or not rules.outcome.n_classes:
+        return None
+    return pack_rules(rules, values)
 
 
 def recounted(rules, sums, answers="kept", decision=None, scoring=EXACT, order=None):

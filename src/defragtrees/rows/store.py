@@ -23,6 +23,7 @@ from defragtrees.rows.shards import OneShard, Shard, joined
 from defragtrees.rows.statistics import (
     EXACT,
     RowStatistics,
+    packed_list,
     recounted,
     round_significant,
 )
@@ -158,9 +159,12 @@ class RowStore:
     ):
         """Rule sets with the answers and the evidence of all rows; see `recounted`."""
         name = self.target.name
-        scale = self.target.scale if self.table is None else None
+        scale = packed = None
+        if self.table is None:
+            scale = self.target.scale
+            packed = [packed_list(rules, self.values) for rules in rule_sets]
         statistics = self.shards.total(
-            RowStatistics.of, rule_sets, self.values, name, scale
+            RowStatistics.of, rule_sets, self.values, name, scale, packed
         )
         return [
             recounted(rules, sums, answers, decision, scoring, order)

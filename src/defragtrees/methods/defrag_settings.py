@@ -91,7 +91,9 @@ PARAMETERS = """
     random_state : int, RandomState, Generator or None, default=None
         The same seed gives the same rules, whatever `n_jobs`.
     n_jobs : int or None, default=None
-        Threads for restarts, and for an ensemble that is fitted here.
+        Threads for many rows, for restarts, and for an ensemble that is fitted here.
+        None is one; with engine="cuda" many rows are read and counted by all
+        processors.
     callback : callable, optional
         Without refine, called with a record of every iteration; returning True stops
         the fit.

@@ -24,7 +24,7 @@ def read_rows(simplifier, source, forest):
             shorten=simplifier.shorten_thresholds,
             keeps_numbers=keeps_numbers,
             kinds=forest.feature_kinds,
-            n_jobs=simplifier.n_jobs,
+            n_jobs=_n_threads(simplifier),
             watch=progress.advance if is_shown else None,
         )
     check_days(forest, store)
@@ -37,3 +37,10 @@ def read_rows(simplifier, source, forest):
             stacklevel=4,
         )
     return store
+
+
+def _n_threads(simplifier):
+    """Threads that visit rows: all processors where they feed a GPU."""
+    n_jobs = simplifier.n_jobs
+    is_for_gpu = getattr(simplifier, "engine", None) == "cuda"
+    return -1 if n_jobs is None and is_for_gpu else n_jobs

@@ -1,4 +1,4 @@
-"""The loops of `coding`, `leaf_words` and `visits`, compiled by numba; few rows at a time.
+"""The loops of `coding`, `leaf_words` and `visits`, compiled by numba, tile by tile.
 
 Numbers of places are unsigned, which saves the question whether one counts from the end
 of an array.

@@ -103,36 +103,77 @@ def test_compiled_kernels_agree_to_the_last_bit(seed, n_rows, n_columns):
 @pytest.mark.parametrize("seed", range(20))
 def test_compiled_loops_over_rows_agree_to_the_last_bit(seed):
     rng = np.random.default_rng(seed)
-    n_rows, n_boxes, n_outputs = 37, seed % 5, seed % 3
+    n_rows, n_boxes, n_outputs, k = 37, seed % 5, seed % 3, seed % (seed % 5 + 1)
+    codes = rng.integers(4, size=(n_rows, 6)).astype(np.uint8)
+    box = np.array([4, 1]), rng.random((2, 5)) < 0.5
     held = rng.random((n_boxes, n_rows)) < 0.3
-    answers = rng.integers(3, size=n_boxes + 1 if seed % 2 else 0)
+    held[k : k + 1] = box[1][0][codes[:, 4]] & box[1][1][codes[:, 1]]
+    answering = kernels.first_true(held)
     arguments = (
         held,
-        seed % (n_boxes + 1),
+        answering,
+        k,
         rng.random(n_rows),
         rng.normal(size=(n_rows, n_outputs)),
         rng.normal(size=(n_boxes + 1, n_outputs)),
         0.37,
         rng.integers(3, size=n_rows),
-        answers,
+        rng.integers(3, size=n_boxes + 1 if seed % 2 else 0),
         1.7,
     )
     gains = kernels.plain_row_gains(*arguments)
     np.testing.assert_array_equal(kernels.row_gains(*arguments), gains)
-    codes = rng.integers(4, size=(n_rows, 6)).astype(np.uint8)
-    box = np.array([4, 1]), rng.random((2, 5)) < 0.5
+    assert not gains[answering < k].any()
+    assert_same(kernels.rejections(codes, *box), kernels.plain_rejections(codes, *box))
+    for start in (0, k):
+        first = kernels.plain_first_true(held, start)
+        np.testing.assert_array_equal(kernels.first_true(held, start), first)
+    if k == n_boxes:
+        return  # the last rule has no box
     at_once = kernels.plain_rule_gains(*arguments, codes, *box, 5)
-    for found, expected in zip(
-        kernels.rule_gains(*arguments, codes, *box, 5), at_once, strict=True
-    ):
-        np.testing.assert_array_equal(found, expected)
-    for plain, compiled in zip(
-        kernels.plain_rejections(codes, *box),
-        kernels.rejections(codes, *box),
-        strict=True,
-    ):
-        np.testing.assert_array_equal(compiled, plain)
-        assert compiled.dtype == plain.dtype
-    start = seed % (n_boxes + 1)
-    first = kernels.plain_first_true(held, start)
-    np.testing.assert_array_equal(kernels.first_true(held, start), first)
+    assert_same(kernels.rule_gains(*arguments, codes, *box, 5), at_once)
+    step_by_step = kernels.plain_gain_sums(
+        codes, gains, *kernels.plain_rejections(codes, *box), 5
+    )
+    np.testing.assert_array_equal(at_once[0], step_by_step)
+    np.testing.assert_array_equal(at_once[1], gains[held[k]])
+    near = kernels.plain_near_gains(*arguments, codes, *box)
+    np.testing.assert_array_equal(kernels.near_gains(*arguments, codes, *box), near)
+    np.testing.assert_array_equal(near, np.where(box[1], 0.0, at_once[0][box[0]]))
+
+
+def assert_same(compiled, plain):
+    for one, other in zip(compiled, plain, strict=True):
+        np.testing.assert_array_equal(one, other)
+        assert one.dtype == other.dtype
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_compiled_cuts_and_counts_agree_to_the_last_bit(seed):
+    rng = np.random.default_rng(seed)
+    n_codes, width, n_outputs = np.array([1, 2, 5, 3]), 6, seed % 3
+    sums = rng.normal(size=(2 + n_outputs, 4, width))
+    sums[1] = np.where(rng.random((4, width)) < 0.3, 0.0, np.abs(sums[1]))
+    prices = rng.uniform(0, 1, (4, width))
+    cuts = kernels.plain_best_cuts(sums, n_codes, prices)
+    assert_same(kernels.best_cuts(sums, n_codes, prices), cuts)
+    answering, classes = rng.integers(3, size=50), rng.integers(2, size=50)
+    columns, weight = rng.normal(size=(n_outputs, 50)), rng.random(50)
+    for rows in ((answering, 4, columns, weight, classes, 2), (answering, 4, columns)):
+        rows = rows if len(rows) > 3 else (*rows, weight, classes[:0], 0)
+        counts = kernels.plain_answered_sums(*rows)
+        np.testing.assert_array_equal(kernels.answered_sums(*rows), counts)
+
+
+def test_best_cut_by_hand():
+    # Of rows with targets 3, 3 | -1, -1, 0 and one nat for each squared unit that a
+    # mean explains, those below the cut are worth 2 * 3**2 and the others 2 / 3 * 2.
+    linear, quadratic = [[6.0, -2.0, 0.0, 0.0]], [[2.0, 2.0, 1.0, 0.0]]
+    sums = np.array([np.zeros((1, 4)), quadratic, linear])
+    prices = np.full((1, 4), 0.5)
+    for best_cuts in (kernels.plain_best_cuts, kernels.best_cuts):
+        value, cut, is_low = best_cuts(sums, np.array([3]), prices)
+        assert (value.tolist(), cut.tolist(), is_low.tolist()) == ([17.5], [0], [True])
+    value, cut, _ = kernels.best_cuts(sums, np.array([1]), prices)
+    assert value.tolist() == [-np.inf]
+    assert cut.tolist() == [0]

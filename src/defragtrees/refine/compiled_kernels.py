@@ -4,9 +4,12 @@ import numpy as np
 from numba import njit
 
 __all__ = [
+    "answered_sums",
+    "best_cuts",
     "condition_values",
     "first_true",
     "gain_sums",
+    "near_gains",
     "rejections",
     "row_gains",
     "rule_gains",
@@ -26,28 +29,31 @@ def first_true(held, start):
 
 
 @njit(cache=True, nogil=True)
-def row_gains(held, k, weight, target, means, spread, classes, answers, mistake):
+def row_gains(
+    held, answering, k, weight, target, means, spread, classes, answers, mistake
+):
     """See `kernels.plain_row_gains`."""
-    n_rows = len(target)
-    after = first_true(held, k + 1)
-    gain = np.zeros(n_rows)
-    terms = weight, target, means, spread, classes, answers, mistake
-    for i in range(n_rows):
-        if not _is_taken(held, k, i):
-            gain[i] = _row_gain(i, k, after[i], *terms)
+    gain = np.zeros(len(target))
+    for i in range(len(gain)):
+        if answering[i] >= k:
+            after = _after(held, answering[i], k, i)
+            gain[i] = _row_gain(
+                i, k, after, weight, target, means, spread, classes, answers, mistake
+            )
     return gain
 
 
-@njit(cache=True, nogil=True)
-def _is_taken(held, k, i):
-    """Whether a box before k accepts row i."""
-    for j in range(k):
-        if held[j, i]:
-            return True
-    return False
+@njit(inline="always")
+def _after(held, taker, k, i):
+    """Who answers row i if the boxes up to k do not, and `taker` does with them."""
+    if taker == k and k < len(held):
+        taker += 1
+        while taker < len(held) and not held[taker, i]:
+            taker += 1
+    return taker
 
 
-@njit(cache=True, nogil=True)
+@njit(inline="always")
 def _row_gain(i, k, after, weight, target, means, spread, classes, answers, mistake):
     """What it gains if rule k takes row i from the rule `after`."""
     then, now = 0.0, 0.0
@@ -61,16 +67,15 @@ def _row_gain(i, k, after, weight, target, means, spread, classes, answers, mist
     now *= scale
     if len(answers):
         lost = mistake * weight[i]
-        if answers[after] != classes[i]:
-            then += lost
-        if answers[k] != classes[i]:
-            now += lost
+        then += (answers[after] != classes[i]) * lost
+        now += (answers[k] != classes[i]) * lost
     return then - now
 
 
 @njit(cache=True, nogil=True)
 def rule_gains(
     held,
+    answering,
     k,
     weight,
     target,
@@ -85,36 +90,72 @@ def rule_gains(
     width,
 ):
     """See `kernels.plain_rule_gains`."""
-    n_boxes, n_rows = held.shape
-    n_columns = np.uint64(codes.shape[1])
-    terms = weight, target, means, spread, classes, answers, mistake
+    n_rows, n_columns = len(codes), np.uint64(codes.shape[1])
     sums = np.zeros((codes.shape[1], width))
-    inside, n_inside = np.empty(n_rows), 0
+    inside, n_inside = np.zeros(n_rows), 0
     for i in range(n_rows):
-        n_rejecting, rejecting = 0, 0
-        for c in range(len(columns)):
-            if not accepted[c, codes[i, columns[c]]]:
-                n_rejecting += 1
-                rejecting = columns[c]
-        if n_rejecting > 1:
+        taker, c = answering[i], 0
+        if taker < k:
+            n_inside += held[k, i]  # and gains nothing
             continue
-        gain = 0.0
-        if not _is_taken(held, k, i):
-            after = min(k + 1, n_boxes)
-            while after < n_boxes and not held[after, i]:
-                after += 1
-            gain = _row_gain(i, k, after, *terms)
-        if n_rejecting == 0:
-            inside[n_inside] = gain
-            n_inside += 1
-        if gain == 0.0:
+        if taker > k:
+            c = _only_rejecting(codes, i, columns, accepted)
+            if c < 0:
+                continue
+        after = _after(held, taker, k, i)
+        gain = _row_gain(
+            i, k, after, weight, target, means, spread, classes, answers, mistake
+        )
+        if taker > k:
+            sums[columns[c], codes[i, columns[c]]] += gain
             continue
-        if n_rejecting == 0:
+        inside[n_inside] = gain
+        n_inside += 1
+        if gain != 0.0:
             for j in range(n_columns):
                 sums[j, codes[i, j]] += gain
-        else:
-            sums[rejecting, codes[i, rejecting]] += gain
     return sums, inside[:n_inside]
+
+
+@njit(inline="always")
+def _only_rejecting(codes, i, columns, accepted):
+    """Which condition rejects row i if no other one does; else -1."""
+    n_rejecting, place = 0, 0
+    # Without a branch that the processor could not foresee.
+    for c in range(len(columns)):
+        rejects = not accepted[c, codes[i, np.uint64(columns[c])]]
+        n_rejecting += rejects
+        place += rejects * c
+    return place if n_rejecting == 1 else -1
+
+
+@njit(cache=True, nogil=True)
+def near_gains(
+    held,
+    answering,
+    k,
+    weight,
+    target,
+    means,
+    spread,
+    classes,
+    answers,
+    mistake,
+    codes,
+    columns,
+    accepted,
+):
+    """See `kernels.plain_near_gains`."""
+    sums = np.zeros(accepted.shape)
+    for i in range(len(codes)):
+        after = answering[i]
+        c = _only_rejecting(codes, i, columns, accepted) if after > k else -1
+        if c >= 0:
+            gain = _row_gain(
+                i, k, after, weight, target, means, spread, classes, answers, mistake
+            )
+            sums[c, codes[i, columns[c]]] += gain
+    return sums
 
 
 @njit(cache=True, nogil=True)
@@ -135,18 +176,16 @@ def rejections(codes, columns, accepted):
 @njit(cache=True, nogil=True)
 def gain_sums(codes, gain, n_rejecting, rejecting, width):
     """See `kernels.plain_gain_sums`."""
-    n_rows, n_columns = codes.shape
-    sums = np.zeros((n_columns, width))
+    n_rows, n_columns = codes.shape[0], np.uint64(codes.shape[1])
+    sums = np.zeros((codes.shape[1], width))
     for i in range(n_rows):
-        value = gain[i]
-        if value == 0.0 or n_rejecting[i] > 1:
-            continue
-        if n_rejecting[i] == 0:
+        if gain[i] != 0.0 and n_rejecting[i] == 0:
             for j in range(n_columns):
-                sums[j, codes[i, j]] += value
-        else:
+                sums[j, codes[i, j]] += gain[i]
+    for i in range(n_rows):
+        if n_rejecting[i] == 1:
             j = rejecting[i]
-            sums[j, codes[i, j]] += value
+            sums[j, codes[i, j]] += gain[i]
     return sums
 
 
@@ -203,3 +242,48 @@ def condition_values(sums, n_codes, prices, name_prices, is_set):
         best = max(best, between + bonus - 2 * price)
         value[j] = max(best, total - price)
     return value
+
+
+@njit(cache=True, nogil=True)
+def best_cuts(sums, n_codes, prices):
+    """See `kernels.plain_best_cuts`."""
+    n_terms, n_columns, _ = sums.shape
+    value, cut = np.full(n_columns, -np.inf), np.zeros(n_columns, dtype=np.intp)
+    is_low = np.zeros(n_columns, dtype=np.bool_)
+    total, reached, rest = np.empty(n_terms), np.empty(n_terms), np.empty(n_terms)
+    for j in range(n_columns):
+        total[:] = 0.0
+        for c in range(n_codes[j]):
+            total += sums[:, j, c]
+        reached[:] = 0.0
+        for c in range(n_codes[j] - 1):
+            for t in range(n_terms):
+                reached[t] += sums[t, j, c]
+                rest[t] = total[t] - reached[t]
+            low, high = _worth(reached), _worth(rest)
+            worth = max(low, high) - prices[j, c]
+            if worth > value[j]:
+                value[j], cut[j], is_low[j] = worth, c, low >= high
+    return value, cut, is_low
+
+
+@njit(cache=True, nogil=True)
+def _worth(terms):
+    square = 0.0
+    for t in range(2, len(terms)):
+        square += terms[t] * terms[t]
+    return terms[0] + square / max(terms[1], 1e-300)
+
+
+@njit(cache=True, nogil=True)
+def answered_sums(answering, n_rules, columns, weight, classes, n_classes):
+    """See `kernels.plain_answered_sums`."""
+    n_columns = len(columns)
+    sums = np.zeros((n_rules, n_columns + n_classes))
+    for i in range(len(answering)):
+        k = answering[i]
+        for c in range(n_columns):
+            sums[k, c] += columns[c, i]
+        if n_classes:
+            sums[k, n_columns + classes[i]] += weight[i]
+    return sums

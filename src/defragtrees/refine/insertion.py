@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from defragtrees.refine.kernels import gain_sums
+from defragtrees.refine.kernels import best_cuts, gain_sums
 from defragtrees.refine.moves import box_changes
 from defragtrees.refine.rulelist import rows_in
 
@@ -100,22 +100,14 @@ def find_seeds(table, place, terms):
     order = _code_order(table, sums)
     if table.is_set.any():
         sums = np.take_along_axis(sums, order[None], axis=2)
-    is_code = np.arange(table.width)[None, :] < table.n_codes[:, None]
-    reached = np.cumsum(np.where(is_code, sums, 0.0), axis=2)
-    is_cut = np.arange(table.width)[None, :] < (table.n_codes - 1)[:, None]
-    sides = [_best_value(side) for side in (reached, reached[:, :, -1:] - reached)]
-    value = np.where(is_cut, sides, -np.inf).max(axis=0) - _cut_prices(table)
-    cuts = value.argmax(axis=1)
+    values, cuts, are_low = best_cuts(sums, table.n_codes, _cut_prices(table))
     seeds = []
-    for j in range(len(table.columns)):
-        cut = cuts[j]
-        if not np.isfinite(value[j, cut]):
-            continue
-        is_low = sides[0][j, cut] >= sides[1][j, cut]
+    for j in np.flatnonzero(np.isfinite(values)).tolist():
         accepted = np.zeros(table.columns[j].n_codes + 1, dtype=bool)
-        codes = order[j, : cut + 1] if is_low else order[j, cut + 1 : len(accepted) - 1]
-        accepted[codes] = True
-        seeds.append(Seed(float(value[j, cut]), place, j, accepted))
+        below = slice(cuts[j] + 1)
+        above = slice(cuts[j] + 1, len(accepted) - 1)
+        accepted[order[j, below if are_low[j] else above]] = True
+        seeds.append(Seed(float(values[j]), place, j, accepted))
     return seeds
 
 
@@ -125,12 +117,6 @@ def _cut_prices(table):
     n_named = np.minimum(n_inside, table.n_codes[:, None] - n_inside)
     n_further = np.maximum(n_named - 1, 0)
     return table.prices[:, None] + table.name_prices[:, None] * n_further
-
-
-def _best_value(sums):
-    """The gain with the best mean, from sums of the three terms."""
-    constant, quadratic, linear = sums[0], sums[1], sums[2:]
-    return constant + (linear**2).sum(axis=0) / np.maximum(quadratic, 1e-300)
 
 
 def _code_order(table, sums):

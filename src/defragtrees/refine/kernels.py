@@ -2,9 +2,12 @@
 
 `first_true` says who answers, `row_gains` what rows gain if a rule takes them,
 `rejections` which conditions stand in their way; `gain_sums` adds up what rows gain, by
-code of every column, `rule_gains` does these three in one pass, and `condition_values`
-finds what the best condition on every column is worth. `compiled_kernels` holds the
-same in numba. Both add in the order of rows and outputs, so they agree to the last bit.
+code of every column, and `rule_gains` does these three in one pass; `near_gains` does
+so for the rows that only one condition of a rule rejects. `condition_values` finds what
+the best condition on every column is worth, `best_cuts` the cut that is worth most to a
+new rule, and `answered_sums` adds up what answered rows say. `compiled_kernels` holds
+the same in numba. Both add in the order of rows and outputs, and rows in a box before
+those near it, so they agree to the last bit.
 """
 
 from functools import cache
@@ -12,14 +15,24 @@ from importlib import import_module
 
 import numpy as np
 
+from defragtrees.refine.plain_conditions import (
+    plain_best_cuts,
+    plain_condition_values,
+)
+
 __all__ = [
+    "answered_sums",
+    "best_cuts",
     "condition_values",
     "first_true",
     "gain_sums",
+    "near_gains",
     "rejections",
     "row_gains",
     "rule_gains",
 ]
+
+NO_ROWS = np.empty(0, dtype=np.intp)
 
 
 def plain_first_true(held, start):
@@ -42,12 +55,16 @@ def plain_first_true(held, start):
     return answering
 
 
-def plain_row_gains(held, k, weight, target, means, spread, classes, answers, mistake):
+def plain_row_gains(
+    held, answering, k, weight, target, means, spread, classes, answers, mistake
+):
     """What a list gains for each row if rule k takes it from the rules after it.
 
     Parameters
     ----------
     held : bool array of shape (n_boxes, n_rows)
+    answering : int array of shape (n_rows,)
+        What `first_true` says of `held`.
     k : int
     weight : float64 array of shape (n_rows,)
     target : float64 array of shape (n_rows, n_outputs)
@@ -66,20 +83,34 @@ def plain_row_gains(held, k, weight, target, means, spread, classes, answers, mi
     float64 array of shape (n_rows,)
         0 where a rule before k takes the row.
     """
-    after = plain_first_true(held, k + 1)
+    terms = weight, target, means, spread, classes, answers, mistake
+    gain = np.zeros(len(weight))
+    rows = np.flatnonzero(answering >= k)
+    gain[rows] = _gains_of_rows(held, answering, k, rows, *terms)
+    return gain
+
+
+def _gains_of_rows(
+    held, answering, k, rows, weight, target, means, spread, classes, answers, mistake
+):
+    """The gains of some rows that no rule before k takes."""
+    after = answering[rows]
+    inside = np.flatnonzero(after == k)
+    after[inside] = plain_first_true(held[:, rows[inside]], k + 1)
+    weight, target = weight[rows], target[rows]
     scale = weight / (2 * spread)
-
-    def losses(rule):
-        total = np.zeros(len(weight))
-        for one, mean in zip(target.T, means.T, strict=True):
-            residual = one - mean[rule]
+    then, now = np.zeros(len(rows)), np.zeros(len(rows))
+    for one, mean in zip(target.T, means.T, strict=True):
+        for total, told in ((then, mean[after]), (now, mean[k])):
+            residual = one - told
             total += residual * residual
-        total *= scale
-        if len(answers):
-            total += (answers[rule] != classes) * (mistake * weight)
-        return total
-
-    return np.where(held[:k].any(axis=0), 0.0, losses(after) - losses(k))
+    then *= scale
+    now *= scale
+    if len(answers):
+        lost = mistake * weight
+        then += (answers[after] != classes[rows]) * lost
+        now += (answers[k] != classes[rows]) * lost
+    return then - now
 
 
 def plain_rejections(codes, columns, accepted):
@@ -128,30 +159,33 @@ def plain_gain_sums(codes, gain, n_rejecting, rejecting, width):
         For each column the sums over the rows that all conditions of the box on other
         columns accept.
     """
-    n_columns = codes.shape[1]
     has_gain = gain != 0
     inside = np.flatnonzero(has_gain & (n_rejecting == 0))
-    sums = _all_columns(codes[inside], gain[inside], width)
-    nearly = np.flatnonzero(has_gain & (n_rejecting == 1))
-    if not len(nearly):
-        return sums
-    for j in np.unique(rejecting[nearly]):
-        rows = has_gain & ((n_rejecting == 0) | ((n_rejecting == 1) & (rejecting == j)))
-        sums[j] = np.bincount(codes[rows, j], gain[rows], width)
-    return sums.reshape(n_columns, width)
+    near = np.flatnonzero(has_gain & (n_rejecting == 1))
+    rejected = codes[near, rejecting[near]] + width * rejecting[near]
+    return _sums_of_rows(codes[inside], gain[inside], rejected, gain[near], width)
 
 
-def _all_columns(codes, gain, width):
+def _sums_of_rows(codes, gain, rejected, near_gain, width):
+    """Sums over the rows inside, by all columns, and near, by the one that rejects."""
     n_columns = codes.shape[1]
-    place = codes + width * np.arange(n_columns)
-    weights = np.repeat(gain, n_columns)
-    sums = np.bincount(place.ravel(), weights, n_columns * width)
+    places = np.empty(codes.size + len(rejected), dtype=np.intp)
+    gains = np.empty(len(places))
+    np.add(
+        codes,
+        width * np.arange(n_columns),
+        out=places[: codes.size].reshape(codes.shape),
+    )
+    gains[: codes.size].reshape(codes.shape)[:] = gain[:, None]
+    places[codes.size :], gains[codes.size :] = rejected, near_gain
+    sums = np.bincount(places, gains, n_columns * width)
     # Without rows numpy counts in whole numbers.
-    return sums.astype(np.float64).reshape(n_columns, width)
+    return sums.astype(np.float64, copy=False).reshape(n_columns, width)
 
 
 def plain_rule_gains(
     held,
+    answering,
     k,
     weight,
     target,
@@ -170,81 +204,95 @@ def plain_rule_gains(
     The arguments are those of `row_gains`, `rejections` and `gain_sums`.
     """
     terms = weight, target, means, spread, classes, answers, mistake
-    gain = plain_row_gains(held, k, *terms)
     n_rejecting, rejecting = plain_rejections(codes, columns, accepted)
-    sums = plain_gain_sums(codes, gain, n_rejecting, rejecting, width)
-    return sums, gain[n_rejecting == 0]
+    rows = np.flatnonzero((answering >= k) & (n_rejecting <= 1))
+    gain = _gains_of_rows(held, answering, k, rows, *terms)
+    is_inside = n_rejecting[rows] == 0
+    inside, near = rows[is_inside], rows[~is_inside]
+    rejected = codes[near, rejecting[near]] + width * rejecting[near]
+    sums = _sums_of_rows(
+        codes[inside], gain[is_inside], rejected, gain[~is_inside], width
+    )
+    gain_inside = np.zeros(len(codes))
+    gain_inside[inside] = gain[is_inside]
+    return sums, gain_inside[held[k]]
 
 
-def plain_condition_values(sums, n_codes, prices, name_prices, is_set):
-    """Gain of the rows that the best condition on every column accepts, less its price.
+def plain_near_gains(
+    held,
+    answering,
+    k,
+    weight,
+    target,
+    means,
+    spread,
+    classes,
+    answers,
+    mistake,
+    codes,
+    columns,
+    accepted,
+):
+    """What rule k would gain by code of each of its columns, were it accepted.
 
-    Parameters
-    ----------
-    sums : float64 array of shape (n_columns, width)
-        What `gain_sums` gave.
-    n_codes : int array of shape (n_columns,)
-        The sum of missing values stands at this place.
-    prices : float64 array of shape (n_columns,)
-        Of each finite side of an interval, and of a set with its first category.
-    name_prices : float64 array of shape (n_columns,)
-        Of every further category that a set names.
-    is_set : bool array of shape (n_columns,)
+    The arguments are those of `rule_gains`.
 
     Returns
     -------
-    float64 array of shape (n_columns,)
+    float64 array of shape (n_conditions, width)
     """
-    n_columns, width = sums.shape
-    place = np.arange(width)[None, :]
-    missing = sums[np.arange(n_columns), n_codes]
-    present = np.where(place < n_codes[:, None], sums, 0.0)
-    reached = np.cumsum(present, axis=1)
-    total = reached[:, -1]
-    bonus = np.maximum(missing, 0.0)
-    # reached[:, i] is the gain up to code i; a cut after it if it is not the last.
-    is_cut = place < (n_codes - 1)[:, None]
-    low = np.where(is_cut, reached, np.inf)
-    high = np.where(is_cut, reached, -np.inf)
-    before = np.minimum.accumulate(low, axis=1)[:, :-1]
-    between = (high[:, 1:] - before).max(axis=1, initial=-np.inf)
-    options = (
-        total + missing,
-        total - low.min(axis=1) + bonus - prices,  # x > t
-        high.max(axis=1) + bonus - prices,  # x <= t
-        between + bonus - 2 * prices,
-        total - prices,  # not missing
-        np.where(missing != 0, missing - prices, -np.inf),  # missing
-    )
-    value = np.maximum.reduce(options)
-    if is_set.any():
-        chosen = _set_values(present[is_set], name_prices[is_set], n_codes[is_set])
-        chosen = chosen + bonus[is_set] - prices[is_set]
-        options = chosen, options[0][is_set], options[-1][is_set]
-        value[is_set] = np.maximum.reduce(options)
-    return value
+    terms = weight, target, means, spread, classes, answers, mistake
+    n_rejecting, rejecting = plain_rejections(codes, columns, accepted)
+    rows = np.flatnonzero((answering > k) & (n_rejecting == 1))
+    gain = _gains_of_rows(held, answering, k, rows, *terms)
+    width = accepted.shape[1]
+    sums = np.zeros(accepted.shape)
+    for c, j in enumerate(columns):
+        only = rejecting[rows] == j
+        sums[c] = np.bincount(codes[rows[only], j], gain[only], width)
+    return sums
 
 
-def _set_values(sums, name_price, n_codes):
-    """Gain of the best set of every column, less its names after the first.
+def plain_answered_sums(answering, n_rules, columns, weight, classes, n_classes):
+    """Sums over the rows that each rule answers.
 
-    The first name is free, and a set without codes is none.
+    Parameters
+    ----------
+    answering : int array of shape (n_rows,)
+    n_rules : int
+    columns : float64 array of shape (n_columns, n_rows)
+    weight : float64 array of shape (n_rows,)
+    classes : int array of shape (n_rows,), or empty
+    n_classes : int
+        0 if classes do not count.
+
+    Returns
+    -------
+    float64 array of shape (n_rules, n_columns + n_classes)
+        Of each column, and of the weight of each class.
     """
-    is_code = np.arange(sums.shape[1])[None, :] < n_codes[:, None]
-    rows = np.arange(len(sums))
-    inside = sums > name_price[:, None]
-    outside = sums < -name_price[:, None]
-    highest = np.where(is_code, sums, -np.inf).argmax(axis=1)
-    lowest = np.where(is_code, sums, np.inf).argmin(axis=1)
-    outside[rows, lowest] |= sums[rows, lowest] < 0
-    inside[rows, highest], outside[rows, highest] = True, False
-    values = []
-    for named in (inside, is_code & ~outside):
-        gained = np.cumsum(np.where(named, sums, 0.0), axis=1)[:, -1]
-        n_inside = np.count_nonzero(named, axis=1)
-        n_named = np.minimum(n_inside, n_codes - n_inside)
-        values.append(gained - name_price * np.maximum(n_named - 1, 0))
-    return np.maximum(*values)
+    n_columns = len(columns)
+    sums = np.empty((n_rules, n_columns + n_classes))
+    for c, column in enumerate(columns):
+        sums[:, c] = np.bincount(answering, column, n_rules)
+    if n_classes:
+        place = answering * n_classes + classes
+        counts = np.bincount(place, weight, n_rules * n_classes)
+        sums[:, n_columns:] = counts.reshape(n_rules, n_classes)
+    return sums
+
+
+PLAIN = {
+    "answered_sums": plain_answered_sums,
+    "best_cuts": plain_best_cuts,
+    "condition_values": plain_condition_values,
+    "first_true": plain_first_true,
+    "gain_sums": plain_gain_sums,
+    "near_gains": plain_near_gains,
+    "rejections": plain_rejections,
+    "row_gains": plain_row_gains,
+    "rule_gains": plain_rule_gains,
+}
 
 
 @cache
@@ -253,7 +301,7 @@ def _kernel(name):
     try:
         return getattr(import_module("defragtrees.refine.compiled_kernels"), name)
     except ImportError:
-        return globals()[f"plain_{name}"]
+        return PLAIN[name]
 
 
 def first_true(held, start=0):
@@ -274,6 +322,22 @@ def rejections(*arguments):
 def gain_sums(*arguments):
     """See `plain_gain_sums`."""
     return _kernel("gain_sums")(*arguments)
+
+
+def near_gains(*arguments):
+    """See `plain_near_gains`."""
+    return _kernel("near_gains")(*arguments)
+
+
+def best_cuts(*arguments):
+    """See `plain_best_cuts`."""
+    return _kernel("best_cuts")(*arguments)
+
+
+def answered_sums(answering, n_rules, columns, weight, classes=NO_ROWS, n_classes=0):
+    """See `plain_answered_sums`."""
+    rows = columns, weight, classes, n_classes
+    return _kernel("answered_sums")(answering, n_rules, *rows)
 
 
 def rule_gains(*arguments):

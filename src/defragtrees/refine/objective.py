@@ -10,6 +10,8 @@ from functools import cached_property
 
 import numpy as np
 
+from defragtrees.refine.kernels import answered_sums
+
 __all__ = ["LEAST_ERRORS", "BothLoss", "ErrorLoss", "SquaredLoss"]
 
 PRIOR = 0.5  # Jeffreys' prior of a share of errors
@@ -41,9 +43,9 @@ class SquaredLoss:
         self.square = float(weight @ (self.target**2).sum(axis=1))
 
     @cached_property
-    def _weighted(self):
-        """The weight of rows, and their outputs by weight, in columns."""
-        return [self.weight, *(self.weight * column for column in self.target.T)]
+    def weighted(self):
+        """The weight of rows, and their outputs by weight, a line for each."""
+        return np.vstack([self.weight, (self.weight[:, None] * self.target).T])
 
     @property
     def counted(self):
@@ -71,10 +73,7 @@ class SquaredLoss:
 
     def counts(self, answering, n_rules):
         """Weight and weighted sums of the target for each rule."""
-        counts = np.empty((n_rules, 1 + self.n_outputs))
-        for c, column in enumerate(self._weighted):
-            counts[:, c] = np.bincount(answering, column, n_rules)
-        return counts
+        return answered_sums(answering, n_rules, self.weighted, self.weight)
 
     def weights(self, counts):
         """Weight of the rows that each rule answers."""
@@ -173,9 +172,9 @@ class ErrorLoss:
 
     def counts(self, answering, n_rules):
         """Weight of each class among the rows that each rule answers."""
-        index = answering * self.n_classes + self.target
-        counts = np.bincount(index, self.weight, n_rules * self.n_classes)
-        return counts.reshape(n_rules, self.n_classes)
+        classes = self.target, self.n_classes
+        nothing = np.empty((0, len(answering)))
+        return answered_sums(answering, n_rules, nothing, self.weight, *classes)
 
     def weights(self, counts):
         """Weight of the rows that each rule answers."""
@@ -267,8 +266,9 @@ class BothLoss:
 
     def counts(self, answering, n_rules):
         """The counts of the two losses side by side."""
-        both = (self.squared, self.wrong)
-        return np.hstack([loss.counts(answering, n_rules) for loss in both])
+        weighted, classes = self.squared.weighted, self.wrong.target
+        rows = n_rules, weighted, self.weight, classes, self.wrong.n_classes
+        return answered_sums(answering, *rows)
 
     def weights(self, counts):
         """Weight of the rows that each rule answers."""

@@ -7,6 +7,7 @@ import numpy as np
 from defragtrees.refine.kernels import (
     first_true,
     gain_sums,
+    near_gains,
     rejections,
     row_gains,
     rule_gains,
@@ -159,15 +160,14 @@ class RuleBoxes(BoxList):
 
     def row_gains(self, k):
         """What the list gains for each row if rule k accepts it; 0 where it cannot."""
-        return row_gains(self.held, k, *self._gain_terms)
+        return row_gains(self.held, self.answering, k, *self._gain_terms)
 
     def code_gains(self, k):
         """What rule k would gain by column and code, and what it gains as it is."""
         table = self.table
         box = table.packed(self.boxes[k])
-        sums, inside = rule_gains(
-            self.held, k, *self._gain_terms, table.codes, *box, table.width
-        )
+        rows = self.held, self.answering, k, *self._gain_terms
+        sums, inside = rule_gains(*rows, table.codes, *box, table.width)
         return sums, inside.sum()
 
     @cached_property
@@ -179,12 +179,11 @@ class RuleBoxes(BoxList):
 
         The last is a function of the codes that the wider condition accepts.
         """
-        box, table, gain = self.boxes[k], self.table, self.row_gains(k)
-        n_rejecting, rejecting = rejections(table.codes, *table.packed(box))
-        for j, accepted in box.items():
-            only = (n_rejecting == 1) & (rejecting == j)
-            codes, gains = table.codes[only, j], gain[only]
-            yield j, accepted, partial(_gain_of_codes, codes, gains)
+        columns, accepted = self.table.packed(self.boxes[k])
+        rows = self.held, self.answering, k, *self._gain_terms
+        gains = near_gains(*rows, self.table.codes, columns, accepted)
+        for own, (j, mask) in zip(gains, self.boxes[k].items(), strict=True):
+            yield j, mask, partial(_gain_of_codes, own)
 
     def swap_gain(self, k):
         """What it gains, but for rounding, to swap boxes k and k + 1."""
@@ -196,8 +195,8 @@ class RuleBoxes(BoxList):
         return self.fit_cost - self.loss.cost(counts)
 
 
-def _gain_of_codes(codes, gains, accepted):
-    return gains[accepted[codes]].sum()
+def _gain_of_codes(gains, accepted):
+    return gains[: len(accepted)][accepted].sum()
 
 
 def rules_for_rows(max_rules, n_rows):
@@ -264,7 +263,7 @@ def rows_in(table, box):
     """Which rows of a table a box accepts."""
     held = np.ones(table.n_rows, dtype=bool)
     for j, accepted in box.items():
-        held &= accepted[table.codes[:, j]]
+        held &= accepted[table.column_codes(j)]
     return held
 
 

@@ -71,6 +71,13 @@ class RowTable:
         self.prices = np.maximum(prices, least_price)
         self.is_set = np.array([column.is_set for column in columns], dtype=bool)
         self.name_prices = np.where(self.is_set, float(least_price), 0.0)
+        self._column_codes = {}
+
+    def column_codes(self, j):
+        """Codes of all rows in one column, ready to look up; kept once asked for."""
+        if j not in self._column_codes:
+            self._column_codes[j] = self.codes[:, j].astype(np.intp)
+        return self._column_codes[j]
 
     def packed(self, box):
         """The columns of a box, and the codes that it accepts of each, as arrays."""

@@ -8,6 +8,7 @@ the last bin.
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -63,12 +64,11 @@ class ThresholdGrid(ByValue):
         """Number of features."""
         return len(self.splits)
 
-    @property
+    @cached_property
     def n_bins(self) -> Places:
         """Number of bins of each feature, the bin for missing values included."""
-        return np.array(
-            [len(v) + 2 if v.ndim == 1 else v.shape[1] + 1 for v in self.splits], int
-        )
+        sizes = [len(v) + 2 if v.ndim == 1 else v.shape[1] + 1 for v in self.splits]
+        return freeze(np.array(sizes, int))
 
     @property
     def dtype(self) -> np.dtype[Any]:

@@ -13,10 +13,10 @@ import numpy as np
 __all__ = ["round_between"]
 
 # How far a threshold may move, as a share of its gap, to a multiple of ten or of five.
-MOST_SHIFT = {"1": 0.4, "5": 0.15}
+MOST_SHIFT = {1: 0.4, 5: 0.15}
 CALENDAR = ("Y", "M", "D", "h", "m", "s")
 STEPS_OF_DAYS = (1, 1 / 2, 1 / 4, 1 / 24, 1 / 48, 1 / 96, 1 / 288, 1 / 1440, 1 / 86400)
-_STEPS_OF_DAYS = [(step, step) for step in STEPS_OF_DAYS]
+_STEPS_OF_DAYS = [(step, None, None, 0.4) for step in STEPS_OF_DAYS]
 MICROSECONDS = 86_400_000_000  # of a day
 
 
@@ -52,12 +52,13 @@ def round_between(low, high, target, is_integer=False, kind=None):
     if kind in ("date", "datetime"):
         return _before(_round_date(low, high, target), low, target)
     farthest = max(abs(low), abs(high))
-    for size, step in _steps(width, target, is_integer, kind):
+    for step in _steps(width, target, is_integer, kind):
+        size = step[0]
         first = math.floor(target / size)
         slack = 4 * math.ulp(max(farthest, size))
         if first * size < low - slack and (first + 1) * size > high + slack:
             continue  # no multiple is near
-        best = _nearest_multiple(low, high, target, first, size, step)
+        best = _nearest_multiple(low, high, target, first, step)
         if best is not None:
             if best < high:
                 return best
@@ -66,7 +67,11 @@ def round_between(low, high, target, is_integer=False, kind=None):
 
 
 def _steps(width, target, is_integer, kind):
-    """Steps from large to small: each as a number, and as a text if it is decimal."""
+    """Steps from large to small.
+
+    Each is a number, its only digit and the exponent after it if it is decimal, and how
+    far a threshold may move to a multiple of it.
+    """
     if kind:
         return _STEPS_OF_DAYS
     smallest = max(math.floor(math.log10(math.ulp(abs(target) or width))), -300)
@@ -76,35 +81,42 @@ def _steps(width, target, is_integer, kind):
 
 @cache
 def _decimal_steps(largest, smallest, is_integer):
-    """Steps as texts, so that a multiple is the number that a reader would type."""
     steps = []
     for exponent in range(largest, smallest, -1):
-        steps.append(f"1e{exponent}")
+        steps.append((1, f"e{exponent}"))
         if exponent > 0 or not is_integer:
-            steps.append(f"5e{exponent - 1}")
-    return [(float(step), step) for step in steps]
+            steps.append((5, f"e{exponent - 1}"))
+    return [
+        (float(f"{digit}{exponent}"), digit, exponent, MOST_SHIFT[digit])
+        for digit, exponent in steps
+    ]
 
 
-def _nearest_multiple(low, high, target, first, size, step):
+def _nearest_multiple(low, high, target, first, step):
     """The multiple of a step nearest to the target; None if it is too far."""
     width = high - low
-    allowed = width * (MOST_SHIFT[step[0]] if isinstance(step, str) else 0.4)
+    size, digit, exponent, shift = step
+    allowed = width * shift
     if size == 1.0 and low.is_integer() and high.is_integer():
         allowed = width  # between whole numbers it is a whole number
-    candidates = [_multiple(k, step) for k in (first, first + 1)]
-    if width <= size / 10 or candidates == [low, high]:
+    if digit is None:
+        below, above = first * size, (first + 1) * size
+    else:
+        # By their texts, so that a multiple is the number that a reader would type.
+        below = float(f"{first * digit}{exponent}")
+        above = float(f"{(first + 1) * digit}{exponent}")
+    if width <= size / 10 or (below == low and above == high):
         # One end is a very round number, or both are neighbours on a scale of steps.
         allowed = width
-    near = [c for c in candidates if low <= c <= high and abs(c - target) <= allowed]
-    # An end is what a row has; a number between is better, if there is one.
-    return min(near, key=lambda c: (c == high, abs(c - target)), default=None)
-
-
-def _multiple(k, step):
-    if isinstance(step, str):
-        digit, _, exponent = step.partition("e")
-        return float(f"{k * int(digit)}e{exponent}")
-    return k * step
+    is_below = low <= below <= high and abs(below - target) <= allowed
+    is_above = low <= above <= high and abs(above - target) <= allowed
+    if is_below and is_above:
+        # An end is what a row has; a number between is better, if there is one.
+        keys = (above == high, abs(above - target)), (False, abs(below - target))
+        return above if keys[0] < keys[1] else below
+    if is_below:
+        return below
+    return above if is_above else None
 
 
 def _before(value, low, target):

@@ -100,7 +100,7 @@ def find_seeds(table, place, terms):
     order = _code_order(table, sums)
     if table.is_set.any():
         sums = np.take_along_axis(sums, order[None], axis=2)
-    values, cuts, are_low = best_cuts(sums, table.n_codes, _cut_prices(table))
+    values, cuts, are_low = best_cuts(sums, table.n_codes, table.cut_prices)
     seeds = []
     for j in np.flatnonzero(np.isfinite(values)).tolist():
         accepted = np.zeros(table.columns[j].n_codes + 1, dtype=bool)
@@ -109,14 +109,6 @@ def find_seeds(table, place, terms):
         accepted[order[j, below if are_low[j] else above]] = True
         seeds.append(Seed(float(values[j]), place, j, accepted))
     return seeds
-
-
-def _cut_prices(table):
-    """Nats for a condition that accepts the first codes in order, for each number."""
-    n_inside = np.arange(1, table.width + 1)[None, :]
-    n_named = np.minimum(n_inside, table.n_codes[:, None] - n_inside)
-    n_further = np.maximum(n_named - 1, 0)
-    return table.prices[:, None] + table.name_prices[:, None] * n_further
 
 
 def _code_order(table, sums):

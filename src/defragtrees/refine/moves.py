@@ -62,7 +62,9 @@ def _improved(rules, k, limits, max_steps):
     """What `improve_rule` gives, and whether nothing more moves the rule."""
     for _ in range(max_steps):
         sums, inside = rules.code_gains(k)
-        options = changes_by_sums(rules.table, rules.boxes[k], sums, inside, limits)
+        options = changes_by_sums(
+            rules.table, rules.boxes[k], sums, inside, limits, rules.prices[k]
+        )
         for _, box in options:
             changed = rules.with_box(k, box)
             if changed.cost < rules.cost - LEAST_GAIN and limits.allows(changed):
@@ -89,7 +91,7 @@ def box_changes(table, box, gain, limits):
         yield changed
 
 
-def changes_by_sums(table, box, sums, inside, limits):
+def changes_by_sums(table, box, sums, inside, limits, price=None):
     """Boxes that differ in one condition, best first, and what each gains more.
 
     Parameters
@@ -102,6 +104,8 @@ def changes_by_sums(table, box, sums, inside, limits):
     inside : float
         What is gained over the rows in the box.
     limits : Limits
+    price : float, optional
+        Nats for the conditions of the box, where they are at hand.
 
     Yields
     ------
@@ -112,7 +116,7 @@ def changes_by_sums(table, box, sums, inside, limits):
     value = condition_values(
         sums, table.n_codes, table.prices, table.name_prices, table.is_set
     )
-    price = box_price(table, box)
+    price = box_price(table, box) if price is None else price
     value -= price
     if not limits.allows_longer(table, box):
         allowed = np.zeros(len(value), dtype=bool)
@@ -121,6 +125,8 @@ def changes_by_sums(table, box, sums, inside, limits):
     for j, accepted in box.items():
         value[j] += condition_price(table, j, accepted)
     now = inside - price
+    if value.max(initial=-np.inf) <= now + LEAST_GAIN:
+        return
     for j in np.argsort(-value, kind="stable")[:MOST_TRIED]:
         if value[j] <= now + LEAST_GAIN:
             return

@@ -5,6 +5,7 @@ at least one threshold that tells rows apart.
 """
 
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -78,6 +79,17 @@ class RowTable:
         if j not in self._column_codes:
             self._column_codes[j] = self.codes[:, j].astype(np.intp)
         return self._column_codes[j]
+
+    @cached_property
+    def cut_prices(self):
+        """Nats for a condition that accepts the first codes in order, by their number.
+
+        A row for each column; the first entry is for one code.
+        """
+        n_inside = np.arange(1, self.width + 1)[None, :]
+        n_named = np.minimum(n_inside, self.n_codes[:, None] - n_inside)
+        n_further = np.maximum(n_named - 1, 0)
+        return self.prices[:, None] + self.name_prices[:, None] * n_further
 
     def packed(self, box):
         """The columns of a box, and the codes that it accepts of each, as arrays."""

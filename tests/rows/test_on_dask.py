@@ -20,6 +20,7 @@ from defragtrees import DefragClassifier
 from defragtrees.bins import ThresholdGrid
 from defragtrees.rows import _dask_shards, sources
 from defragtrees.rows._dask_shards import DaskShards
+from defragtrees.rows._dask_tables import blocks
 from defragtrees.rows.on_dask import DaskSource
 from defragtrees.rows.shards import LocalShards, Shard
 from defragtrees.tables import read_matrix
@@ -520,6 +521,21 @@ def test_a_worker_killed_in_the_first_pass_changes_no_bit(client, X, tmp_path):
 
 def drawn(start, n_rows, n_features):
     return np.random.default_rng(start).random((n_rows, n_features))
+
+
+def counted_rows(X, y, weight, given):
+    return len(X)
+
+
+@pytest.mark.parametrize("has_labels", [False, True])
+def test_a_block_is_loaded_and_asked_in_one_task(has_labels):
+    # Else blocks pile up on a worker while it loads the libraries to ask with.
+    lazy = da.map_blocks(np.ones, (10, 3), chunks=((10,) * 6, (3,)), dtype=float)
+    labels = da.zeros(60, chunks=10) if has_labels else None
+    made = blocks(counted_rows, lazy, labels, given=dask.delayed("given"))
+    tasks = {key for own in made for key in own.__dask_graph__()}
+    assert len(tasks) == 6 + 1
+    assert dask.compute(*made) == (10,) * 6
 
 
 def test_rows_may_be_larger_than_the_memory_of_a_worker(client):

@@ -158,8 +158,8 @@ def cut(array, lengths, X, hold=None):
 def blocks(function, X, y=None, weight=None, given=None):
     """The list of `function(X, y, weight, given)` of every block, to be computed.
 
-    Where Dask can it makes one task of a block's loading and `function`, so that no
-    more blocks are in memory than there are threads.
+    Where Dask can, as after `map_blocks`, it makes one task of a block's loading and
+    `function`, so that no more blocks are in memory than there are threads.
 
     Parameters
     ----------
@@ -187,13 +187,14 @@ def blocks(function, X, y=None, weight=None, given=None):
         pairs.append((None, None) if own is None else (own, "ik"[: own.ndim]))
     made = da.blockwise(
         function,
-        "i",
+        "ij",  # with the axis of columns, as Dask joins no tasks where an axis goes
         *(item for pair in pairs for item in pair),
         given=given,
         align_arrays=False,
         concatenate=True,
+        adjust_chunks={"j": 1},
         dtype=object,
-        meta=np.empty(0, dtype=object),
+        meta=np.empty((0, 0), dtype=object),
     )
     return made.to_delayed().ravel().tolist()
 

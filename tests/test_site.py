@@ -9,6 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from defragtrees import DefragClassifier, RuleSet
+from defragtrees.export import FORMATS
+
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 
@@ -57,6 +60,16 @@ def test_every_public_name_is_in_the_reference():
         elif re.fullmatch(r"   [\w.]+", line):
             listed.add(f"{module}.{line.strip()}")
     assert {name for name, _ in public_names.public_objects()} == listed
+
+
+def test_the_page_for_assistants_names_everything_public():
+    page = (DOCS / "assistants.md").read_text(encoding="utf-8")
+    names = {name.rpartition(".")[2] for name, _ in public_names.public_objects()}
+    names |= {*public_names.methods_of(RuleSet), *FORMATS}
+    names |= {*public_names.methods_of(DefragClassifier)}
+    words = {*re.findall(r"\w+", page)}
+    regressors = {name for name in names if name.endswith("Regressor")}  # "of each"
+    assert sorted(names - words - regressors) == []
 
 
 def test_every_public_name_leads_to_guides_that_are_there():

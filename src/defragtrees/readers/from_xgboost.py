@@ -152,17 +152,22 @@ def _booster(booster):
     """The part with the trees, and the weights of the trees (None if all are 1)."""
     name = booster["name"]
     if name == "gbtree":
-        return booster["model"], None
-    if name == "dart":
-        model = booster["gbtree"]["model"]
-        weights = np.asarray(booster["weight_drop"], np.float64)
-        if weights.shape != (len(model["trees"]),):
-            raise ValueError("it has not one weight for each tree")
-        return model, weights
-    raise UnsupportedEnsembleError(
-        f"Cannot read an XGBoost ensemble of {name!r}: it has no trees. "
-        "Fit with booster='gbtree' or 'dart'."
-    )
+        # From 3.4 on, trees that were dropped at times are not of a kind of their own.
+        model = booster["model"]
+        stored = model.get("weight_drop")
+    elif name == "dart":
+        model, stored = booster["gbtree"]["model"], booster["weight_drop"]
+    else:
+        raise UnsupportedEnsembleError(
+            f"Cannot read an XGBoost ensemble of {name!r}: it has no trees. "
+            "Fit with booster='gbtree'."
+        )
+    if stored is None:
+        return model, None
+    weights = np.asarray(stored, np.float64)
+    if weights.shape != (len(model["trees"]),):
+        raise ValueError("it has not one weight for each tree")
+    return model, weights
 
 
 def _n_outputs(parameters):

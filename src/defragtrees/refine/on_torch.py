@@ -5,6 +5,8 @@ there and sums come back. These are of whole numbers, which a GPU may add in any
 so they are those of the CPU to the last bit.
 """
 
+import math
+
 import numpy as np
 
 from defragtrees._optional import require
@@ -15,6 +17,7 @@ __all__ = ["TorchKeeper"]
 
 # Of one sum; a GPU adds fastest where few rows meet. On a CPU one is enough.
 N_COPIES = 64
+MOST_JOINED = 1024  # bins of features that are added up together
 
 
 class TorchKeeper:
@@ -50,6 +53,7 @@ class TorchKeeper:
         for part in parts:
             self._load(part, slice(begin, begin + len(part)))
             begin += len(part)
+        self.joint = {}
         self.copy = torch.arange(n_rows, device=self.device) % self.n_copies
 
     def _empty(self, shape, kind):
@@ -69,9 +73,9 @@ class TorchKeeper:
         if self.weight is not None:
             self.weight[rows] = self._there(part.sample_weight)
 
-    def _code(self, j):
+    def _code(self, j, rows=slice(None)):
         """The codes of a feature as places; two bytes of them have no sign."""
-        code = self.codes[j].long()
+        code = self.codes[j][rows].long()
         return code & 0xFFFF if self.codes.dtype == self.torch.int16 else code
 
     def square(self):
@@ -87,7 +91,9 @@ class TorchKeeper:
         units = units.expand(self.codes.shape[1])
         if self.weight is not None:
             units = torch.round(self.weight * (1 << bits)).long()
-        columns = [units, *(units * one for one in self.target)]
+        columns = [units * one for one in self.target]
+        if not n_classes:  # else those of classes add up to it
+            columns.insert(0, units)
         found = []
         for own in lists:
             held = [~word for word in self._looked_up(own)[0]]
@@ -96,7 +102,8 @@ class TorchKeeper:
             if n_classes:
                 place = rule * n_classes + self.classes
                 by_class = self._added(place, units, own.n_rules * n_classes)
-                sums += by_class.reshape(own.n_rules, n_classes).T
+                by_class = by_class.reshape(own.n_rules, n_classes)
+                sums = [by_class.sum(dim=1), *sums, *by_class.T]
             found.append(torch.stack(sums, dim=1).ravel())
         return torch.cat(found).cpu().numpy()
 
@@ -113,11 +120,15 @@ class TorchKeeper:
         taker = self._first_box(held, n_boxes)
         after = self._after(held, taker, n_boxes)
         gain = self._row_gains(own, taker.clamp(max=n_boxes - 1), after)
-        for j, start, end in zip(columns, places, places[1:], strict=False):
-            width = int(end - start)
-            place = taker * width + self._code(int(j))
-            found = self._added(place, gain, (n_boxes + 1) * width)
-            sums[:, start:end] += found.reshape(n_boxes + 1, width)
+        for group, widths in self._groups(columns, np.diff(places)):
+            size = math.prod(widths)
+            place = taker * size + self._joint_code(columns[group], widths)
+            found = self._added(place, gain, (n_boxes + 1) * size)
+            found = found.reshape(n_boxes + 1, *widths)
+            for at, c in enumerate(group, start=1):
+                others = [d for d in range(1, found.ndim) if d != at]
+                own_sums = found.sum(dim=others) if others else found
+                sums[:, places[c] : places[c + 1]] += own_sums
         starts = dict(zip(columns.tolist(), places.tolist(), strict=False))
         for k in range(n_boxes):
             word, bit = divmod(k, BOXES_A_WORD)
@@ -125,14 +136,38 @@ class TorchKeeper:
             near = self.torch.nonzero((is_near == 1) & (taker > k)).ravel()
             boxes = self.torch.full_like(near, k)
             gain = self._row_gains(own, boxes, taker[near], near)
+            place = self.torch.zeros_like(near)
             for j, words in zip(own.used.tolist(), looked[word], strict=True):
-                only = (words[near] >> bit & 1) == 1
-                place = self._code(j)[near[only]]
-                width = int(place.max()) + 1 if len(place) else 0
-                start = starts[j]
-                found = self._added(place, gain[only], width, near[only])
-                sums[k, start : start + width] += found
+                # Only one feature rejects the row.
+                place += (words[near] >> bit & 1) * (self._code(j, near) + starts[j])
+            sums[k] += self._added(place, gain, n_places, near)
         return sums[:n_boxes]
+
+    def _groups(self, columns, widths):
+        """Columns with few bins put together, since one sum costs as much as another.
+
+        Pairs of places in `columns`, and their numbers of bins.
+        """
+        groups, size = [], MOST_JOINED + 1
+        for c in np.argsort(widths, kind="stable").tolist():
+            if size * widths[c] > MOST_JOINED:
+                groups.append([])
+                size = 1
+            groups[-1].append(c)
+            size *= int(widths[c])
+        return [(group, [int(widths[c]) for c in group]) for group in groups]
+
+    def _joint_code(self, features, widths):
+        """One code for the codes of some features together."""
+        if len(features) == 1:
+            return self._code(int(features[0]))
+        key = tuple(features.tolist())
+        if key not in self.joint:
+            code = 0
+            for j, width in zip(key, widths, strict=True):
+                code = code * width + self._code(j)
+            self.joint[key] = code.int()
+        return self.joint[key].long()
 
     def _looked_up(self, own, keeps=False):
         """Words of the boxes that reject a row once, twice, and by each feature."""

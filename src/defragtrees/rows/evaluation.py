@@ -10,6 +10,7 @@ from defragtrees.forest import Forest
 from defragtrees.outcome.calibration import CalibrationSums, calibrate
 from defragtrees.outcome.scoring import Moments, cost_matrix, grouped
 from defragtrees.rows.encoding import checked_columns
+from defragtrees.rows.visits import class_sums
 from defragtrees.rules import RuleSet
 from defragtrees.tables import check_finite
 
@@ -210,7 +211,7 @@ def evaluate_encoded(
     return _with_scores(evaluation, rules, held, by_whom, labels, weight)
 
 
-def evaluate_shard(shard, rules, posterior, values):
+def evaluate_shard(shard, rules, posterior, values, packed=None):
     """The Evaluation of rules on the rows of a shard, by class numbers or numbers.
 
     Parameters
@@ -220,7 +221,11 @@ def evaluate_shard(shard, rules, posterior, values):
     posterior : Posterior or None
     values : list of array
         For each feature a value of each bin.
+    packed : PackedList, optional
+        Of a list of classes, which a compiled loop visits.
     """
+    if packed is not None and posterior is None:
+        return _evaluate_classes(shard, rules, packed)
     outcome, targets = rules.outcome, shard.targets
     held = shard.covered(rules, values)
     if not rules.is_list:
@@ -237,6 +242,35 @@ def evaluate_shard(shard, rules, posterior, values):
     if labels is None:
         return evaluation
     return _with_scores(evaluation, rules, held, by_whom, labels, weight)
+
+
+def _evaluate_classes(shard, rules, packed):
+    """`evaluate_shard` of a list of classes, from sums over the rows of each rule."""
+    outcome, targets = rules.outcome, shard.targets
+    covered, _, by_answer, by_label, _ = class_sums(shard, packed, outcome.n_classes)
+    total, rule = float(covered[-1]), np.arange(packed.n_rules)
+    predictions = outcome.encode(np.array([own.prediction for own in rules]))
+    sums = {
+        "coverage": total - float(by_answer[-1].sum()),
+        "overlap": float(covered[:-1].sum()),
+        "loss": total - float(by_answer[rule, predictions].sum()),
+    }
+    labels, weight = targets.get("labels"), shard.sample_weight
+    if labels is None:
+        return Evaluation(total, sums)
+    wrong = outcome.losses(labels, targets["answers"])
+    sums["error"] = total - float(by_label[rule, predictions].sum())
+    sums["ensemble_error"] = float(weight @ wrong)
+    costs, shares = cost_matrix(rules), [own.distribution for own in rules]
+    rule, label = np.divmod(np.arange(by_label.size), outcome.n_classes)
+    shares = None if None in shares else np.array(shares)[rule]
+    by_rule = label, by_label.ravel(), predictions[rule], shares
+    by_row = labels, weight, targets["answers"], targets["probabilities"]
+    scores_by = {
+        "": outcome.scores.of(outcome, *by_rule, costs),
+        "ensemble_": outcome.scores.of(outcome, *by_row, costs),
+    }
+    return Evaluation(total, sums, scores_by=scores_by)
 
 
 def _with_scores(evaluation, rules, held, by_whom, labels, weight):

@@ -159,10 +159,8 @@ class RowStore:
     ):
         """Rule sets with the answers and the evidence of all rows; see `recounted`."""
         name = self.target.name
-        scale = packed = None
-        if self.table is None:
-            scale = self.target.scale
-            packed = [packed_list(rules, self.values) for rules in rule_sets]
+        scale = None if self.table is not None else self.target.scale
+        packed = [self._packed(rules) for rules in rule_sets]
         statistics = self.shards.total(
             RowStatistics.of, rule_sets, self.values, name, scale, packed
         )
@@ -211,8 +209,14 @@ class RowStore:
 
     def evaluate(self, rules, posterior=None):
         """What `Simplifier.evaluate` gives for these rows."""
-        evaluation = self.shards.total(evaluate_shard, rules, posterior, self.values)
+        evaluation = self.shards.total(
+            evaluate_shard, rules, posterior, self.values, self._packed(rules)
+        )
         return evaluation.scores(rules)
+
+    def _packed(self, rules):
+        """A list of classes for compiled visits; None for others and a few rows."""
+        return None if self.table is not None else packed_list(rules, self.values)
 
 
 def _bin_weights(shard, features, sizes):

@@ -5,8 +5,9 @@
 The rows are those of `benchmarks.scale`, in memory as float32. The default fit searches
 a sample and ends on all rows; its seconds are given by part, and the same fit with
 `engine="auto"` on fewer rows must give the same rules. Of the mixture no restart is
-given up early. Then the bundled data sets are fitted on the GPU, in float64 and in
-float32, and on the CPU, and the rules are compared.
+given up early. Then the bundled data sets are fitted on the GPU and on the CPU, and the
+rules are compared: those of a default fit in which all rows count on the GPU, as they
+do with many, and those of the mixture in float64 and in float32.
 """
 
 import argparse
@@ -22,6 +23,7 @@ from benchmarks.scale_data import BLOCK_ROWS, ensemble, make_block
 from defragtrees import DefragClassifier, DefragRegressor, datasets
 from defragtrees.methods import all_rows, base, refining
 from defragtrees.mixture.engines import on_torch
+from defragtrees.rows import sources
 from defragtrees.rows.store import RowStore
 
 N_FEATURES = 28
@@ -70,7 +72,9 @@ def timed(places):
 def default_fit(n_rows, engine="cuda"):
     """Fit by default settings; the seconds it took, by part, and its rules."""
     X, model = make_rows(n_rows), ensemble(N_FEATURES, 100)
-    simple = DefragClassifier(model, engine=engine, n_jobs=-1, random_state=0)
+    # On a GPU by default all processors read and count rows.
+    n_jobs = None if engine == "cuda" else -1
+    simple = DefragClassifier(model, engine=engine, n_jobs=n_jobs, random_state=0)
     places = [
         (base, "read_rows", "coding rows, asking the ensemble"),
         (refining, "_searched", "search on the sample"),
@@ -137,25 +141,27 @@ def test_sets():
 
 def same_rules():
     """Rules of the CPU and of the GPU on the test sets."""
-    exact = on_torch.EXACT_ROWS
+    exact, many = on_torch.EXACT_ROWS, sources.MANY_ROWS
+    mixtures = (("cuda float64", exact), ("cuda float32", 0))
     for own in test_sets():
         is_number = own.task == "regression"
         forest = RandomForestRegressor if is_number else RandomForestClassifier
         kind = DefragRegressor if is_number else DefragClassifier
         model = forest(50, min_samples_leaf=5, random_state=0).fit(own.X, own.y)
-        found = {}
-        for label, engine, most in (
-            ("numpy", "numpy", exact),
-            ("cuda float64", "cuda", exact),
-            ("cuda float32", "cuda", 0),
-        ):
-            on_torch.EXACT_ROWS = most
-            simple = kind(model, engine=engine, refine=False, random_state=0)
-            found[label] = simple.fit(own.X, own.y).rules_
-        first = found.pop("numpy")
-        agreeing = [f"{label}: {rules == first}" for label, rules in found.items()]
-        print(f"{own.name:<12} {first.n_rules:>2} rules", *agreeing)
-    on_torch.EXACT_ROWS = exact
+        for refine, ways in ((True, (("cuda", exact),)), (False, mixtures)):
+            sources.MANY_ROWS = 200 if refine else many
+            fits = []
+            for engine, most in (("numpy", exact), *(("cuda", n) for _, n in ways)):
+                on_torch.EXACT_ROWS = most
+                simple = kind(model, engine=engine, refine=refine, random_state=0)
+                fits.append(simple.fit(own.X, own.y).rules_)
+            agreeing = [
+                f"{name}: {rules == fits[0]}"
+                for (name, _), rules in zip(ways, fits[1:], strict=True)
+            ]
+            size = f"refine={refine!s:<5} {fits[0].n_rules:>2} rules"
+            print(f"{own.name:<12} {size}", *agreeing, flush=True)
+    on_torch.EXACT_ROWS, sources.MANY_ROWS = exact, many
 
 
 def main():

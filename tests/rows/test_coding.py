@@ -13,8 +13,10 @@ from defragtrees import read_forest
 from defragtrees.bins import ThresholdGrid
 from defragtrees.forest import Forest, Tree
 from defragtrees.rows.coding import compiled_bins, plain_bins, recode
+from defragtrees.rows.encoding import Encoder
 from defragtrees.rows.leaf_words import LeafWords
 from defragtrees.rows.shards import Shard
+from defragtrees.rows.sources import Part
 
 
 def rows(n_rows=700, n_missing=0.2):
@@ -136,3 +138,27 @@ def test_compiled_codes_become_others_as_those_of_numpy():
     ]
     assert made[0].dtype == made[1].dtype == np.uint8
     np.testing.assert_array_equal(*made)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_compiled_loops_look_at_an_array_as_it_is(dtype):
+    pytest.importorskip("numba")
+    X, y = rows()
+    forest = read_forest(ENSEMBLES["classes"](X, y))
+    grid = ThresholdGrid(tuple(forest.splits()))
+    X = np.asfortranarray(X.astype(dtype))
+    made = [
+        Encoder.for_rows(forest, grid, False, compiled)(Part(X))
+        for compiled in (False, True)
+    ]
+    (plain, plain_digest), (shard, digest) = made
+    np.testing.assert_array_equal(shard.codes, plain.codes)
+    for name, column in plain.targets.items():
+        np.testing.assert_array_equal(shard.targets[name], column)
+    for mine, other in zip(digest.low, plain_digest.low, strict=True):
+        np.testing.assert_array_equal(mine, other)
+    X[5, 1] = np.inf
+    with pytest.raises(ValueError, match="infinity"):
+        Encoder.for_rows(forest, grid, False, True)(Part(X))
+    with pytest.raises(ValueError, match="columns"):
+        Encoder.for_rows(forest, grid, False, True)(Part(X[:, :3]))

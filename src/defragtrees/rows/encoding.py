@@ -106,7 +106,7 @@ class Encoder:
 
     def __call__(self, part):
         """The shard of a part, rows without weight left out, and its digest."""
-        matrix = self.forest.encode(part.X)
+        matrix = part.X if self._is_ready(part.X) else self.forest.encode(part.X)
         check_finite(matrix, self.forest.feature_names)
         y, weight = checked_columns(part, len(matrix))
         if weight is not None and not weight.all():
@@ -123,6 +123,17 @@ class Encoder:
         X = matrix if self.keeps_numbers else None
         shard = Shard(codes, targets, weight, X)
         return shard, self._digest(shard, bins)
+
+    def _is_ready(self, X):
+        """Whether compiled loops can look at a table as it is; a copy takes time."""
+        forest = self.forest
+        has_numbers_only = not any(forest.categories) and not any(
+            forest.feature_kinds or ()
+        )
+        if not (self.compiled and self.words is not None and has_numbers_only):
+            return False
+        is_table = isinstance(X, np.ndarray) and X.shape[1:] == (forest.n_features,)
+        return is_table and X.dtype in (np.float32, np.float64)
 
     def _raw(self, matrix, codes):
         """What the trees say together, to the same bits from codes as from numbers."""

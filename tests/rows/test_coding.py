@@ -160,5 +160,5 @@ def test_compiled_loops_look_at_an_array_as_it_is(dtype):
     X[5, 1] = np.inf
     with pytest.raises(ValueError, match="infinity"):
         Encoder.for_rows(forest, grid, False, True)(Part(X))
-    with pytest.raises(ValueError, match="columns"):
+    with pytest.raises(ValueError, match="3 features"):
         Encoder.for_rows(forest, grid, False, True)(Part(X[:, :3]))

@@ -16,18 +16,25 @@ __all__ = ["list_answering", "list_counts", "list_gains", "list_losses", "list_t
 FULL_WORD = np.int64(2**BOXES_A_WORD - 1)
 
 
-@njit(cache=True, nogil=True)
-def _lowest(word):
-    """The place of the lowest bit of a word with a sign."""
-    return np.int64(lowest_place(np.uint64(word)))
+def list_answering(codes, n_boxes, used, starts, rejects):
+    """See `list_kernels.plain_list_answering`."""
+    answering = np.full(len(codes), n_boxes)
+    if len(rejects) == 1:
+        _answer_by_word(codes, *_word(n_boxes, used, starts, rejects), answering)
+    else:
+        _answer_by_words(codes, n_boxes, used, starts, rejects, answering)
+    return answering
+
+
+def _word(n_boxes, used, starts, rejects):
+    """A list of one word: the bit of "otherwise", and all places without signs."""
+    last = np.uint64(1 << n_boxes)
+    places = used.astype(np.uint64), starts.astype(np.uint64)
+    return last, *places, rejects.view(np.uint64)[0]
 
 
 @njit(cache=True, nogil=True)
 def _answer_by_word(codes, last, used, starts, word, answering):
-    """The first box that accepts each row, where one word has all boxes.
-
-    `last` is the bit of "otherwise"; places are unsigned.
-    """
     for i in range(len(codes)):
         rejected = NONE
         for u in range(len(used)):
@@ -36,96 +43,48 @@ def _answer_by_word(codes, last, used, starts, word, answering):
 
 
 @njit(cache=True, nogil=True)
-def _count_by_word(codes, target, classes, units, last, used, starts, word, sums):
-    """The same, and what rows say added to the sums of the rule that answers them."""
-    n_outputs, width = np.uint64(target.shape[1]), np.uint64(sums.shape[1])
-    has_classes = width > ONE + n_outputs
-    sums = sums.ravel()
+def _answer_by_words(codes, n_boxes, used, starts, rejects, answering):
     for i in range(len(codes)):
-        rejected = NONE
-        for u in range(len(used)):
-            rejected |= word[starts[u] + np.uint64(codes[i, used[u]])]
-        k = lowest_place(~rejected & (last - ONE) | last)
-        unit = units[i] if len(units) > 1 else units[0]
-        k *= width
-        sums[k] += unit
-        for c in range(n_outputs):
-            sums[k + ONE + c] += unit * target[i, c]
-        if has_classes:
-            sums[k + ONE + n_outputs + np.uint64(classes[i])] += unit
+        for word in range(len(rejects)):
+            rejected = np.int64(0)
+            for u in range(len(used)):
+                place = np.uint64(starts[u]) + np.uint64(codes[i, used[u]])
+                rejected |= rejects[word, place]
+            held = ~rejected & FULL_WORD
+            if held:
+                answering[i] = min(word * BOXES_A_WORD + _lowest(held), n_boxes)
+                break
 
 
 @njit(cache=True, nogil=True)
-def _first_box(codes, i, n_boxes, used, starts, rejects):
-    """The first box that accepts row i; their number if none does."""
-    for word in range(len(rejects)):
-        rejected = np.int64(0)
-        for u in range(len(used)):
-            rejected |= rejects[
-                word, np.uint64(starts[u]) + np.uint64(codes[i, used[u]])
-            ]
-        held = ~rejected & FULL_WORD
-        if held:
-            return min(word * BOXES_A_WORD + _lowest(held), n_boxes)
-    return n_boxes
+def _lowest(word):
+    """The place of the lowest bit of a word with a sign."""
+    return np.int64(lowest_place(np.uint64(word)))
 
 
-@njit(cache=True, nogil=True)
-def list_answering(codes, n_boxes, used, starts, rejects):
-    """See `list_kernels.plain_list_answering`."""
-    answering = np.empty(len(codes), dtype=np.intp)
-    if len(rejects) == 1:
-        last, own, begin = _unsigned(n_boxes, used, starts)
-        word = rejects.view(np.uint64)[0]
-        _answer_by_word(codes, last, own, begin, word, answering)
-        return answering
-    for i in range(len(codes)):
-        answering[i] = _first_box(codes, i, n_boxes, used, starts, rejects)
-    return answering
-
-
-@njit(cache=True, nogil=True)
-def list_counts(
-    codes, target, classes, units, n_classes, n_boxes, used, starts, rejects
-):
+def list_counts(codes, target, classes, units, n_classes, *boxes):
     """See `list_kernels.plain_list_counts`."""
-    n_outputs = target.shape[1]
-    sums = np.zeros((n_boxes + 1, 1 + n_outputs + n_classes), dtype=np.int64)
-    if len(rejects) == 1:
-        last, own, begin = _unsigned(n_boxes, used, starts)
-        word = rejects.view(np.uint64)[0]
-        _count_by_word(codes, target, classes, units, last, own, begin, word, sums)
-        return sums
-    for i in range(len(codes)):
-        k = _first_box(codes, i, n_boxes, used, starts, rejects)
-        unit = units[i] if len(units) > 1 else units[0]
-        sums[k, 0] += unit
-        for c in range(n_outputs):
-            sums[k, 1 + c] += unit * target[i, c]
-        if n_classes:
-            sums[k, 1 + n_outputs + classes[i]] += unit
+    rule = list_answering(codes, *boxes)
+    sums = np.zeros((boxes[0] + 1, 1 + target.shape[1] + n_classes), dtype=np.int64)
+    _add_counts(rule, target, classes, units, sums)
     return sums
 
 
 @njit(cache=True, nogil=True)
-def _unsigned(n_boxes, used, starts):
-    """The bit of "otherwise" of a list of one word, and its places without signs."""
-    last = ONE << np.uint64(n_boxes)
-    return last, used.astype(np.uint64), starts.astype(np.uint64)
+def _add_counts(rule, target, classes, units, sums):
+    n_outputs, width = np.uint64(target.shape[1]), np.uint64(sums.shape[1])
+    has_classes = width > ONE + n_outputs
+    sums = sums.ravel()
+    for i in range(len(rule)):
+        place = np.uint64(rule[i]) * width
+        unit = units[i] if len(units) > 1 else units[0]
+        sums[place] += unit
+        for c in range(n_outputs):
+            sums[place + ONE + c] += unit * target[i, c]
+        if has_classes:
+            sums[place + ONE + n_outputs + np.uint64(classes[i])] += unit
 
 
-@njit(cache=True, nogil=True)
-def _row_gain(i, k, after, target, classes, weight, slope, level):
-    kind = np.uint64(classes[i]) if level.shape[2] > 1 else NONE
-    gain = level[k, after, kind]
-    for c in range(target.shape[1]):
-        gain += slope[k, after, np.uint64(c)] * target[i, c]
-    if len(weight):
-        return np.int64(np.rint(weight[i] * gain))
-    return gain
-
-
-@njit(cache=True, nogil=True)
 def list_gains(
     codes,
     target,
@@ -142,24 +101,27 @@ def list_gains(
 ):
     """See `list_kernels.plain_list_gains`."""
     sums = np.zeros((n_boxes, places[-1]), dtype=np.int64)
-    place_of = np.zeros(codes.shape[1], dtype=np.intp)
-    for c in range(len(columns)):
-        place_of[columns[c]] = places[c]
+    place_of = np.zeros(codes.shape[1], dtype=np.uint64)
+    place_of[columns] = places[:-1]
+    rows = codes, target, classes, weight
+    boxes = n_boxes, used, starts, rejects
+    adding = columns.astype(np.uint64), places.astype(np.uint64), place_of, sums
     if len(rejects) == 1:
-        last, own, begin = _unsigned(n_boxes, used, starts)
-        _add_gains_by_word(
-            *(codes, target, classes, weight),
-            *(last, own, begin, rejects.view(np.uint64)[0], slope, level),
-            *(columns.astype(np.uint64), places.astype(np.uint64)),
-            *(place_of.astype(np.uint64), sums),
-        )
-        return sums
-    _add_gains_by_words(
-        *(codes, target, classes, weight),
-        *(n_boxes, used, starts, rejects, slope, level),
-        *(columns, places, place_of, sums),
-    )
+        _add_gains_by_word(*rows, *_word(*boxes), slope, level, *adding)
+    else:
+        _add_gains_by_words(*rows, *boxes, slope, level, *adding)
     return sums
+
+
+@njit(cache=True, nogil=True)
+def _row_gain(i, k, after, target, classes, weight, slope, level):
+    kind = np.uint64(classes[i]) if level.shape[2] > 1 else NONE
+    gain = level[k, after, kind]
+    for c in range(target.shape[1]):
+        gain += slope[k, after, np.uint64(c)] * target[i, c]
+    if len(weight):
+        return np.int64(np.rint(weight[i] * gain))
+    return gain
 
 
 @njit(cache=True, nogil=True)
@@ -300,14 +262,18 @@ def _next_box(held, n_boxes):
     return n_boxes
 
 
-@njit(cache=True, nogil=True)
-def list_told(codes, expected, weight, chosen, n_boxes, used, starts, rejects):
+def list_told(codes, expected, weight, chosen, *boxes):
     """See `list_kernels.plain_list_told`."""
-    n_outputs = np.uint64(expected.shape[1])
-    width = ONE + n_outputs
-    rule = list_answering(codes, n_boxes, used, starts, rejects)
-    sums = np.zeros((n_boxes + 1) * (1 + expected.shape[1]))
-    for i in range(len(codes)):
+    sums = np.zeros((boxes[0] + 1, 1 + expected.shape[1]))
+    _add_told(list_answering(codes, *boxes), expected, weight, chosen, sums)
+    return sums
+
+
+@njit(cache=True, nogil=True)
+def _add_told(rule, expected, weight, chosen, sums):
+    n_outputs, width = np.uint64(expected.shape[1]), np.uint64(sums.shape[1])
+    sums = sums.ravel()
+    for i in range(len(rule)):
         if not chosen[i]:
             continue
         place = np.uint64(rule[i]) * width
@@ -315,17 +281,18 @@ def list_told(codes, expected, weight, chosen, n_boxes, used, starts, rejects):
         sums[place] += own
         for c in range(n_outputs):
             sums[place + ONE + c] += own * expected[i, c]
-    return sums.reshape(n_boxes + 1, 1 + expected.shape[1])
+
+
+def list_losses(codes, expected, weight, chosen, told, counts, *boxes):
+    """See `list_kernels.plain_list_losses`."""
+    rule = list_answering(codes, *boxes)
+    return np.array(_losses(rule, expected, weight, chosen, told, counts))
 
 
 @njit(cache=True, nogil=True)
-def list_losses(
-    codes, expected, weight, chosen, told, counts, n_boxes, used, starts, rejects
-):
-    """See `list_kernels.plain_list_losses`."""
-    rule = list_answering(codes, n_boxes, used, starts, rejects)
+def _losses(rule, expected, weight, chosen, told, counts):
     total = first = squared = crossed = last = 0.0
-    for i in range(len(codes)):
+    for i in range(len(rule)):
         if not chosen[i]:
             continue
         k = np.uint64(rule[i])
@@ -343,7 +310,7 @@ def list_losses(
         squared += own * own
         crossed += own * own * loss
         last += own * own * loss * loss
-    return np.array([total, first, squared, crossed, last])
+    return total, first, squared, crossed, last
 
 
 @njit(cache=True, nogil=True)

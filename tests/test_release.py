@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+import tarfile
 import tomllib
 import zipfile
 from pathlib import Path
@@ -87,14 +88,28 @@ def test_the_lowest_versions_are_those_of_the_project():
     assert not any(line.startswith(("pytest==", "mypy==")) for line in lines)
 
 
+def build(kind, folder):
+    """Path of the wheel or sdist, made with what is installed."""
+    pytest.importorskip("build", reason="`build` makes the wheel and the sdist")
+    pytest.importorskip("hatchling", reason="it makes them, unfetched")
+    command = [sys.executable, "-m", "build", f"--{kind}", "--no-isolation"]
+    subprocess.run([*command, "-o", folder, ROOT], check=True, capture_output=True)
+    return next(path for path in folder.iterdir() if path.suffix in (".whl", ".gz"))
+
+
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory):
-    pytest.importorskip("build", reason="`build` makes the wheel")
-    pytest.importorskip("hatchling", reason="it makes the wheel, unfetched")
-    folder = tmp_path_factory.mktemp("wheel")
-    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation"]
-    subprocess.run([*command, "-o", folder, ROOT], check=True, capture_output=True)
-    return next(folder.glob("*.whl"))
+    return build("wheel", tmp_path_factory.mktemp("wheel"))
+
+
+def test_the_sdist_holds_what_its_tests_read_and_nothing_large(tmp_path):
+    with tarfile.open(build("sdist", tmp_path)) as archive:
+        files = {m.name.partition("/")[2]: m.size for m in archive if m.isfile()}
+    for name in (".ci/oldest.py", "recipe/recipe.yaml", "tests/test_release.py"):
+        assert name in files
+    assert {"README.md", "LICENSE", "docs/start.md", "llms.txt"} <= {*files}
+    assert not any(n.endswith(".pyc") or n.startswith("docs/_build") for n in files)
+    assert max(files.values()) < 2_000_000
 
 
 def test_the_wheel_holds_types_data_and_the_schema(wheel):

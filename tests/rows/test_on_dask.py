@@ -631,3 +631,24 @@ def test_a_worker_killed_during_the_fit_changes_no_rule(client, ensemble, X):
     assert len(steps) > 10
     assert victim not in client.run(os.getpid).values()
     assert found.rules_ == local.rules_
+
+
+class Scheduler:
+    """Stands for a client that only knows its workers."""
+
+    def __init__(self, *limits):
+        workers = {f"w{i}": {"memory_limit": own} for i, own in enumerate(limits)}
+        self.info = {"workers": workers}
+
+    def scheduler_info(self, n_workers):
+        assert n_workers == -1  # else only a few of them are named
+        return self.info
+
+
+def test_workers_with_too_little_memory_are_told_of():
+    with pytest.warns(
+        UserWarning, match=r"2 of 3 have less, such as 'w2' with 0\.3 GB"
+    ):
+        _dask_shards.warn_of_small_workers(Scheduler(400_000_000, LIMIT, 300_000_000))
+    # Without a limit, or with enough, nothing is said.
+    _dask_shards.warn_of_small_workers(Scheduler(0, None, LIMIT))

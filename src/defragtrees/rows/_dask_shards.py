@@ -15,6 +15,7 @@ tasks of what it held again elsewhere; nothing here knows about it.
 """
 
 import time
+import warnings
 from functools import reduce
 from operator import add
 
@@ -37,9 +38,11 @@ __all__ = [
     "note",
     "run_borders",
     "send",
+    "warn_of_small_workers",
 ]
 
 MOST_RUNS = 64
+LEAST_MEMORY = 500_000_000  # bytes of a worker, which also compiles loops
 LARGE = 2**20  # bytes of arguments that are sent once for each worker, not each task
 HOLDERS_SECONDS = 1.0  # asking who has what takes a third of a short visit
 PIECE = 2**22  # Dask warns of tasks that bring more than 10 MB
@@ -288,3 +291,25 @@ def _collected(runs, content):
         [function(shard, *own) for shard, own in zip(run, entry, strict=True)]
         for run, entry in zip(runs, entries, strict=True)
     ]
+
+
+def warn_of_small_workers(client):
+    """Warn if workers have so little memory that Dask may pause them for good.
+
+    Parameters
+    ----------
+    client : distributed.Client
+    """
+    workers = client.scheduler_info(n_workers=-1)["workers"]
+    limits = {name: own.get("memory_limit") or 0 for name, own in workers.items()}
+    small = {name: limit for name, limit in limits.items() if 0 < limit < LEAST_MEMORY}
+    if small:
+        name, limit = min(small.items(), key=lambda own: own[1])
+        warnings.warn(
+            f"Dask workers need {LEAST_MEMORY / 1e9:g} GB of memory or more; "
+            f"{len(small)} of {len(workers)} have less, such as {name!r} with "
+            f"{limit / 1e9:.2g} GB. Dask pauses a worker whose memory is nearly full, "
+            "and this fit may wait without end: give workers a larger memory_limit.",
+            UserWarning,
+            stacklevel=2,
+        )

@@ -98,6 +98,7 @@ class DaskSource(Source):
         if client is None:
             return super().encode(encode, n_jobs, watch)
         room = _cluster_room()
+        room.warn_of_small_workers(client)
         outcomes, kept = self._outcomes(client, encode)
         notes = [dask.delayed(room.note)(outcome) for outcome in outcomes]
         borders = room.run_borders(len(outcomes))

@@ -168,7 +168,8 @@ def plain_leaf_sums(codes, used, starts, rejects, ends, leaves, values, total):
     for end, leaf in zip(ends.tolist(), leaves, strict=True):
         words = np.zeros(len(codes), dtype=np.uint64)
         for u in range(first, end):
-            words |= rejects[starts[u] + codes[:, int(used[u])]]
+            # Widened first: before numpy 2 the sum would have the few bits of codes.
+            words |= rejects[starts[u] + codes[:, int(used[u])].astype(np.uint64)]
         first = end
         # A power of two; as a float64 its exponent says which.
         bit = (~words & (words + np.uint64(1))).astype(np.float64)

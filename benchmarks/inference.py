@@ -1,9 +1,10 @@
 """Time and memory of one FAB iteration: ours against the dense equations.
 
-Run as `python -m benchmarks.inference` (part of `make bench`). One thread, at most ten
-components, the paper's statement weights. Ours is a whole fit of 20 restarts, set-up
-and inner steps included, by its number of iterations; dense is one iteration with ten
-components, the smallest of several. What counts are the ratios within one run.
+Run as `python -m benchmarks.inference [--engine numba]` (part of `make bench`). One
+thread, at most ten components, the paper's statement weights. Ours is a whole fit of 20
+restarts, set-up and inner steps included, by its number of iterations; dense is one
+iteration with ten components. Both in seconds of the processor, the smallest of several
+in turn. What counts are the ratios within one run.
 """
 
 import os
@@ -11,8 +12,10 @@ import os
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"
 
+import argparse
 import time
 import tracemalloc
+from dataclasses import replace
 
 import numpy as np
 
@@ -25,41 +28,47 @@ from defragtrees.rows.store import RowStore
 N_COMPONENTS = 10
 
 
-def smallest(call, times):
-    best = np.inf
+def smallest(calls, times):
+    """Of each call the fewest seconds; they are made in turn."""
+    best = np.full(len(calls), np.inf)
     for _ in range(times):
-        begin = time.perf_counter()
-        call()
-        best = min(best, time.perf_counter() - begin)
+        for i, call in enumerate(calls):
+            begin = time.process_time()
+            call()
+            best[i] = min(best[i], time.process_time() - begin)
     return best
 
 
-def dense_seconds(case, beta):
-    """Seconds per iteration of the plain and of the tuned dense equations."""
+def dense_calls(case, beta):
+    """One iteration of the plain and of the tuned dense equations."""
     problem = dense.make_problem(case)
     params = dense.dense_mixture.maximize(problem, beta)
     n_k = np.full(beta.shape[1], len(beta) / beta.shape[1])
-    plain = smallest(lambda: dense.plain_iteration(problem, params, n_k), 2)
-    tuned = smallest(lambda: dense.tuned_iteration(problem, params, n_k), 3)
-    return plain, tuned
+    return (
+        lambda: dense.plain_iteration(problem, params, n_k),
+        lambda: dense.tuned_iteration(problem, params, n_k),
+    )
 
 
-def fit(case):
-    """A fit of 20 restarts: seconds an iteration, seconds a restart, peak bytes."""
+def measured(case, beta, engine):
+    """Seconds an iteration of the two dense ways and of ours; a restart; peak bytes."""
     binned = case.grid.shorten(case.X).bin(case.X)
     rows = RowStore.of_table(binned, case.target, case.n_classes, np.ones(len(case.X)))
-    settings = MixtureSettings(n_restarts=20, statement_weight="paper", n_jobs=1)
+    settings = MixtureSettings(
+        n_restarts=20, statement_weight="paper", engine=engine, n_jobs=1
+    )
     found = []
 
-    def once():
+    def once(settings=settings):
         found[:] = [fit_mixture(rows, settings, np.random.default_rng(0))]
 
-    seconds = smallest(once, 2)
+    once(replace(settings, n_restarts=2))  # compiled code is loaded
+    plain, tuned, seconds = smallest((*dense_calls(case, beta), once), 3)
     tracemalloc.start()
     once()
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    return seconds / len(found[0].history), seconds / 20, peak
+    return plain, tuned, seconds / len(found[0].history), seconds / 20, peak
 
 
 CASES = {
@@ -72,13 +81,18 @@ CASES = {
 
 
 def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--engine", default="numpy", choices=("numpy", "numba"))
+    parser.add_argument("--only", default="", help="cases, separated by commas")
+    options = parser.parse_args()
     lines = []
     for label, (name, settings) in CASES.items():
+        if options.only and label not in options.only.split(","):
+            continue
         case = make_case(name, **settings)
         rng = np.random.default_rng(1)
         beta = rng.dirichlet(np.full(N_COMPONENTS, 0.3), len(case.X))
-        plain, tuned = dense_seconds(case, beta)
-        own, restart, peak = fit(case)
+        plain, tuned, own, restart, peak = measured(case, beta, options.engine)
         matrix = 8 * len(case.X) * case.n_statements
         lines.append(
             [
@@ -98,7 +112,7 @@ def main():
         )
     header = "data;N x D;L;dense ms;tuned ms;ours ms;dense/ours;tuned/ours"
     header += ";restart ms;fit MB;N x L MB;share"
-    print("One FAB iteration, K_max = 10, one thread")
+    print(f"One FAB iteration, K_max = 10, one thread, engine {options.engine}")
     print(text_table(header.split(";"), lines))
 
 

@@ -176,8 +176,8 @@ def test_exponential_is_right_to_two_parts_in_ten_million():
     @numba.njit
     def exponentials(numbers, lanes):
         for at in range(0, len(numbers), 16):
-            found = kernels._exp(kernels._load(numbers, at, lanes))
-            kernels._store(numbers, at, found)
+            found = kernels._exp(kernels.load(numbers, at, lanes))
+            kernels.store(numbers, at, found)
 
     numbers = np.linspace(-90, 0, 160_000).astype(np.float32)
     wanted = np.exp(numbers.astype(float))
@@ -295,3 +295,34 @@ def test_a_run_of_its_own_follows_numpy(n_classes, missing, weight):
         twin = other[step.restart, step.iteration]
         assert step.n_components == twin.n_components
         assert step.objective == pytest.approx(twin.objective, rel=1e-4)
+
+
+@settings(max_examples=25, deadline=None)
+@given(case=cases, n_components=st.integers(1, 11), n_restarts=st.integers(1, 2))
+def test_tables_in_memory_give_the_numbers_of_numpy(case, n_components, n_restarts):
+    right = case.engine
+    own = on_numba.TableEngine.__new__(on_numba.TableEngine)
+    own.__dict__.update(right.__dict__)
+    own.keep_places()
+    own = own.share()
+    betas = [case.responsibilities(n_components) for _ in range(n_restarts)]
+    params = case.starts(betas)
+    penalty = case.rng.uniform(0, 3, (n_restarts, n_components))
+    for engine in (right, own):
+        engine.score(params)
+    np.testing.assert_array_equal(own.scores, right.scores)
+    for one, other in zip(own.assign(penalty), right.assign(penalty), strict=True):
+        np.testing.assert_array_equal(one, other)
+    one, other = own.gather(), right.gather()
+    for name in ("bins", "weight", "first", "second"):
+        np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+    workspace = own.workspace(case.layout.levels, n_components * n_restarts)
+    found = case.layout.maximize(one, workspace)
+    wanted = case.layout.maximize(other)
+    np.testing.assert_array_equal(found.table, wanted.table)
+
+
+def test_few_rows_stay_in_memory_and_many_do_not():
+    case = Case(0, 40, 2, 2, False, False, 3.0)
+    rows = RowStore.of_table(case.binned, case.dense.y, 2, np.ones(40))
+    assert isinstance(make_engine("numba", case.layout, rows), on_numba.TableEngine)

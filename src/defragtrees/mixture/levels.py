@@ -97,7 +97,7 @@ class Workspace:
         for below, last, out in self.up:
             np.add(below, last, out=out)
 
-    def fill_tables(self, bins, total, smallest, extra=None):
+    def fill_tables(self, bins, total, smallest, table, extra=None):
         """Weighted log-likelihood of every code of every feature.
 
         Parameters
@@ -107,13 +107,10 @@ class Workspace:
             Responsibility of the rows in which a feature is present.
         smallest : float
             Least share above or below a statement.
+        table : array of shape (n_rows, n_columns)
+            Output.
         extra : array of shape (n_features, n_columns), optional
             Added to every code of a feature.
-
-        Returns
-        -------
-        table : array of shape (n_rows, n_columns)
-            Overwritten by the next call.
         """
         levels = self.levels
         self.fill_masses(bins)
@@ -128,4 +125,4 @@ class Workspace:
         np.subtract(self.above, self.below, out=self.above)
         for last, step, out in self.forth:
             np.add(last, step, out=out)
-        return self.table
+        np.copyto(table, self.table)

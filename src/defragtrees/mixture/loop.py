@@ -18,7 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from defragtrees.mixture.levels import Workspace
+from defragtrees.mixture.levels import Levels, Workspace
 from defragtrees.mixture.params import Layout, Params, Statistics
 from defragtrees.mixture.schedules import SCHEDULES, Schedule
 
@@ -151,6 +151,7 @@ def run(
         starts, layout, settings, restarts, clock or _clock(), engine.total
     )
     state.rung = rung
+    state.make_workspace = getattr(engine, "workspace", Workspace)
     while state.running.size and not state.stopped:
         state.iterate(engine, callback)
     return state.finished, state.history
@@ -177,6 +178,7 @@ class _State:
     finished: list
     history: list
     workspace: Workspace | None = None
+    make_workspace: Callable[[Levels, int], Workspace] = Workspace
     iteration: int = 0
     rung: int = 0
     stopped: bool = False
@@ -310,5 +312,7 @@ class _State:
             self.workspace = None
         if going.size:
             if self.workspace is None:
-                self.workspace = self.layout.levels.workspace(self.alive.size)
+                self.workspace = self.make_workspace(
+                    self.layout.levels, self.alive.size
+                )
             self.params = self.layout.maximize(statistics, self.workspace)

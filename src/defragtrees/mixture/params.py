@@ -216,7 +216,8 @@ class Layout:
             table[rows] = scale * np.log(missing)
             total = np.tile(weight, (len(self.leading), 1))
             total[hollow] = np.maximum(weight - bins[rows], SMALLEST * weight)
-        table[:n_rows] = workspace.fill_tables(bins[:n_rows], total, SMALLEST, extra)
+        numeric = table[:n_rows]
+        workspace.fill_tables(bins[:n_rows], total, SMALLEST, numeric, extra)
 
 
 @dataclass(frozen=True, eq=False)

@@ -34,7 +34,8 @@ class Engine(Protocol):
     """What the loop asks of whoever keeps the rows.
 
     Parameters of all restarts stand side by side, in columns ordered by restart, then
-    by component.
+    by component. An engine may have a fourth verb, `workspace(levels, n_columns)`: it
+    gives what the M-step works in, a `Workspace` by default.
 
     Attributes
     ----------
@@ -72,6 +73,7 @@ def make_engine(name, layout, store):
     ----------
     name : str
         A key of ENGINES; or "auto": numba for many rows if it is installed, else numpy.
+        Few rows are done before numba is imported.
     layout : Layout
     store : RowStore
     """

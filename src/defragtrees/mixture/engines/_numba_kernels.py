@@ -16,7 +16,7 @@ from llvmlite import ir
 from numba import njit, types
 from numba.extending import intrinsic, models, register_model
 
-__all__ = ["STEP", "visit"]
+__all__ = ["STEP", "add", "fill", "load", "number", "store", "visit"]
 
 STEP = 8
 TILE_ROWS = 2048  # whose scores stay in the cache
@@ -66,7 +66,7 @@ def _shuffle(builder, vector, lanes):
 
 
 @intrinsic
-def _number(typing, array, at):
+def number(typing, array, at):
     def generate(context, builder, signature, arguments):
         found = builder.load(_pointer(context, builder, array, *arguments))
         return context.cast(builder, found, array.dtype, types.intp)
@@ -75,7 +75,7 @@ def _number(typing, array, at):
 
 
 @intrinsic
-def _load(typing, array, at, lanes):
+def load(typing, array, at, lanes):
     vector = Vector(array.dtype, STEP * lanes.count)
 
     def generate(context, builder, signature, arguments):
@@ -89,7 +89,7 @@ def _load(typing, array, at, lanes):
 
 
 @intrinsic
-def _store(typing, array, at, vector):
+def store(typing, array, at, vector):
     def generate(context, builder, signature, arguments):
         place = _pointer(context, builder, array, *arguments[:2])
         place = builder.bitcast(place, _llvm_type(vector).as_pointer())
@@ -100,7 +100,7 @@ def _store(typing, array, at, vector):
 
 
 @intrinsic
-def _fill(typing, number, lanes):
+def fill(typing, number, lanes):
     """The same number in all lanes."""
     vector = Vector(number, STEP * lanes.count)
 
@@ -144,7 +144,7 @@ def _larger(builder, left, right):
     return builder.select(builder.fcmp_ordered(">", left, right), left, right)
 
 
-_add = _operation(ir.IRBuilder.fadd)
+add = _operation(ir.IRBuilder.fadd)
 _subtract = _operation(ir.IRBuilder.fsub)
 _multiply = _operation(ir.IRBuilder.fmul)
 _total = _fold(ir.IRBuilder.fadd)
@@ -215,25 +215,25 @@ def _score(cells, classes, start, n_rows, table, offset, lanes, scores):
     """
     codes, stride, features, starts = cells
     width = STEP * len(lanes)
-    base = _load(offset, 0, lanes)
+    base = load(offset, 0, lanes)
     for row in range(0, n_rows, 2):
         # Of an odd number of rows the last is scored twice.
         step = min(row + 1, n_rows - 1) - row
         left = right = base
         if len(classes):
-            at = starts[-1] + _number(classes, start + row)
-            left = _add(left, _load(table, at * width, lanes))
-            at = starts[-1] + _number(classes, start + row + step)
-            right = _add(right, _load(table, at * width, lanes))
+            at = starts[-1] + number(classes, start + row)
+            left = add(left, load(table, at * width, lanes))
+            at = starts[-1] + number(classes, start + row + step)
+            right = add(right, load(table, at * width, lanes))
         begin = (start + row) * stride
         for d in range(len(features)):
-            cell = begin + _number(features, d)
-            at = _number(starts, d) + _number(codes, cell)
-            left = _add(left, _load(table, at * width, lanes))
-            at = _number(starts, d) + _number(codes, cell + step * stride)
-            right = _add(right, _load(table, at * width, lanes))
-        _store(scores, row * width, left)
-        _store(scores, (row + step) * width, right)
+            cell = begin + number(features, d)
+            at = number(starts, d) + number(codes, cell)
+            left = add(left, load(table, at * width, lanes))
+            at = number(starts, d) + number(codes, cell + step * stride)
+            right = add(right, load(table, at * width, lanes))
+        store(scores, row * width, left)
+        store(scores, (row + step) * width, right)
 
 
 @njit(nogil=True)
@@ -244,34 +244,34 @@ def _gather(cells, classes, start, n_rows, mass, lanes, bins):
     for row in range(0, n_rows, 2):
         # Of an odd number of rows the last is followed by one without mass.
         step = min(row + 1, n_rows - 1) - row
-        left = _load(mass, row * width, lanes)
-        right = _load(mass, (row + 1) * width, lanes)
+        left = load(mass, row * width, lanes)
+        right = load(mass, (row + 1) * width, lanes)
         if len(classes):
-            at = (starts[-1] + _number(classes, start + row)) * width
-            _store(bins, at, _add(_load(bins, at, lanes), left))
-            at = (starts[-1] + _number(classes, start + row + step)) * width
-            _store(bins, at, _add(_load(bins, at, lanes), right))
+            at = (starts[-1] + number(classes, start + row)) * width
+            store(bins, at, add(load(bins, at, lanes), left))
+            at = (starts[-1] + number(classes, start + row + step)) * width
+            store(bins, at, add(load(bins, at, lanes), right))
         begin = (start + row) * stride
         for d in range(len(features)):
-            cell = begin + _number(features, d)
-            at = (_number(starts, d) + _number(codes, cell)) * width
-            _store(bins, at, _add(_load(bins, at, lanes), left))
-            at = (_number(starts, d) + _number(codes, cell + step * stride)) * width
-            _store(bins, at, _add(_load(bins, at, lanes), right))
+            cell = begin + number(features, d)
+            at = (number(starts, d) + number(codes, cell)) * width
+            store(bins, at, add(load(bins, at, lanes), left))
+            at = (number(starts, d) + number(codes, cell + step * stride)) * width
+            store(bins, at, add(load(bins, at, lanes), right))
 
 
 @njit(nogil=True)
 def _add_residuals(numbers, start, n_rows, mean, half_precision, lanes, scores):
     """Add the log-density of the target, without its constant, to the scores."""
     width = STEP * len(lanes)
-    middle = _load(mean, 0, lanes)
-    factor = _load(half_precision, 0, lanes)
+    middle = load(mean, 0, lanes)
+    factor = load(half_precision, 0, lanes)
     for row in range(n_rows):
         # A difference of near numbers; the rest can do with float32.
-        rest = _narrow(_subtract(_fill(numbers[start + row], lanes), middle))
-        values = _load(scores, row * width, lanes)
+        rest = _narrow(_subtract(fill(numbers[start + row], lanes), middle))
+        values = load(scores, row * width, lanes)
         values = _subtract(values, _multiply(_multiply(rest, rest), factor))
-        _store(scores, row * width, values)
+        store(scores, row * width, values)
 
 
 @njit(nogil=True)
@@ -284,12 +284,12 @@ def _share_out(weight, start, n_rows, lanes, scores, sums):
     width = STEP * len(lanes)
     evidence = 0.0
     for first in range(0, n_rows, BLOCK_ROWS):
-        block = _fill(np.float32(0), lanes)
+        block = fill(np.float32(0), lanes)
         product = 1.0
         for row in range(first, min(first + BLOCK_ROWS, n_rows)):
-            values = _load(scores, row * width, lanes)
+            values = load(scores, row * width, lanes)
             top = _largest(values)
-            values = _exp(_subtract(values, _fill(top, lanes)))
+            values = _exp(_subtract(values, fill(top, lanes)))
             norm = _total(values)
             factor = np.float32(1) / norm
             if len(weight):
@@ -299,11 +299,11 @@ def _share_out(weight, start, n_rows, lanes, scores, sums):
             else:
                 evidence += top
                 product *= norm
-            values = _multiply(values, _fill(factor, lanes))
-            block = _add(block, values)
-            _store(scores, row * width, values)
+            values = _multiply(values, fill(factor, lanes))
+            block = add(block, values)
+            store(scores, row * width, values)
         evidence += math.log(product)
-        _store(sums, 0, _add(_load(sums, 0, lanes), _widen(block)))
+        store(sums, 0, add(load(sums, 0, lanes), _widen(block)))
     return evidence
 
 
@@ -314,29 +314,29 @@ def _add_moments(numbers, start, n_rows, mass, lanes, sums):
     All in float64: a variance is what is left of their difference.
     """
     width = STEP * len(lanes)
-    zeroth = _load(sums, width, lanes)
-    first = _load(sums, 2 * width, lanes)
-    second = _load(sums, 3 * width, lanes)
+    zeroth = load(sums, width, lanes)
+    first = load(sums, 2 * width, lanes)
+    second = load(sums, 3 * width, lanes)
     for row in range(n_rows):
-        own = _widen(_load(mass, row * width, lanes))
-        number = _fill(numbers[start + row], lanes)
-        zeroth = _add(zeroth, own)
+        own = _widen(load(mass, row * width, lanes))
+        number = fill(numbers[start + row], lanes)
+        zeroth = add(zeroth, own)
         own = _multiply(own, number)
-        first = _add(first, own)
-        second = _add(second, _multiply(own, number))
-    _store(sums, width, zeroth)
-    _store(sums, 2 * width, first)
-    _store(sums, 3 * width, second)
+        first = add(first, own)
+        second = add(second, _multiply(own, number))
+    store(sums, width, zeroth)
+    store(sums, 2 * width, first)
+    store(sums, 3 * width, second)
 
 
 @njit(nogil=True)
 def _flush(bins, lanes, total):
     """Move float32 sums to float64."""
-    zero = _fill(np.float32(0), lanes)
+    zero = fill(np.float32(0), lanes)
     for at in range(0, len(bins), STEP * len(lanes)):
-        own = _widen(_load(bins, at, lanes))
-        _store(total, at, _add(_load(total, at, lanes), own))
-        _store(bins, at, zero)
+        own = _widen(load(bins, at, lanes))
+        store(total, at, add(load(total, at, lanes), own))
+        store(bins, at, zero)
 
 
 def _kept(function):
@@ -392,7 +392,7 @@ def visit(cells, target, weight, parameters, lanes, work, flat_sums):
         if len(numbers):
             _add_moments(numbers, start, n_rows, scores, lanes, sums)
         if len(bins):
-            _store(scores, n_rows * width, _fill(np.float32(0), lanes))
+            store(scores, n_rows * width, fill(np.float32(0), lanes))
             _gather(cells, classes, start, n_rows, scores, lanes, bins)
             if tile % FLUSH_TILES == FLUSH_TILES - 1:
                 _flush(bins, lanes, total)

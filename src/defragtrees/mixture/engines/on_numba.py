@@ -2,7 +2,8 @@
 
 Scores and responsibilities are float32 and exist for a tile of rows only; sums over
 more than a few thousand rows are float64. One restart is visited after the other. The
-loops are in `_numba_kernels`.
+loops are in `_numba_kernels`. Few rows stay in memory, as with the numpy engine, whose
+numbers `TableEngine` gives to the last bit; its loops are in `_table_kernels`.
 """
 
 from itertools import pairwise
@@ -10,13 +11,16 @@ from itertools import pairwise
 import numpy as np
 
 from defragtrees._optional import require
+from defragtrees.mixture.engines.on_numpy import NumpyEngine
 from defragtrees.mixture.engines.on_shards import Expected, ShardEngine
+from defragtrees.mixture.levels import Workspace
 
 require("numba", 'engine="numba"')
 # Its decorators need numba as soon as it is imported.
 from defragtrees.mixture.engines import _numba_kernels as kernels  # noqa: E402
+from defragtrees.mixture.engines import _table_kernels as table_kernels  # noqa: E402
 
-__all__ = ["check", "expect", "make"]
+__all__ = ["TableEngine", "check", "expect", "make"]
 
 LOWEST_SCORE = -float(np.finfo(np.float32).max) / 4  # of lanes without a component
 LINE = 64  # bytes that the processor loads together
@@ -32,8 +36,93 @@ def check():
 
 
 def make(layout, store):
-    """The engine that visits shards, a table in memory being one."""
-    return ShardEngine(layout, store, expect)
+    """The engine that holds a table in memory, or visits shards."""
+    table = store.table
+    if table is None:
+        return ShardEngine(layout, store, expect)
+    return TableEngine(layout, table.codes, store.outputs, table.sample_weight)
+
+
+class TableEngine(NumpyEngine):
+    """Rows in memory, as NumpyEngine has them; products and M-steps are compiled."""
+
+    def __init__(self, layout, codes, target, sample_weight):
+        super().__init__(layout, codes, target, sample_weight)
+        self.keep_places()
+
+    def keep_places(self):
+        """Make room for products, and note what each row and each bin has to add."""
+        self.rooms = _rooms(self.onehot.shape)
+        self.places = _small(self.onehot.indices), _small(self.onehot_t.indices)
+
+    def share(self):
+        """Another engine on the same rows, for a thread of its own."""
+        twin = super().share()
+        twin.rooms = _rooms(self.onehot.shape)
+        return twin
+
+    def workspace(self, levels, n_columns):
+        """What the M-step works in."""
+        return CompiledWorkspace(levels, n_columns)
+
+    def _product(self, hot, dense, out):
+        total, part = self.rooms
+        indices = self.places[0]
+        if hot is self.onehot_t:
+            part, total, indices = total, part, self.places[1]
+        for start in range(0, dense.shape[1], kernels.STEP):
+            _take(dense, start, part)
+            flat = part.reshape(-1), total.reshape(-1)
+            table_kernels.add_rows(hot.indptr, indices, *flat)
+            own = out[:, start : start + kernels.STEP]
+            own[:] = total[:, : own.shape[1]]
+        return out
+
+
+def _take(dense, start, part):
+    """Put some columns of a table side by side, from `start` on."""
+    if dense.flags.c_contiguous:
+        flat = dense.reshape(-1), dense.shape[1], start, part.reshape(-1)
+        table_kernels.take_columns(*flat)
+    else:
+        own = dense[:, start : start + kernels.STEP]
+        part[:, : own.shape[1]] = own
+
+
+def _small(places):
+    """The same numbers in few bytes; they pass through the cache with each product."""
+    return places.astype(np.uint16 if places.max(initial=0) < 2**16 else np.uint32)
+
+
+def _rooms(shape):
+    """For products: a vector for each row, and for each bin, at lines of the cache."""
+    return _zeros([(np.float64, n, kernels.STEP) for n in shape], LINE)
+
+
+class CompiledWorkspace(Workspace):
+    """Sums along the levels by compiled loops, in the same order."""
+
+    def __init__(self, levels, n_columns):
+        self.levels = levels
+        n_statements = levels.n_rows - levels.n_features
+        self.spans = levels.starts * n_columns
+        self.masses = np.empty((2, n_statements * n_columns))
+        self.reached = np.empty(levels.n_features * n_columns)
+        self.weight = np.repeat(levels.weight[:, 0], n_columns)
+
+    def fill_tables(self, bins, total, smallest, table, extra=None):
+        """See Workspace."""
+        spans, reached, weight = self.spans, self.reached, self.weight
+        shape = self.levels.n_features, bins.shape[1]
+        floor = np.broadcast_to(smallest * total, shape).ravel()
+        bins = np.ascontiguousarray(bins).reshape(-1)
+        table_kernels.fill_masses(bins, spans, floor, reached, *self.masses)
+        logs = np.log(self.masses, out=self.masses)
+        base = -(self.levels.total_weight * np.log(total)).ravel()
+        extra = np.zeros(base.shape) if extra is None else extra.ravel()
+        table_kernels.fill_tables(
+            *logs, weight, spans, base, extra, reached, table.reshape(-1)
+        )
 
 
 def expect(shard, plan, by_bin):

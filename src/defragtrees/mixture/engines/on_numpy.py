@@ -145,11 +145,12 @@ class NumpyEngine:
 
     def score(self, params):
         """Compute log p(row, component): (n_columns, n_samples), kept."""
-        log_likelihood = self.onehot @ params.table
-        if self.scores is None or self.scores.shape != log_likelihood.shape[::-1]:
-            self.scores = np.empty(log_likelihood.shape[::-1])
-            self.responsibilities = np.empty(log_likelihood.shape[::-1])
-        scores = np.add(log_likelihood.T, params.log_weight[:, None], out=self.scores)
+        shape = (params.table.shape[1], self.onehot.shape[0])
+        if self.scores is None or self.scores.shape != shape:
+            self.scores = np.empty(shape)
+            self.responsibilities = np.empty(shape)
+        scores = self._product(self.onehot, params.table, self.scores.T).T
+        scores += params.log_weight[:, None]
         if self.target is not None:
             residual = self.target - params.mean[:, None]
             scores -= 0.5 * params.precision[:, None] * residual**2
@@ -186,15 +187,20 @@ class NumpyEngine:
 
     def gather(self):
         """Statistics of the current responsibilities."""
-        weighted = np.multiply(self.responsibilities.T, self.sample_weight[:, None])
-        weighted = np.ascontiguousarray(weighted)
-        bins = self.onehot_t @ weighted
+        weighted = np.multiply(self.responsibilities, self.sample_weight).T
+        shape = (self.onehot_t.shape[0], weighted.shape[1])
+        bins = self._product(self.onehot_t, weighted, np.empty(shape))
         if self.target is None:
             first = second = np.zeros(weighted.shape[1])
         else:
             first = self.target @ weighted
             second = self.target**2 @ weighted
         return Statistics(bins, weighted.sum(axis=0), first, second, self.total)
+
+    def _product(self, hot, dense, out):
+        """A sparse matrix of ones times a dense one."""
+        out[:] = hot @ np.ascontiguousarray(dense)
+        return out
 
 
 def one_hot(layout, codes, classes=None):

@@ -9,10 +9,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from defragtrees.bins import ThresholdGrid
 from defragtrees.errors import MissingPackageError
 from defragtrees.mixture.engines import make_engine, on_numpy
 from defragtrees.mixture.engines.plan import Plan
+from defragtrees.mixture.levels import Workspace
 from defragtrees.mixture.loop import Settings, run
+from defragtrees.mixture.params import make_layout
 from defragtrees.mixture.schedules import SCHEDULES
 from defragtrees.rows.shards import LocalShards, Shard
 from defragtrees.rows.store import RowStore, Target
@@ -322,7 +325,26 @@ def test_tables_in_memory_give_the_numbers_of_numpy(case, n_components, n_restar
     np.testing.assert_array_equal(found.table, wanted.table)
 
 
-def test_few_rows_stay_in_memory_and_many_do_not():
+def test_tables_of_categories_alone_have_no_levels():
+    sets = np.array([[True, False, False, False], [True, True, False, False]])
+    grid = ThresholdGrid((sets,))
+    codes = np.array([[0], [1], [2], [2]], dtype=np.uint8)
+    layout = make_layout(grid, [np.array([1, 1, 2, 0, 0])], 2, 3.0)
+    engines = [
+        kind(layout, codes, np.array([0, 1, 1, 0]), np.ones(4))
+        for kind in (on_numpy.NumpyEngine, on_numba.TableEngine)
+    ]
+    beta = np.array([[0.9, 0.2, 0.5, 0.4], [0.1, 0.8, 0.5, 0.6]])
+    tables = []
+    for engine in engines:
+        engine.responsibilities = beta
+        workspace = getattr(engine, "workspace", Workspace)(layout.levels, 2)
+        tables.append(layout.maximize(engine.gather(), workspace).table)
+    np.testing.assert_array_equal(*tables)
+    assert np.isfinite(tables[0]).all()
+
+
+def test_few_rows_stay_in_memory():
     case = Case(0, 40, 2, 2, False, False, 3.0)
     rows = RowStore.of_table(case.binned, case.dense.y, 2, np.ones(40))
     assert isinstance(make_engine("numba", case.layout, rows), on_numba.TableEngine)

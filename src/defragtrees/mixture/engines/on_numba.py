@@ -112,6 +112,8 @@ class CompiledWorkspace(Workspace):
 
     def fill_tables(self, bins, total, smallest, table, extra=None):
         """See Workspace."""
+        if not self.levels.n_rows:
+            return  # all features have categories
         spans, reached, weight = self.spans, self.reached, self.weight
         shape = self.levels.n_features, bins.shape[1]
         floor = np.broadcast_to(smallest * total, shape).ravel()

@@ -95,27 +95,36 @@ class JudgedRows:
     def scores(self, lists):
         """A ListScore for each of some CountedBoxes, by two visits."""
         packed = [self.rows.packed(own.boxes) for own in lists]
-        sums = self._folded.total(_told_sums, packed, self.imitated)
+        context = self.imitated, self.folds
+        sums = self._folded.total(_told_sums, packed, *context)
         told = []
         for part in _cut(sums, packed):
             every = part.sum(axis=0)[1:] / max(part[:, 0].sum(), 1e-300)
             each = part[:, 1:] + SHRINKAGE * every
             told.append(each / (part[:, :1] + SHRINKAGE))
         moments = self._folded.total(
-            _loss_moments, packed, told, self.imitated, self.counts_errors
+            _loss_moments, packed, told, *context, self.counts_errors
         )
         return [_score(own, part) for own, part in zip(lists, moments, strict=True)]
 
     @cached_property
     def _folded(self):
-        """The shards, with a column that says who sees a row: 1, 2 or 3 for both."""
-        return self.shards.map(_with_folds, self.folds)
+        """The shards, with a column that says who sees a row, where they are here.
+
+        On a cluster they would count as one more copy of all rows.
+        """
+        is_here = hasattr(self.shards, "shards")
+        return self.shards.map(_with_folds, self.folds) if is_here else self.shards
 
 
 def _with_folds(shard, folds):
+    return replace(shard, targets={**shard.targets, "fold": _sides(shard, folds)})
+
+
+def _sides(shard, folds):
+    """Who sees each row, as bits."""
     is_seen, is_judged = folds.of(shard.codes)
-    fold = is_seen * SEEN + is_judged * JUDGED
-    return replace(shard, targets={**shard.targets, "fold": fold.astype(np.uint8)})
+    return (is_seen * SEEN + is_judged * JUDGED).astype(np.uint8)
 
 
 def _score(rules, moments):
@@ -132,9 +141,9 @@ def _score(rules, moments):
     return ListScore(rules.n_rules, rules.n_conditions, mean, error)
 
 
-def _told_sums(shard, packed, imitated):
+def _told_sums(shard, packed, imitated, folds):
     """For all rules of all lists: weight and sums of what comes out, of rows seen."""
-    rows = _rows(shard, SEEN, imitated)
+    rows = _rows(shard, SEEN, imitated, folds)
     sums = [list_told(shard.codes, *rows, *own.boxes) for own in packed]
     return np.concatenate([own.ravel() for own in sums])
 
@@ -146,9 +155,9 @@ def _cut(sums, packed):
     return [part.reshape(-1, n_columns) for part in np.split(sums, ends[:-1])]
 
 
-def _loss_moments(shard, packed, told, imitated, counts_errors):
+def _loss_moments(shard, packed, told, imitated, folds, counts_errors):
     """For every list the sums that `_score` needs, of rows that judge."""
-    rows = _rows(shard, JUDGED, imitated)
+    rows = _rows(shard, JUDGED, imitated, folds)
     return np.array(
         [
             list_losses(shard.codes, *rows, means, counts_errors, *own.boxes)
@@ -157,9 +166,11 @@ def _loss_moments(shard, packed, told, imitated, counts_errors):
     )
 
 
-def _rows(shard, side, imitated):
+def _rows(shard, side, imitated, folds):
     """What should come out, the weights, and which rows are on a side."""
     _, weight = imitated.outputs(shard)
     expected = np.ascontiguousarray(imitated.expected(shard))
     weight = np.empty(0) if weight is None else weight
-    return expected, weight, shard.targets["fold"] & side > 0
+    fold = shard.targets.get("fold")
+    fold = _sides(shard, folds) if fold is None else fold
+    return expected, weight, fold & side > 0

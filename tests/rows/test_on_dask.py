@@ -27,7 +27,7 @@ from defragtrees.tables import read_matrix
 
 pytestmark = pytest.mark.cluster
 N_ROWS, N_FEATURES, N_WORKERS = 12_000, 5, 4
-LIMIT = 900_000_000  # bytes of memory of each worker, which compiles loops too
+LIMIT = 1_400_000_000  # bytes of memory of each worker, which compiles loops too
 GRID = ThresholdGrid((np.linspace(0.01, 0.99, 40),) * N_FEATURES)
 N_BINS = int(GRID.n_bins.max())
 
@@ -539,7 +539,7 @@ def test_a_block_is_loaded_and_asked_in_one_task(has_labels):
 
 
 def test_rows_may_be_larger_than_the_memory_of_a_worker(client):
-    n_blocks, n_rows, n_features = 80, 18_000, 80
+    n_blocks, n_rows, n_features = 80, 28_000, 80
     lazy = da.concatenate(
         [
             da.from_delayed(

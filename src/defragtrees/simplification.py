@@ -129,7 +129,8 @@ def simplify(
     method : {"defrag", "paper"}, default="defrag"
         "paper" is the paper's method to the letter: `refine=False`,
         `statement_weight="paper"`, `init="random"`, `e_step="original"` and
-        `target="labels"`, unless another value is given for one of them.
+        `target="labels"`, unless another value is given for one of them. Its starts,
+        and so its rules, depend on the units of y: see `e_step` of `DefragRegressor`.
     max_rules : "auto" or int, default="auto"
         Most rules, the last "otherwise" or the base included; "auto" takes as few
         conditions as are nearly as good as the best list.

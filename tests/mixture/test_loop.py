@@ -1,5 +1,6 @@
 """The loop gives what the paper's equations give, written out over all statements."""
 
+import dataclasses
 from itertools import pairwise
 
 import numpy as np
@@ -11,6 +12,7 @@ from defragtrees.mixture import loop as loop_module
 from defragtrees.mixture.loop import Settings, Starts, run
 from defragtrees.mixture.schedules import SCHEDULES, Schedule
 from defragtrees.mixture.starts import draw_rest, random_params
+from defragtrees.rows.store import Target
 from tests.mixture.problems import Case, cases
 from tests.reference import dense_mixture
 
@@ -30,22 +32,36 @@ def test_every_schedule_has_its_oracle():
     assert set(STEPS) == set(SCHEDULES)
 
 
+# Centre and scale of y; the dense equations see it in these units.
+UNITS = [Target(), Target("y", 22.0, 10.0), Target("y", -0.3, 0.01)]
+
+
 @pytest.mark.parametrize(
-    ("inference", "e_step"), [("em", "gentle"), *(("fab", name) for name in STEPS)]
+    ("inference", "e_step"),
+    [("em", "gentle"), ("em", "original"), *(("fab", name) for name in STEPS)],
 )
-@given(case=cases, n_components=st.integers(1, 8), n_restarts=st.integers(1, 3))
+@given(
+    case=cases,
+    n_components=st.integers(1, 8),
+    n_restarts=st.integers(1, 3),
+    units=st.sampled_from(UNITS),
+)
 def test_bound_and_number_of_components_are_those_of_the_dense_equations(
-    inference, e_step, case, n_components, n_restarts
+    inference, e_step, case, n_components, n_restarts, units
 ):
+    draws_all = SCHEDULES[e_step].draws_all
+    if case.layout.n_classes or not draws_all:
+        units = Target()
     betas = [case.responsibilities(n_components) for _ in range(n_restarts)]
-    starts, shares, drawn = drawn_starts(case, betas, e_step)
+    starts, shares, drawn = drawn_starts(case, betas, units if draws_all else None)
+    dense = in_units(case.dense, units)
     loop = Settings(inference, max_iter=25, schedule=SCHEDULES[e_step])
     fitted, history = run(case.engine, case.layout, starts, loop, range(n_restarts))
     assert len(fitted) == n_restarts
     total = case.engine.total
     for i, steps in enumerate(by_restart(history)):
         expected, _ = dense_mixture.run(
-            case.dense,
+            dense,
             betas[i],
             inference,
             max_iter=25,
@@ -54,25 +70,50 @@ def test_bound_and_number_of_components_are_those_of_the_dense_equations(
             n_k=None if shares is None else shares[i] * total,
             drawn=None if drawn is None else drawn[i],
         )
-        bounds = [value for value, _, _ in expected]
+        # The density of y in other units is so many times smaller.
+        smaller = total * np.log(units.scale)
+        bounds = [value + smaller for value, _, _ in expected]
         found = [step.objective for step in steps]
         # Whether the last iteration is taken may hang on the last bit of a rise.
         n_both = min(len(bounds), len(found))
         assert abs(len(bounds) - len(found)) <= 1
-        np.testing.assert_allclose(found[:n_both], bounds[:n_both], rtol=1e-9)
+        np.testing.assert_allclose(
+            found[:n_both], bounds[:n_both], rtol=1e-9, atol=1e-9 * abs(smaller)
+        )
         assert [s.n_components for s in steps][:n_both] == [k for _, k, _ in expected][
             :n_both
         ]
 
 
-def drawn_starts(case, betas, e_step):
-    """Starts; of each restart shares, and proportions and precisions, if drawn."""
-    starts = case.starts(betas)
-    if not SCHEDULES[e_step].draws_all:
-        return starts, None, None
-    starts = draw_rest(starts, len(case.binned), case.rng.spawn(len(betas)))
-    drawn = np.array([np.exp(starts.params.log_weight), starts.params.precision])
-    return starts, starts.share, drawn.reshape(2, *starts.share.shape).swapaxes(0, 1)
+def drawn_starts(case, betas, units):
+    """Starts; of each restart shares, and what is drawn in the units of y, if any is.
+
+    These are proportions, precisions and means.
+    """
+    params = case.starts(betas)
+    if units is None:
+        return params, None, None
+    seed = int(case.rng.integers(10**6))
+    in_units_of_y, starts = (
+        draw_rest(params, len(case.binned), generators(seed, len(betas)), target)
+        for target in (Target(), units)
+    )
+    own = in_units_of_y.params
+    np.testing.assert_array_equal(own.mean, params.mean)
+    drawn = np.array([np.exp(own.log_weight), own.precision, own.mean])
+    return starts, starts.share, drawn.reshape(3, *starts.share.shape).swapaxes(0, 1)
+
+
+def generators(seed, n):
+    return np.random.default_rng(seed).spawn(n)
+
+
+def in_units(dense, units):
+    """The same problem with y in these units."""
+    if dense.n_classes:
+        return dense
+    y = units.center + units.scale * dense.y
+    return dataclasses.replace(dense, y=y, scale=units.scale)
 
 
 @pytest.mark.parametrize("schedule", [*SCHEDULES.values(), Schedule(2, 3, 1)])
@@ -80,11 +121,12 @@ def drawn_starts(case, betas, e_step):
     case=cases,
     n_components=st.integers(2, 10),
     inference=st.sampled_from(["fab", "em"]),
+    units=st.sampled_from([None, *UNITS]),
 )
 def test_bound_never_falls_except_where_a_component_is_dropped(
-    schedule, case, n_components, inference
+    schedule, case, n_components, inference, units
 ):
-    start = case.starts([case.responsibilities(n_components)])
+    start, _, _ = drawn_starts(case, [case.responsibilities(n_components)], units)
     loop = Settings(inference, max_iter=40, tol=0.0, schedule=schedule)
     _, history = run(case.engine, case.layout, start, loop, [0])
     for before, after in pairwise(history):
@@ -151,7 +193,7 @@ def test_drawn_shares_are_as_near_to_even_as_the_sums_of_all_rows():
     spreads = {}
     for n_rows in (100, 10_000):
         params = random_params(grid, None, None, 4 * 200, rng)
-        starts = draw_rest(params, n_rows, rng.spawn(200))
+        starts = draw_rest(params, n_rows, rng.spawn(200), Target())
         assert isinstance(starts, Starts)
         np.testing.assert_allclose(starts.share.sum(axis=1), 1.0)
         alphas = np.exp(starts.params.log_weight).reshape(200, 4)

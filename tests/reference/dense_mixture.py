@@ -18,7 +18,8 @@ class Problem:
 
     `holds` and `fails` are (N, L): which statements hold and fail in each row; a cell
     that is zero in both is missing. `weight` is what a statement counts, `row_weight`
-    what a row counts; `n_statements` is L in omega.
+    what a row counts; `n_statements` is L in omega. `scale` is what y was multiplied
+    by, which the floor of its variance follows.
     """
 
     holds: np.ndarray
@@ -28,6 +29,7 @@ class Problem:
     n_classes: int
     row_weight: np.ndarray
     n_statements: float
+    scale: float = 1.0
 
     @property
     def omega(self):
@@ -57,7 +59,8 @@ def statements(X, thresholds):
 def maximize(problem, beta):
     """eq:mstep, with every probability kept FLOOR away from 0 and 1."""
     weighted = beta * problem.row_weight[:, None]
-    n_k = weighted.sum(axis=0)
+    # A component of EM may be left without rows, and then no row comes back to it.
+    n_k = np.maximum(weighted.sum(axis=0), 1e-300)
     held, failed = weighted.T @ problem.holds, weighted.T @ problem.fails
     seen = np.maximum(held + failed, 1e-300)
     # eta and 1 - eta each from its own sum, so that neither loses digits near zero.
@@ -68,7 +71,7 @@ def maximize(problem, beta):
         return eta, alpha, np.clip(weighted.T @ onehot / n_k[:, None], FLOOR, 1)
     mean = weighted.T @ problem.y / n_k
     spread = (weighted * (problem.y[:, None] - mean) ** 2).sum(axis=0) / n_k
-    return eta, alpha, (mean, np.maximum(spread, VARIANCE_FLOOR))
+    return eta, alpha, (mean, np.maximum(spread, VARIANCE_FLOOR * problem.scale**2))
 
 
 def scores(problem, params):
@@ -115,14 +118,14 @@ def run(
     """One restart from responsibilities; the bound and K at every iteration.
 
     `early` says in how many iterations at the start the E-step takes at most how many
-    inner steps; `n_k` are component weights to start with, and `drawn` are proportions
-    and precisions that take the place of the first M-step's.
+    inner steps; `n_k` are component weights to start with, and `drawn` are proportions,
+    precisions and means that take the place of the first M-step's.
     """
     omega = problem.omega if inference == "fab" else 0.0
     total = problem.row_weight.sum()
     params = maximize(problem, beta)
     if drawn is not None:
-        output = params[2] if problem.n_classes else (params[2][0], 1 / drawn[1])
+        output = params[2] if problem.n_classes else (drawn[2], 1 / drawn[1])
         params = params[0], drawn[0], output
     n_k = np.full(beta.shape[1], total / beta.shape[1]) if n_k is None else n_k
     history = []

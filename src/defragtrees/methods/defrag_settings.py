@@ -76,7 +76,11 @@ PARAMETERS = """
         leaves most); two in the first five and up to ten later, as the code of the
         paper's authors ("original"); or until convergence, as the paper says
         ("converged", which leaves fewest). With `init="random"` the last two draw
-        proportions, precisions and responsibilities too.
+        proportions, precisions and responsibilities too, and of numbers they start as
+        that code does: means near 0 and standard deviations of 1 or a few, in the units
+        of y. So the units decide how many components are left, and of a y that is far
+        from 0 or spreads widely perhaps one; standardise y, or use any other setting of
+        these two, where units have no say.
     max_iter : int, default=200
         Most iterations of one restart.
     tol : float, default=1e-5

@@ -3,6 +3,7 @@
 import warnings
 from dataclasses import dataclass
 
+import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from defragtrees.methods.components import ranking, standardisation
@@ -75,7 +76,25 @@ def fit_paper(estimator, problem, rng):
             ConvergenceWarning,
             stacklevel=5,
         )
+    _warn_of_units(posteriors[first], settings, problem)
     return FittedMixture(posteriors[first], mixture.history, best.restart, len(kept))
+
+
+def _warn_of_units(posterior, settings, problem):
+    """Say so if all rows are in one component for want of better units of y."""
+    weight = posterior.statistics.weight
+    is_single = weight.max() > (1 - settings.loop.min_share) * weight.sum()
+    could_differ = settings.max_components > 1 and np.ptp(problem.target) > 0
+    if not (is_single and could_differ and settings.draws_all):
+        return
+    warnings.warn(
+        "All rows are in one component. Random starts of this e_step need a y that is "
+        "near 0 and spreads by about 1, as the paper's authors draw means in the units "
+        f"of y; its mean is {problem.center:.4g} and its standard deviation "
+        f'{problem.spread:.4g}. Standardise y, or use e_step="gentle".',
+        UserWarning,
+        stacklevel=6,
+    )
 
 
 def _settings(estimator):

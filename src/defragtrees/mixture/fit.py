@@ -48,6 +48,11 @@ class MixtureSettings:
     n_jobs: int | None = None
     loop: Settings = field(default_factory=Settings)
 
+    @property
+    def draws_all(self):
+        """Whether restarts begin as those of the paper's authors, in the units of y."""
+        return self.init == "random" and self.loop.schedule.draws_all
+
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
@@ -187,8 +192,8 @@ class _Climb:
         starts = _side_by_side(
             make(self.layout, sample, average, n_components, seed) for seed in seeds
         )
-        if self.settings.init == "random" and self.settings.loop.schedule.draws_all:
-            return draw_rest(starts, n_rows, seeds)
+        if self.settings.draws_all:
+            return draw_rest(starts, n_rows, seeds, sample.target)
         return starts
 
     def watch(self, step):

@@ -24,8 +24,9 @@ class Schedule:
     late_steps : int
         Most inner steps in each iteration after them.
     draws_all : bool
-        Whether random starts draw proportions, precisions and responsibilities too, as
-        the paper does; else these are the same for all components.
+        Whether random starts draw proportions, precisions and responsibilities too, and
+        means in the units of y, as the paper's authors do; else the first three are the
+        same for all components, and means are those of the standardised y.
     """
 
     n_early: int

@@ -13,6 +13,10 @@ __all__ = ["STARTS", "draw_rest", "random_params", "seeded_params"]
 SHARPNESS = 0.5  # share of a seed row in its component; the rest is the average row
 MOST_DRAWN = 1000  # rows whose responsibilities are drawn
 
+# Units and distances beyond these would change no start, but leave float32.
+LEAST_SCALE, MOST_SCALE = 1e-12, 1e5
+FARTHEST = 1e12
+
 
 def seeded_params(layout, rows, average, n_components, rng):
     """Components that are rows of the data, blurred with the average row.
@@ -78,8 +82,12 @@ def _random_table(block: Block, n_components, rng):
     return block.assemble(log_above, log_below, rng.uniform(0.01, 0.99, n_components))
 
 
-def draw_rest(params, n_rows, seeds):
-    """Random starts with all else drawn too: proportions, precisions, responsibilities.
+def draw_rest(params, n_rows, seeds, target):
+    """Random starts with all else drawn too, as the code of the paper's authors does.
+
+    That is proportions, precisions and responsibilities. Their means are standard
+    normal numbers and their precisions uniform ones in the units of y, whatever these
+    are; so `params` go from there to the units of the loop, in which y is standardised.
 
     The first inner step sees no more of the responsibilities than what they add up to.
     So those of a thousand rows are drawn, and how far their mean is from an even share
@@ -92,25 +100,36 @@ def draw_rest(params, n_rows, seeds):
     n_rows : int
     seeds : list of numpy.random.Generator
         One for each restart.
+    target : Target
+        By which centre and scale numbers are standardised; 0 and 1 for classes.
     """
     n_components = params.mean.size // len(seeds)
     n_drawn = min(n_rows, MOST_DRAWN)
     proportions, precisions, shares = [], [], []
     for rng in seeds:
-        own = rng.uniform(0.01, 1.0, n_components)
-        proportions.append(own / own.sum())
-        precisions.append(rng.uniform(0.01, 1.0, n_components))
+        uniform = rng.uniform(0.01, 1.0, n_components)
+        proportions.append(uniform / uniform.sum())
+        precisions.append(1.0 - rng.random(n_components))
         drawn = 1.0 - rng.random((n_drawn, n_components))
         drawn /= drawn.sum(axis=1, keepdims=True)
         away = drawn.mean(axis=0) - 1 / n_components
         shares.append(1 / n_components + away * np.sqrt(n_drawn / n_rows))
+    mean, precision = _standardised(params.mean, np.concatenate(precisions), target)
     params = replace(
         params,
         log_weight=np.log(np.concatenate(proportions)),
-        precision=np.concatenate(precisions),
+        mean=mean,
+        precision=precision,
     )
     share = np.array(shares)
     return Starts(params, np.ones(share.shape, bool), share)
+
+
+def _standardised(mean, precision, target):
+    """Means and precisions in the units of y, in those of the standardised y."""
+    scale = max(target.scale, LEAST_SCALE)
+    center = np.clip(target.center / scale, -FARTHEST, FARTHEST)
+    return mean / scale - center, precision * min(scale, MOST_SCALE) ** 2
 
 
 STARTS = {"seeded": seeded_params, "random": random_params}

@@ -39,7 +39,7 @@ ITEMS = {
     "table4": table4,
 }
 QUICK_REALISATIONS = 2
-SETTINGS = {"version": 2}  # of kept results; counted up when they change their meaning
+SETTINGS = {"version": 3}  # of kept results; counted up when they change their meaning
 # About how long a part takes on each set, to say how much time is left.
 COSTS = {
     "synthetic1": 1.0,

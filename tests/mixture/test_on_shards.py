@@ -4,11 +4,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.ensemble import RandomForestRegressor
 
+from defragtrees import simplify
 from defragtrees.mixture.engines import make_engine
 from defragtrees.mixture.halving import training_losses
 from defragtrees.mixture.loop import Settings, run
 from defragtrees.mixture.schedules import SCHEDULES
+from defragtrees.rows import sources
 from defragtrees.rows.shards import LocalShards, Shard, joined
 from defragtrees.rows.store import RowStore, Target
 from tests.mixture.problems import Case, cases
@@ -132,3 +135,15 @@ def test_small_shards_are_joined_in_their_order():
     )
     assert found[0].weight is None
     assert found[0].targets["answers"].tolist() == [0, 1, 2, 0]
+
+
+def test_of_restarts_without_loss_the_one_with_fewest_components_is_kept(monkeypatch):
+    monkeypatch.setattr(sources, "MANY_ROWS", 800)
+    X = np.random.default_rng(0).random((1500, 3))
+    y = 3.0 + 2.5 * (X[:, 0] > 0.5) - 1.5 * (X[:, 1] > 0.3)
+    forest = RandomForestRegressor(5, max_depth=4, random_state=0).fit(X, y)
+    given = {"method": "paper", "e_step": "gentle", "n_restarts": 8, "random_state": 2}
+    found = simplify(forest, X, y, screening=False, **given)
+    # Sums over rows leave 1e-16 of some losses, and nothing of others.
+    np.testing.assert_allclose(found.predict_posterior(X), y, atol=1e-9)
+    assert found.posterior_.n_components == 4

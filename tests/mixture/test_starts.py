@@ -107,12 +107,15 @@ EXTREMES = {
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @pytest.mark.parametrize("inference", ["fab", "em"])
 @pytest.mark.parametrize("name", EXTREMES)
+@pytest.mark.parametrize("most_at_once", [10**6, 100])
 def test_extreme_units_give_numbers_and_the_same_rules_by_every_engine(
-    energy, name, inference
+    energy, name, inference, most_at_once, monkeypatch
 ):
     pytest.importorskip("numba")
     forest, X, y = energy
     y = EXTREMES[name](y)
+    monkeypatch.setattr(sources, "MANY_ROWS", most_at_once)
+    monkeypatch.setattr(sources, "PART_ROWS", 90)
     one, other = (
         paper(forest, X, y, engine=engine, inference=inference)
         for engine in ("numpy", "numba")
@@ -124,6 +127,12 @@ def test_extreme_units_give_numbers_and_the_same_rules_by_every_engine(
     span = max(np.ptp(y), 1e-12 * np.abs(y).max())
     assert (answers >= y.min() - span).all()
     assert (answers <= y.max() + span).all()
+    torch, real = pytest.importorskip("torch"), on_torch.TorchEngine
+    monkeypatch.setattr(
+        on_torch, "TorchEngine", lambda *given: real(*given[:6], "cpu", torch.float32)
+    )
+    monkeypatch.setattr(on_torch, "check", lambda: None)
+    assert paper(forest, X, y, engine="cuda", inference=inference).rules_ == one.rules_
 
 
 @pytest.mark.parametrize("inference", ["fab", "em"])

@@ -54,9 +54,9 @@ class Posterior:
         """Class weights, (n_components, n_classes), or a number for each component."""
         if self.layout.n_classes:
             return self.statistics.bins[self.layout.class_start :].T
-        return self.center + self.scale * (
-            self.statistics.first / self.statistics.weight
-        )
+        # EM may leave a component without rows; it answers the mean of all.
+        weight = np.maximum(self.statistics.weight, np.finfo(float).tiny)
+        return self.center + self.scale * (self.statistics.first / weight)
 
     def component(self, codes):
         """The component with the largest p(s | k) alpha_k, for each row of bins."""

@@ -1,11 +1,15 @@
 """The search: the cost never rises, the limits hold, the lists are tidy."""
 
+from itertools import permutations
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from sklearn.ensemble import RandomForestRegressor
 from sklearn.tree import DecisionTreeRegressor
 
+from defragtrees import datasets, simplify
 from defragtrees.bins import ThresholdGrid
 from defragtrees.refine import moves
 from defragtrees.refine.cutting import cut_conditions
@@ -345,3 +349,37 @@ def test_the_condition_that_brings_least_is_cut_first():
     first, last = cut_conditions(rules, Limits(6))
     assert list(first.boxes[0]) == [0]
     assert last.n_rules == 1
+
+
+def test_rules_that_share_no_row_cost_the_same_in_any_order():
+    n_noisy = 0
+    for seed in range(20):
+        case = Case(seed, 60, 2, "both", False, False)
+        n_codes = case.table.columns[0].n_codes
+        parts = np.array_split(np.arange(n_codes), 3)
+        boxes = [{0: np.isin(np.arange(n_codes + 1), own)} for own in parts]
+        boxes[0][1] = np.arange(case.table.columns[1].n_codes + 1) > 2
+        lists = [RuleBoxes(case.table, case.loss, own) for own in permutations(boxes)]
+        assert len({rules.cost for rules in lists}) == 1
+        n_noisy += len({rules.loss.cost(rules.counts) for rules in lists}) > 1
+    # What is not rounded does differ, by the order in which rules are added up.
+    assert n_noisy > 0
+
+
+def test_the_last_digits_of_a_processor_change_no_rule(monkeypatch):
+    X, y = datasets.load_sample("energy").X, datasets.load_sample("energy").y
+    forest = RandomForestRegressor(20, min_samples_leaf=5, random_state=0).fit(X, y)
+    expected = simplify(forest, X, y, max_rules=5, random_state=0).rules_
+    nats, terms = SquaredLoss._nats, SquaredLoss.new_rule_terms
+    rng = np.random.default_rng(0)
+
+    def noisy(value):
+        return value * (1 + 4e-16 * rng.integers(-2, 3, np.shape(value)))
+
+    monkeypatch.setattr(SquaredLoss, "_nats", lambda *own: float(noisy(nats(*own))))
+    monkeypatch.setattr(
+        SquaredLoss, "new_rule_terms", lambda *own: tuple(map(noisy, terms(*own)))
+    )
+    for _ in range(3):
+        found = simplify(forest, X, y, max_rules=5, random_state=0).rules_
+        assert found == expected

@@ -12,7 +12,7 @@ import numpy as np
 from defragtrees.boxes import pack_boxes
 from defragtrees.refine.list_kernels import list_counts, list_gains
 from defragtrees.refine.row_numbers import TARGET_BITS, squares
-from defragtrees.refine.rulelist import BoxList, box_price
+from defragtrees.refine.rulelist import BoxList, box_price, settled
 
 __all__ = ["AllRows", "CountedBoxes", "ShardKeeper"]
 
@@ -242,12 +242,12 @@ class CountedBoxes(BoxList):
     @cached_property
     def fit_cost(self):
         """Nats for the target of all rows."""
-        return self.loss.cost(self.counts)
+        return settled(self.loss.cost(self.counts))
 
     @property
     def cost(self):
         """Nats for the target of all rows, the rules and their conditions."""
-        return self.fit_cost + self.price
+        return settled(self.fit_cost + self.price)
 
     def with_box(self, k, box):
         """The list with another box at place k."""

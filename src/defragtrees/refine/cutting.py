@@ -3,7 +3,7 @@
 import numpy as np
 
 from defragtrees.refine.moves import tidy
-from defragtrees.refine.rulelist import condition_price, n_sides
+from defragtrees.refine.rulelist import condition_price, n_sides, settled
 
 __all__ = ["cut_conditions"]
 
@@ -39,7 +39,7 @@ def _shorter_boxes(rules):
                 if not column.accepts_all(wider):
                     rest[j] = wider
                     saved -= condition_price(table, j, wider)
-                yield gained(wider) + saved, k, rest
+                yield settled(gained(wider) + saved), k, rest
 
 
 def _wider(column, accepted):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from defragtrees.refine.kernels import gain_sums
-from defragtrees.refine.rulelist import box_price, rows_in
+from defragtrees.refine.rulelist import box_price, rows_in, settled
 
 __all__ = ["grow_rule"]
 
@@ -210,4 +210,4 @@ def _value(rules, cut, box):
     share = cut.fall / (rules.spread * rules.loss.base_deviance)
     # Beyond nearly all of the loss the second order says nothing.
     brought = -0.5 * rules.loss.total_weight * np.log1p(-min(share, 0.99))
-    return brought - box_price(rules.table, _narrowed(box, cut))
+    return settled(brought - box_price(rules.table, _narrowed(box, cut)))

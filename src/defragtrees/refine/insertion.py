@@ -6,7 +6,7 @@ import numpy as np
 
 from defragtrees.refine.kernels import best_cuts, gain_sums
 from defragtrees.refine.moves import box_changes
-from defragtrees.refine.rulelist import rows_in
+from defragtrees.refine.rulelist import rows_in, settled
 
 __all__ = ["find_seeds", "insert_rule"]
 
@@ -107,7 +107,7 @@ def find_seeds(table, place, terms):
         below = slice(cuts[j] + 1)
         above = slice(cuts[j] + 1, len(accepted) - 1)
         accepted[order[j, below if are_low[j] else above]] = True
-        seeds.append(Seed(float(values[j]), place, j, accepted))
+        seeds.append(Seed(settled(values[j]), place, j, accepted))
     return seeds
 
 

@@ -8,7 +8,12 @@ is then found exactly (`segments`) among all intervals, or sets, of its codes.
 import numpy as np
 
 from defragtrees.refine.kernels import condition_values
-from defragtrees.refine.rulelist import box_price, code_gains, condition_price
+from defragtrees.refine.rulelist import (
+    DIGITS,
+    box_price,
+    code_gains,
+    condition_price,
+)
 from defragtrees.refine.segments import best_condition
 
 __all__ = [
@@ -124,6 +129,8 @@ def changes_by_sums(table, box, sums, inside, limits, price=None):
         value[~allowed] = -np.inf
     for j, accepted in box.items():
         value[j] += condition_price(table, j, accepted)
+    # Rounded as costs are, so that conditions that accept the same rows tie.
+    value = np.round(value, DIGITS)
     now = inside - price
     if value.max(initial=-np.inf) <= now + LEAST_GAIN:
         return

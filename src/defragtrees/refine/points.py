@@ -16,6 +16,7 @@ from defragtrees.refine.rulelist import (
     box_price,
     n_sides,
     rows_in,
+    settled,
 )
 
 __all__ = ["LogOddsLoss", "NumberLoss", "PointBoxes"]
@@ -157,7 +158,7 @@ class PointBoxes(Boxes):
         # One number a rule, as precisely as rows can tell it.
         each = 0.5 * np.log(max(loss.total_weight, 2.0)) + RULE_PRICE
         fit = 0.5 * loss.total_weight * np.log(self.spread)
-        self.cost = float(fit + sum(prices) + each * len(prices))
+        self.cost = settled(fit + sum(prices) + each * len(prices))
 
     @property
     def least_answered(self):

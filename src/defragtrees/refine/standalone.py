@@ -18,6 +18,7 @@ from defragtrees.refine.rulelist import (
     Boxes,
     box_price,
     rows_in,
+    settled,
 )
 
 __all__ = ["StandaloneBoxes", "add_rule"]
@@ -169,7 +170,7 @@ class StandaloneBoxes(Boxes):
         if wrong is not None:
             share = min(float(weight @ self.charges.wrong), self.loss.total_weight)
             cost += emphasis * wrong.nats(share, n_rules)
-        return float(cost)
+        return settled(cost)
 
     def row_nats(self, apart, wrong):
         """Nats for rows that are so far from an answer, and count as so many wrong."""

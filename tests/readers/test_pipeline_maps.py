@@ -28,15 +28,29 @@ def around(edges):
     return np.concatenate([*near, [-LARGEST, -1.0, -0.0, 0.0, 1.0, LARGEST]])
 
 
+def wavers(step, value):
+    """Whether a map both rises and falls among the 16 numbers next to a value.
+
+    So the cube root of some C libraries does, which rounds its last digit either way;
+    numpy takes theirs where a processor has none of its own. No border says it all
+    there. Farther away, and wherever a map goes one way, every number counts.
+    """
+    near = [value]
+    for _ in range(8):
+        near = [np.nextafter(near[0], -np.inf), *near, np.nextafter(near[-1], np.inf)]
+    ways = np.diff(step.apply(np.clip(near, -LARGEST, LARGEST)))
+    return (ways > 0).any() and (ways < 0).any()
+
+
 def check(step, region):
     """The region that was pulled back has what the region has of the map's values."""
     [pulled] = step.pull_back([region])
     assert (np.diff(pulled.edges) > 0).all()
     values = around(pulled.edges)
     values = np.append(values[np.abs(values) <= LARGEST], NAN)
-    np.testing.assert_array_equal(
-        pulled.contains(values), region.contains(step.apply(values))
-    )
+    found, wanted = pulled.contains(values), region.contains(step.apply(values))
+    wrong = values[found != wanted]
+    assert [value for value in wrong.tolist() if not wavers(step, value)] == []
 
 
 @settings(max_examples=60, deadline=None)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.report.cases import ARGUMENTS, CHROMIUM
+from tests.report.cases import CHROMIUM, PATIENCE, launch
 
 playwright = pytest.importorskip("playwright.sync_api")
 pytest.importorskip("sphinx", reason="it builds the site")
@@ -35,8 +35,9 @@ def page(tmp_path_factory):
     written = tmp_path_factory.mktemp("site") / "page.html"
     written.write_text(f"{table}<script>{script}</script>", encoding="utf-8")
     with playwright.sync_playwright() as running:
-        launched = running.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        launched = launch(running)
         opened = launched.new_page()
+        opened.set_default_timeout(PATIENCE)
         opened.goto(written.as_uri())
         yield opened
         launched.close()

@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import time
 from pathlib import Path
 
 import numpy as np
@@ -22,10 +23,28 @@ CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))),
     None,
 )
+# Containers have little shared memory, and a page that needs more than that crashes.
 ARGUMENTS = (
     "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run "
-    "--disable-background-networking --disable-component-update --disable-sync"
+    "--disable-background-networking --disable-component-update --disable-sync "
+    "--disable-dev-shm-usage"
 ).split()
+PATIENCE = 120_000  # milliseconds, after which a page hangs; a busy machine is slow
+
+
+def launch(running):
+    """Chromium, under a running Playwright."""
+    return running.chromium.launch(
+        executable_path=CHROMIUM, args=ARGUMENTS, timeout=PATIENCE
+    )
+
+
+def assert_soon(page, look, expected):
+    """What `look` finds comes to be what is expected; a page may draw it later."""
+    end = time.monotonic() + PATIENCE / 1000
+    while (found := look()) != expected and time.monotonic() < end:
+        page.wait_for_timeout(20)
+    assert found == expected
 
 
 class GivenRules(Simplifier):

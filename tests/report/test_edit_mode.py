@@ -22,10 +22,11 @@ from defragtrees.report.wording import (
 )
 from defragtrees.rules import RuleSet
 from tests.report.cases import (
-    ARGUMENTS,
     CHROMIUM,
     EVIL,
+    PATIENCE,
     GivenRegressor,
+    launch,
     loans,
     named,
     numbers,
@@ -43,7 +44,7 @@ pytestmark = pytest.mark.skipif(
 @pytest.fixture(scope="module")
 def browser():
     with playwright.sync_playwright() as running:
-        launched = running.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        launched = launch(running)
         yield launched
         launched.close()
 
@@ -53,13 +54,14 @@ class Editor:
 
     def __init__(self, browser, path):
         self.context = browser.new_context(viewport={"width": 1280, "height": 900})
+        self.context.set_default_timeout(PATIENCE)
         self.page = self.context.new_page()
         self.complaints, self.requests = [], []
         for event in ("console", "pageerror", "dialog"):
             self.page.on(event, lambda message: self.complaints.append(str(message)))
         self.page.on("request", lambda request: self.requests.append(request.url))
         self.page.goto(path.as_uri())
-        self.page.wait_for_selector("html[data-ready=yes]", timeout=20_000)
+        self.page.wait_for_selector("html[data-ready=yes]")
         self.page.click("text=Edit the rules")
 
     def __enter__(self):

@@ -8,7 +8,15 @@ from sklearn.model_selection import train_test_split
 
 from defragtrees import datasets, simplify
 from defragtrees.report import write_report
-from tests.report.cases import ARGUMENTS, CHROMIUM, SCREENSHOTS, named, weather
+from tests.report.cases import (
+    CHROMIUM,
+    PATIENCE,
+    SCREENSHOTS,
+    assert_soon,
+    launch,
+    named,
+    weather,
+)
 
 playwright = pytest.importorskip("playwright.sync_api")
 pytest.importorskip("plotly")
@@ -56,7 +64,7 @@ PLACES = """
 @pytest.fixture(scope="module")
 def browser():
     with playwright.sync_playwright() as running:
-        launched = running.chromium.launch(executable_path=CHROMIUM, args=ARGUMENTS)
+        launched = launch(running)
         yield launched
         launched.close()
 
@@ -87,6 +95,7 @@ class Visit:
             java_script_enabled=scripts,
             **options,
         )
+        self.context.set_default_timeout(PATIENCE)
         self.page = self.context.new_page()
         self.said, self.asked = [], []
         self.page.on("console", lambda message: self.said.append(message.text))
@@ -95,7 +104,7 @@ class Visit:
         self.page.on("request", lambda request: self.asked.append(request.url))
         self.page.goto(path.as_uri())
         if scripts:
-            self.page.wait_for_selector("html[data-ready=yes]", timeout=20_000)
+            self.page.wait_for_selector("html[data-ready=yes]")
 
     def __enter__(self):
         return self
@@ -105,6 +114,9 @@ class Visit:
 
     def highlighted(self):
         return sorted(self.page.evaluate(HIGHLIGHTED))
+
+    def assert_highlighted(self, numbers):
+        assert_soon(self.page, self.highlighted, numbers)
 
     def keep(self, name):
         """A picture of the whole page, for people to look at."""
@@ -142,7 +154,7 @@ def test_nothing_is_fetched_and_nothing_complains(desk, spam):
     desk.page.wait_for_timeout(200)
     assert desk.said == []
     assert desk.asked == [spam[0].as_uri()]
-    assert desk.highlighted() == []
+    desk.assert_highlighted([])
 
 
 def test_a_click_on_a_card_highlights_exactly_its_rows(desk, spam):
@@ -150,16 +162,15 @@ def test_a_click_on_a_card_highlights_exactly_its_rows(desk, spam):
     last = simple.rules_.n_rules
     for rule in (2, 1, last):
         desk.page.click(f'.card[data-rule="{rule}"] .body')
-        desk.page.wait_for_timeout(100)
         expected = rows_of(simple, X, rule)
-        assert desk.highlighted() == expected
+        desk.assert_highlighted(expected)
         # One line of the picture for each row of the rule.
-        assert desk.page.evaluate(LINES) == len(expected)
+        assert_soon(desk.page, lambda: desk.page.evaluate(LINES), len(expected))
         assert desk.page.locator(".card.chosen").count() == 1
         status = desk.page.inner_text("#status")
         assert f"Rule {rule}: {len(expected)} of {len(X)} rows" in status
     desk.page.click(f'.card[data-rule="{last}"] .body')
-    assert desk.highlighted() == []
+    desk.assert_highlighted([])
     assert desk.said == []
 
 
@@ -168,37 +179,34 @@ def test_the_keyboard_chooses_rules(desk, spam):
     press = desk.page.keyboard.press
     desk.page.focus("#choose-1")
     press("Space")
-    assert desk.highlighted() == rows_of(simple, X, 1)
+    desk.assert_highlighted(rows_of(simple, X, 1))
     press("ArrowDown")
-    assert desk.highlighted() == rows_of(simple, X, 2)
+    desk.assert_highlighted(rows_of(simple, X, 2))
     assert desk.page.evaluate("document.activeElement.id") == "choose-2"
     assert desk.page.is_checked("#chip-2")
     press("Enter")
-    assert desk.highlighted() == []
+    desk.assert_highlighted([])
     press("Enter")
-    assert desk.highlighted() == rows_of(simple, X, 2)
+    desk.assert_highlighted(rows_of(simple, X, 2))
     press("Escape")
-    assert desk.highlighted() == []
+    desk.assert_highlighted([])
     desk.page.focus("#chip-0")
     press("ArrowRight")
-    assert desk.highlighted() == rows_of(simple, X, 1)
+    desk.assert_highlighted(rows_of(simple, X, 1))
     assert desk.page.is_checked("#choose-1")
 
 
 def test_a_map_shows_the_rows_of_the_rule_too(desk, spam):
     _, simple, X = spam
     desk.page.click('.card[data-rule="1"] .body')
-    desk.page.wait_for_timeout(100)
-    dots = desk.page.evaluate(
-        """() => document.getElementById("plot-map-0").data
-          .filter((trace) => trace.meta.role === "chosen")
-          .flatMap((trace) => trace.customdata).flat()"""
-    )
-    assert sorted(dots) == rows_of(simple, X, 1)
+    dots = """() => document.getElementById("plot-map-0").data
+      .filter((trace) => trace.meta.role === "chosen")
+      .flatMap((trace) => trace.customdata).flat()"""
+    expected = rows_of(simple, X, 1)
+    assert_soon(desk.page, lambda: sorted(desk.page.evaluate(dots)), expected)
     desk.page.check("#scale-maps-value", force=True)
     desk.page.check("#scale-rows-value", force=True)
-    desk.page.wait_for_timeout(200)
-    assert desk.highlighted() == rows_of(simple, X, 1)
+    desk.assert_highlighted(expected)
     desk.keep("by-value")
     desk.page.check("#scale-rows-order", force=True)
     assert desk.said == []
@@ -223,8 +231,7 @@ def test_many_rows_are_bands_until_a_rule_is_chosen(desk, spam):
     assert len(bands) == 2
     assert sum(bands) == len(spam[2])
     desk.page.click('.card[data-rule="1"] .body')
-    desk.page.wait_for_timeout(100)
-    assert desk.page.evaluate(fills) == []
+    assert_soon(desk.page, lambda: desk.page.evaluate(fills), [])
 
 
 def test_a_picture_of_the_desk_is_kept(desk):
@@ -292,9 +299,9 @@ def test_dark_follows_the_reader(browser, spam):
         visit.stretch()
         visit.keep("dark")
         visit.page.emulate_media(color_scheme="light")
-        visit.page.wait_for_timeout(300)
         assert visit.page.evaluate(background) == "rgb(255, 255, 255)"
-        assert visit.page.evaluate(axis) == "rgb(27, 31, 36)"
+        # Pictures are drawn anew when the page has heard of it.
+        assert_soon(visit.page, lambda: visit.page.evaluate(axis), "rgb(27, 31, 36)")
 
 
 def test_it_prints_on_white_with_still_pictures(browser, spam, tmp_path):

@@ -3,7 +3,6 @@
 import csv
 import json
 import re
-import shutil
 
 import pytest
 
@@ -14,6 +13,7 @@ from defragtrees.reproduce.runner import ITEMS, Plan, cost, reproduce
 from defragtrees.reproduce.store import Store
 from defragtrees.reproduce.table2 import build as build_table2
 from defragtrees.reproduce.table3 import build as build_table3
+from tests.report.cases import CHROMIUM, PATIENCE, launch
 
 SMALL = {"quick": True, "datasets": ["energy"], "n_jobs": 1}
 WITHOUT_EM = ["table1", "figure_trade_off", "table4"]
@@ -182,14 +182,12 @@ def test_csv_has_all_columns_of_all_rows():
 
 def test_the_page_opens_in_a_browser_with_every_picture(finished):
     driver = pytest.importorskip("playwright.sync_api", reason="playwright is missing")
-    chromium = shutil.which("chromium")
-    if chromium is None:
+    if CHROMIUM is None:
         pytest.skip("no chromium is installed")
     with driver.sync_playwright() as playwright:
-        browser = playwright.chromium.launch(
-            executable_path=chromium, args=["--no-sandbox", "--disable-gpu"]
-        )
+        browser = launch(playwright)
         page = browser.new_page()
+        page.set_default_timeout(PATIENCE)
         said, asked = [], []
         page.on("console", lambda message: said.append(message.text))
         page.on("pageerror", lambda error: said.append(str(error)))

@@ -2,10 +2,12 @@
 
 import os
 
-from hypothesis import settings
+from hypothesis import HealthCheck, settings
 
+# How long an example takes is for the machine to say, and no fault of a test.
+UNHURRIED = {"deadline": None, "suppress_health_check": [HealthCheck.too_slow]}
 # The same examples in every run; search wider by hand with HYPOTHESIS_PROFILE=wide.
-settings.register_profile("fixed", derandomize=True, deadline=None)
-settings.register_profile("wide", max_examples=1000, deadline=None)
-settings.register_profile("many", max_examples=10_000, deadline=None)
+settings.register_profile("fixed", derandomize=True, **UNHURRIED)
+settings.register_profile("wide", max_examples=1000, **UNHURRIED)
+settings.register_profile("many", max_examples=10_000, **UNHURRIED)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "fixed"))

@@ -16,6 +16,7 @@ from defragtrees.cli.group import run
 MAKER = Path(__file__).with_name("make_files.py")
 LONG = 150_000  # rows of the long file
 ENVIRONMENT = os.environ | {"OMP_NUM_THREADS": "1"}
+PATIENCE = 600  # seconds, after which a process hangs; a busy machine is slow
 
 
 @pytest.fixture(autouse=True, scope="module")
@@ -89,7 +90,7 @@ def command():
     def command(*arguments, **options):
         options = {"capture_output": True, "text": True, "env": ENVIRONMENT, **options}
         line = [sys.executable, "-m", "defragtrees", *map(str, arguments)]
-        return subprocess.run(line, timeout=300, check=False, **options)
+        return subprocess.run(line, timeout=PATIENCE, check=False, **options)
 
     return command
 

@@ -12,7 +12,7 @@ import pytest
 
 import defragtrees
 from defragtrees.cli.group import COMMANDS, cli
-from tests.cli.conftest import ENVIRONMENT
+from tests.cli.conftest import ENVIRONMENT, PATIENCE
 
 ESCAPE = "\x1b["
 
@@ -127,7 +127,7 @@ def on_a_terminal(*arguments, **environment):
     )
     os.close(theirs)
     shown = read_all(ours)
-    assert process.wait(60) == 0
+    assert process.wait(PATIENCE) == 0
     return shown
 
 
@@ -165,7 +165,7 @@ def test_a_reader_that_goes_away_is_no_error(
     assert process.stdout.readline().startswith(first)
     process.stdout.close()
     assert process.stderr.read() == ""
-    assert process.wait(60) == 141
+    assert process.wait(PATIENCE) == 141
 
 
 def test_ctrl_c_in_the_middle(start, long_files, tmp_path):
@@ -183,11 +183,11 @@ def test_ctrl_c_in_the_middle(start, long_files, tmp_path):
     # The bar shows that the work has begun; it appears on a terminal only.
     shown = b""
     begin = time.monotonic()
-    while b"simplifying" not in shown and time.monotonic() - begin < 120:
+    while b"simplifying" not in shown and time.monotonic() - begin < PATIENCE:
         shown += os.read(ours, 4096)
     process.send_signal(signal.SIGINT)
     rest = read_all(ours)
-    assert process.wait(60) == 130
+    assert process.wait(PATIENCE) == 130
     assert process.stdout.read() == ""
     assert (shown.decode() + rest).splitlines()[-1] == "defragtrees: Interrupted."
     assert "Traceback" not in rest
@@ -227,7 +227,7 @@ def test_ctrl_c_while_libraries_are_imported(files, moment):
             pytest.fail(f"{moment} was not imported")
         shown = process.stderr.readlines()
         assert process.stdout.read() == ""
-        assert process.wait(60) == 130
+        assert process.wait(PATIENCE) == 130
     said = [text for text in shown if not text.startswith("import time:")]
     assert said == ["defragtrees: Interrupted.\n"]
 

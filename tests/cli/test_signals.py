@@ -10,6 +10,7 @@ import pytest
 
 from defragtrees import Condition, Rule, RuleSet
 from defragtrees.cli import _interrupts, main
+from tests.cli.conftest import PATIENCE
 
 ESCAPE = "\x1b]0;title\x07"
 HOSTILE = f"=cmd|' /C calc'!A0{ESCAPE}\u202e"
@@ -40,10 +41,10 @@ def test_sigterm_leaves_no_draft_behind(start, rules, tmp_path):
     folder.mkdir()
     process = start("predict", rules, data, "--out", folder / "a.csv", stderr=-1)
     begin = time.monotonic()
-    while not any(folder.iterdir()) and time.monotonic() - begin < 120:
+    while not any(folder.iterdir()) and time.monotonic() - begin < PATIENCE:
         time.sleep(0.01)
     process.send_signal(signal.SIGTERM)
-    assert process.wait(60) == 143
+    assert process.wait(PATIENCE) == 143
     said = process.stderr.read().decode()
     assert said == "defragtrees: Ended by a signal (SIGTERM).\n"
     assert list(folder.iterdir()) == []

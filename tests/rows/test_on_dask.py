@@ -264,8 +264,9 @@ def test_nothing_is_left_on_the_cluster(client, X, y):
     wait_until(lambda: not any(client.who_has().values()))
 
 
-def wait_until(holds, seconds=20.0):
-    end = time.monotonic() + seconds
+def wait_until(holds, patience=300.0):
+    """Wait until something holds; after so many seconds it hangs."""
+    end = time.monotonic() + patience
     while not holds():
         assert time.monotonic() < end
         time.sleep(0.05)

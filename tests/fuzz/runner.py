@@ -12,9 +12,10 @@ from pathlib import Path
 
 __all__ = ["Tally", "run_cases"]
 
-MOST_SECONDS, MOST_MEGABYTES = 5.0, 1024  # of the processor, so others may be busy
-PATIENCE = 60.0  # seconds on the clock, after which a child is ended
-ADDRESS_KILOBYTES = 6 * 2**20  # a child may map no more; libraries map a lot
+# Of the processor, so others may be busy; the slowest case takes 0.2 s of a common one.
+MOST_SECONDS, MOST_MEGABYTES = 5.0, 1024
+PATIENCE = 300.0  # seconds on the clock, after which a child is ended
+ADDRESS_KILOBYTES = 3 * 2**20  # a child may map no more for files
 ROOT = Path(__file__).parents[2]
 
 
@@ -98,7 +99,7 @@ class _Child:
             env=environment,
             cwd=ROOT,
         )
-        if self._read(120) is None:
+        if self._read(2 * PATIENCE) is None:
             raise RuntimeError("The process that judges files does not start.")
 
     def _read(self, seconds):

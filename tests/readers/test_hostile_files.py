@@ -20,7 +20,9 @@ from defragtrees.readers import read_forest
 from tests.fuzz.cases import R_TREE, SEEDS
 
 MOST_BYTES = 200 * 2**20
-MOST_SECONDS = 1.0  # of the processor
+# Of a slow processor too, with libraries that are imported first; who believes a claim
+# here takes minutes or gigabytes. What is told shows that it was not believed.
+MOST_SECONDS = 20.0
 TREE = ("learner", "gradient_booster", "model", "trees", 0)
 
 
@@ -175,7 +177,7 @@ def test_a_circle_is_seen_after_one_look_at_each_node():
     with pytest.raises(ValueError, match="must not form a circle"):
         Tree(here * 0, here * 0.0, left, right, here < 0, here * 0.0)
     # It took minutes when each level was looked at as often as there are nodes.
-    assert time.process_time() - start < 5
+    assert time.process_time() - start < MOST_SECONDS
 
 
 def test_the_depth_is_that_of_the_longest_way():

@@ -1,5 +1,6 @@
 """What is released: versions and bounds that agree, and a wheel that works alone."""
 
+import os
 import re
 import subprocess
 import sys
@@ -135,7 +136,9 @@ def test_the_wheel_alone_fits_reports_and_exports(wheel, tmp_path):
         capture_output=True,
         text=True,
         cwd=tmp_path,
-        env={"PYTHONPATH": str(place), "OMP_NUM_THREADS": "1"},
+        env=os.environ | {"PYTHONPATH": str(place), "OMP_NUM_THREADS": "1"},
     )
     assert (done.returncode, done.stdout) == (0, "3\n"), done.stderr
-    assert done.stderr == ""
+    # Where its folder is new, or not there, matplotlib says what it does about fonts.
+    told = [line for line in done.stderr.splitlines() if "atplotlib" not in line]
+    assert told == []

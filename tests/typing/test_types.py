@@ -1,6 +1,7 @@
 """What a type checker sees: real types on all that is public."""
 
 import inspect
+import os
 import re
 import shutil
 import subprocess
@@ -43,7 +44,7 @@ def test_a_user_sees_no_any(tmp_path):
         capture_output=True,
         text=True,
         cwd=tmp_path,
-        env={"MYPYPATH": str(Path(defragtrees.__file__).parents[1])},
+        env=os.environ | {"MYPYPATH": str(Path(defragtrees.__file__).parents[1])},
     )
     assert done.returncode == 0, done.stdout + done.stderr
     revealed = re.findall(r'Revealed type is "(.*)"', done.stdout)

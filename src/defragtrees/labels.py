@@ -25,10 +25,11 @@ __all__ = [
     "Vocabulary",
     "Worded",
     "checked_labels",
+    "checked_pos_label",
     "make_vocabulary",
 ]
 
-WORDS = ("feature_labels", "class_labels", "feature_kinds")  # fields of a RuleSet
+WORDS = ("feature_labels", "class_labels", "feature_kinds", "pos_label")  # of a RuleSet
 
 ORDERED = "ordered"  # of categories that have an order
 
@@ -149,14 +150,17 @@ class Worded:
         self,
         feature_labels: Mapping[str, str] | Sequence[str] | None = None,
         class_labels: Mapping[Any, str] | Sequence[str] | None = None,
+        pos_label: Any = None,
     ) -> Self:
-        """The same rules under other labels; what is not given stays as it is.
+        """The same rules in other words; what is not given stays as it is.
 
         Parameters
         ----------
         feature_labels : dict from name to str, or sequence of str, optional
             A label may end with a unit in brackets.
         class_labels : dict from class to str, or sequence of str, optional
+        pos_label : object, optional
+            Of two classes, the one whose rate is told.
 
         Examples
         --------
@@ -167,8 +171,12 @@ class Worded:
         1. if Duration <= 12 months then good
         2. otherwise bad
         """
-        given = {"feature_labels": feature_labels, "class_labels": class_labels}
-        given = {name: labels for name, labels in given.items() if labels is not None}
+        given = {
+            "feature_labels": feature_labels,
+            "class_labels": class_labels,
+            "pos_label": pos_label,
+        }
+        given = {name: words for name, words in given.items() if words is not None}
         return replace(self, **given)
 
     def checked_words(self) -> dict[str, Any]:
@@ -180,12 +188,14 @@ class Worded:
             ),
             "class_labels": checked_labels(self.class_labels, classes, "class_labels"),
             "feature_kinds": checked_kinds(self.feature_kinds, names),
+            "pos_label": checked_pos_label(self.pos_label, classes),
         }
 
     def words_dict(self) -> dict[str, Any]:
-        """The fields of `WORDS` as plain lists."""
-        fields = {name: getattr(self, name) for name in WORDS}
-        return {name: words and list(words) for name, words in fields.items()}
+        """The fields of `WORDS` as plain lists; `pos_label` if there is one."""
+        fields = {name: getattr(self, name) for name in WORDS if name != "pos_label"}
+        told = {} if self.pos_label is None else {"pos_label": self.pos_label}
+        return {name: words and list(words) for name, words in fields.items()} | told
 
 
 def checked_kinds(kinds, names):
@@ -250,6 +260,30 @@ def checked_labels(labels, keys, what):
             f"{repeated[0]!r} twice. Choose another one."
         )
     return tuple(entries)
+
+
+def checked_pos_label(label, classes):
+    """Of two classes the one that is told, or None; what is neither is refused.
+
+    Examples
+    --------
+    >>> checked_pos_label("bad", ("bad", "good"))
+    'bad'
+    """
+    if label is None:
+        return None
+    if len(classes) != 2:
+        came = f"there are {len(classes)}" if classes else "these rules answer numbers"
+        raise ValueError(
+            f"pos_label needs two classes; {came}. Leave it out: of more classes each "
+            "rule tells the rate of the one that it answers."
+        )
+    if label not in classes:
+        raise ValueError(
+            f"pos_label must be one of the classes {_cut(list(classes))}; got "
+            f"{in_message(label)}. Give it as it is in y."
+        )
+    return classes[list(classes).index(label)]
 
 
 def _cut(keys):

@@ -84,6 +84,9 @@ class RuleSet(Answering, Editing, Upstairs, Intervals, Worded, ByValue):
     feature_labels, class_labels : tuple of (str or None), optional
         What features and classes are called where people read; a label of a feature
         may end with a unit, as in "Duration [months]". `relabel` takes dicts too.
+    pos_label : object, optional
+        Of two classes, the one whose rate rules tell and whose precision and recall
+        are measured; by default the second.
     feature_kinds : tuple of (str or None), optional
         Of features with numbers of days: "date", "datetime", "time" or "duration"; of
         features whose categories have an order, "ordered".
@@ -143,6 +146,7 @@ class RuleSet(Answering, Editing, Upstairs, Intervals, Worded, ByValue):
     feature_labels: tuple[str | None, ...] | None = None
     class_labels: tuple[str | None, ...] | None = None
     feature_kinds: tuple[str | None, ...] | None = None
+    pos_label: Any = None
     unit: float = 1.0
     origin: float = 0.0
     edits: tuple[Edit, ...] = ()
@@ -190,7 +194,8 @@ class RuleSet(Answering, Editing, Upstairs, Intervals, Worded, ByValue):
     @property
     def outcome(self) -> Classes | Numbers:
         """What is predicted: its measures, texts and checks."""
-        return make_outcome(self.task, self.classes, self.class_labels)
+        words = self.class_labels, self.pos_label
+        return make_outcome(self.task, self.classes, *words)
 
     @property
     def n_rules(self) -> int:

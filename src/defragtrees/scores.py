@@ -72,7 +72,7 @@ def _class_notes(rules, scores):
         return []
     text = f"{', '.join(names[:-1])} and {names[-1]} are ".capitalize()
     if len(rules.classes) == 2:
-        return [f"{text}those of {_class_name(rules, rules.classes[1])}."]
+        return [f"{text}those of {_class_name(rules, rules.outcome.told_class)}."]
     return [f"{text}means over the classes, as is AUC."]
 
 
@@ -117,7 +117,7 @@ def calibration_text(rules, rows, where):
     header += ["95 % interval", "rows"]
     title = f"Told and observed on {where}"
     if outcome.n_classes == 2:
-        title += f", for {_class_name(rules, rules.classes[1])}"
+        title += f", for {_class_name(rules, outcome.told_class)}"
     return f"{title}:\n{render.text_table(header, lines)}\n{_mean_gap(rules, rows)}"
 
 

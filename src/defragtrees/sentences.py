@@ -132,13 +132,15 @@ def decision_text(rules):
     --------
     >>> from defragtrees import Rule, RuleSet
     >>> rule = Rule((), "bad", (0.8, 0.2))
-    >>> print(decision_text(RuleSet((), rule, ("a",), "classification",
-    ...                             ("good", "bad"), threshold=0.15)))
+    >>> rules = RuleSet((), rule, ("a",), "classification", ("good", "bad"),
+    ...                 threshold=0.15)
+    >>> print(decision_text(rules))
     bad is answered from a probability of 0.15 on.
     """
     if rules.threshold is not None:
-        label = rules.outcome.answer_text(rules.classes[1])
-        least = render.number(rules.threshold)
+        outcome = rules.outcome
+        label = outcome.answer_text(outcome.told_class)
+        least = render.number(outcome.told_threshold(rules.threshold))
         return render.plain(f"{label} is answered from a probability of {least} on.")
     if rules.costs is None:
         return ""

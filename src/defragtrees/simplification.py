@@ -106,6 +106,7 @@ def simplify(
     shorten_thresholds: bool = True,
     feature_labels: Mapping[str, str] | Sequence[str] | None = None,
     class_labels: Mapping[Any, str] | Sequence[str] | None = None,
+    pos_label: Any = None,
     engine: str = "auto",
     random_state: Any = None,
     n_jobs: int | None = None,
@@ -162,7 +163,8 @@ def simplify(
     costs : dict from (true class, answered class) to float, or array, optional
         What each mistake costs.
     threshold : float, optional
-        Of two classes, the second is answered from this probability on.
+        Of two classes, the second, or `pos_label`, is answered from this probability
+        on.
     brevity : float, default=0.01
         What a condition must explain, in nats a row.
     augment : "auto" or int, default="auto"
@@ -178,6 +180,9 @@ def simplify(
         Round thresholds where no training row changes its side.
     feature_labels, class_labels : dict or sequence of str, optional
         What features and classes are called where people read.
+    pos_label : object, optional
+        Of two classes, the one whose rate rules tell, such as "bad"; by default the
+        second.
     engine : {"auto", "numpy", "numba", "cuda"}, default="auto"
         What computes on rows.
     random_state : int, RandomState, Generator or None, default=None

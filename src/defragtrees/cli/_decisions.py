@@ -7,7 +7,7 @@ import click
 from defragtrees.cli._labels import find_positions
 from defragtrees.tables import nearest
 
-__all__ = ["CLASS_WEIGHT", "COST", "named_costs", "named_weights"]
+__all__ = ["CLASS_WEIGHT", "COST", "named_class", "named_costs", "named_weights"]
 
 BALANCED = "balanced"
 
@@ -69,7 +69,9 @@ def named_weights(weights, classes):
     """
     if weights == BALANCED:
         return weights
-    return {_label(text, classes, "--class-weight"): value for text, value in weights}
+    return {
+        named_class(text, classes, "--class-weight"): value for text, value in weights
+    }
 
 
 def named_costs(costs, classes):
@@ -88,11 +90,18 @@ def _labels(text, classes):
     splits = [(":".join(parts[:k]), ":".join(parts[k:])) for k in range(1, len(parts))]
     for split in splits:
         if None not in find_positions(split, classes):
-            return tuple(_label(part, classes, "--cost") for part in split)
-    return tuple(_label(part, classes, "--cost") for part in splits[0])
+            return tuple(named_class(part, classes, "--cost") for part in split)
+    return tuple(named_class(part, classes, "--cost") for part in splits[0])
 
 
-def _label(text, classes, option):
+def named_class(text, classes, option):
+    """The class that a text of an option stands for.
+
+    Examples
+    --------
+    >>> named_class("1", (0, 1), "--pos-label")
+    1
+    """
     place = find_positions([text.strip()], classes)[0]
     if place is None:
         raise click.UsageError(

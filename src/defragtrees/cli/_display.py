@@ -6,6 +6,7 @@ from pathlib import Path
 import click
 
 from defragtrees.cli._command import NAMES, gather
+from defragtrees.cli._decisions import named_class
 from defragtrees.tables import nearest
 
 __all__ = ["LABELS", "label_options", "merged_labels", "relabelled"]
@@ -74,7 +75,15 @@ def relabelled(rules, labels):
             "--class-names is for rules that answer with a class; these answer with a "
             "number. Leave it out."
         )
-    return rules.relabel(features, list(classes) if classes else None)
+    told = labels["pos_label"]
+    if told is not None:
+        if not rules.classes:
+            raise click.UsageError(
+                "--pos-label is for rules that answer with a class; these answer with "
+                "a number. Leave it out."
+            )
+        told = named_class(told, rules.classes, "--pos-label")
+    return rules.relabel(features, list(classes) if classes else None, told)
 
 
 label_options = gather(
@@ -95,6 +104,11 @@ label_options = gather(
             type=NAMES,
             metavar="A,B,...",
             help="What the classes are called, in their order. [default: as saved]",
+        ),
+        "pos_label": click.option(
+            "--pos-label",
+            metavar="CLASS",
+            help="Of two classes, the one whose rate is told. [default: as saved]",
         ),
     },
 )

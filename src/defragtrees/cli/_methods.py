@@ -3,7 +3,13 @@
 import click
 
 from defragtrees.cli._command import NAMES, gather
-from defragtrees.cli._decisions import CLASS_WEIGHT, COST, named_costs, named_weights
+from defragtrees.cli._decisions import (
+    CLASS_WEIGHT,
+    COST,
+    named_class,
+    named_costs,
+    named_weights,
+)
 from defragtrees.cli._display import LABELS, merged_labels
 from defragtrees.cli._limits import LIMIT_OPTIONS, check_features
 from defragtrees.cli._progress import ticking
@@ -120,7 +126,8 @@ OPTIONS = {
         "--threshold",
         type=click.FloatRange(0, 1, min_open=True, max_open=True),
         metavar="P",
-        help="Of two classes, the second is answered from this probability on.",
+        help="Of two classes, the second, or --pos-label, is answered from this "
+        "probability on.",
     ),
     "brevity": click.option(
         "--brevity",
@@ -159,6 +166,12 @@ OPTIONS = {
         metavar="A,B,...",
         help="What the model's classes are called where people read, in its order, "
         "such as good,bad for 0 and 1.",
+    ),
+    "pos_label": click.option(
+        "--pos-label",
+        metavar="CLASS",
+        help="Of two classes, the one whose rate rules tell, and of which --threshold "
+        "speaks. [default: the second]",
     ),
     "random_state": click.option(
         "--seed",
@@ -223,7 +236,7 @@ def method_settings(settings, kind, method, forest):
     known = kind().get_params(deep=False)
     for name in settings:
         spelled = SPELLED.get(name, f"--{name.replace('_', '-')}")
-        if name in (*FOR_CLASSES, "class_labels") and not forest.classes:
+        if name in (*FOR_CLASSES, "class_labels", "pos_label") and not forest.classes:
             raise click.UsageError(
                 f"{spelled} is for models that answer with a class; this one answers "
                 "with a number. Leave it out."
@@ -242,6 +255,9 @@ def method_settings(settings, kind, method, forest):
         settings["feature_labels"] = merged_labels(pairs, names)
     if "class_labels" in settings:
         settings["class_labels"] = list(settings["class_labels"])
+    if "pos_label" in settings:
+        label = named_class(settings["pos_label"], forest.classes, "--pos-label")
+        settings["pos_label"] = label
     return settings
 
 

@@ -37,6 +37,7 @@ defragtrees compare model.json data.csv --target y --methods defrag,distilled
     "stability",
     "feature_labels",
     "class_labels",
+    "pos_label",
 )
 @click.option(
     "--methods",

@@ -62,6 +62,7 @@ class Simplifier(Measuring, BaseEstimator, ABC):
     shorten_thresholds: bool = setting(True, *FLAG)
     feature_labels: Any = setting(None, None, Several())
     class_labels: Any = setting(None, None, Several())
+    pos_label: Any = None
     random_state: Any = None
     n_jobs: int | None = setting(None, None, Jobs())
     max_calls: int | None = setting(None, None, Integer(1))

@@ -351,6 +351,9 @@ class DefragClassifier(RuleClassifier, _Defrag):
         threshold = self.threshold
         if threshold is None and self.class_weight is None and self.costs is None:
             threshold = self.forest_.threshold
+        elif threshold is not None and self.pos_label == labels[0]:
+            # Of the second, which is answered where the first is too unlikely.
+            threshold = float(np.nextafter(1.0 - threshold, 1.0))
         return make_decision(
             labels,
             rates,

@@ -143,9 +143,9 @@ FOR_CLASSES = """\
         What each mistake costs, 1 if a dict does not name it; an array has a row for
         each true class. The answer is the class that is expected to cost least.
     threshold : float, optional
-        Of two classes, the second is answered from this probability on; without
-        `class_weight` and `costs`. By default that of the ensemble, if it is one with
-        a threshold, else the likeliest class is answered.
+        Of two classes, the second, or `pos_label`, is answered from this probability
+        on; without `class_weight` and `costs`. By default that of the ensemble, if it
+        is one with a threshold, else the likeliest class is answered.
     points_to_double : float, optional
         Of two classes and whole points, how many points double the odds of the second;
         20 is usual for credit. By default as few points as say it well.

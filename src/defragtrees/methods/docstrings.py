@@ -18,6 +18,9 @@ shorten_thresholds : bool, default=True
         in "Duration [months]", and "[date]" prints days since 1970-01-01 as dates.
     class_labels : dict from class to str, or sequence of str, optional
         What classes are called where people read.
+    pos_label : object, optional
+        Of two classes, the one whose rate rules tell, whose precision and recall are
+        measured and of which a threshold speaks; by default the second.
     max_calls : int or None, default=None
         Most rows to ask a model about that cannot be read; with fewer than X has, rules
         are made from a sample of its rows.""",

@@ -219,7 +219,7 @@ class Limiting(Simplifier):
         groups = _read_groups(self.groups, names)
         allowed = _allowed(self.features, self.exclude, names, groups)
         must_use = _read_must_use(self.must_use, names, groups, allowed)
-        monotone = _read_monotone(self.monotone, forest, allowed)
+        monotone = _read_monotone(self.monotone, forest, allowed, self.pos_label)
         self._check_counts(must_use)
         _check_splits(must_use, forest)
         given = self.min_coverage
@@ -355,8 +355,8 @@ def _check_splits(must_use, forest):
             )
 
 
-def _read_monotone(monotone, forest, allowed):
-    """Signs by number of the feature."""
+def _read_monotone(monotone, forest, allowed, pos_label):
+    """Signs by number of the feature, for the second class or the number."""
     if monotone is None:
         return {}
     names = forest.feature_names
@@ -370,7 +370,7 @@ def _read_monotone(monotone, forest, allowed):
             "monotone needs numbers or two classes, whose answers have an order; there "
             f"are {forest.outcome.n_classes} classes. Leave it out."
         )
-    signs = {}
+    signs, turn = {}, -1 if (forest.classes or ())[:1] == (pos_label,) else 1
     for name, sign in monotone.items():
         [j] = feature_numbers([name], names, "monotone")
         if sign not in (-1, 1) or isinstance(sign, bool):
@@ -387,7 +387,7 @@ def _read_monotone(monotone, forest, allowed):
             raise ValueError(
                 f"monotone names {names[j]!r}, which rules may not use; leave it out."
             )
-        signs[j] = int(sign)
+        signs[j] = turn * int(sign)
     return signs
 
 

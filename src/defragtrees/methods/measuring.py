@@ -39,9 +39,9 @@ class Measuring:
         for classes, `auc`, `average_precision`, `log_loss`, `brier`, `precision`,
         `recall` and `expected_cost`, for numbers `rmse`, `mae` and `r2`; and the same
         of the ensemble, with `ensemble_` before the name. `average_precision`,
-        `precision` and `recall` are those of the second of two classes, and with `auc`
-        means over more. Rows of a class that the ensemble does not know count for
-        `error` only. NaN is what has no meaning on these rows.
+        `precision` and `recall` are those of `pos_label`, or the second of two
+        classes, and with `auc` means over more. Rows of a class that the ensemble
+        does not know count for `error` only. NaN is what has no meaning on these rows.
 
         Parameters
         ----------

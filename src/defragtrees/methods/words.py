@@ -5,7 +5,12 @@ import dataclasses
 import numpy as np
 
 from defragtrees.dates import column_kinds
-from defragtrees.labels import ORDERED, checked_labels, make_vocabulary
+from defragtrees.labels import (
+    ORDERED,
+    checked_labels,
+    checked_pos_label,
+    make_vocabulary,
+)
 from defragtrees.readers.pipelines import with_categories
 from defragtrees.tables import ordered_categories
 
@@ -58,6 +63,7 @@ def words_of(estimator, forest):
         ),
         "class_labels": checked_labels(estimator.class_labels, classes, "class_labels"),
         "feature_kinds": forest.feature_kinds,
+        "pos_label": checked_pos_label(estimator.pos_label, classes),
     }
 
 

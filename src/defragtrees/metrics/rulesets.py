@@ -121,7 +121,7 @@ def calibration(
     Returns
     -------
     list of dict
-        One for each rule: `rule`, its number from 1; `class`, the second of two
+        One for each rule: `rule`, its number from 1; `class`, the told one of two
         classes, or the answer of the rule if there are more; `told`, its probability;
         `observed`, its share in y; `low` and `high`, the 95 % interval of that by
         Wilson; and `n_rows`, or their weight. For numbers they are means, and the

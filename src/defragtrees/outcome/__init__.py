@@ -19,6 +19,7 @@ def make_outcome(
     task: str,
     classes: Sequence[Any] | None = None,
     class_labels: Sequence[str | None] | None = None,
+    pos_label: Any = None,
 ) -> Classes | Numbers:
     """The outcome of a task.
 
@@ -30,6 +31,8 @@ def make_outcome(
         The labels, where there are any.
     class_labels : sequence of (str or None), optional
         What these are called where people read.
+    pos_label : object, optional
+        Of two classes the one that is told; the second if it is None.
 
     Examples
     --------
@@ -40,4 +43,4 @@ def make_outcome(
     """
     if task not in OUTCOMES:
         raise ValueError(f"Unknown task {task!r}.")
-    return OUTCOMES[task].of(classes, class_labels)
+    return OUTCOMES[task].of(classes, class_labels, pos_label)

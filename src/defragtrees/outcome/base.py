@@ -77,7 +77,7 @@ class Outcome(Wording):
     labels: Any
 
     @classmethod
-    def of(cls, classes=None, shown=None):
+    def of(cls, classes=None, shown=None, pos_label=None):
         """The outcome with these labels, if it has any, called so where people read."""
         return cls()
 

@@ -72,7 +72,7 @@ class CalibrationSums:
         place = 0
         row = {"rule": k + 1}
         if labels:
-            place = 1 if len(labels) == 2 else labels.index(rule.prediction)
+            place = rules.outcome.told_place(rule)
             row["class"] = labels[place]
         nothing = dict.fromkeys(("told", "observed", "low", "high"), math.nan)
         if not weight:

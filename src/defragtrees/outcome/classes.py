@@ -24,10 +24,13 @@ class Classes(ClassPoints, ClassWording):
         The classes, in the order of class numbers. Checks of y and losses do without.
     shown : tuple of (str or None), optional
         What they are called where people read.
+    pos_label : object, optional
+        Of two classes the one that is told; the second if it is None.
     """
 
     labels: tuple[Any, ...] = ()
     shown: tuple[str | None, ...] | None = field(default=None, repr=False)
+    pos_label: Any = field(default=None, repr=False)
 
     task: ClassVar[str] = "classification"
     error_name: ClassVar[str] = "error"
@@ -41,9 +44,26 @@ class Classes(ClassPoints, ClassWording):
     error_digits: ClassVar[int] = 12  # of an error that is added up from parts
 
     @classmethod
-    def of(cls, classes=None, shown=None):
+    def of(cls, classes=None, shown=None, pos_label=None):
         """The outcome with these labels."""
-        return cls(tuple(classes or ()), shown)
+        return cls(tuple(classes or ()), shown, pos_label)
+
+    @property
+    def told_number(self):
+        """Of two classes, the number of the one that is told."""
+        return 1 if self.pos_label is None else self.labels.index(self.pos_label)
+
+    @property
+    def told_class(self):
+        """Of two classes, the one that is told."""
+        return self.labels[self.told_number]
+
+    def told_threshold(self, threshold):
+        """From which probability on the told class is answered.
+
+        A threshold is stored as that of the second class.
+        """
+        return threshold if self.told_number == 1 else round(1.0 - threshold, 12)
 
     def check(self, y):
         """The labels; refused where some are missing or look like measurements."""

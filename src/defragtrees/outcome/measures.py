@@ -36,7 +36,7 @@ class Measure:
         From ClassScores or NumberScores to a float; NaN where it has no meaning.
     needs_probabilities : bool
     is_of_class : bool
-        Whether it is of the second of two classes, and a mean over more.
+        Whether it is of the told one of two classes, and a mean over more.
     head : str
         Above a column of a table that compares many; without it there is none.
     """
@@ -60,11 +60,11 @@ class Measure:
         return max(values) if self.is_larger_better else min(values)
 
 
-def _of_class(values):
-    """That of the second of two classes, or the mean of those that there are."""
-    values = np.asarray(values, dtype=np.float64)
+def _of_class(scores, name):
+    """That of the told one of two classes, or the mean of those that there are."""
+    values = np.asarray(getattr(scores, name)(), dtype=np.float64)
     if len(values) == 2:
-        return values[1]
+        return values[scores.told_number]
     there = values[~np.isnan(values)]
     return there.mean() if len(there) else np.nan
 
@@ -130,7 +130,7 @@ MEASURES = {
             "share of the answers for the class that are right",
             CLASSES,
             True,
-            lambda scores: _of_class(scores.precisions()),
+            lambda scores: _of_class(scores, "precisions"),
             is_of_class=True,
         ),
         Measure(
@@ -139,7 +139,7 @@ MEASURES = {
             "share of the rows of the class that are answered so",
             CLASSES,
             True,
-            lambda scores: _of_class(scores.recalls()),
+            lambda scores: _of_class(scores, "recalls"),
             is_of_class=True,
         ),
         Measure(

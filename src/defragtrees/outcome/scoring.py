@@ -79,7 +79,9 @@ class ClassScores:
     log_loss, brier : float, optional
         Sums over the rows; None without probabilities.
     rankings : tuple of RankedWeights, optional
-        One for each class; for two classes that of the second.
+        One for each class; for two classes that of the one that is told.
+    told_number : int
+        Which of two classes that is.
     """
 
     confusion: np.ndarray
@@ -87,6 +89,7 @@ class ClassScores:
     log_loss: float | None = None
     brier: float | None = None
     rankings: tuple[RankedWeights, ...] = ()
+    told_number: int = 1
 
     @classmethod
     def of(cls, outcome, expected, weight, answers, probabilities=None, costs=None):
@@ -101,7 +104,7 @@ class ClassScores:
         probabilities : array of shape (n_samples, n_classes), optional
         costs : array of shape (n_classes, n_classes), optional
         """
-        n_classes = outcome.n_classes
+        n_classes, told_number = outcome.n_classes, outcome.told_number
         costs = 1.0 - np.eye(n_classes) if costs is None else costs
         kept = (np.asarray(expected) >= 0) & (np.asarray(answers) >= 0)
         expected, weight = expected[kept].astype(np.intp), weight[kept]
@@ -109,20 +112,25 @@ class ClassScores:
         confusion = np.bincount(cells, weight, n_classes**2)
         confusion = confusion.reshape(n_classes, n_classes)
         if probabilities is None:
-            return cls(confusion, costs)
+            return cls(confusion, costs, told_number=told_number)
         # Of float32 the rest to one has more digits than what is near one.
         is_short = n_classes == 2 and probabilities.dtype == np.float32
         told = np.asarray(probabilities, dtype=np.float64)[kept]
         if is_short:
             told[:, 1] = np.where(told[:, 1] < 0.5, told[:, 1], 1.0 - told[:, 0])
         log_loss, brier = _probability_sums(told, expected, weight)
-        ranked = [1] if n_classes == 2 else range(n_classes)
+        ranked = [told_number] if n_classes == 2 else range(n_classes)
         rankings = [RankedWeights.of(told[:, c], expected == c, weight) for c in ranked]
-        return cls(confusion, costs, log_loss, brier, tuple(rankings))
+        sums = log_loss, brier, tuple(rankings)
+        return cls(confusion, costs, *sums, told_number)
 
     def __add__(self, other):
         if self.log_loss is None or other.log_loss is None:
-            return ClassScores(self.confusion + other.confusion, self.costs)
+            return ClassScores(
+                self.confusion + other.confusion,
+                self.costs,
+                told_number=self.told_number,
+            )
         pairs = zip(self.rankings, other.rankings, strict=True)
         return ClassScores(
             self.confusion + other.confusion,
@@ -130,6 +138,7 @@ class ClassScores:
             self.log_loss + other.log_loss,
             self.brier + other.brier,
             tuple(one + two for one, two in pairs),
+            self.told_number,
         )
 
     @property

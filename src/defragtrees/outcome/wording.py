@@ -17,8 +17,9 @@ class ClassWording(Outcome):
     """The texts of classes.
 
     A rate is the share of a class in y among the rows that a rule answers; a
-    probability is what `predict_proba` tells of it. Of two classes the rate of the
-    second is told, whatever the answer; of more that of the answer.
+    probability is what `predict_proba` tells of it. Of two classes the rate of
+    `pos_label`, or else of the second, is told, whatever the answer; of more that of
+    the answer.
     """
 
     closeness_name: ClassVar[str] = "as the ensemble"
@@ -94,8 +95,10 @@ class ClassWording(Outcome):
         )
 
     def told_place(self, rule):
-        """The class whose rate is told: of two the second, else the answered one."""
-        return 1 if self.n_classes == 2 else self.labels.index(rule.prediction)
+        """The class whose rate is told: of two always one, else the answered one."""
+        if self.n_classes == 2:
+            return self.told_number
+        return self.labels.index(rule.prediction)
 
     def told(self, rule):
         """The rate of a class and its interval, and the probability of it."""
@@ -164,7 +167,7 @@ class ClassWording(Outcome):
         has_rates = any(bounds)
         title = "rate" if has_rates else "probability"
         if self.n_classes == 2:
-            title = f"{title} of {self.label_text(self.labels[1])}"
+            title = f"{title} of {self.label_text(self.told_class)}"
         return {title: texts, self.interval_name: bounds}
 
     def basis_text(self, rule, probabilities):

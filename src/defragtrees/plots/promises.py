@@ -29,8 +29,8 @@ def calibration(
     """What each rule tells against what is observed, with 95 % intervals.
 
     Rules whose interval reaches the dashed line keep their word. For two classes it is
-    the probability of the second, for more that of the class that the rule answers; for
-    numbers it is the mean.
+    the probability of `pos_label` or the second, for more that of the class that the
+    rule answers; for numbers it is the mean.
 
     Parameters
     ----------
@@ -95,7 +95,7 @@ def _titles(outcome):
         return "told mean", "observed mean"
     whose = ""
     if outcome.n_classes == 2:
-        whose = f" of {outcome.answer_text(outcome.labels[1])}"
+        whose = f" of {outcome.answer_text(outcome.told_class)}"
     return f"told probability{whose}", f"observed rate{whose}"
 
 

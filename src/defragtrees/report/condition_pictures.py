@@ -73,7 +73,7 @@ def condition_picture(summary, k, condition):
 
 def picture_words(summary):
     """How to read the pictures, in a sentence or two of plain text."""
-    outcome, rules = summary.outcome, summary.rules
+    outcome = summary.outcome
     whose = "y" if summary.rows.y is not None else "ensemble"
     by = summary.target if whose == "y" else "what the ensemble says"
     ending = "What the condition asks for is shaded, its cut is the line."
@@ -84,7 +84,7 @@ def picture_words(summary):
         )
     above = "the answer of the rule is the class"
     if outcome.n_classes == 2:
-        above = f"{by} is {outcome.answer_text(rules.classes[1])}"
+        above = f"{by} is {outcome.answer_text(outcome.told_class)}"
     return (
         f"The small picture at a condition has the rows here by that feature: above "
         f"the line those of which {above}, below it the others, each side by its own "

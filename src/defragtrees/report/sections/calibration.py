@@ -46,11 +46,11 @@ def write(page):
 
 
 def _words(summary):
-    rules, n_classes = summary.rules, summary.outcome.n_classes
-    if not n_classes:
+    outcome = summary.outcome
+    if not outcome.n_classes:
         return "A rule tells the mean of its rows."
-    if n_classes == 2:
-        label = summary.outcome.answer_text(rules.classes[1])
+    if outcome.n_classes == 2:
+        label = outcome.answer_text(outcome.told_class)
         return f"A rule tells how likely {name(label)} is."
     return "A rule tells how likely the class is that it answers."
 

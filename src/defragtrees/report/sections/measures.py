@@ -60,17 +60,17 @@ def _words(summary):
         )
     words = "AUC, average precision, precision and recall are better if they are larger"
     whose = "They are means over the classes."
-    last = outcome.answer_text(rules.classes[-1])
     if outcome.n_classes == 2:
-        label = name(outcome.answer_text(rules.classes[1]))
+        label = name(outcome.answer_text(outcome.told_class))
         whose = f"Average precision, precision and recall are those of {label}."
-    decided = {
-        "threshold": f" {name(last)} is answered from a probability of "
-        f"{amount(rules.threshold, 3)} on.",
-        "costs": " The answer is the class that is expected to cost least.",
-    }
-    how = [words for kind, words in decided.items() if getattr(rules, kind) is not None]
-    return f"<p>{words}, the others if they are smaller. {whose}{''.join(how)}</p>"
+    how = ""
+    if rules.threshold is not None:
+        least = amount(outcome.told_threshold(rules.threshold), 3)
+        label = name(outcome.answer_text(outcome.told_class))
+        how = f" {label} is answered from a probability of {least} on."
+    elif rules.costs is not None:
+        how = " The answer is the class that is expected to cost least."
+    return f"<p>{words}, the others if they are smaller. {whose}{how}</p>"
 
 
 def _lines(summary):

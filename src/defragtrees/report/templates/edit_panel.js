@@ -32,8 +32,8 @@ function headlines(found) {
   if (edit.has_y) lines.push(["agreement with the ensemble", "fidelity", fidelityText]);
   if (found.cost !== undefined) lines.push(["mean cost", "cost", amount]);
   if (found.precision !== undefined && edit.has_y)
-    lines.push([`precision for ${edit.classes[1]}`, "precision", threeDigits],
-      [`recall for ${edit.classes[1]}`, "recall", threeDigits]);
+    lines.push([`precision for ${edit.classes[edit.told]}`, "precision", threeDigits],
+      [`recall for ${edit.classes[edit.told]}`, "recall", threeDigits]);
   if (current.decision !== "partition") lines.push(["coverage before the last rule", "coverage", rateText]);
   lines.push(["rules", "nRules", count], ["conditions", "nConditions", count]);
   return lines;

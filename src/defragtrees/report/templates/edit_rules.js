@@ -225,7 +225,7 @@ function measureRule(set, rule, members, predicted) {
     found.distance = mean((i) => Math.abs(predicted[i] - edit.answers[i]), members);
     return found;
   }
-  found.told = edit.classes.length === 2 ? 1 : classPlace(rule.prediction);
+  found.told = edit.classes.length === 2 ? edit.told : classPlace(rule.prediction);
   found.rate = mean((i) => edit.expected[i] === found.told, members);
   found.interval = wilson(found.rate, weight);
   found.right = mean((i) => predicted[i] === edit.expected[i], members);
@@ -251,9 +251,9 @@ function measure(set) {
   found.fidelity = 1 - mean((i) => predicted[i] !== edit.answers[i]);
   if (set.costs) found.cost = mean((i) => set.costs[edit.expected[i]][predicted[i]]);
   if (edit.classes.length === 2) {
-    const isOne = (values) => values.map((v) => v === 1);
-    found.precision = mean((i) => edit.expected[i] === 1, isOne(predicted));
-    found.recall = mean((i) => predicted[i] === 1, isOne(edit.expected));
+    const isTold = (values) => values.map((v) => v === edit.told);
+    found.precision = mean((i) => edit.expected[i] === edit.told, isTold(predicted));
+    found.recall = mean((i) => predicted[i] === edit.told, isTold(edit.expected));
     /* No answer at all finds nothing. */
     if (found.precision === null && found.recall !== null) found.precision = 0;
   }

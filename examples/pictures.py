@@ -133,6 +133,7 @@ def draw():
     X_test, y_test, _ = draw_loans(4000, seed=1)
     forest = RandomForestClassifier(min_samples_leaf=20, random_state=0).fit(X, y)
     simple = simplify(forest, X, y, max_rules=4, random_state=0)
+    yield "risks", plots.risks(simple.rules_)
     yield "calibration", plots.calibration(simple.rules_, X_test, y_test)
     whole = {"form": "points", "points": "integer", "max_rules": 6}
     card = simplify(forest, X, y, random_state=0, **whole)

@@ -208,8 +208,17 @@ def text_table(header, rows):
     return "\n".join(texts)
 
 
-def html_table(header, rows, caption=""):
+def html_table(header, rows, caption="", wide=None):
     """A small HTML table in which every cell is escaped.
+
+    Parameters
+    ----------
+    header : sequence of str
+    rows : sequence of sequence of str
+    caption : str
+    wide : int, optional
+        The column with sentences. It is set from the left, and others are not broken
+        into lines; a notebook would do otherwise.
 
     Examples
     --------
@@ -217,8 +226,17 @@ def html_table(header, rows, caption=""):
     '<table><thead><tr><th>a</th></tr></thead><tbody><tr><td>&lt;b&gt;</td></tr></tbody></table>'
     """
     head = "".join(f"<th>{escape(str(cell))}</th>" for cell in header)
+    looks = [""] * len(header)
+    if wide is not None:
+        looks = [' style="white-space:nowrap"'] * len(header)
+        looks[wide] = ' style="text-align:left"'
     body = "".join(
-        "<tr>" + "".join(f"<td>{escape(str(cell))}</td>" for cell in row) + "</tr>"
+        "<tr>"
+        + "".join(
+            f"<td{look}>{escape(str(cell))}</td>"
+            for look, cell in zip(looks, row, strict=True)
+        )
+        + "</tr>"
         for row in rows
     )
     title = f"<caption>{escape(caption)}</caption>" if caption else ""

@@ -272,7 +272,7 @@ class RuleSet(Answering, Editing, Upstairs, Intervals, Worded, ByValue):
     def _repr_html_(self):
         edits = "; ".join(edit_lines(self.edits)).replace(":; -", ":")
         notes = filter(None, [combination_text(self), decision_text(self), edits])
-        return render.html_table(*rule_table(self), " ".join(notes))
+        return render.html_table(*rule_table(self), " ".join(notes), wide=1)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything in plain numbers, texts and lists; `from_dict` reads it back."""

@@ -16,6 +16,7 @@ from defragtrees.path import PathPoint, RulePath
 from .conftest import make_classes, make_numbers, make_rows
 
 PICTURES = {
+    "risks": lambda rules, X, y, ax: plots.risks(rules, ax=ax),
     "rule_table": lambda rules, X, y, ax: plots.rule_table(rules, ax=ax),
     "regions": lambda rules, X, y, ax: plots.regions(rules, X, y, ax=ax),
     "coverage": lambda rules, X, y, ax: plots.coverage(rules, X, y, ax=ax),
@@ -147,6 +148,7 @@ def test_names_are_the_promised_ones_and_documented():
         "overlap",
         "parallel_coordinates",
         "regions",
+        "risks",
         "rule_panels",
         "rule_table",
         "score_risk",

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from defragtrees.plots.shares import coverage as coverage
     from defragtrees.plots.shares import overlap as overlap
     from defragtrees.plots.table import rule_table as rule_table
+    from defragtrees.plots.whiskers import risks as risks
 
 PICTURES = {
     "calibration": "defragtrees.plots.promises",
@@ -37,6 +38,7 @@ PICTURES = {
     "overlap": "defragtrees.plots.shares",
     "parallel_coordinates": "defragtrees.plots.lines",
     "regions": "defragtrees.plots.boxes",
+    "risks": "defragtrees.plots.whiskers",
     "rule_panels": "defragtrees.plots.panels",
     "rule_table": "defragtrees.plots.table",
     "score_risk": "defragtrees.plots.points",

@@ -44,7 +44,9 @@ def scorecard(rules: RuleSet, ax: "Axes | None" = None) -> "Axes":
     ['+3', '+2']
     """
     _check(rules)
-    ax = style.axes_or_new(ax, (8.0, 1.1 + 0.35 * rules.n_rules))
+    labels = _labels(rules)
+    n_lines = sum(1 + label.count("\n") for label in labels)
+    ax = style.axes_or_new(ax, (8.0, 1.1 + 0.2 * rules.n_rules + 0.15 * n_lines))
     points = np.array([rule.points for rule in rules])
     places, n_columns = np.arange(rules.n_rules), points.shape[1]
     height = 0.75 / n_columns
@@ -62,7 +64,7 @@ def scorecard(rules: RuleSet, ax: "Axes | None" = None) -> "Axes":
             text = render.signed(float(render.rounded(value, 4)))
             ax.text(value + 0.01 * side * ends, at[k], text, fontsize=8, **where)
     ax.axvline(0.0, color=style.DARK, lw=0.8)
-    ax.set_yticks(places, labels=_labels(rules), fontsize=8)
+    ax.set_yticks(places, labels=labels, fontsize=8)
     ax.set(
         xlim=(min(points.min(), 0) - 0.15 * ends, max(points.max(), 0) + 0.15 * ends),
         ylim=(rules.n_rules - 0.4, -0.6),
@@ -150,5 +152,6 @@ def _labels(rules):
         asked = row["if"]
         if asked == "otherwise":
             asked = sentences.LAST["points"]
-        texts.append(style.plain(style.cut(f"{row['rule']}. {asked}", LABEL, 8)))
+        lines = style.wrap(f"{row['rule']}. {asked}", LABEL, 8, most=3)
+        texts.append("\n".join(lines))
     return texts

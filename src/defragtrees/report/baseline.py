@@ -7,7 +7,7 @@ import numpy as np
 
 from defragtrees.intervals import wilson_interval
 
-__all__ = ["Baseline", "measure_baseline", "training_rates"]
+__all__ = ["Baseline", "measure_baseline"]
 
 LEVELS = (0.1, 0.5, 0.9)
 
@@ -52,15 +52,3 @@ def measure_baseline(rows):
         guess_error=rows.mean((expected - mean) ** 2),
         quantiles=tuple(np.quantile(expected, LEVELS).tolist()),
     )
-
-
-def training_rates(rules):
-    """Rates of the classes in all training rows, as far as the rules tell; or None."""
-    if rules.decision == "points":
-        return rules.default.rates
-    counted = [rule for rule in rules if rule.rates is not None and rule.n_rows >= 0]
-    total = sum(rule.n_rows for rule in counted)
-    if not rules.is_list or len(counted) < rules.n_rules or not total > 0:
-        return None
-    sums = sum(rule.n_rows * np.array(rule.rates) for rule in counted)
-    return tuple((sums / total).tolist())

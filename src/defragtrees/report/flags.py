@@ -7,8 +7,8 @@ import numpy as np
 from defragtrees import render
 from defragtrees.intervals import QUANTILE, wilson_interval
 from defragtrees.render import plural
-from defragtrees.report.baseline import training_rates
 from defragtrees.report.wording import amount, count, rate_text
+from defragtrees.training import training_rates
 
 __all__ = ["RARE", "came_back_rarely", "rule_flags"]
 

@@ -1,6 +1,5 @@
 """The rules as cards that show their order."""
 
-from defragtrees.report.baseline import training_rates
 from defragtrees.report.condition_pictures import condition_picture, picture_words
 from defragtrees.report.flags import RARE
 from defragtrees.report.markup import (
@@ -13,6 +12,7 @@ from defragtrees.report.markup import (
 from defragtrees.report.sections.measures import unanswered_words
 from defragtrees.report.wording import amount, count, percent, rate_text, sentence
 from defragtrees.sentences import LAST
+from defragtrees.training import training_rates
 
 __all__ = ["write"]
 

@@ -213,3 +213,28 @@ def test_two_columns_that_are_shown_alike_are_told_by_their_units():
     assert parse_condition("A <= 3 s", ["A", "A"], None, scales).feature == 1
     with pytest.raises(ConditionTextError, match="may mean"):
         parse_condition("A <= 3", ["A", "A"], None, scales)
+
+
+@pytest.mark.parametrize(
+    ("text", "ending"),
+    [
+        ("age > 3 & hue is red", "Conditions are joined by 'and'."),
+        ("age > 3 AND hue is red", "Conditions are joined by 'and'."),
+        ("age between 3 and 4", "A range is written '20 < age <= 30'."),
+        ("hue in (red, blue)", "Categories are written 'is red or blue'."),
+        ("hue != red", "Other categories are written 'is not red'."),
+    ],
+)
+def test_what_other_languages_say_is_translated(text, ending):
+    words = ColumnWords(["age", "hue"], [None, ("red", "blue")])
+    with pytest.raises(ConditionTextError, match=r"is needed at \[here\]") as caught:
+        parse_conditions(text, words)
+    assert str(caught.value).endswith(ending)
+
+
+def test_a_misspelt_column_is_guessed():
+    words = ColumnWords(["age", "Records"])
+    with pytest.raises(ConditionTextError, match="did you mean 'Records'"):
+        parse_conditions("record > 3", words)
+    with pytest.raises(ConditionTextError, match=r"\('age', 'Records'\)"):
+        parse_conditions("opened > 3", words)

@@ -584,3 +584,12 @@ def test_a_feature_is_looked_up_by_name_or_number(which, expected):
 def test_what_is_no_feature_is_refused(which):
     with pytest.raises(ValueError, match=r"not a feature of X. .* among them 'size'"):
         feature_index(which, ("size", "age"))
+
+
+def test_a_misspelt_feature_is_guessed():
+    with pytest.raises(ValueError, match=r"not a feature of X; did you mean 'Age'\?"):
+        feature_index("age", ("Income", "Age"))
+    with pytest.raises(ValueError, match="among them 'Income', 'Age'"):
+        feature_index("opened", ("Income", "Age"))
+    with pytest.raises(ValueError, match="among them 'Income', 'Age'"):
+        feature_index(7, ("Income", "Age"))

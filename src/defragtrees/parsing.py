@@ -13,6 +13,7 @@ from typing import Any
 from defragtrees.conditions import Condition
 from defragtrees.errors import ConditionTextError
 from defragtrees.labels import PLAIN
+from defragtrees.tables import near_name
 from defragtrees.value_text import (
     UnreadableError,
     read_categories,
@@ -30,6 +31,13 @@ OR_MISSING = re.compile(r"\s+or\s+missing$")
 AND = re.compile(r"\sand\s")
 STATES = ("is missing", "is not missing", "is anything", "is impossible")
 MOST_NAMES = 5
+# What other languages say, and how it is said here.
+ELSEWHERE = (
+    (re.compile(r"&|\||\bAND\b"), "Conditions are joined by 'and'."),
+    (re.compile(r"\bbetween\b"), "A range is written '20 < age <= 30'."),
+    (re.compile(r"\bin\s*[(\[{]"), "Categories are written 'is red or blue'."),
+    (re.compile(r"!=|<>"), "Other categories are written 'is not red'."),
+)
 
 
 @dataclass(frozen=True)
@@ -238,16 +246,26 @@ def _stripped(text, start, end):
 
 def _refusal(text, start, end, words, troubles):
     """What is needed, and where, in one sentence."""
-    shown = [repr(words.names[j]) for j in range(min(len(words.names), MOST_NAMES))]
-    names = ", ".join(shown) + (", …" if len(words.names) > MOST_NAMES else "")
-    nothing = UnreadableError(start, f"the name of a column ({names})")
+    nothing = UnreadableError(start, f"the name of a column ({_guess(text, words)})")
     # The reading that got furthest is the one that was meant.
     trouble = max(troubles, key=lambda one: one.place, default=nothing)
     needed, place = trouble.needed, trouble.place
     marked = f"{text[:place]}[here]{text[place:]}"
+    hints = [f". {how}" for what, how in ELSEWHERE if what.search(text, start, end)]
     return ConditionTextError(
         f"{needed[:1].upper()}{needed[1:]} is needed at [here]: {marked}"
+        f"{hints[0] if hints else ''}"
     )
+
+
+def _guess(text, words):
+    """The column that was meant, or the first ones."""
+    sign = SIGN.search(text)
+    near = near_name(text[: sign.start()].strip(), words.names) if sign else None
+    if near is not None:
+        return f"did you mean {near!r}?"
+    shown = ", ".join(map(repr, words.names[:MOST_NAMES]))
+    return f"{shown}, …" if len(words.names) > MOST_NAMES else shown
 
 
 def _readings(text, start, end, feature, words, troubles):

@@ -28,6 +28,7 @@ __all__ = [
     "column_names",
     "feature_index",
     "listed",
+    "near_name",
     "nearest",
     "ordered_categories",
     "read_matrix",
@@ -180,7 +181,8 @@ def read_matrix(
     for given in (names, categories):
         if given is not None and n_columns != len(given):
             raise ValueError(
-                f"X has {n_columns} features, but {what} saw {len(given)}."
+                f"X has {n_columns} features, but {what} saw {len(given)}. Give these, "
+                "in their order; of a data frame they are taken by name."
             )
     if columns is None:
         X = X if kinds is None else dates_as_days(X, kinds)
@@ -272,9 +274,13 @@ def feature_index(which, names, what="features"):
             return int(which) % len(names)
     elif which in names:
         return list(names).index(which)
+    message = f"{what} has {which!r}, which is not a feature of X"
+    near = near_name(which, names)
+    if near is not None:
+        raise ValueError(f"{message}; did you mean {near!r}?")
     raise ValueError(
-        f"{what} has {which!r}, which is not a feature of X. Give names or numbers "
-        f"of {len(names)} features, among them {listed(names)}."
+        f"{message}. Give names or numbers of {len(names)} features, among them "
+        f"{listed(names)}."
     )
 
 
@@ -292,11 +298,19 @@ def listed(items):
 
 def nearest(name, names):
     """A guess at the name that was meant, or all names; the end of a sentence."""
-    near = difflib.get_close_matches(name, list(names), n=1, cutoff=0.6)
-    if not near:
-        lower = {other.lower(): other for other in names}
-        near = [lower[name.lower()]] if name.lower() in lower else []
-    return f"did you mean {near[0]!r}?" if near else f"it has {listed(names)}."
+    near = near_name(name, names)
+    return f"it has {listed(names)}." if near is None else f"did you mean {near!r}?"
+
+
+def near_name(name, names):
+    """The name that was meant, such as "Records" by "Record"; None if there is none."""
+    if not isinstance(name, str):
+        return None
+    lower = {other.lower(): other for other in names if isinstance(other, str)}
+    if name.lower() in lower:
+        return lower[name.lower()]
+    near = difflib.get_close_matches(name, list(lower.values()), n=1, cutoff=0.6)
+    return near[0] if near else None
 
 
 def _any(categories):

@@ -108,3 +108,13 @@ def test_an_export_is_one_module_and_one_line(monkeypatch, tmp_path, capsys):
     assert "--format count is no text; name a file" in capsys.readouterr().err
     assert run([*arguments, "--out", str(tmp_path / "b.count")]) == 0
     assert (tmp_path / "b.count").read_bytes() == b"\x01"
+
+
+def test_an_option_that_a_format_does_not_have_is_refused_with_a_guess():
+    rules = RuleSet((), Rule((), 1.0), ("a",), "regression")
+    with pytest.raises(TypeError, match=r"'tabel' for 'sql'; did you mean 'table'\?"):
+        export(rules, "sql", tabel="loans")
+    with pytest.raises(TypeError, match="no option 'zoom' for 'text'; it has header"):
+        export(rules, "text", zoom=3)
+    with pytest.raises(TypeError, match="no option 'zoom' for 'markdown'; it has none"):
+        export(rules, "markdown", zoom=3)

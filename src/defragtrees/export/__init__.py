@@ -5,6 +5,7 @@ and `SUFFIX`, how the names of its files end. One whose exports are no text has
 `to_bytes(exported)` too; one that is no file has no suffix, and says why in `NO_FILE`.
 """
 
+import inspect
 import os
 from importlib import import_module
 from types import ModuleType
@@ -14,6 +15,7 @@ from defragtrees.export.table import to_frame
 from defragtrees.export.to_json import schema
 from defragtrees.files import write_atomic
 from defragtrees.rules import RuleSet
+from defragtrees.tables import near_name
 
 __all__ = ["FORMATS", "export", "find_format", "schema", "to_frame"]
 
@@ -110,11 +112,26 @@ def export(
     module = find_format(format)
     if path is not None and module.SUFFIX is None:
         raise ValueError(f"{module.NO_FILE} Got path={str(path)!r}.")
+    _check_options(module, format, options)
     exported = module.export(rules, **options)
     if path is not None:
         is_text = isinstance(exported, str)
         write_atomic(path, exported if is_text else module.to_bytes(exported))
     return exported
+
+
+def _check_options(module, format, options):
+    """Refuse an option that the format does not have."""
+    names = list(inspect.signature(module.export).parameters)[1:]
+    for name in options:
+        if name in names:
+            continue
+        near = near_name(name, names)
+        remedy = f"it has {', '.join(names)}." if names else "it has none."
+        raise TypeError(
+            f"export() has no option {name!r} for {format!r}; "
+            f"{remedy if near is None else f'did you mean {near!r}?'}"
+        )
 
 
 def find_format(name: str) -> ModuleType:

@@ -69,7 +69,8 @@ class Classes(ClassPoints, ClassWording):
         """The labels; refused where some are missing or look like measurements."""
         if y.dtype.kind == "O" and any(label is None or label != label for label in y):
             raise ValueError(
-                "Input y contains missing values; class labels are needed."
+                "Input y contains missing values; class labels are needed. Leave out "
+                "rows without one."
             )
         if y.dtype.kind == "f":
             if not np.isfinite(y).all():
@@ -91,7 +92,7 @@ class Classes(ClassPoints, ClassWording):
             raise ValueError(
                 f"y has labels that the ensemble does not know: {unknown[:5]!r}; it "
                 f"knows {list(self.labels)[:5]!r}. Give y as the ensemble was trained "
-                "on."
+                "on; class_labels says what its classes are called."
             )
         return numbers
 

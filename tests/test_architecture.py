@@ -197,6 +197,7 @@ def test_public_names_are_the_promised_ones_and_documented():
         "read_forest",
         "simplify",
         "simplify_path",
+        "write_report",
     ]
     for name in defragtrees.__all__:
         assert getattr(defragtrees, name).__doc__, name

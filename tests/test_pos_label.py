@@ -191,3 +191,23 @@ def test_the_command_line_has_it(simple, tmp_path, capsys):
     assert "are bad (" in capsys.readouterr().out
     assert main([*command, "bat"]) == 2
     assert "--pos-label names the class 'bat'" in capsys.readouterr().err
+
+
+def test_each_row_has_the_interval_of_its_rule(simple, loans):
+    _, _, X, _ = loans
+    place = simple.apply(X)
+    told = np.array([row["interval"] for row in simple.rules_.rows()])
+    assert np.array_equal(simple.rate_interval(X), told[place])
+    assert np.array_equal(simple.rules_.rate_interval(X), told[place])
+    low, high = simple.rate_interval(X).T
+    probability = simple.predict_proba(X)[:, 0]
+    assert ((low <= probability) & (probability <= high)).all()
+
+
+def test_rows_without_one_answering_rule_have_no_interval(forest, loans):
+    X, y, _, _ = loans
+    points = simplify(forest, X, y, max_rules=3, form="points", random_state=0)
+    with pytest.raises(ValueError, match="here several rules together does"):
+        points.rate_interval(X)
+    unknown = simplify(forest, X, max_rules=3, random_state=0)  # without y
+    assert np.isnan(unknown.rate_interval(X)).all()

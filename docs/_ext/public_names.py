@@ -23,7 +23,6 @@ MODULES = (
     "defragtrees.metrics",
     "defragtrees.plots",
     "defragtrees.export",
-    "defragtrees.report",
     "defragtrees.datasets",
 )
 # Names that rooms of the package call one another by; people have no use for them.
@@ -70,7 +69,7 @@ GUIDES = {
     "defragtrees.Forest": ("readers", "architecture"),
     "defragtrees.Tree": ("readers", "architecture"),
     "defragtrees.export": ("exports", "elsewhere"),
-    "defragtrees.report": ("report",),
+    "defragtrees.write_report": ("report",),
     "defragtrees.plots": ("pictures",),
     "defragtrees.metrics": ("trust", "probabilities"),
     "defragtrees.datasets": ("gallery/index", "reproduction"),

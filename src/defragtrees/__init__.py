@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from defragtrees.methods.optimal import OptimalTreeClassifier, OptimalTreeRegressor
     from defragtrees.path import RulePath, simplify_path
     from defragtrees.readers import read_forest
+    from defragtrees.report import write_report
     from defragtrees.rules import Condition, Rule, RuleSet
     from defragtrees.simplification import simplify
 
@@ -65,6 +66,7 @@ __all__ = [
     "read_forest",
     "simplify",
     "simplify_path",
+    "write_report",
 ]
 
 # A name is loaded when it is first used: importing the package loads nothing else.
@@ -81,6 +83,7 @@ NAMES = {
     "methods.node_harvest": ("NodeHarvestClassifier", "NodeHarvestRegressor"),
     "path": ("RulePath", "simplify_path"),
     "readers": ("read_forest",),
+    "report": ("write_report",),
     "rules": ("Condition", "Rule", "RuleSet"),
     "simplification": ("simplify",),
 }

@@ -112,6 +112,48 @@ class Intervals:
         answers = self.predict_encoded(matrix)
         return np.column_stack([answers - reach, answers + reach])
 
+    def rate_interval(self, X: Rows) -> Floats:
+        """For each row the 95 % interval of the rate that the answering rule tells.
+
+        Of two classes it is the rate of `pos_label`, or of the second; of more that of
+        the class that is answered. NaN where a rule has counted no rows.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, 2)
+            Lower and upper ends.
+
+        Examples
+        --------
+        >>> from defragtrees import Condition, Rule, RuleSet
+        >>> warm = Rule((Condition(0, lower=20.0),), "go", (0.2, 0.8), n_rows=50,
+        ...             rates=(0.2, 0.8))
+        >>> cold = Rule((), "stay", (0.9, 0.1), n_rows=50, rates=(0.9, 0.1))
+        >>> task, classes = "classification", ("stay", "go")
+        >>> rules = RuleSet((warm,), cold, ("degrees",), task, classes)
+        >>> rules.rate_interval([[21.0], [3.0]]).round(3).tolist()
+        [[0.67, 0.888], [0.043, 0.214]]
+        """
+        return self.rate_interval_encoded(self.encode(X))
+
+    def rate_interval_encoded(self, matrix: Floats) -> Floats:
+        """`rate_interval` for a matrix that `encode` made."""
+        if not self.outcome.n_classes or not self.is_list:
+            came = (
+                "a number" if not self.outcome.n_classes else "several rules together"
+            )
+            raise ValueError(
+                f"rate_interval needs rules of which one answers a class; here {came} "
+                "does. Use predict_interval for numbers, form='list' for classes."
+            )
+        unknown = (math.nan, math.nan)
+        ends = [self.outcome.told(rule)["interval"] or unknown for rule in self]
+        return np.array(ends, dtype=np.float64)[self.apply_encoded(matrix)]
+
     def _checked_numbers(self, y, n_rows):
         _refuse_classes(self)
         if y is None:

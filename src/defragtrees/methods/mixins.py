@@ -48,6 +48,32 @@ class RuleClassifier(ClassifierMixin):
             X, rules.predict_proba_encoded, np.float64, len(rules.classes)
         )
 
+    def rate_interval(self, X: Rows) -> Floats:
+        """For each row the 95 % interval of the rate that the answering rule tells.
+
+        Of two classes it is the rate of `pos_label`, or of the second; of more that of
+        the class that is answered. For lists and trees, where one rule answers.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, 2)
+            Lower and upper ends.
+
+        Examples
+        --------
+        >>> from defragtrees import DistilledTreeClassifier
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]] * 10, ["no", "no", "yes", "yes"] * 10
+        >>> simple = DistilledTreeClassifier(max_rules=2, random_state=0).fit(X, y)
+        >>> simple.rate_interval([[0.5], [2.5]]).round(2).tolist()
+        [[0.0, 0.16], [0.84, 1.0]]
+        """
+        check_is_fitted(self, "rules_")
+        return self._answers(X, self.rules_.rate_interval_encoded, np.float64, 2)
+
     def decision_function(self, X: Rows) -> Floats:
         """How much speaks for a class, by which rows can be ranked.
 

@@ -207,7 +207,7 @@ def test_each_row_has_the_interval_of_its_rule(simple, loans):
 def test_rows_without_one_answering_rule_have_no_interval(forest, loans):
     X, y, _, _ = loans
     points = simplify(forest, X, y, max_rules=3, form="points", random_state=0)
-    with pytest.raises(ValueError, match="here several rules together does"):
+    with pytest.raises(ValueError, match="here several answer together"):
         points.rate_interval(X)
     unknown = simplify(forest, X, max_rules=3, random_state=0)  # without y
     assert np.isnan(unknown.rate_interval(X)).all()

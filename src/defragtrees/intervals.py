@@ -143,12 +143,11 @@ class Intervals:
     def rate_interval_encoded(self, matrix: Floats) -> Floats:
         """`rate_interval` for a matrix that `encode` made."""
         if not self.outcome.n_classes or not self.is_list:
-            came = (
-                "a number" if not self.outcome.n_classes else "several rules together"
-            )
+            is_number = not self.outcome.n_classes
+            came = "the answer is a number" if is_number else "several answer together"
             raise ValueError(
-                f"rate_interval needs rules of which one answers a class; here {came} "
-                "does. Use predict_interval for numbers, form='list' for classes."
+                f"rate_interval needs rules of which one answers a class; here {came}. "
+                "Use predict_interval for numbers, form='list' for classes."
             )
         unknown = (math.nan, math.nan)
         ends = [self.outcome.told(rule)["interval"] or unknown for rule in self]

@@ -1,11 +1,14 @@
 """What is released: versions and bounds that agree, and a wheel that works alone."""
 
+import importlib.util
 import os
 import re
+import runpy
 import subprocess
 import sys
 import tarfile
 import tomllib
+import types
 import zipfile
 from pathlib import Path
 
@@ -111,6 +114,44 @@ def test_the_sdist_holds_what_its_tests_read_and_nothing_large(tmp_path):
     assert {"README.md", "LICENSE", "docs/start.md", "llms.txt"} <= {*files}
     assert not any(n.endswith(".pyc") or n.startswith("docs/_build") for n in files)
     assert max(files.values()) < 2_000_000
+
+
+@pytest.fixture
+def index_page(monkeypatch):
+    """The function that writes the README for an index, without what builds it."""
+    if importlib.util.find_spec("hatchling") is None:
+        for name in ("", ".metadata", ".metadata.plugin", ".metadata.plugin.interface"):
+            module = types.ModuleType(f"hatchling{name}")
+            module.MetadataHookInterface = object
+            monkeypatch.setitem(sys.modules, module.__name__, module)
+    return runpy.run_path(str(ROOT / ".ci" / "index_page.py"))["index_page"]
+
+
+def test_an_index_shows_no_link_that_leads_nowhere(index_page):
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    page = index_page(readme, None)
+    assert re.findall(r"\]\((?!https?://|#)", page) == []
+    assert "<img" not in page
+    assert "More extras bring the command" in page
+    assert page.index("## Install") < 700
+    # With an address, to pages and pictures that the site has.
+    page = index_page(readme, "https://site.test/docs")
+    assert "[extras](https://site.test/docs/start.html#install)" in page
+    assert "[changes](https://site.test/docs/changelog.html)" in page
+    assert "](https://site.test/docs/_images/forest_to_rules_light.png)" in page
+    links = re.findall(r"https://site\.test/docs/([\w-]+)\.html", page)
+    names = {path.stem for path in (ROOT / "docs").glob("*.md")}
+    assert len(links) > 20
+    assert {*links} <= names
+
+
+def test_the_metadata_of_the_wheel_is_the_page_for_an_index(wheel, index_page):
+    with zipfile.ZipFile(wheel) as archive:
+        [name] = [n for n in archive.namelist() if n.endswith("METADATA")]
+        text = archive.read(name).decode("utf-8")
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert index_page(readme, None).strip() in text
+    assert "Description-Content-Type: text/markdown" in text
 
 
 def test_the_wheel_holds_types_data_and_the_schema(wheel):

@@ -24,7 +24,7 @@ import torch
 
 from defragtrees.bins import Binned, ThresholdGrid
 from defragtrees.mixture.engines import _torch_kernels as kernels
-from defragtrees.mixture.engines import on_torch
+from defragtrees.mixture.engines import on_torch, torch_rows
 from defragtrees.mixture.params import Params, make_layout
 from defragtrees.render import text_table
 
@@ -95,9 +95,9 @@ def draw_problem(n_rows, n_columns, n_components, seed=0):
         normal(*shape).abs(),
     )
     scores = torch.empty((n_rows, width), device=DEVICE)
-    on_torch._score(*score_inputs(problem), scores)
+    torch_rows.score(*score_inputs(problem), scores)
     mass = torch.zeros_like(scores)
-    on_torch._share_out(scores, problem.penalty, None, None, mass)
+    torch_rows.share_out(scores, problem.penalty, None, None, mass)
     return replace(problem, scores=scores, mass=mass)
 
 
@@ -111,7 +111,7 @@ def score_inputs(problem):
 
 def score_plain(problem):
     out = torch.full_like(problem.scores, torch.nan)
-    return lambda: (on_torch._score(*score_inputs(problem), out), out)[1]
+    return lambda: (torch_rows.score(*score_inputs(problem), out), out)[1]
 
 
 def score_bag(problem):
@@ -150,7 +150,7 @@ def totals(sums, evidence):
 
 def share_plain(problem):
     inputs = (problem.scores, problem.penalty, None, None)
-    return lambda: totals(*on_torch._share_out(*inputs))
+    return lambda: totals(*torch_rows.share_out(*inputs))
 
 
 def share_triton(tile, warps):
@@ -164,7 +164,7 @@ def share_triton(tile, warps):
 def write_plain(problem):
     mass = torch.full_like(problem.scores, torch.nan)
     inputs = (problem.scores, problem.penalty, None, None, mass)
-    return lambda: (on_torch._share_out(*inputs), mass)[1]
+    return lambda: (torch_rows.share_out(*inputs), mass)[1]
 
 
 def write_triton(tile, warps):
@@ -207,7 +207,7 @@ def add_csr(chunk_rows):
 
 
 def sorted_chunks(problem, chunk_rows):
-    return on_torch._sorted_chunks(
+    return torch_rows.sorted_chunks(
         torch, problem.cells, problem.widths, problem.n_rows, chunk_rows
     )
 
@@ -229,19 +229,19 @@ def add_triton(chunk_rows, tile, warps):
 def right_scores(problem):
     out = problem.scores.double()
     cells, starts, table, offset, _ = score_inputs(problem)
-    on_torch._score(cells, starts, table.double(), offset.double(), None, out)
+    torch_rows.score(cells, starts, table.double(), offset.double(), None, out)
     return out[:, : problem.n_columns]
 
 
 def right_totals(problem):
     inputs = (problem.scores.double(), problem.penalty, None, None)
-    return totals(*on_torch._share_out(*inputs))
+    return totals(*torch_rows.share_out(*inputs))
 
 
 def right_mass(problem):
     mass = torch.empty_like(problem.scores, dtype=torch.float64)
     inputs = (problem.scores.double(), problem.penalty, None, None, mass)
-    on_torch._share_out(*inputs)
+    torch_rows.share_out(*inputs)
     return mass[:, : problem.n_columns]
 
 
@@ -366,7 +366,7 @@ def draw_engine(n_rows):
     grid = ThresholdGrid(tuple(np.arange(float(w - 2)) for w in WIDTHS))
     # A part of the rows has all bins.
     layout = make_layout(Binned(codes[:300_000].copy(), grid), N_CLASSES, 3.0)
-    dtype = torch.float32 if n_rows > on_torch.EXACT_ROWS else torch.float64
+    dtype = "float32" if n_rows > on_torch.EXACT_ROWS else "float64"
     begin = time.perf_counter()
     engine = on_torch.TorchEngine(
         layout, grid.n_bins, [codes], target, None, float(n_rows), DEVICE, dtype

@@ -31,6 +31,7 @@ FLOORS = {
     "_values": 0,
     "answering": 0,
     "columns": 0,
+    "devices": 0,
     "combining": 0,
     "documents": 0,
     "intervals": 0,

@@ -19,13 +19,13 @@ from defragtrees import (
     DefragClassifier,
     DefragRegressor,
     DistilledTreeClassifier,
+    devices,
     read_forest,
 )
 from defragtrees.bins import ThresholdGrid
 from defragtrees.methods import all_rows
 from defragtrees.methods.compiled import for_many_rows
 from defragtrees.mixture import fit
-from defragtrees.mixture.engines import on_torch
 from defragtrees.outcome import Classes, ranking
 from defragtrees.rows import sources
 from defragtrees.rows.encoding import Encoder, edge_values, integer_ranges
@@ -171,8 +171,7 @@ def test_rows_on_a_device_give_the_rules_of_the_processor(
 ):
     torch = pytest.importorskip("torch")
     if not torch.cuda.is_available():  # PyTorch does the same on a processor
-        monkeypatch.setattr(all_rows, "DEVICE", "cpu")
-        monkeypatch.setattr(on_torch, "check", lambda: None)
+        monkeypatch.setattr(devices, "DEVICE", "cpu")
     for ensemble, y in ((boosted, labels), (boosted_amounts, amounts)):
         expected = simplified(ensemble, frame, y, augment=n_new)
         found = simplified(ensemble, frame, y, augment=n_new, engine="cuda")

@@ -6,7 +6,13 @@ import sys
 import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-from defragtrees import DefragClassifier, DefragRegressor, datasets, simplify
+from defragtrees import (
+    DefragClassifier,
+    DefragRegressor,
+    datasets,
+    devices,
+    simplify,
+)
 from defragtrees.mixture.engines import ENGINES, on_torch
 
 SETS = ("energy", "spambase", "synthetic1", "synthetic2")
@@ -64,19 +70,18 @@ def test_rules_of_the_papers_method_are_those_of_the_numpy_engine(e_step):
 def test_rules_of_torch_on_the_cpu_are_those_of_the_numpy_engine(
     case, dtype, monkeypatch
 ):
-    torch = pytest.importorskip("torch")
+    pytest.importorskip("torch")
     made, real = [], on_torch.TorchEngine
 
-    def make(layout, n_bins, codes, target, weight, total, *device):
-        precision = getattr(torch, dtype)
-        engine = real(layout, n_bins, codes, target, weight, total, "cpu", precision)
-        made.append(engine)
-        return engine
+    def make(*rows_and_device):
+        made.append(rows_and_device[-2:])
+        return real(*rows_and_device)
 
     monkeypatch.setattr(on_torch, "TorchEngine", make)
-    monkeypatch.setattr(on_torch, "check", lambda: None)
+    monkeypatch.setattr(on_torch, "EXACT_ROWS", 10**6 if dtype == "float64" else 0)
+    monkeypatch.setattr(devices, "DEVICE", "cpu")
     assert rules_of(case, "cuda", False) == rules_of(case, "numpy", False)
-    assert made
+    assert set(made) == {("cpu", dtype)}
 
 
 def run_without(package, engine):

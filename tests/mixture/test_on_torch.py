@@ -1,14 +1,17 @@
 """The engine for a GPU does what the numpy engine does; mostly tried without one."""
 
-from types import SimpleNamespace
+from dataclasses import replace
+from functools import reduce
+from operator import add
 
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from defragtrees import devices
 from defragtrees.bins import Binned, ThresholdGrid
-from defragtrees.mixture.engines import make_engine, on_torch
+from defragtrees.mixture.engines import make_engine, on_torch, torch_rows
 from defragtrees.mixture.engines.on_numpy import NumpyEngine
 from defragtrees.mixture.loop import Settings, run
 from defragtrees.mixture.params import Params, make_layout
@@ -19,14 +22,14 @@ from tests.mixture.problems import Case, cases
 
 torch = pytest.importorskip("torch")
 
-TOLERANCE = {torch.float64: 1e-10, torch.float32: 1e-4}
+TOLERANCE = {"float64": 1e-10, "float32": 1e-4}
 DTYPES = list(TOLERANCE)
 needs_cuda = pytest.mark.skipif(
     not torch.cuda.is_available(), reason="torch finds no CUDA device"
 )
 
 
-def engine_of(case, dtype=torch.float64, device="cpu", **options):
+def engine_of(case, dtype="float64", device="cpu", **options):
     right = case.engine
     return on_torch.TorchEngine(
         case.layout,
@@ -108,7 +111,7 @@ def test_every_answer_is_that_of_the_numpy_engine(
     both = Both(case.engine, own, TOLERANCE[dtype])
     starts = starts_of(case, n_restarts, n_components)
     run(both, case.layout, starts, Settings(max_iter=15), range(n_restarts))
-    assert own.keeps == (memory is None)
+    assert own.rows.keeps == (memory is None)
 
 
 @pytest.mark.parametrize("n_thresholds", [300, 40_000])
@@ -122,7 +125,7 @@ def test_codes_that_need_more_than_eight_bits(n_thresholds):
     layout = make_layout(grid, binned.counts(), 2, 3.0)
     weight, target = np.ones(80), rng.integers(0, 2, 80)
     right = NumpyEngine(layout, binned.codes, target, weight)
-    rows = ([binned.codes], target, None, 80.0, "cpu", torch.float64)
+    rows = ([binned.codes], target, None, 80.0, "cpu", "float64")
     own = on_torch.TorchEngine(layout, grid.n_bins, *rows)
     both = Both(right, own, 1e-10)
     both.score(random_params(layout, 4, rng))
@@ -146,7 +149,7 @@ def test_rows_without_any_useful_feature(n_classes):
     assert layout.blocks == ()
     target = rng.integers(0, 2, 30) if n_classes else rng.normal(size=30)
     right = NumpyEngine(layout, binned.codes, target, np.ones(30))
-    rows = ([binned.codes], target, np.ones(30), 30.0, "cpu", torch.float64)
+    rows = ([binned.codes], target, np.ones(30), 30.0, "cpu", "float64")
     both = Both(right, on_torch.TorchEngine(layout, grid.n_bins, *rows), 1e-10)
     both.score(random_params(layout, 3, rng))
     both.assign(np.zeros((1, 3)))
@@ -180,7 +183,7 @@ def test_scores_are_kept_only_while_there_is_room_for_them():
     both = Both(case.engine, engine, 1e-10)
     for n_components, keeps in [(10, True), (17, False), (3, True)]:
         both.score(starts_of(case, 1, n_components))
-        assert engine.keeps == keeps
+        assert engine.rows.keeps == keeps
         both.assign(np.zeros((1, n_components)))
         both.gather()
 
@@ -201,7 +204,7 @@ def test_engines_that_share_rows_do_not_disturb_each_other():
 
 def test_sorted_chunks_name_the_rows_of_every_bin():
     cells = torch.tensor([[2, 0, 1, 0, 2, 9], [1, 1, 0, 1, 1, 9]], dtype=torch.uint8)
-    found = on_torch._sorted_chunks(torch, cells, [3, 2], 5, 2)
+    found = torch_rows.sorted_chunks(torch, cells, [3, 2], 5, 2)
     order, begins, ends = (array.tolist() for array in found)
     rows = []
     for c in range(3):
@@ -240,14 +243,7 @@ def as_shards(case, n_classes, center=0.0, scale=1.0, weighted=True):
 @pytest.fixture
 def on_cpu(monkeypatch):
     """The engine as it would be on a GPU, but on the processor."""
-    real = on_torch.TorchEngine
-
-    def make(layout, n_bins, codes, target, weight, total, device, dtype):
-        assert device == "cuda"
-        return real(layout, n_bins, codes, target, weight, total, "cpu", dtype)
-
-    monkeypatch.setattr(on_torch, "TorchEngine", make)
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(devices, "DEVICE", "cpu")
 
 
 @pytest.mark.parametrize("n_classes", [0, 3])
@@ -259,7 +255,7 @@ def test_rows_in_memory_and_in_shards_give_the_same(n_classes, weighted):
     starts = starts_of(case, 2, 4)
     for rows in (as_rows(case, n_classes), shards):
         engine = make_engine("cuda", case.layout, rows)
-        assert engine.dtype == torch.float64
+        assert engine.rows.dtype == torch.float64
         assert engine.total == case.engine.total
         both = Both(case.engine, engine, 1e-7)
         run(both, case.layout, starts, Settings(max_iter=3), range(2))
@@ -269,7 +265,75 @@ def test_rows_in_memory_and_in_shards_give_the_same(n_classes, weighted):
 def test_many_rows_are_scored_in_single_precision(monkeypatch):
     monkeypatch.setattr(on_torch, "EXACT_ROWS", 49)
     case = Case(8, 50, 4, 2, True, True, 3.0)
-    assert make_engine("cuda", case.layout, as_rows(case, 2)).dtype == torch.float32
+    engine = make_engine("cuda", case.layout, as_rows(case, 2))
+    assert engine.rows.dtype == torch.float32
+
+
+class Elsewhere(LocalShards):
+    """Shards as a cluster has them; each is a group."""
+
+    is_here = False
+    n_visits = 0
+
+    def total_of_groups(self, function, *arguments, in_any_order=False):
+        self.n_visits += 1
+        assert not in_any_order
+        parts = [function([shard], 3, *arguments) for shard in self.shards]
+        return reduce(add, parts)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("n_classes", [0, 3])
+@pytest.mark.usefixtures("on_cpu")
+def test_rows_elsewhere_give_what_rows_here_give(n_classes, dtype, monkeypatch):
+    monkeypatch.setattr(on_torch, "EXACT_ROWS", 100 if dtype == "float64" else 99)
+    case = Case(8, 100, 4, n_classes, True, True, 3.0)
+    rows = as_shards(case, n_classes, 5.0, 8.0)
+    nobody = rows.shards.shards[0].take(slice(0, 0))
+    shards = Elsewhere([nobody, *rows.shards.shards])
+    before = len(on_torch.KEPT.kept)
+    engine = make_engine("cuda", case.layout, replace(rows, shards=shards))
+    assert isinstance(engine, on_torch.DeviceEngine)
+    assert engine.takes_all_restarts
+    both = Both(case.engine, engine, max(TOLERANCE[dtype], 1e-7))
+    starts = starts_of(case, 2, 4)
+    run(both, case.layout, starts, Settings(max_iter=5), range(2))
+    # Of other parameters on the same rows another engine knows nothing.
+    twin = Both(case.engine, engine.share(), both.tolerance)
+    for own in (twin, both, twin):
+        own.score(starts_of(case, 1, 3))
+        own.assign(np.zeros((1, 3)))
+        own.gather()
+    assert len(on_torch.KEPT.kept) == before + 4
+    made = on_torch.KEPT.kept[shards.shards[1]][-1]
+    engine.gather()
+    assert on_torch.KEPT.kept[shards.shards[1]][-1] is made
+    assert made.n_rows == 37
+    del both, twin, own, engine, shards, rows, nobody
+    assert len(on_torch.KEPT.kept) == before
+
+
+@pytest.mark.usefixtures("on_cpu")
+def test_rows_elsewhere_are_scored_once_for_all_penalties(monkeypatch):
+    scored, real = [], torch_rows.TorchRows.score
+
+    def score(rows, *arguments):
+        scored.append(rows)
+        return real(rows, *arguments)
+
+    monkeypatch.setattr(torch_rows.TorchRows, "score", score)
+    case = Case(8, 100, 4, 2, True, True, 3.0)
+    rows = as_shards(case, 2)
+    shards = Elsewhere(rows.shards.shards)
+    engine = make_engine("cuda", case.layout, replace(rows, shards=shards))
+    starts = starts_of(case, 2, 3)
+    for n_scores in (3, 6):
+        engine.score(starts)
+        for value in (0.0, 0.5, 1.0):
+            engine.assign(np.full((2, 3), value))
+        engine.gather()
+        assert len(scored) == n_scores
+    assert shards.n_visits == 2 * 4  # three for penalties, one for statistics
 
 
 def test_without_a_gpu_it_says_what_to_do(monkeypatch):
@@ -279,14 +343,6 @@ def test_without_a_gpu_it_says_what_to_do(monkeypatch):
         with pytest.raises(RuntimeError, match="needs a CUDA device") as error:
             make_engine("cuda", case.layout, rows)
         assert 'Use engine="numpy" or "numba".' in str(error.value)
-
-
-def test_rows_on_a_cluster_are_refused():
-    case = Case(1, 30, 2, 2, False, False, 3.0)
-    rows = SimpleNamespace(shards=object())
-    with pytest.raises(ValueError, match="on a Dask cluster") as error:
-        on_torch.make(case.layout, rows)
-    assert 'engine="numpy" or "numba"' in str(error.value)
 
 
 @needs_cuda

@@ -11,14 +11,14 @@ from defragtrees.bins import ThresholdGrid
 from defragtrees.boxes import pack_boxes
 from defragtrees.outcome import make_outcome
 from defragtrees.outcome.decision import make_decision
-from defragtrees.refine import all_rows_search, list_kernels, moves
+from defragtrees.refine import all_rows_search, list_kernels, moves, on_torch
 from defragtrees.refine.all_rows import AllRows, ShardKeeper
 from defragtrees.refine.all_rows_search import polish_all_rows
 from defragtrees.refine.cutting import cut_conditions
 from defragtrees.refine.judging import Folds
 from defragtrees.refine.limits import AskedLimits
 from defragtrees.refine.objective import BothLoss, ErrorLoss, SquaredLoss
-from defragtrees.refine.on_torch import TorchKeeper
+from defragtrees.refine.on_torch import DeviceKeeper, TorchKeeper
 from defragtrees.refine.row_numbers import Imitated, RowNumbers
 from defragtrees.refine.rulelist import Limits, RuleBoxes
 from defragtrees.refine.table import RowTable, make_columns, make_table
@@ -166,6 +166,10 @@ def devices():
     return ["cpu", "cuda"] if torch.cuda.is_available() else ["cpu"]
 
 
+def keeper_on(device, shards):
+    return TorchKeeper(shards.shards, device)
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 @pytest.mark.parametrize("kind", KINDS)
 def test_rows_on_a_device_give_the_same_bits(kind, weighted):
@@ -174,7 +178,7 @@ def test_rows_on_a_device_give_the_same_bits(kind, weighted):
     lists.append(case.boxes(70))  # more than one word has bits
     expected = [case.rows().list_of(boxes) for boxes in lists]
     for device in devices():
-        rows = case.rows(keeper=partial(TorchKeeper, device=device))
+        rows = case.rows(keeper=partial(keeper_on, device))
         found = [rows.list_of(boxes) for boxes in lists]
         rows.sweep(found)
         for own, other in zip(found, expected, strict=True):
@@ -183,6 +187,44 @@ def test_rows_on_a_device_give_the_same_bits(kind, weighted):
             other.rows.sweep([other])
             np.testing.assert_array_equal(own.gains, other.gains)
         assert len(found[-1].gains) == 70
+
+
+class Elsewhere(LocalShards):
+    """Shards as a cluster has them, in groups by place; the first is without rows."""
+
+    def total_of_groups(self, function, *arguments, in_any_order=False):
+        assert in_any_order
+        nobody, *others = self.shards
+        groups = [nobody], others[::2], others[1::2]
+        return sum(function(own, 2, *arguments) for own in groups)
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kind", KINDS)
+def test_rows_on_devices_elsewhere_give_the_same_bits(kind, weighted):
+    case = Case(2, kind, weighted=weighted)
+    lists = [case.boxes(n) for n in (0, 3, 9)]
+    expected = [case.rows().list_of(boxes) for boxes in lists]
+    before = len(on_torch.KEPT.kept)
+    for device in devices():
+        rows = case.rows(5, keeper=partial(keeper_elsewhere, device))
+        found = [rows.list_of(boxes) for boxes in lists]
+        rows.sweep(found)
+        assert len(on_torch.KEPT.kept) == before + 3
+        for own, other in zip(found, expected, strict=True):
+            assert own.cost == other.cost
+            np.testing.assert_array_equal(own.counts, other.counts)
+            other.rows.sweep([other])
+            np.testing.assert_array_equal(own.gains, other.gains)
+        del rows, own, found
+        assert len(on_torch.KEPT.kept) == before
+
+
+def keeper_elsewhere(device, shards):
+    """The last part is of new rows, and a few have none."""
+    *parts, new = shards.shards
+    nobody, none = (new.take(slice(0, 0)) for _ in range(2))
+    return DeviceKeeper(Elsewhere([nobody, none, *parts]), device, new)
 
 
 def test_codes_of_two_bytes_lie_on_a_device_as_they_are():
@@ -198,7 +240,7 @@ def test_codes_of_two_bytes_lie_on_a_device_as_they_are():
     packed = pack_boxes(boxes, n_bins)
     expected = ShardKeeper(shards).counts([packed], 0, 3)
     for device in devices():
-        keeper = TorchKeeper(shards, device)
+        keeper = TorchKeeper(shards.shards, device)
         np.testing.assert_array_equal(keeper.counts([packed], 0, 3), expected)
 
 

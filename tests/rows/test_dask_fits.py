@@ -2,6 +2,8 @@
 
 import os
 import signal
+import sys
+import time
 import weakref
 from pathlib import Path
 
@@ -21,10 +23,19 @@ from sklearn.ensemble import (
     RandomForestClassifier,
 )
 
-from defragtrees import DefragClassifier, DefragRegressor
+from defragtrees import (
+    DefragClassifier,
+    DefragRegressor,
+    MissingPackageError,
+    devices,
+)
 from defragtrees.mixture import fit
+from defragtrees.mixture.engines import on_torch
+from defragtrees.mixture.engines.on_torch import DeviceEngine
 from defragtrees.readers import read_forest
+from defragtrees.refine import on_torch as refine_on_torch
 from defragtrees.refine.all_rows import ShardKeeper
+from defragtrees.refine.on_torch import DeviceKeeper
 from defragtrees.rows import sources
 from tests.checks.readers import (
     check_numbers,
@@ -218,6 +229,12 @@ def boosted(frame, groups):
     )
 
 
+@pytest.fixture(scope="module")
+def boosted_amounts(frame, amounts):
+    kind = HistGradientBoostingRegressor(max_iter=10, random_state=0)
+    return kind.fit(frame, amounts)
+
+
 @pytest.mark.parametrize("refine", [False, True])
 @pytest.mark.usefixtures("few_are_many")
 def test_weights_that_do_not_add_up_exactly_change_no_rule(
@@ -236,13 +253,11 @@ def test_weights_that_do_not_add_up_exactly_change_no_rule(
 
 @pytest.mark.usefixtures("few_are_many")
 def test_answers_and_measures_are_those_of_the_whole_table(
-    client, frame, boosted, amounts, monkeypatch
+    client, frame, boosted, boosted_amounts, amounts, monkeypatch
 ):
     weight = np.random.default_rng(2).uniform(0, 2, N_ROWS)
     labels = pd.Series(boosted.predict(frame)).where(frame["speed"] < 1, "mid")
-    kind = HistGradientBoostingRegressor(max_iter=10, random_state=0)
-    numbers = kind.fit(frame, amounts)
-    for ensemble, y in ((boosted, labels), (numbers, amounts + weight)):
+    for ensemble, y in ((boosted, labels), (boosted_amounts, amounts + weight)):
         simple = simplified(ensemble, frame)
         lazy = lazily(frame)
         mixture = simplified(ensemble, frame, refine=False, n_restarts=2)
@@ -318,6 +333,160 @@ def test_a_worker_killed_among_the_steps_on_the_cluster_changes_no_rule(
     assert killed[0] not in client.run(os.getpid).values()
     assert found.rules_ == simplified(boosted, frame, refine=False).rules_
     assert found.rules_.n_rules > 1
+
+
+@pytest.fixture
+def on_cpu(monkeypatch):
+    """Workers do as on a GPU, but on their processors."""
+    pytest.importorskip("torch", reason="engine='cuda' needs torch")
+    monkeypatch.setattr(devices, "DEVICE", "cpu")
+
+
+def n_kept():
+    """What this process keeps on devices for the search, and for the mixture."""
+    return len(refine_on_torch.KEPT.kept), len(on_torch.KEPT.kept)
+
+
+def wait_until_nothing_is_kept(client):
+    end = time.monotonic() + 20
+    while any(map(any, client.run(n_kept).values())):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def conditions_of(simple):
+    """Of all lists of the path."""
+    return {
+        n: [rule.conditions for rule in own.rules] for n, own in simple.path_.items()
+    }
+
+
+@pytest.mark.usefixtures("few_are_many", "on_cpu")
+def test_devices_of_workers_give_the_rules_of_the_processor(
+    client, frame, boosted, boosted_amounts, amounts
+):
+    weight = np.linspace(0.1, 2.3, N_ROWS)
+    for n_parts, ensemble, *given in (
+        (7, boosted, boosted.predict(frame), weight),
+        (3, boosted_amounts, amounts),
+    ):
+        local = simplified(ensemble, frame, *given, engine="numpy", augment=300)
+        rows = lazily(frame, n_parts), *given
+        found = simplified(ensemble, *rows, engine="cuda", augment=300)
+        assert found.rules_ == local.rules_
+        assert found.path_costs_ == local.path_costs_
+        assert conditions_of(found) == conditions_of(local)
+        assert local.rules_.n_rules > 1
+    wait_until_nothing_is_kept(client)
+
+
+@pytest.mark.usefixtures("few_are_many", "on_cpu")
+def test_devices_of_workers_fit_the_mixture(
+    client, frame, boosted, boosted_amounts, amounts, monkeypatch
+):
+    weight = np.linspace(0.1, 2.3, N_ROWS)
+    for tolerance, exact_rows, ensemble, *given in (
+        (1e-4, N_ROWS - 1, boosted, None, weight),
+        (1e-9, N_ROWS, boosted_amounts, amounts),
+    ):
+        monkeypatch.setattr(on_torch, "EXACT_ROWS", exact_rows)
+        settings = {"refine": False, "n_restarts": 4, "max_rules": 5}
+        local = simplified(ensemble, frame, *given, engine="numpy", **settings)
+        rows = lazily(frame, 5), *given
+        found = simplified(ensemble, *rows, engine="cuda", **settings)
+        assert found.rules_ == local.rules_
+        assert found.kept_restart_ == local.kept_restart_
+        bounds, expected = (
+            [step.objective for step in own.history_ if step.rung == 2][:5]
+            for own in (found, local)
+        )
+        assert bounds == pytest.approx(expected, rel=tolerance)
+        assert local.rules_.n_rules > 1
+    wait_until_nothing_is_kept(client)
+
+
+@pytest.mark.parametrize("refine", [False, True])
+@pytest.mark.usefixtures("few_are_many", "on_cpu")
+def test_a_worker_killed_with_its_device_changes_no_rule(
+    client, frame, boosted, refine, monkeypatch
+):
+    keeper, verb = (DeviceKeeper, "gains") if refine else (DeviceEngine, "_visit")
+    real, seen, killed = getattr(keeper, verb), [], []
+
+    def watched(own, *arguments):
+        if len(seen) == 3:
+            kept = client.run(n_kept)
+            assert any(map(any, kept.values()))
+            killed.append(kill_a_worker(client))
+        seen.append(verb)
+        return real(own, *arguments)
+
+    monkeypatch.setattr(keeper, verb, watched)
+    settings = {"refine": refine, "n_restarts": 4}
+    found = simplified(boosted, lazily(frame, 12), engine="cuda", **settings)
+    assert len(seen) > 5
+    assert killed[0] not in client.run(os.getpid).values()
+    local = simplified(boosted, frame, engine="numpy", **settings)
+    assert found.rules_ == local.rules_
+    assert found.rules_.n_rules > 1
+
+
+def hide_torch():
+    """Let imports of torch fail, as if it were not installed; what there was."""
+    hidden.append(sys.modules.get("torch"))
+    sys.modules["torch"] = None
+
+
+def show_torch():
+    there = hidden.pop()
+    del sys.modules["torch"]
+    if there is not None:
+        sys.modules["torch"] = there
+
+
+hidden = []  # what a worker's process had imported
+
+
+@pytest.mark.parametrize("is_late", [False, True])
+@pytest.mark.usefixtures("few_are_many", "on_cpu")
+def test_a_worker_without_torch_is_named(client, frame, boosted, is_late, monkeypatch):
+    client.wait_for_workers(2)
+    address = min(client.nthreads())
+    where = f"On 1 of 2 Dask workers, such as {address}: "
+    if is_late:  # as a worker that joins while rows are read
+        monkeypatch.setattr(on_torch, "check", lambda ask_workers: None)
+        where = f"On the Dask worker {address}: "
+    client.run(hide_torch, workers=[address])
+    try:
+        with pytest.raises(MissingPackageError) as error:
+            simplified(boosted, lazily(frame), engine="cuda")
+    finally:
+        client.run(show_torch, workers=[address])
+    assert str(error.value) == (
+        f'{where}engine="cuda" needs torch, which is not installed. Install it with: '
+        "pip install 'defragtrees[gpu]'"
+    )
+    logs = [text for own in client.get_worker_logs().values() for _, text in own]
+    assert "Compute Failed" not in "\n".join(logs)
+
+
+@pytest.mark.usefixtures("few_are_many")
+def test_workers_without_a_gpu_are_named_before_rows_are_read(client, frame, boosted):
+    torch = pytest.importorskip("torch", reason="engine='cuda' needs torch")
+    if torch.cuda.is_available():
+        pytest.skip("torch finds a CUDA device")
+    rows = da.from_array(frame.to_numpy(), chunks=(1500, -1))
+    rows = rows.map_blocks(never, dtype=float, meta=np.empty((0, 0)))
+    with pytest.raises(RuntimeError) as error:
+        simplified(boosted, rows, engine="cuda")
+    message = str(error.value)
+    assert message.startswith("On 2 of 2 Dask workers, such as tcp://127.0.0.1:")
+    assert "needs a CUDA device" in message
+    assert message.endswith('Use engine="numpy" or "numba".')
+
+
+def never(block):
+    raise AssertionError("No row should be read.")
 
 
 def rows_or_death(block, path):

@@ -18,7 +18,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from defragtrees import DefragClassifier, simplify
 from defragtrees.bins import ThresholdGrid
-from defragtrees.rows import _dask_shards, sources
+from defragtrees.rows import _dask_shards, _dask_workers, sources
 from defragtrees.rows._dask_shards import DaskShards
 from defragtrees.rows._dask_tables import blocks
 from defragtrees.rows.on_dask import DaskSource
@@ -669,6 +669,6 @@ def test_workers_with_too_little_memory_are_told_of():
     with pytest.warns(
         UserWarning, match=r"2 of 3 have less, such as 'w2' with 0\.3 GB"
     ):
-        _dask_shards.warn_of_small_workers(Scheduler(400_000_000, LIMIT, 300_000_000))
+        _dask_workers.warn_of_small_workers(Scheduler(400_000_000, LIMIT, 300_000_000))
     # Without a limit, or with enough, nothing is said.
-    _dask_shards.warn_of_small_workers(Scheduler(0, None, LIMIT))
+    _dask_workers.warn_of_small_workers(Scheduler(0, None, LIMIT))

@@ -2,18 +2,17 @@
 
 import numpy as np
 
+from defragtrees import devices
 from defragtrees.methods.box_rules import accepted_bins
 from defragtrees.refine.all_rows import AllRows, ShardKeeper
 from defragtrees.refine.all_rows_search import polish_all_rows
 from defragtrees.refine.judging import Folds, JudgedRows
-from defragtrees.refine.on_torch import TorchKeeper
+from defragtrees.refine.on_torch import DeviceKeeper, TorchKeeper
 from defragtrees.refine.row_numbers import Imitated, RowNumbers
 from defragtrees.refine.table import RowTable, make_columns
 from defragtrees.rows.shards import Shard
 
 __all__ = ["AllRowsSearch"]
-
-DEVICE = "cuda"
 
 
 class AllRowsSearch:
@@ -57,21 +56,27 @@ class AllRowsSearch:
         least_price = settings.brevity * store.total_weight
         wide = RowTable(columns, np.empty((0, len(columns))), least_price)
         self.rows = AllRows(keeper, wide, loss, numbers, problem.grid.n_bins)
-        self.judge = self._judge(problem, settings, rows, imitated)
+        self.imitated = imitated
 
     @property
     def total_weight(self):
         """Of all rows."""
         return self.rows.loss.total_weight
 
-    def _judge(self, problem, settings, rows, imitated):
+    def judge(self, problem, settings, rows):
+        """Who judges lists of the sample; nothing here keeps it, or rows, for longer.
+
+        Parameters
+        ----------
+        problem, settings, rows : as before
+        """
         order, n_rows = problem.feature_order, int((~rows.is_drawn).sum())
         codes, weight = rows.codes[:n_rows], rows.weight[:n_rows]
         folds = Folds.of_sample(codes, weight, order)
         is_seen = np.concatenate([folds.of(codes)[0], rows.is_drawn[n_rows:]])
         counts_errors = settings.criterion == "error"
         judged = JudgedRows(
-            problem.store.shards, imitated, folds, self.rows, counts_errors
+            problem.store.shards, self.imitated, folds, self.rows, counts_errors
         )
         return SampleJudge(judged, self.lists_of, is_seen)
 
@@ -100,15 +105,14 @@ class AllRowsSearch:
 
 
 def _keeper(shards, new, engine):
-    """Who answers for all rows: a GPU if it is asked for, else the shards."""
+    """Who answers for all rows: GPUs if they are asked for, else the shards."""
     if engine != "cuda":
         return ShardKeeper(shards, new)
-    if not hasattr(shards, "shards"):
-        raise ValueError(
-            'engine="cuda" keeps all rows on the GPU of this machine; these rows are '
-            'on a Dask cluster. With Dask collections use engine="numpy" or "numba".'
-        )
-    return TorchKeeper(shards, DEVICE, new)
+    if not shards.is_here:
+        return DeviceKeeper(shards, devices.DEVICE, new)
+    return TorchKeeper(
+        [*shards.shards, *([] if new is None else [new])], devices.DEVICE
+    )
 
 
 def _new_rows(rows, imitated, numbers):

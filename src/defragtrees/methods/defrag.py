@@ -41,7 +41,7 @@ from defragtrees.methods.settings import (
     Real,
     setting,
 )
-from defragtrees.mixture.engines import ENGINES, check_engine
+from defragtrees.mixture.engines import ENGINES
 from defragtrees.mixture.schedules import SCHEDULES
 from defragtrees.mixture.starts import STARTS
 from defragtrees.outcome.decision import make_decision
@@ -174,7 +174,6 @@ class _Defrag(DefragResults, Limiting):
     def _check_forest(self, forest):
         super()._check_forest(forest)
         self.rule_limits(forest)
-        check_engine(self.engine)
 
     def _decision(self, labels, store=None):
         """From probabilities to a class; numbers need none."""

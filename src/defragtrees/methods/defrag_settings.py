@@ -91,7 +91,8 @@ PARAMETERS = """
     {shorten_thresholds}
     engine : {"auto", "numpy", "numba", "cuda"}, default="auto"
         What computes on rows. "auto" takes numba for more than 100,000 rows if it is
-        installed; "cuda" is a GPU, by PyTorch.
+        installed; "cuda" is a GPU, by PyTorch, or that of each worker of a Dask
+        cluster.
     random_state : int, RandomState, Generator or None, default=None
         The same seed gives the same rules, whatever `n_jobs`.
     n_jobs : int or None, default=None

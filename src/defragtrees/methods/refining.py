@@ -164,7 +164,7 @@ def refine(problem, settings, rng):
         return Refined({1: rules}, {1: alone.cost}, 1, {0: rules}, 0)
     if problem.is_sample:
         everywhere = AllRowsSearch(problem, settings, rows, table, last_loss)
-        judge = everywhere.judge
+        judge = everywhere.judge(problem, settings, rows)
     else:
         everywhere = None
         judge = _held_out(table, rows, settings.criterion == "error")

@@ -4,6 +4,7 @@ import warnings
 
 from defragtrees.methods.compiled import for_many_rows, is_compiled
 from defragtrees.methods.words import check_days
+from defragtrees.mixture.engines import check_engine
 from defragtrees.progress import Progress
 from defragtrees.rows import sources
 from defragtrees.rows.store import read_store
@@ -13,6 +14,8 @@ __all__ = ["read_rows"]
 
 def read_rows(simplifier, source, forest):
     """All rows as codes, and as numbers too if they are few or needed."""
+    # Rows that are not read yet are not lost where the engine cannot be used.
+    check_engine(getattr(simplifier, "engine", "auto"), source.workers())
     keeps_numbers = simplifier._needs_numbers or source.n_rows() <= sources.MANY_ROWS
     is_shown = getattr(simplifier, "verbose", 0) and not keeps_numbers
     with Progress("rows", source.n_rows()) as progress:

@@ -98,7 +98,7 @@ def fit_mixture(rows, settings, rng, order=None, callback=None, store=None):
     layout = make_layout(
         every.grid, every.counts, rows.n_classes, settings.statement_weight, order
     )
-    climb = _Climb(layout, settings, rng.spawn(settings.n_restarts), callback)
+    climb = _Climb(layout, settings, rng.spawn(settings.n_restarts), callback, every)
     fitted, history = None, []
     for rung, (own, n_kept) in enumerate(_ladder(rows, every, settings, rng)):
         fitted, steps = climb.fit(own, rows, fitted, rung)
@@ -138,7 +138,8 @@ def _ladder(rows, every, settings, rng):
 class _Climb:
     """Fits restarts to the rows of one rung after the other."""
 
-    def __init__(self, layout, settings, seeds, callback):
+    def __init__(self, layout, settings, seeds, callback, every):
+        self.every = every
         self.layout = layout
         self.settings = settings
         self.seeds = seeds
@@ -150,7 +151,7 @@ class _Climb:
     def fit(self, rows, sample, before, rung):
         """Fitted and Steps of one rung, from the Fitted of the one before."""
         settings, layout = self.settings, self.layout
-        self.engine = engine = make_engine(settings.engine, layout, rows)
+        self.engine = engine = make_engine(self.engine_name(rows), layout, rows)
         n_components = int(min(settings.max_components, sample.n_rows))
         loop = settings.loop
         if before is None:
@@ -185,6 +186,12 @@ class _Climb:
         done = Parallel(n_jobs=n_jobs, prefer="threads")(jobs)
         fitted = sorted((f for part, _ in done for f in part), key=lambda f: f.restart)
         return fitted, [step for _, part in done for step in part]
+
+    def engine_name(self, rows):
+        """The engine for the rows of a rung; devices of workers have no samples."""
+        name = self.settings.engine
+        is_sample = rows.table is not None and not self.every.shards.is_here
+        return "auto" if name == "cuda" and is_sample else name
 
     def draw(self, group, sample, average, n_components, n_rows):
         """Where the restarts of a group begin."""

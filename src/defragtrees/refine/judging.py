@@ -113,8 +113,9 @@ class JudgedRows:
 
         On a cluster they would count as one more copy of all rows.
         """
-        is_here = hasattr(self.shards, "shards")
-        return self.shards.map(_with_folds, self.folds) if is_here else self.shards
+        if not self.shards.is_here:
+            return self.shards
+        return self.shards.map(_with_folds, self.folds)
 
 
 def _with_folds(shard, folds):

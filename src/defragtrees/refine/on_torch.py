@@ -1,8 +1,8 @@
-"""All rows on one device: the visits of `list_kernels` by PyTorch.
+"""All rows on a device, or on one for each worker: the visits of `list_kernels`.
 
-Codes lie there feature by feature, targets and weights beside them; packed lists go
-there and sums come back. These are of whole numbers, which a GPU may add in any order,
-so they are those of the CPU to the last bit.
+They are done by PyTorch. Codes lie there feature by feature, targets and weights beside
+them; packed lists go there and sums come back. These are of whole numbers, which GPUs
+may add in any order, so they are those of the CPU to the last bit.
 """
 
 import math
@@ -11,9 +11,11 @@ import numpy as np
 
 from defragtrees._optional import require
 from defragtrees.boxes import BOXES_A_WORD
+from defragtrees.devices import KeptWithItems, device_at
+from defragtrees.refine.all_rows import ShardKeeper, shard_counts, shard_gains
 from defragtrees.refine.row_numbers import TARGET_BITS
 
-__all__ = ["TorchKeeper"]
+__all__ = ["DeviceKeeper", "TorchKeeper"]
 
 # Of one sum; a GPU adds fastest where few rows meet. On a CPU one is enough.
 N_COPIES = 64
@@ -25,17 +27,14 @@ class TorchKeeper:
 
     Parameters
     ----------
-    shards : LocalShards
-    device : str
-    new : Shard, optional
-        Of rows that were drawn beside those of the data.
+    parts : list of Shard
+    device : str or torch.device
     """
 
-    def __init__(self, shards, device="cuda", new=None):
+    def __init__(self, parts, device):
         torch = require("torch", 'engine="cuda"')
         self.torch, self.device = torch, torch.device(device)
         self.n_copies = N_COPIES if self.device.type == "cuda" else 1
-        parts = [*shards.shards, *([] if new is None else [new])]
         n_rows = sum(map(len, parts))
         first = parts[0]
         kind = torch.uint8 if first.codes.dtype == np.uint8 else torch.int16
@@ -44,7 +43,8 @@ class TorchKeeper:
         n_features, n_outputs = first.codes.shape[1], first.targets["target"].shape[1]
         self.codes = self._empty((n_features, n_rows), kind)
         self.target = self._empty((n_outputs, n_rows), torch.int64)
-        has_classes = len(first.targets["classes"]) > 0
+        # Of no rows there are all the classes.
+        has_classes = sum(len(part.targets["classes"]) for part in parts) == n_rows
         self.classes = self._empty(n_rows, torch.int64) if has_classes else None
         self.weight = None
         if any(part.weight is not None for part in parts):
@@ -230,3 +230,47 @@ class TorchKeeper:
         sums = self._empty(n_places * self.n_copies, self.torch.int64).zero_()
         sums.scatter_add_(0, place * self.n_copies + copy, values.contiguous())
         return sums.reshape(n_places, self.n_copies).sum(dim=1)
+
+
+KEPT = KeptWithItems()  # TorchKeepers of this process with their shards
+
+
+class DeviceKeeper(ShardKeeper):
+    """Answers for the rows of shards by a device at each place where there are some.
+
+    Parameters
+    ----------
+    shards : LocalShards or DaskShards
+    device : str
+    new : Shard, optional
+        Of rows that were drawn beside those of the data; they stay here.
+    """
+
+    def __init__(self, shards, device, new=None):
+        super().__init__(shards, new)
+        self.device = device
+
+    def counts(self, lists, n_classes, bits):
+        """See ShardKeeper."""
+        return self._summed("counts", shard_counts, lists, n_classes, bits)
+
+    def gains(self, lists, columns, places):
+        """See ShardKeeper."""
+        return self._summed("gains", shard_gains, lists, columns, places)
+
+    def _summed(self, verb, of_new, *arguments):
+        total = self.shards.total_of_groups(
+            _answered, self.device, verb, arguments, in_any_order=True
+        )
+        return total if self.new is None else total + of_new(self.new, *arguments)
+
+
+def _answered(shards, place, device, verb, arguments):
+    """What the TorchKeeper of some shards says; it stays here as long as they do."""
+    return KEPT.use(
+        shards,
+        device,
+        device_at(device, place),
+        lambda there: TorchKeeper(shards, there),
+        lambda keeper: getattr(keeper, verb)(*arguments),
+    )

@@ -15,14 +15,15 @@ tasks of what it held again elsewhere; nothing here knows about it.
 """
 
 import time
-import warnings
 from functools import reduce
 from operator import add
+from zlib import crc32
 
 import numpy as np
 
 from defragtrees._optional import require
 from defragtrees.rows._dask_tables import checked_part
+from defragtrees.rows._dask_workers import Failure, error_at, worker_places
 from defragtrees.rows.shards import Shard, joined
 
 distributed = require("distributed", "A Dask cluster")
@@ -31,18 +32,15 @@ sizeof = require("dask.sizeof", "A Dask cluster").sizeof
 
 __all__ = [
     "DaskShards",
-    "Failure",
     "as_run",
     "ask_part",
     "in_order",
     "note",
     "run_borders",
     "send",
-    "warn_of_small_workers",
 ]
 
 MOST_RUNS = 64
-LEAST_MEMORY = 500_000_000  # bytes of a worker, which also compiles loops
 LARGE = 2**20  # bytes of arguments that are sent once for each worker, not each task
 HOLDERS_SECONDS = 1.0  # asking who has what takes a third of a short visit
 PIECE = 2**22  # Dask warns of tasks that bring more than 10 MB
@@ -72,11 +70,14 @@ class DaskShards:
         Which runs these are.
     """
 
+    is_here = False
+
     def __init__(self, client, bundles, positions):
         self.client = client
         self.bundles = bundles
         self.positions = positions
         self._found, self._found_at = None, 0.0
+        self._places = None
         distributed.wait(bundles)  # else nobody has them yet
         self.run_lengths = self._ask(_run_lengths, [b""] * len(bundles))
 
@@ -115,6 +116,30 @@ class DaskShards:
         content = pickle.dumps((function, arguments))
         return reduce(add, self._ask(_totals, [content] * len(self.bundles)))
 
+    def total_of_groups(self, function, *arguments, in_any_order=False):
+        """The sum of `function(shards, place, *arguments)` of groups of shards.
+
+        The groups are the runs, added in their order. Sums that come out the same in
+        any order may be made of larger groups, of the shards that a thread has.
+
+        Parameters
+        ----------
+        function : callable
+            Is given a list of Shard, and the number of the worker among those of its
+            machine that see the same devices.
+        *arguments : object
+        in_any_order : bool, default=False
+            Whether sums are the same in any order.
+        """
+        if self._places is None:
+            self._places = worker_places(self.client)
+        content = pickle.dumps((function, arguments, self._places))
+        contents = [content] * len(self.bundles)
+        ask, visit = self._ask, _by_group
+        if in_any_order:
+            ask, visit = self._gathered, _total_of_bundle
+        return reduce(add, ask(visit, contents))
+
     def map(self, function, *arguments):
         """New shards, each `function(shard, *arguments)`."""
         content = pickle.dumps((function, arguments))
@@ -136,13 +161,21 @@ class DaskShards:
 
     def _ask(self, visit, contents):
         """What each run answers, in the order of runs."""
-        answers = self.client.gather(self._submit(visit, contents))
+        answers = self._gathered(visit, contents)
         by_run = {
             i: answer
             for own, of_runs in zip(self.positions, answers, strict=True)
             for i, answer in zip(own, of_runs, strict=True)
         }
         return [by_run[i] for i in sorted(by_run)]
+
+    def _gathered(self, visit, contents):
+        """What each bundle answers; the error in a Failure is raised."""
+        answers = self.client.gather(self._submit(visit, contents))
+        for answer in answers:
+            if isinstance(answer, Failure):
+                raise answer.error
+        return answers
 
     def _holders(self):
         """Addresses of the workers that have each bundle, of a moment ago at most.
@@ -219,16 +252,6 @@ def _loaded(content):
     return pickle.loads(content)
 
 
-class Failure:
-    """An error in the user's rows, sent back as a value.
-
-    Dask would write a raised one to the worker's log, with all arguments of the task.
-    """
-
-    def __init__(self, error):
-        self.error = error
-
-
 def ask_part(X, y, weight, given):
     """What the callable `given` says of a part, or a Failure; runs on a worker."""
     try:
@@ -280,6 +303,23 @@ def _totals(runs, content):
     return [reduce(add, (function(shard, *arguments) for shard in run)) for run in runs]
 
 
+def _total_of_bundle(runs, content):
+    found = _by_group([[shard for run in runs for shard in run]], content)
+    return found if isinstance(found, Failure) else found[0]
+
+
+def _by_group(groups, content):
+    """What the function says of each group of shards; or a Failure."""
+    function, arguments, places = _loaded(content)
+    address = distributed.get_worker().address
+    # A worker that came later has no number yet; any will do.
+    place = places.get(address, crc32(address.encode()))
+    try:
+        return [function(group, place, *arguments) for group in groups]
+    except (ImportError, RuntimeError) as error:
+        return Failure(error_at(f"the Dask worker {address}", error))
+
+
 def _mapped(runs, content):
     function, arguments = _loaded(content)
     return [[function(shard, *arguments) for shard in run] for run in runs]
@@ -291,25 +331,3 @@ def _collected(runs, content):
         [function(shard, *own) for shard, own in zip(run, entry, strict=True)]
         for run, entry in zip(runs, entries, strict=True)
     ]
-
-
-def warn_of_small_workers(client):
-    """Warn if workers have so little memory that Dask may pause them for good.
-
-    Parameters
-    ----------
-    client : distributed.Client
-    """
-    workers = client.scheduler_info(n_workers=-1)["workers"]
-    limits = {name: own.get("memory_limit") or 0 for name, own in workers.items()}
-    small = {name: limit for name, limit in limits.items() if 0 < limit < LEAST_MEMORY}
-    if small:
-        name, limit = min(small.items(), key=lambda own: own[1])
-        warnings.warn(
-            f"Dask workers need {LEAST_MEMORY / 1e9:g} GB of memory or more; "
-            f"{len(small)} of {len(workers)} have less, such as {name!r} with "
-            f"{limit / 1e9:.2g} GB. Dask pauses a worker whose memory is nearly full, "
-            "and this fit may wait without end: give workers a larger memory_limit.",
-            UserWarning,
-            stacklevel=2,
-        )

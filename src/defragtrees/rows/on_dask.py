@@ -6,7 +6,7 @@ is set to, and the codes are kept here.
 """
 
 import sys
-from functools import reduce
+from functools import partial, reduce
 from importlib import import_module
 from itertools import pairwise
 from operator import add
@@ -80,6 +80,11 @@ class DaskSource(Source):
         if set(names) <= set(there) and list(names) != there:
             self.X = self.X[list(names)]
 
+    def workers(self):
+        """Who asks the workers of the cluster, if there is one; see Source."""
+        client = current_client()
+        return None if client is None else partial(_workers_room().ask_workers, client)
+
     def load(self):
         """The same rows as a table in memory."""
         return TableSource(*dask.compute(self.X, self.y, self.sample_weight))
@@ -98,7 +103,7 @@ class DaskSource(Source):
         if client is None:
             return super().encode(encode, n_jobs, watch)
         room = _cluster_room()
-        room.warn_of_small_workers(client)
+        _workers_room().warn_of_small_workers(client)
         outcomes, kept = self._outcomes(client, encode)
         notes = [dask.delayed(room.note)(outcome) for outcome in outcomes]
         borders = room.run_borders(len(outcomes))
@@ -182,6 +187,10 @@ def current_client():
             "asynchronous. Make it with asynchronous=False."
         )
     return client
+
+
+def _workers_room():
+    return import_module("defragtrees.rows._dask_workers")
 
 
 def _cluster_room():

@@ -81,7 +81,14 @@ class LocalShards:
     shards : list of Shard
     n_jobs : int or None
         Threads.
+
+    Attributes
+    ----------
+    is_here : bool
+        Whether this process has the shards.
     """
+
+    is_here = True
 
     def __init__(self, shards, n_jobs=None):
         self.shards = list(shards)
@@ -99,6 +106,10 @@ class LocalShards:
         for part in in_order(visit, self.shards, self.n_jobs):
             total = part if total is None else total + part
         return total
+
+    def total_of_groups(self, function, *arguments, in_any_order=False):
+        """`function(shards, 0, *arguments)`: here is one place; see DaskShards."""
+        return function(self.shards, 0, *arguments)
 
     def map(self, function, *arguments):
         """New shards, each `function(shard, *arguments)`."""

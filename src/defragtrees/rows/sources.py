@@ -83,6 +83,14 @@ class Source:
     def select(self, names):
         """Take only these columns, in this order, where the source has their names."""
 
+    def workers(self):
+        """None, as this machine keeps the rows.
+
+        Where others do, a function that gives what `function(*arguments)` says on each
+        of them, by name.
+        """
+        return None
+
     def load(self):
         """The same rows as a table in memory."""
         parts = list(self.parts()) or [self.first()]

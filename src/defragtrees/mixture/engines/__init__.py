@@ -3,8 +3,9 @@
 The loop of the mixture talks to an engine in small arrays only, so rows may live in
 memory, in shards or elsewhere. All that an engine is stands here:
 
-- a module, named by one line of `ENGINES`, with two functions: `check()`, which raises
-  where the engine cannot be used, and `make(layout, store)`, which gives an `Engine`;
+- a module, named by one line of `ENGINES`, with two functions: `check(ask_workers)`,
+  which raises where the engine cannot be used, and `make(layout, store)`, which gives
+  an `Engine`;
 - an `Engine`: what the loop asks of whoever keeps the rows.
 
 A module whose `make` gives a `ShardEngine` writes one function only, the expectation
@@ -80,15 +81,23 @@ def make_engine(name, layout, store):
     if name == "auto":
         is_faster = store.table is None and find_spec("numba") is not None
         name = "numba" if is_faster else "numpy"
-    return check_engine(name).make(layout, store)
+    return _module(name).make(layout, store)
 
 
-def check_engine(name):
-    """The module of an engine, if it can be used here; None for "auto"."""
-    if name == "auto":
-        return None
+def check_engine(name, ask_workers=None):
+    """Refuse an engine that is none, or cannot be used; "auto" always can.
+
+    Parameters
+    ----------
+    name : str
+    ask_workers : callable, optional
+        If the workers of a cluster keep the rows: has a function run by all of them.
+    """
+    if name != "auto":
+        _module(name).check(ask_workers)
+
+
+def _module(name):
     if name not in ENGINES:
         raise ValueError(f"engine must be one of {tuple(ENGINES)}; got {name!r}.")
-    module = import_module(ENGINES[name])
-    module.check()
-    return module
+    return import_module(ENGINES[name])

@@ -31,8 +31,13 @@ MANY_ROWS = 100_000  # worth asking for such pages
 GAP = 3
 
 
-def check():
-    """Nothing is needed but numba, which was imported above."""
+def check(ask_workers=None):
+    """Nothing is needed but numba, here and on workers if there are some.
+
+    Here it was imported above.
+    """
+    if ask_workers is not None:
+        ask_workers(check)
 
 
 def make(layout, store):

@@ -21,7 +21,7 @@ LOWEST_LOG = -690.0
 TILE_ROWS = 8192  # so many rows at a time stay in the cache
 
 
-def check():
+def check(ask_workers=None):
     """Nothing is needed but what is there."""
 
 

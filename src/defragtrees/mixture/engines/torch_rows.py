@@ -129,38 +129,27 @@ class TorchRows:
     def expect(self, penalty, by_bin):
         """The Expected of all rows; without `by_bin` weight and evidence only."""
         self.penalty = self.to_device(np.minimum(penalty, LARGEST_PENALTY), self.dtype)
-        return self.gather() if by_bin else self._weigh()
+        return self.gather(by_bin)
 
-    def gather(self):
-        """The Expected under the penalties of the last `expect`, by bin too."""
+    def gather(self, by_bin=True):
+        """The Expected under the penalties that `expect` was given last."""
         n_columns, width = self.shape
-        bins = self._empty(self.starts[-1], width, self.torch.float64).zero_()
+        bins = self._empty(self.starts[-1] * by_bin, width, self.torch.float64).zero_()
         sums, evidence = self._no_sums()
         for chunks in self._groups():
             rows = self._rows(chunks)
-            mass = self._empty(rows.stop - rows.start, width)
+            mass = self._empty(rows.stop - rows.start, width) if by_bin else None
             own, its_evidence = self._share_out(rows, mass)
             sums, evidence = sums + own, evidence + its_evidence
-            self._add_up(chunks, mass, bins)
+            if by_bin:
+                self._add_up(chunks, mass, bins)
         weight, first, second = sums.cpu().numpy()
+        found = weight.reshape(self.penalty.shape), evidence.cpu().numpy()
+        if not by_bin:
+            return Expected(*found)
         bins = bins[:, :n_columns].cpu().numpy()
         n_bins = len(bins) - self.n_classes
-        return Expected(
-            weight.reshape(self.penalty.shape),
-            evidence.cpu().numpy(),
-            bins[:n_bins],
-            bins[n_bins:],
-            first,
-            second,
-        )
-
-    def _weigh(self):
-        sums, evidence = self._no_sums()
-        for chunks in self._groups():
-            own, its_evidence = self._share_out(self._rows(chunks), None)
-            sums, evidence = sums + own, evidence + its_evidence
-        weight = sums[0].cpu().numpy().reshape(self.penalty.shape)
-        return Expected(weight, evidence.cpu().numpy())
+        return Expected(*found, bins[:n_bins], bins[n_bins:], first, second)
 
     def _no_sums(self):
         """Sums for the columns, and evidence for the restarts, of no rows."""

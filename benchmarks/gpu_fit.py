@@ -1,6 +1,7 @@
 """Whole fits on a GPU: by default settings, and of the mixture with all restarts.
 
     python -m benchmarks.gpu_fit [--rows 11000000] [--restarts 20] [--only default]
+    python -m benchmarks.gpu_fit --dask 2 [--threads 8] [--rows 11000000]
 
 The rows are those of `benchmarks.scale`, in memory as float32. The default fit searches
 a sample and ends on all rows; its seconds are given by part, and the same fit with
@@ -8,9 +9,15 @@ a sample and ends on all rows; its seconds are given by part, and the same fit w
 given up early. Then the bundled data sets are fitted on the GPU and on the CPU, and the
 rules are compared: those of a default fit in which all rows count on the GPU, as they
 do with many, and those of the mixture in float64 and in float32.
+
+With `--dask` so many Dask workers on this machine share its GPUs, and each has so many
+threads. Default fits and fits of the mixture, two of each since the first compiles, are
+timed beside those without Dask, and must give the same rules. `--device cpu` tries all
+this without a GPU.
 """
 
 import argparse
+import os
 import time
 import warnings
 from concurrent.futures import ThreadPoolExecutor
@@ -20,8 +27,9 @@ import numpy as np
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from benchmarks.scale_data import BLOCK_ROWS, ensemble, make_block
-from defragtrees import DefragClassifier, DefragRegressor, datasets
+from defragtrees import DefragClassifier, DefragRegressor, datasets, devices
 from defragtrees.methods import all_rows, base, refining
+from defragtrees.methods.all_rows import AllRowsSearch
 from defragtrees.mixture.engines import on_torch
 from defragtrees.rows import sources
 from defragtrees.rows.store import RowStore
@@ -69,9 +77,10 @@ def timed(places):
             setattr(owner, name, function)
 
 
-def default_fit(n_rows, engine="cuda"):
+def default_fit(n_rows, engine="cuda", X=None):
     """Fit by default settings; the seconds it took, by part, and its rules."""
-    X, model = make_rows(n_rows), ensemble(N_FEATURES, 100)
+    X = make_rows(n_rows) if X is None else X
+    model = ensemble(N_FEATURES, 100)
     # On a GPU by default all processors read and count rows.
     n_jobs = None if engine == "cuda" else -1
     simple = DefragClassifier(model, engine=engine, n_jobs=n_jobs, random_state=0)
@@ -81,6 +90,7 @@ def default_fit(n_rows, engine="cuda"):
         (refining, "polish", "polish on the sample"),
         (refining, "_judged", "how long the list should be, by all rows"),
         (refining, "AllRowsSearch", "rows as whole numbers, to the GPU"),
+        (AllRowsSearch, "judge", "which rows judge"),
         (all_rows, "polish_all_rows", "polish on all rows"),
         (refining, "_refined", "shorter lists by all rows, as rules"),
         (RowStore, "recount", "counts of the rules"),
@@ -164,14 +174,77 @@ def same_rules():
     on_torch.EXACT_ROWS, sources.MANY_ROWS = exact, many
 
 
+def lazy_block(block_info=None):
+    """A block of rows, made by the worker that keeps it."""
+    (start, end), _ = block_info[None]["array-location"]
+    return make_block(1 + start // BLOCK_ROWS, end - start, N_FEATURES)
+
+
+def mixture_fit(X, n_restarts):
+    """Fit the mixture by default settings, and say how long it took."""
+    begin = time.perf_counter()
+    simple = DefragClassifier(
+        ensemble(N_FEATURES, 100),
+        refine=False,
+        engine="cuda",
+        n_restarts=n_restarts,
+        random_state=0,
+    ).fit(X)
+    lasted = time.perf_counter() - begin
+    steps = [step for step in simple.history_ if step.rung == 2]
+    n_iterations = len({step.iteration for step in steps})
+    print(f"mixture, {n_iterations} iterations on all rows: {lasted:.1f} s", flush=True)
+    return simple
+
+
+def fits_on_dask(n_rows, n_restarts, n_workers, n_threads):
+    """The same fits without Dask and on its workers, twice each."""
+    import dask.array
+    from distributed import Client, LocalCluster
+
+    here = make_rows(n_rows)
+    sizes = [min(BLOCK_ROWS, n_rows - i) for i in range(0, n_rows, BLOCK_ROWS)]
+    print(f"{n_workers} workers with {n_threads} threads on {devices.DEVICE}")
+    with (
+        LocalCluster(
+            n_workers=n_workers, threads_per_worker=n_threads, dashboard_address=None
+        ) as cluster,
+        Client(cluster),
+    ):
+        there = dask.array.map_blocks(
+            lazy_block,
+            chunks=(tuple(sizes), (N_FEATURES,)),
+            dtype=np.float32,
+            meta=np.empty((0, 0), dtype=np.float32),
+        )
+        rules = {"default": [], "mixture": []}
+        for name, X in (("without Dask", here), ("on Dask", there)):
+            for _ in range(2):
+                print(f"-- {name}")
+                simple = default_fit(n_rows, X=X)
+                rules["default"].append((simple.rules_, simple.path_costs_))
+                rules["mixture"].append(mixture_fit(X, n_restarts).rules_)
+    for name, own in rules.items():
+        print(f"{name}: same rules {[one == own[0] for one in own[1:]]}")
+
+
 def main():
-    """Both parts."""
+    """Both parts, or fits on Dask."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=11_000_000)
     parser.add_argument("--restarts", type=int, default=20)
     parser.add_argument("--only", choices=("default", "mixture"))
+    parser.add_argument("--dask", type=int, metavar="WORKERS")
+    parser.add_argument("--threads", type=int, help="of each Dask worker")
+    parser.add_argument("--device", default=devices.DEVICE)
     arguments = parser.parse_args()
     warnings.simplefilter("ignore")
+    devices.DEVICE = arguments.device
+    if arguments.dask:
+        n_threads = arguments.threads or max(1, os.cpu_count() // arguments.dask)
+        size = arguments.rows, arguments.restarts
+        fits_on_dask(*size, arguments.dask, n_threads)
+        return
     if arguments.only != "mixture":
         few = min(arguments.rows, 1_000_000)
         pair = [default_fit(few, engine) for engine in ("cuda", "auto")]

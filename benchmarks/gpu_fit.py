@@ -191,8 +191,8 @@ def mixture_fit(X, n_restarts):
         random_state=0,
     ).fit(X)
     lasted = time.perf_counter() - begin
-    steps = [step for step in simple.history_ if step.rung == 2]
-    n_iterations = len({step.iteration for step in steps})
+    last = max(step.rung for step in simple.history_)
+    n_iterations = len({s.iteration for s in simple.history_ if s.rung == last})
     print(f"mixture, {n_iterations} iterations on all rows: {lasted:.1f} s", flush=True)
     return simple
 

@@ -16,6 +16,7 @@ __all__ = [
     "atomic_file",
     "first_bytes",
     "is_device",
+    "is_standard_output",
     "read_json",
     "to_json",
     "write_atomic",
@@ -38,8 +39,18 @@ def first_bytes(path):
 
 
 def is_device(path):
-    """Whether something is there that takes what is written to it, such as a pipe."""
+    """Whether something is there that takes what is written to it, such as a pipe.
+
+    Standard output is such by its name, also where it goes to a file.
+    """
+    if is_standard_output(path):
+        return True
     return path.exists() and not path.is_file() and not path.is_dir()
+
+
+def is_standard_output(path):
+    """Whether this is a name of what the process prints to, which is open already."""
+    return os.fspath(path) in STANDARD_OUTPUT
 
 
 def write_atomic(path, content):
@@ -73,7 +84,7 @@ def atomic_file(path):
     ...     [path.name for path in Path(folder).iterdir()]
     ['a.txt']
     """
-    if os.fspath(path) in STANDARD_OUTPUT or is_device(Path(path)):
+    if is_device(Path(path)):
         with tempfile.TemporaryDirectory() as folder:
             draft = Path(folder, f"draft{Path(path).suffix}")
             yield draft
@@ -111,7 +122,7 @@ def atomic_file(path):
 @contextlib.contextmanager
 def _open_device(path):
     """A device to write bytes to; standard output is the one that is open already."""
-    if os.fspath(path) not in STANDARD_OUTPUT:
+    if not is_standard_output(path):
         with open(path, "wb") as device:
             yield device
         return

@@ -84,8 +84,18 @@ def test_standard_output_can_be_named(command, rules, table, tmp_path):
     assert done.stdout.endswith("The answers are in /dev/stdout.\n")
     with open(tmp_path / "all.txt", "w") as file:
         line = ("predict", rules, table, "--json", "--out", "/dev/stdout")
-        command(*line, capture_output=False, stdout=file)
+        again = command(*line, capture_output=False, stdout=file, stderr=-1)
+    assert (again.returncode, again.stderr) == (0, "")
     assert (tmp_path / "all.txt").read_text("utf-8") == done.stdout
+
+
+def test_standard_output_needs_no_folder_to_write_to(call, rules, table, monkeypatch):
+    # Only root may write to /dev; standard output may be written to by everybody.
+    monkeypatch.setattr(os, "access", lambda path, mode: mode == os.R_OK)
+    done = call("predict", rules, table, "--json", "--out", "/dev/stdout")
+    assert (done.code, done.err) == (0, "")
+    assert done.out.count('"prediction"') == 2
+    assert call("predict", rules, table, "--out", table.parent / "a.csv").code == 2
 
 
 def kill_oneself():

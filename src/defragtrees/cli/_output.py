@@ -7,7 +7,7 @@ import click
 import numpy as np
 
 from defragtrees import render
-from defragtrees.files import is_device, to_json
+from defragtrees.files import is_device, is_standard_output, to_json
 
 __all__ = [
     "check_outputs",
@@ -52,7 +52,7 @@ def _check_output(path, inputs):
     if path.is_dir():
         raise click.ClickException(f"{str(path)!r} is a folder; a file is needed.")
     place = path if is_device(path) else folder
-    if not os.access(place, os.W_OK):
+    if not is_standard_output(path) and not os.access(place, os.W_OK):
         raise click.ClickException(f"{str(place)!r} cannot be written to.")
     for other in inputs:
         if other.exists() and path.exists() and path.samefile(other):

@@ -89,7 +89,7 @@ class _Child:
             **os.environ,
             "OMP_NUM_THREADS": "1",
             "OPENBLAS_NUM_THREADS": "1",
-            "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT)]),
+            "PYTHONPATH": os.pathsep.join([str(ROOT / "src"), str(ROOT), *sys.path]),
         }
         self.process = subprocess.Popen(
             [sys.executable, "-m", "tests.fuzz.judge", str(ADDRESS_KILOBYTES)],

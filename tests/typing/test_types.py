@@ -37,6 +37,7 @@ def test_a_user_sees_no_any(tmp_path):
     done = subprocess.run(
         [
             *(sys.executable, "-m", "mypy", "--strict", "--no-error-summary"),
+            "--no-color-output",
             *("--config-file", settings, "--cache-dir", tmp_path / "cache"),
             *SCRIPTS,
             "every_name.py",

@@ -49,6 +49,7 @@ def test_what_is_kept_is_made_once_and_goes_with_its_items():
     assert number(items, "b") == 3
     assert number(items[:1], "b") == 4  # and so it is of other items
     assert made == [CPU] * 4
+    assert kept.n_made == 4
     assert len(kept.kept) == 2
     del items
     gc.collect()

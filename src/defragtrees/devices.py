@@ -51,10 +51,16 @@ class KeptWithItems:
     """What was made of some items, for as long as these live.
 
     It is used by one thread at a time: a device does one thing after the other anyway.
+
+    Attributes
+    ----------
+    n_made : int
+        How often something was made so far.
     """
 
     def __init__(self):
         self.kept = WeakKeyDictionary()
+        self.n_made = 0
         self.lock = Lock()
 
     def use(self, items, key, device, make, function):
@@ -77,6 +83,7 @@ class KeptWithItems:
                 self.kept.pop(items[0], None)
                 made = None  # or there would be two of them for a moment
                 made = make(device)
+                self.n_made += 1
                 self.kept[items[0]] = key, list(map(ref, items[1:])), made
             return function(made)
 

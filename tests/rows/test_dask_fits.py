@@ -347,6 +347,11 @@ def n_kept():
     return len(refine_on_torch.KEPT.kept), len(on_torch.KEPT.kept)
 
 
+def n_made():
+    """How often it made something to keep there."""
+    return np.array([refine_on_torch.KEPT.n_made, on_torch.KEPT.n_made])
+
+
 def wait_until_nothing_is_kept(client):
     end = time.monotonic() + 20
     while any(map(any, client.run(n_kept).values())):
@@ -371,8 +376,11 @@ def test_devices_of_workers_give_the_rules_of_the_processor(
         (3, boosted_amounts, amounts),
     ):
         local = simplified(ensemble, frame, *given, engine="numpy", augment=300)
-        rows = lazily(frame, n_parts), *given
+        rows, before = (lazily(frame, n_parts), *given), client.run(n_made)
         found = simplified(ensemble, *rows, engine="cuda", augment=300)
+        made = sum(client.run(n_made).values()) - sum(before.values())
+        assert made[0] in (1, 2)  # once for each thread that has rows
+        assert made[1] == 0
         assert found.rules_ == local.rules_
         assert found.path_costs_ == local.path_costs_
         assert conditions_of(found) == conditions_of(local)
@@ -392,8 +400,10 @@ def test_devices_of_workers_fit_the_mixture(
         monkeypatch.setattr(on_torch, "EXACT_ROWS", exact_rows)
         settings = {"refine": False, "n_restarts": 4, "max_rules": 5}
         local = simplified(ensemble, frame, *given, engine="numpy", **settings)
-        rows = lazily(frame, 5), *given
+        rows, before = (lazily(frame, 5), *given), client.run(n_made)
         found = simplified(ensemble, *rows, engine="cuda", **settings)
+        made = sum(client.run(n_made).values()) - sum(before.values())
+        assert made.tolist() == [0, 5]  # once for each run
         assert found.rules_ == local.rules_
         assert found.kept_restart_ == local.kept_restart_
         bounds, expected = (

@@ -53,10 +53,11 @@ def cache(monkeypatch, tmp_path):
     monkeypatch.delenv("DEFRAGTREES_DATA", raising=False)
     monkeypatch.setenv("no_proxy", "127.0.0.1")
     monkeypatch.setattr(_openml, "time", SimpleNamespace(sleep=lambda seconds: None))
-    with ThreadingHTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as closed:
-        port = closed.server_port
-    point_openml_at(monkeypatch, f"http://127.0.0.1:{port}")
-    return tmp_path / "cache"
+    # Nobody listens at this port, nor can another process while the test has it.
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))
+        point_openml_at(monkeypatch, f"http://127.0.0.1:{taken.getsockname()[1]}")
+        yield tmp_path / "cache"
 
 
 def rows_of(name, n_rows, share_percent):

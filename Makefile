@@ -77,7 +77,9 @@ bench: $(VENV)/test.stamp
 	DEFRAGTREES_DATA=$(DATA) $(BIN)/python -m benchmarks.harvest_solvers
 	$(BIN)/python -m benchmarks.rivals --data $(DATA)
 
+# Pages of names that are no longer public would stay there, and nothing lists them.
 docs: $(VENV)/docs.stamp
+	rm -rf docs/api/generated
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m sphinx -W --keep-going \
 		-D plot_gallery=$(STORIES) -q -b html docs docs/_build/html
 	$(BIN)/python docs/check_site.py docs/_build/html

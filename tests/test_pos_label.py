@@ -1,6 +1,7 @@
 """Of two classes the user says which one is told, not the alphabet."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -148,6 +149,23 @@ def test_the_report_speaks_of_that_class(simple, loans, tmp_path):
     start = text.index("Average precision, precision and recall are those of")
     assert "bad" in text[start : start + 120]
     assert '"told":0' in text.replace(" ", "")
+    assert "Rates and probabilities are those of <b><bdi>bad</bdi></b>" in text
+
+
+def test_the_report_tells_costs_and_groups_of_that_class(forest, loans, tmp_path):
+    X, y, X_new, y_new = loans
+    costs = {("bad", "good"): 9}
+    simple = simplify(
+        forest, X, y, max_rules=4, random_state=0, pos_label="bad", costs=costs
+    )
+    groups = np.where(X_new[:, 0] > 14, "large", "small")
+    page = tmp_path / "report.html"
+    write_report(page, simple, X_new, y_new, groups=groups)
+    text = " ".join(re.sub("<[^>]*>", "", page.read_text("utf-8")).split())
+    assert "To answer bad where it is good costs 1, the other way round 9." in text
+    assert "bad is expected to cost less from a probability of 10" in text
+    assert "Rate of bad" in text
+    assert "Rate of good" not in text
 
 
 def test_all_methods_have_it_and_it_survives_clone(loans):

@@ -48,7 +48,8 @@ def _class_pieces(summary, whose):
     header += [] if before is None else ["Training"]
     told = ""
     if outcome.n_classes == 2:
-        told = f" Rates and probabilities are those of <b>{lines[1][0]}</b>."
+        whose_rate = lines[outcome.told_number][0]
+        told = f" Rates and probabilities are those of <b>{whose_rate}</b>."
     first = len(header) - 3 - (before is not None)
     return [
         f"<p>What is predicted is {whose}. The base rate of a class is its share of "

@@ -15,7 +15,7 @@ MOST_BORDERS = 300  # that are drawn
 
 @dataclass(frozen=True, eq=False)
 class CostCurve:
-    """Mean cost of a row by the probability from which on the second class is said."""
+    """Mean cost of a row by the probability from which on the told class is said."""
 
     borders: np.ndarray  # ascending; the last is above every probability
     costs: np.ndarray
@@ -56,14 +56,19 @@ def write(page):
     rules, rows = summary.rules, summary.rows
     if rules.costs is None or len(rules.classes) != 2 or rows.y is None:
         return []
-    alarm, miss = rules.costs[0][1], rules.costs[1][0]
-    is_second = rows.y == rules.classes[1]
-    told = rules.predict_proba_encoded(rows.matrix)[:, 1]
+    told_number = rules.outcome.told_number
+    other = 1 - told_number
+    alarm, miss = rules.costs[other][told_number], rules.costs[told_number][other]
+    is_told = rows.y == rules.classes[told_number]
+    told = rules.predict_proba_encoded(rows.matrix)[:, told_number]
     curves = [
-        measure(some, is_second, rows.weight, (alarm, miss))
-        for some in (told, rows.probabilities[:, 1])
+        measure(some, is_told, rows.weight, (alarm, miss))
+        for some in (told, rows.probabilities[:, told_number])
     ]
-    first, second = (name(summary.outcome.answer_text(c)) for c in rules.classes)
+    first, second = (
+        name(summary.outcome.answer_text(rules.classes[k]))
+        for k in (other, told_number)
+    )
     border = alarm / (alarm + miss)
     picture = _picture(curves, border, summary.scores["expected_cost"])
     return [

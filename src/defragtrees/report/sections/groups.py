@@ -22,8 +22,9 @@ def write(page):
         return []
     if not summary.outcome.n_classes:
         return _number_pieces(summary)
-    classes = summary.rules.classes
-    shown = classes[1:] if len(classes) == 2 else classes[:MOST_CLASSES]
+    classes, outcome = summary.rules.classes, summary.outcome
+    is_pair = len(classes) == 2
+    shown = (outcome.told_class,) if is_pair else classes[:MOST_CLASSES]
     pieces = [
         "<p>A selection rate is the share of a group’s rows that get the answer; a "
         "rate the share of which it is true. Differences inside the intervals may be "

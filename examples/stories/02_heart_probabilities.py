@@ -48,8 +48,9 @@ simple = simplify(
 print(simple.rules_)
 
 # %%
-# The same as a table:
-plots.rule_table(simple.rules_)
+# The same as one picture for a slide: how many are ill among the patients of each rule,
+# how sure that is, and how many are ill among all.
+plots.risks(simple.rules_)
 
 # %%
 # One patient
@@ -57,6 +58,12 @@ plots.rule_table(simple.rules_)
 patient = X_test.iloc[[5]]
 print(patient.iloc[0].to_string(), "\n")
 print(simple.explain(patient.iloc[0]))
+
+# %%
+# For many patients, the same as numbers: the risk, and its interval.
+risks = simple.predict_proba(X_test[:5])[:, 1]
+for risk, (low, high) in zip(risks, simple.rate_interval(X_test[:5]), strict=True):
+    print(f"{risk:.0%} ({low:.0%} to {high:.0%})")
 
 # %%
 # Told and observed

@@ -176,8 +176,8 @@ def same_rules():
 
 def lazy_block(block_info=None):
     """A block of rows, made by the worker that keeps it."""
-    (start, end), _ = block_info[None]["array-location"]
-    return make_block(1 + start // BLOCK_ROWS, end - start, N_FEATURES)
+    number, _ = block_info[None]["chunk-location"]
+    return make_block(1 + number, *block_info[None]["chunk-shape"])
 
 
 def mixture_fit(X, n_restarts):

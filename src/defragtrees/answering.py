@@ -34,6 +34,14 @@ class Answering(Combining):
     def covers(self, X: Rows) -> Flags:
         """Which rules hold in which rows, (n_samples, n_rules); the last one always.
 
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        bool array of shape (n_samples, n_rules)
+
         Examples
         --------
         >>> from defragtrees.rules import Condition, Rule, RuleSet
@@ -51,6 +59,14 @@ class Answering(Combining):
         Where several rules have a say, it is the one that holds with the most weight,
         rows or points.
 
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        int array of shape (n_samples,)
+
         Examples
         --------
         >>> from defragtrees.rules import Condition, Rule, RuleSet
@@ -65,6 +81,14 @@ class Answering(Combining):
     def predict(self, X: Rows) -> Values:
         """The answer for each row: class labels, or numbers.
 
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+
         Examples
         --------
         >>> from defragtrees.rules import Condition, Rule, RuleSet
@@ -78,6 +102,14 @@ class Answering(Combining):
 
     def predict_proba(self, X: Rows) -> Floats:
         """Probabilities of classes, of the rule that answers or of all that hold.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_classes)
 
         Examples
         --------
@@ -97,6 +129,14 @@ class Answering(Combining):
         that above 0 it is; shape (n_samples,). More: what each answer is expected to
         cost, negated, so that the answer has the largest; shape (n_samples,
         n_classes). Without costs that is its probability less one.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,) or (n_samples, n_classes)
 
         Examples
         --------

@@ -38,6 +38,15 @@ class Combining:
     def totals(self, X: Rows) -> Floats:
         """The sum of points of each row, (n_samples, n_columns of points).
 
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_columns)
+            One column; of more than two classes one for each.
+
         Examples
         --------
         >>> from defragtrees.rules import Condition, Rule, RuleSet

@@ -331,6 +331,11 @@ class RuleSet(Answering, Editing, Upstairs, Intervals, Worded, ByValue):
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the rules to a JSON file.
 
+        Parameters
+        ----------
+        path : path
+            The file appears when it is complete; one that is there is replaced then.
+
         Examples
         --------
         >>> import tempfile

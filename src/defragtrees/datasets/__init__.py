@@ -97,6 +97,14 @@ def load(
 def load_sample(name: str) -> Dataset:
     """A bundled data set: "energy" (768 buildings) or "spambase" (2,000 e-mails).
 
+    Parameters
+    ----------
+    name : {"energy", "spambase"}
+
+    Returns
+    -------
+    Dataset
+
     Examples
     --------
     >>> energy = load_sample("energy")

@@ -30,6 +30,19 @@ def error(
 ) -> float:
     """Share of wrong classes, or mean squared error.
 
+    Parameters
+    ----------
+    expected : array of shape (n_samples,)
+        What is true.
+    predicted : array of shape (n_samples,)
+        What is answered.
+    task : {"classification", "regression"}
+    sample_weight : array of shape (n_samples,), optional
+
+    Returns
+    -------
+    float
+
     Examples
     --------
     >>> error(["a", "b"], ["a", "a"], "classification")
@@ -50,6 +63,11 @@ def fidelity(
     predicted : array of shape (n_samples,)
         What the rules say.
     task : {"classification", "regression"}
+    sample_weight : array of shape (n_samples,), optional
+
+    Returns
+    -------
+    float
 
     Examples
     --------

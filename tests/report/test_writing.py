@@ -9,7 +9,7 @@ import pytest
 
 import defragtrees.report.page
 import defragtrees.report.still
-from defragtrees import simplify_path
+from defragtrees import DistilledTreeClassifier, simplify_path
 from defragtrees.conditions import Condition, Rule
 from defragtrees.errors import MissingPackageError
 from defragtrees.report import write_report
@@ -331,3 +331,12 @@ def test_a_very_long_name_is_clamped_in_headers_and_whole_in_a_title(tmp_path):
     header = f'<bdi class="clamped" title="{long}">'
     assert page.count(header) == 2
     assert 'class="clamped" title="b"' not in page
+
+
+@pytest.mark.parametrize("name", ["report.pdf", "Report.DOCX"])
+def test_a_name_of_another_kind_of_file_is_refused(name, tmp_path):
+    X, y = [[0.0], [1.0]] * 10, ["no", "yes"] * 10
+    simple = DistilledTreeClassifier(max_rules=2, random_state=0).fit(X, y)
+    with pytest.raises(ValueError, match="a browser prints it to PDF"):
+        write_report(tmp_path / name, simple, X, y)
+    assert list(tmp_path.iterdir()) == []

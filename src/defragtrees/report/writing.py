@@ -14,6 +14,9 @@ from defragtrees.report.summary import summarize
 
 __all__ = ["write_report"]
 
+# Files that would not open, as they are no HTML.
+OTHER_KINDS = (".doc", ".docx", ".md", ".pdf", ".png", ".pptx", ".svg", ".xlsx")
+
 
 def write_report(
     path: str | os.PathLike[str],
@@ -129,6 +132,11 @@ def _check_roles(path, simplifier):
 
 def _checked(path):
     path = Path(path)
+    if path.suffix.lower() in OTHER_KINDS:
+        raise ValueError(
+            f"write_report writes one HTML page; got {str(path)!r}. Name it "
+            f"{path.stem + '.html'!r}; a browser prints it to PDF."
+        )
     if not path.parent.is_dir():
         raise FileNotFoundError(
             f"The folder of the report must exist; {str(path.parent)!r} does not. "

@@ -129,11 +129,11 @@ def changes_by_sums(table, box, sums, inside, limits, price=None):
         value[~allowed] = -np.inf
     for j, accepted in box.items():
         value[j] += condition_price(table, j, accepted)
-    # Rounded as costs are, so that conditions that accept the same rows tie.
-    value = np.round(value, DIGITS)
     now = inside - price
     if value.max(initial=-np.inf) <= now + LEAST_GAIN:
         return
+    # Rounded as costs are, so that conditions that accept the same rows tie.
+    value = np.round(value, DIGITS)
     for j in np.argsort(-value, kind="stable")[:MOST_TRIED]:
         if value[j] <= now + LEAST_GAIN:
             return

@@ -15,7 +15,7 @@ from defragtrees.refine import all_rows_search, list_kernels, moves, on_torch
 from defragtrees.refine.all_rows import AllRows, ShardKeeper
 from defragtrees.refine.all_rows_search import polish_all_rows
 from defragtrees.refine.cutting import cut_conditions
-from defragtrees.refine.judging import Folds
+from defragtrees.refine.judging import Folds, JudgedRows
 from defragtrees.refine.limits import AskedLimits
 from defragtrees.refine.objective import BothLoss, ErrorLoss, SquaredLoss
 from defragtrees.refine.on_torch import DeviceKeeper, TorchKeeper
@@ -67,10 +67,10 @@ class Case:
         self.imitated = Imitated(outcome, column, False, decision)
         self.table = make_table(self.grid, self.codes, least_price=0.5)
 
-    def rows(self, n_parts=3, order=None, keeper=ShardKeeper):
-        """AllRows of the rows, cut into parts."""
+    def shards(self, n_parts=3, order=None):
+        """The rows, cut into parts."""
         order = np.arange(len(self.codes)) if order is None else order
-        shards = LocalShards(
+        return LocalShards(
             Shard(
                 self.codes[own],
                 {name: column[own] for name, column in self.targets.items()},
@@ -78,6 +78,10 @@ class Case:
             )
             for own in np.array_split(order, n_parts)
         )
+
+    def rows(self, n_parts=3, order=None, keeper=ShardKeeper):
+        """AllRows of the rows, cut into parts."""
+        shards = self.shards(n_parts, order)
         numbers = RowNumbers.of_totals(
             self.imitated,
             shards.total(self.imitated.totals),
@@ -334,6 +338,37 @@ def test_conditions_go_in_the_order_of_rows_in_memory():
             sorted(box) for box in other.boxes
         ]
     assert n_cuts >= 3
+
+
+@pytest.mark.parametrize("has_labels", [False, True])
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("kind", ["both", "error", "number"])
+def test_rows_on_a_device_judge_as_those_of_shards(kind, weighted, has_labels):
+    case = Case(3, kind, weighted=weighted)
+    if has_labels:
+        answers = case.targets["answers"]
+        is_other = case.rng.random(len(answers)) < 0.2
+        others = case.rng.permutation(answers)
+        case.targets["labels"] = np.where(is_other, others, answers)
+    folds = Folds.of_sample(case.codes, np.ones(len(case.codes)), range(4))
+    lists = [case.boxes(n) for n in (0, 1, 4, 70)]
+
+    def scores(rows):
+        visits = rows.keeper.judging(case.shards(), case.imitated, folds)
+        judged = JudgedRows(visits, rows, kind == "error")
+        return judged.scores([rows.list_of(boxes) for boxes in lists])
+
+    expected = scores(case.rows())
+    assert len({own.loss for own in expected}) > 1
+    for device in devices():
+        assert scores(case.rows(keeper=partial(keeper_on, device))) == expected
+        # New rows stand behind those of the data, and judge nothing.
+        rows = case.rows(keeper=partial(keeper_with_new_rows, device))
+        assert scores(rows) == expected
+
+
+def keeper_with_new_rows(device, shards):
+    return TorchKeeper([*shards.shards, shards.shards[0].take(slice(9))], device)
 
 
 @pytest.mark.parametrize("counts", [False, True])

@@ -75,9 +75,8 @@ class AllRowsSearch:
         folds = Folds.of_sample(codes, weight, order)
         is_seen = np.concatenate([folds.of(codes)[0], rows.is_drawn[n_rows:]])
         counts_errors = settings.criterion == "error"
-        judged = JudgedRows(
-            problem.store.shards, self.imitated, folds, self.rows, counts_errors
-        )
+        visits = self.rows.keeper.judging(problem.store.shards, self.imitated, folds)
+        judged = JudgedRows(visits, self.rows, counts_errors)
         return SampleJudge(judged, self.lists_of, is_seen)
 
     def lists_of(self, lists):

@@ -10,6 +10,7 @@ from functools import cached_property, partial
 import numpy as np
 
 from defragtrees.boxes import pack_boxes
+from defragtrees.refine.judging import ShardVisits
 from defragtrees.refine.list_kernels import list_counts, list_gains
 from defragtrees.refine.row_numbers import TARGET_BITS, squares
 from defragtrees.refine.rulelist import BoxList, box_price, settled
@@ -51,6 +52,10 @@ class ShardKeeper:
     def square(self):
         """The sum of squared targets, by weight."""
         return self._total(squares)
+
+    def judging(self, shards, imitated, folds):
+        """Who answers to a judge; see ShardVisits."""
+        return ShardVisits(shards, imitated, folds)
 
 
 def shard_counts(shard, lists, n_classes, bits):

@@ -10,7 +10,7 @@ from defragtrees.outcome.sums import SHRINKAGE
 from defragtrees.refine.choice import FREQUENT, HOLD_OUT_EVERY, ListScore
 from defragtrees.refine.list_kernels import list_losses, list_told
 
-__all__ = ["Folds", "JudgedRows"]
+__all__ = ["JUDGED", "SEEN", "Folds", "JudgedRows", "ShardVisits", "judged_part"]
 
 SEEN, JUDGED = 1, 2  # bits of a fold
 
@@ -76,36 +76,65 @@ class JudgedRows:
 
     Parameters
     ----------
-    shards : LocalShards or DaskShards
-        As they are read.
-    imitated : Imitated
-    folds : Folds
+    visits : ShardVisits or another that has the rows
     rows : AllRows
         For lists over their codes.
     counts_errors : bool
         Whether only the likeliest class matters.
     """
 
-    shards: Any
-    imitated: Any
-    folds: Folds
+    visits: Any
     rows: Any
     counts_errors: bool = False
 
     def scores(self, lists):
         """A ListScore for each of some CountedBoxes, by two visits."""
         packed = [self.rows.packed(own.boxes) for own in lists]
-        context = self.imitated, self.folds
-        sums = self._folded.total(_told_sums, packed, *context)
         told = []
-        for part in _cut(sums, packed):
+        for part in _cut(self.visits.told_sums(packed), packed):
             every = part.sum(axis=0)[1:] / max(part[:, 0].sum(), 1e-300)
             each = part[:, 1:] + SHRINKAGE * every
             told.append(each / (part[:, :1] + SHRINKAGE))
-        moments = self._folded.total(
-            _loss_moments, packed, told, *context, self.counts_errors
-        )
+        moments = self.visits.loss_moments(packed, told, self.counts_errors)
         return [_score(own, part) for own, part in zip(lists, moments, strict=True)]
+
+
+@dataclass(frozen=True, eq=False)
+class ShardVisits:
+    """What judging asks of rows, where these are in shards.
+
+    Parameters
+    ----------
+    shards : LocalShards or DaskShards
+        As they are read.
+    imitated : Imitated
+    folds : Folds
+    """
+
+    shards: Any
+    imitated: Any
+    folds: Folds
+
+    def told_sums(self, packed):
+        """For all rules of all lists: weight and sums of what comes out, of rows seen.
+
+        Those of each PackedList follow one another in one array.
+        """
+        return self._folded.total(_told_sums, packed, self.imitated, self.folds)
+
+    def loss_moments(self, packed, told, counts_errors):
+        """For every list the sums that a score needs, of rows that judge.
+
+        Parameters
+        ----------
+        packed : list of PackedList
+        told : list of array of shape (n_rules, n_outputs)
+            What the rules of each tell.
+        counts_errors : bool
+            Whether a wrong class is the loss, not the squared distance.
+        """
+        context = self.imitated, self.folds, counts_errors
+        return self._folded.total(_loss_moments, packed, told, *context)
 
     @cached_property
     def _folded(self):
@@ -116,6 +145,13 @@ class JudgedRows:
         if not self.shards.is_here:
             return self.shards
         return self.shards.map(_with_folds, self.folds)
+
+
+def judged_part(shard, imitated, folds):
+    """The rows as judging sees them: "expected", "fold" and their weight."""
+    expected, weight = _expected(shard, imitated)
+    targets = {"expected": expected, "fold": _sides(shard, folds)}
+    return replace(shard, targets=targets, weight=weight, X=None)
 
 
 def _with_folds(shard, folds):
@@ -143,7 +179,6 @@ def _score(rules, moments):
 
 
 def _told_sums(shard, packed, imitated, folds):
-    """For all rules of all lists: weight and sums of what comes out, of rows seen."""
     rows = _rows(shard, SEEN, imitated, folds)
     sums = [list_told(shard.codes, *rows, *own.boxes) for own in packed]
     return np.concatenate([own.ravel() for own in sums])
@@ -157,7 +192,6 @@ def _cut(sums, packed):
 
 
 def _loss_moments(shard, packed, told, imitated, folds, counts_errors):
-    """For every list the sums that `_score` needs, of rows that judge."""
     rows = _rows(shard, JUDGED, imitated, folds)
     return np.array(
         [
@@ -169,9 +203,16 @@ def _loss_moments(shard, packed, told, imitated, folds, counts_errors):
 
 def _rows(shard, side, imitated, folds):
     """What should come out, the weights, and which rows are on a side."""
-    _, weight = imitated.outputs(shard)
-    expected = np.ascontiguousarray(imitated.expected(shard))
+    expected, weight = _expected(shard, imitated)
     weight = np.empty(0) if weight is None else weight
     fold = shard.targets.get("fold")
     fold = _sides(shard, folds) if fold is None else fold
     return expected, weight, fold & side > 0
+
+
+def _expected(shard, imitated):
+    """What should come out, and the weight of rows; None where each is one."""
+    outputs, weight = imitated.outputs(shard)
+    if "labels" in shard.targets:
+        outputs = imitated.expected(shard)
+    return np.ascontiguousarray(outputs), weight

@@ -13,6 +13,7 @@ from defragtrees._optional import require
 from defragtrees.boxes import BOXES_A_WORD
 from defragtrees.devices import KeptWithItems, device_at
 from defragtrees.refine.all_rows import ShardKeeper, shard_counts, shard_gains
+from defragtrees.refine.judging_on_torch import TorchVisits
 from defragtrees.refine.row_numbers import TARGET_BITS
 
 __all__ = ["DeviceKeeper", "TorchKeeper"]
@@ -59,19 +60,19 @@ class TorchKeeper:
     def _empty(self, shape, kind):
         return self.torch.empty(shape, dtype=kind, device=self.device)
 
-    def _there(self, array):
+    def there(self, array):
         array = np.ascontiguousarray(array)
         if array.dtype in (np.uint16, np.uint32):
             array = array.view(np.int16 if array.dtype == np.uint16 else np.int32)
         return self.torch.from_numpy(array).to(self.device)
 
     def _load(self, part, rows):
-        self.codes[:, rows] = self._there(part.codes).T
-        self.target[:, rows] = self._there(part.targets["target"]).T.long()
+        self.codes[:, rows] = self.there(part.codes).T
+        self.target[:, rows] = self.there(part.targets["target"]).T.long()
         if self.classes is not None:
-            self.classes[rows] = self._there(part.targets["classes"]).long()
+            self.classes[rows] = self.there(part.targets["classes"]).long()
         if self.weight is not None:
-            self.weight[rows] = self._there(part.sample_weight)
+            self.weight[rows] = self.there(part.sample_weight)
 
     def _code(self, j, rows=slice(None)):
         """The codes of a feature as places; two bytes of them have no sign."""
@@ -96,16 +97,24 @@ class TorchKeeper:
             columns.insert(0, units)
         found = []
         for own in lists:
-            held = [~word for word in self._looked_up(own)[0]]
-            rule = self._first_box(held, own.n_boxes)
-            sums = [self._added(rule, one, own.n_rules) for one in columns]
+            rule = self.answering(own)
+            sums = [self.added(rule, one, own.n_rules) for one in columns]
             if n_classes:
                 place = rule * n_classes + self.classes
-                by_class = self._added(place, units, own.n_rules * n_classes)
+                by_class = self.added(place, units, own.n_rules * n_classes)
                 by_class = by_class.reshape(own.n_rules, n_classes)
                 sums = [by_class.sum(dim=1), *sums, *by_class.T]
             found.append(torch.stack(sums, dim=1).ravel())
         return torch.cat(found).cpu().numpy()
+
+    def answering(self, own):
+        """The rule of a PackedList that answers each row, as a tensor."""
+        held = [~word for word in self._looked_up(own)[0]]
+        return self._first_box(held, own.n_boxes)
+
+    def judging(self, shards, imitated, folds):
+        """Who answers to a judge; see TorchVisits."""
+        return TorchVisits(self, shards, imitated, folds)
 
     def gains(self, lists, columns, places):
         """The gains of each PackedList, likewise; see `plain_list_gains`."""
@@ -123,7 +132,7 @@ class TorchKeeper:
         for group, widths in self._groups(columns, np.diff(places)):
             size = math.prod(widths)
             place = taker * size + self._joint_code(columns[group], widths)
-            found = self._added(place, gain, (n_boxes + 1) * size)
+            found = self.added(place, gain, (n_boxes + 1) * size)
             found = found.reshape(n_boxes + 1, *widths)
             for at, c in enumerate(group, start=1):
                 others = [d for d in range(1, found.ndim) if d != at]
@@ -140,7 +149,7 @@ class TorchKeeper:
             for j, words in zip(own.used.tolist(), looked[word], strict=True):
                 # Only one feature rejects the row.
                 place += (words[near] >> bit & 1) * (self._code(j, near) + starts[j])
-            sums[k] += self._added(place, gain, n_places, near)
+            sums[k] += self.added(place, gain, n_places, near)
         return sums[:n_boxes]
 
     def _groups(self, columns, widths):
@@ -171,7 +180,7 @@ class TorchKeeper:
 
     def _looked_up(self, own, keeps=False):
         """Words of the boxes that reject a row once, twice, and by each feature."""
-        rejects = self._there(own.rejects)
+        rejects = self.there(own.rejects)
         once, twice, looked = [], [], []
         for word in rejects:
             n_rows = self.codes.shape[1]
@@ -213,21 +222,21 @@ class TorchKeeper:
             return array if rows is None else array[..., rows]
 
         place = boxes * own.n_rules + after
-        level = self._there(own.level)
+        level = self.there(own.level)
         n_kinds = level.shape[2]
         kind = place if n_kinds == 1 else place * n_kinds + at(self.classes)
         gain = level.ravel()[kind]
-        slope = self._there(own.slope).flatten(0, 1)
+        slope = self.there(own.slope).flatten(0, 1)
         for c, one in enumerate(self.target):
             gain = gain + slope[:, c][place] * at(one)
         if self.weight is not None:
             gain = self.torch.round(at(self.weight) * gain).long()
         return gain
 
-    def _added(self, place, values, n_places, rows=None):
-        """Sums of whole numbers by place; each copy of a sum takes some of the rows."""
+    def added(self, place, values, n_places, rows=None):
+        """Sums of numbers by place; each copy of a sum takes some of the rows."""
         copy = self.copy if rows is None else self.copy[rows]
-        sums = self._empty(n_places * self.n_copies, self.torch.int64).zero_()
+        sums = self._empty(n_places * self.n_copies, values.dtype).zero_()
         sums.scatter_add_(0, place * self.n_copies + copy, values.contiguous())
         return sums.reshape(n_places, self.n_copies).sum(dim=1)
 

@@ -345,12 +345,14 @@ def test_conditions_go_in_the_order_of_rows_in_memory():
 @pytest.mark.parametrize("kind", ["both", "error", "number"])
 def test_rows_on_a_device_judge_as_those_of_shards(kind, weighted, has_labels):
     case = Case(3, kind, weighted=weighted)
+    case.codes[:20] = case.codes[0]
     if has_labels:
         answers = case.targets["answers"]
         is_other = case.rng.random(len(answers)) < 0.2
         others = case.rng.permutation(answers)
         case.targets["labels"] = np.where(is_other, others, answers)
     folds = Folds.of_sample(case.codes, np.ones(len(case.codes)), range(4))
+    assert len(folds.frequent) > 0
     lists = [case.boxes(n) for n in (0, 1, 4, 70)]
 
     def scores(rows):

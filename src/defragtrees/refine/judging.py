@@ -10,9 +10,18 @@ from defragtrees.outcome.sums import SHRINKAGE
 from defragtrees.refine.choice import FREQUENT, HOLD_OUT_EVERY, ListScore
 from defragtrees.refine.list_kernels import list_losses, list_told
 
-__all__ = ["JUDGED", "SEEN", "Folds", "JudgedRows", "ShardVisits", "judged_part"]
+__all__ = [
+    "LOW_BITS",
+    "MIXING",
+    "Folds",
+    "JudgedRows",
+    "ShardVisits",
+    "with_expected",
+]
 
 SEEN, JUDGED = 1, 2  # bits of a fold
+# The high bits of a product hang on all bits of what was multiplied.
+MIXING, LOW_BITS = 0x9E3779B97F4A7C15, 40
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,8 +67,8 @@ class Folds:
         if len(self.frequent):
             last = len(self.frequent) - 1
             is_frequent = self.frequent[np.minimum(place, last)] == mark
-        # The high bits of a product hang on all bits of what was multiplied.
-        is_judged = (mark >> np.uint64(40)) % HOLD_OUT_EVERY == HOLD_OUT_EVERY // 2
+        is_judged = mark >> np.uint64(LOW_BITS)
+        is_judged = is_judged % HOLD_OUT_EVERY == HOLD_OUT_EVERY // 2
         return ~is_judged | is_frequent, is_judged | is_frequent
 
 
@@ -67,7 +76,7 @@ def _fingerprints(codes, factors):
     total = np.zeros(len(codes), dtype=np.uint64)
     for column, factor in zip(codes.T, factors, strict=True):
         total += column.astype(np.uint64) * factor
-    return total * np.uint64(0x9E3779B97F4A7C15)
+    return total * np.uint64(MIXING)
 
 
 @dataclass(frozen=True, eq=False)
@@ -147,11 +156,10 @@ class ShardVisits:
         return self.shards.map(_with_folds, self.folds)
 
 
-def judged_part(shard, imitated, folds):
-    """The rows as judging sees them: "expected", "fold" and their weight."""
+def with_expected(shard, imitated):
+    """The rows with what should come out of them, "expected", and their weight."""
     expected, weight = _expected(shard, imitated)
-    targets = {"expected": expected, "fold": _sides(shard, folds)}
-    return replace(shard, targets=targets, weight=weight, X=None)
+    return replace(shard, targets={"expected": expected}, weight=weight, X=None)
 
 
 def _with_folds(shard, folds):

@@ -6,7 +6,8 @@ this does not touch.
 
 import numpy as np
 
-from defragtrees.refine.judging import JUDGED, SEEN, judged_part
+from defragtrees.refine.choice import HOLD_OUT_EVERY
+from defragtrees.refine.judging import LOW_BITS, MIXING, with_expected
 
 __all__ = ["TorchVisits"]
 
@@ -26,10 +27,10 @@ class TorchVisits:
 
     def __init__(self, keeper, shards, imitated, folds):
         self.keeper, self.torch = keeper, keeper.torch
-        parts = shards.map(judged_part, imitated, folds).shards
+        parts = shards.map(with_expected, imitated).shards
         self.n_rows = sum(map(len, parts))
         self.expected = self._joined([part.targets["expected"] for part in parts]).T
-        self.fold = self._joined([part.targets["fold"] for part in parts])
+        self.is_seen, self.is_judged = self._sides(folds)
         self.weight = None
         if any(part.weight is not None for part in parts):
             self.weight = self._joined([part.sample_weight for part in parts])
@@ -37,9 +38,22 @@ class TorchVisits:
     def _joined(self, arrays):
         return self.torch.cat([self.keeper.there(array) for array in arrays])
 
+    def _sides(self, folds):
+        """As `Folds.of`; products of eight bytes lose the same digits with a sign."""
+        keeper = self.keeper
+        mark = self.torch.zeros(self.n_rows, dtype=self.torch.int64).to(keeper.device)
+        for j, factor in enumerate(folds.factors.view(np.int64).tolist()):
+            mark += keeper.code(j, slice(0, self.n_rows)) * factor
+        mark *= int(np.uint64(MIXING).view(np.int64))
+        high = (mark >> LOW_BITS) & (2 ** (64 - LOW_BITS) - 1)
+        is_judged = high % HOLD_OUT_EVERY == HOLD_OUT_EVERY // 2
+        frequent = keeper.there(folds.frequent.view(np.int64))
+        is_frequent = self.torch.isin(mark, frequent)
+        return ~is_judged | is_frequent, is_judged | is_frequent
+
     def told_sums(self, packed):
         """See ShardVisits."""
-        weight, parts = self._weight_on(SEEN), []
+        weight, parts = self._weight_where(self.is_seen), []
         columns = [weight, *(weight * one for one in self.expected)]
         for own in packed:
             rule = self._answering(own)
@@ -49,7 +63,7 @@ class TorchVisits:
 
     def loss_moments(self, packed, told, counts_errors):
         """See ShardVisits."""
-        weight = self._weight_on(JUDGED)
+        weight = self._weight_where(self.is_judged)
         square = weight**2
         parts = []
         for own, means in zip(packed, told, strict=True):
@@ -65,9 +79,9 @@ class TorchVisits:
     def _added(self, rule, values, n_rules):
         return self.keeper.added(rule, values, n_rules, slice(0, self.n_rows))
 
-    def _weight_on(self, side):
+    def _weight_where(self, is_there):
         """The weight of rows on a side; that of others is nothing."""
-        is_there = ((self.fold & side) > 0).double()
+        is_there = is_there.double()
         return is_there if self.weight is None else is_there * self.weight
 
     def _losses(self, rule, means, counts_errors):

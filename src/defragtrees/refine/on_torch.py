@@ -74,7 +74,7 @@ class TorchKeeper:
         if self.weight is not None:
             self.weight[rows] = self.there(part.sample_weight)
 
-    def _code(self, j, rows=slice(None)):
+    def code(self, j, rows=slice(None)):
         """The codes of a feature as places; two bytes of them have no sign."""
         code = self.codes[j][rows].long()
         return code & 0xFFFF if self.codes.dtype == self.torch.int16 else code
@@ -148,7 +148,7 @@ class TorchKeeper:
             place = self.torch.zeros_like(near)
             for j, words in zip(own.used.tolist(), looked[word], strict=True):
                 # Only one feature rejects the row.
-                place += (words[near] >> bit & 1) * (self._code(j, near) + starts[j])
+                place += (words[near] >> bit & 1) * (self.code(j, near) + starts[j])
             sums[k] += self.added(place, gain, n_places, near)
         return sums[:n_boxes]
 
@@ -169,12 +169,12 @@ class TorchKeeper:
     def _joint_code(self, features, widths):
         """One code for the codes of some features together."""
         if len(features) == 1:
-            return self._code(int(features[0]))
+            return self.code(int(features[0]))
         key = tuple(features.tolist())
         if key not in self.joint:
             code = 0
             for j, width in zip(key, widths, strict=True):
-                code = code * width + self._code(j)
+                code = code * width + self.code(j)
             self.joint[key] = code.int()
         return self.joint[key].long()
 
@@ -189,7 +189,7 @@ class TorchKeeper:
             )
             kept = []
             for j, start in zip(own.used.tolist(), own.starts.tolist(), strict=True):
-                more = word[self._code(j) + start]
+                more = word[self.code(j) + start]
                 second |= first & more
                 first |= more
                 if keeps:

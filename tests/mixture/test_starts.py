@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestRegressor
 
-from defragtrees import datasets, simplify
+from defragtrees import datasets, devices, simplify
 from defragtrees.mixture import fit
 from defragtrees.mixture.engines import on_torch
 from defragtrees.mixture.starts import draw_rest, random_params
@@ -127,11 +127,12 @@ def test_extreme_units_give_numbers_and_the_same_rules_by_every_engine(
     span = max(np.ptp(y), 1e-12 * np.abs(y).max())
     assert (answers >= y.min() - span).all()
     assert (answers <= y.max() + span).all()
-    torch, real = pytest.importorskip("torch"), on_torch.TorchEngine
+    pytest.importorskip("torch")
+    real = on_torch.TorchEngine
     monkeypatch.setattr(
-        on_torch, "TorchEngine", lambda *given: real(*given[:6], "cpu", torch.float32)
+        on_torch, "TorchEngine", lambda *given: real(*given[:7], "float32")
     )
-    monkeypatch.setattr(on_torch, "check", lambda: None)
+    monkeypatch.setattr(devices, "DEVICE", "cpu")
     assert paper(forest, X, y, engine="cuda", inference=inference).rules_ == one.rules_
 
 
@@ -163,15 +164,16 @@ def test_every_engine_starts_there(energy, e_step, monkeypatch):
     forest, X, y = energy
     expected = paper(forest, X, y, e_step=e_step, engine="numpy").rules_
     assert paper(forest, X, y, e_step=e_step, engine="numba").rules_ == expected
-    torch, real = pytest.importorskip("torch"), on_torch.TorchEngine
-    for dtype in (torch.float64, torch.float32):
+    pytest.importorskip("torch")
+    real = on_torch.TorchEngine
+    for dtype in ("float64", "float32"):
 
         def make(*given, dtype=dtype):
-            return real(*given[:6], "cpu", dtype)
+            return real(*given[:7], dtype)
 
         with monkeypatch.context() as patch:
             patch.setattr(on_torch, "TorchEngine", make)
-            patch.setattr(on_torch, "check", lambda: None)
+            patch.setattr(devices, "DEVICE", "cpu")
             found = paper(forest, X, y, e_step=e_step, engine="cuda")
         assert found.rules_ == expected
 

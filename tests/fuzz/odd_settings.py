@@ -5,7 +5,7 @@ import warnings
 
 import numpy as np
 
-from defragtrees.methods import METHODS, estimator_for
+from defragtrees.methods import estimator_for, installed_methods
 from defragtrees.outcome import make_outcome
 from defragtrees.readers import read_forest
 from tests.fuzz.cases import SEEDS
@@ -27,10 +27,10 @@ LEFT_OUT = ("ensemble",)
 
 
 def setting_names():
-    """Each method, its task and one of its settings."""
+    """Each method that is installed, its task and one of its settings."""
     return [
         (method, task, field.name)
-        for method in METHODS
+        for method in installed_methods()
         for task in ("classification", "regression")
         for field in dataclasses.fields(estimator_for(method, make_outcome(task)))
         if field.name not in LEFT_OUT

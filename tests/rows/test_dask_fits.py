@@ -591,7 +591,7 @@ def test_data_larger_than_what_a_worker_holds():
         found = simplified(ensemble, lazy, **settings)
         most = client.run(peak_memory)
         held = client.run(Held.read_most)
-    assert {address for address in held if held[address] not in (1, 2)} == set()
+    assert max(held.values()) in (1, 2), held
     # A third of the rows is more than their codes, even twice, if one worker has all.
     grown = {address: most[address] - before[address] for address in before}
     assert max(grown.values()) < lazy.nbytes / 3, (before, most)

@@ -41,7 +41,7 @@ class TorchVisits:
     def _sides(self, folds):
         """As `Folds.of`; products of eight bytes lose the same digits with a sign."""
         keeper = self.keeper
-        mark = self.torch.zeros(self.n_rows, dtype=self.torch.int64).to(keeper.device)
+        mark = self.torch.zeros_like(keeper.copy[: self.n_rows])
         for j, factor in enumerate(folds.factors.view(np.int64).tolist()):
             mark += keeper.code(j, slice(0, self.n_rows)) * factor
         mark *= int(np.uint64(MIXING).view(np.int64))

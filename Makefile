@@ -36,7 +36,7 @@ types: $(VENV)/test.stamp
 	$(BIN)/mypy
 
 test: lint types
-	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m cluster tests/rows
+	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -m cluster tests/data
 	OMP_NUM_THREADS=1 OPENBLAS_NUM_THREADS=1 $(BIN)/python -m pytest -n 2 \
 		--dist worksteal -m 'not cluster'
 

@@ -38,9 +38,9 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from defragtrees import simplify
-from defragtrees.methods.black_box import AskedForest
-from defragtrees.outcome import make_outcome
-from defragtrees.render import text_table
+from defragtrees._utils.formatting import text_table
+from defragtrees.ensembles.black_box import AskedForest
+from defragtrees.outcomes import make_outcome
 
 SETS = (
     "adult",

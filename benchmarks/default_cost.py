@@ -29,11 +29,13 @@ import numpy as np
 from sklearn.base import clone
 
 from benchmarks.quality_data import REGRESSION, as_numbers, make_ensemble, read
-from defragtrees import simplification, simplify
-from defragtrees.methods import base, forms
-from defragtrees.render import text_table
-from defragtrees.rows.encoding import Encoder
-from defragtrees.rows.store import RowStore
+from defragtrees import _api as simplification
+from defragtrees._api import simplify
+from defragtrees._utils.formatting import text_table
+from defragtrees.data.encoding import Encoder
+from defragtrees.data.store import RowStore
+from defragtrees.estimators import base
+from defragtrees.search import driver as forms
 
 PARTS = ("reading", "coding", "walking", "search", "telling", "other")
 N_REPEATS = 5

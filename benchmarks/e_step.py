@@ -22,9 +22,10 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-from defragtrees import metrics, simplify
-from defragtrees.mixture.schedules import SCHEDULES
-from defragtrees.render import text_table
+from defragtrees import metrics
+from defragtrees._api import simplify
+from defragtrees._utils.formatting import text_table
+from defragtrees.paper.schedules import SCHEDULES
 from defragtrees.reproduce import paper
 from defragtrees.reproduce.parts import Stopwatch, mean_components
 from defragtrees.reproduce.realisation import draw

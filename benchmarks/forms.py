@@ -26,7 +26,7 @@ from sklearn.metrics import log_loss, roc_auc_score
 
 from benchmarks.quality_data import CHOSEN_ON, REGRESSION, make_split
 from defragtrees import simplify
-from defragtrees.render import text_table
+from defragtrees._utils.formatting import text_table
 
 BUDGETS = (4, 6, 8, 10)
 RESULTS = Path(__file__).parent / "results"

@@ -27,12 +27,15 @@ import numpy as np
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from benchmarks.scale_data import BLOCK_ROWS, ensemble, make_block
-from defragtrees import DefragClassifier, DefragRegressor, datasets, devices
-from defragtrees.methods import all_rows, base, refining
-from defragtrees.methods.all_rows import AllRowsSearch
-from defragtrees.mixture.engines import on_torch
-from defragtrees.rows import sources
-from defragtrees.rows.store import RowStore
+from defragtrees import datasets
+from defragtrees.data import devices, sources
+from defragtrees.data.store import RowStore
+from defragtrees.estimators import base
+from defragtrees.estimators.defrag import DefragClassifier, DefragRegressor
+from defragtrees.paper.engines import on_torch
+from defragtrees.search import driver as all_rows
+from defragtrees.search import driver as refining
+from defragtrees.search.driver import AllRowsSearch
 
 N_FEATURES = 28
 

@@ -22,11 +22,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 import torch
 
-from defragtrees.bins import Binned, ThresholdGrid
-from defragtrees.mixture.engines import _torch_kernels as kernels
-from defragtrees.mixture.engines import on_torch, torch_rows
-from defragtrees.mixture.params import Params, make_layout
-from defragtrees.render import text_table
+from defragtrees._utils.formatting import text_table
+from defragtrees.data.grid import Binned, ThresholdGrid
+from defragtrees.paper.engines import _torch_kernels as kernels
+from defragtrees.paper.engines import on_torch, torch_rows
+from defragtrees.paper.params import Params, make_layout
 
 triton, tl = kernels.triton, kernels.tl
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"

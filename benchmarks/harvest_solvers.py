@@ -30,11 +30,15 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier
 
 from benchmarks.problems import make_case
-from defragtrees.methods.node_harvest.nodes import cut_forest, find_nodes
-from defragtrees.methods.node_harvest.program import make_program, solve_program
-from defragtrees.problem import Problem
-from defragtrees.readers import read_forest
-from defragtrees.render import text_table
+from defragtrees._utils.formatting import text_table
+from defragtrees.baselines.node_harvest import (
+    cut_forest,
+    find_nodes,
+    make_program,
+    solve_program,
+)
+from defragtrees.ensembles.readers import read_forest
+from defragtrees.estimators.problem import Problem
 
 PENALTY = 1e6
 N_REPEATS = 5

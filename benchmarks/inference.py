@@ -21,9 +21,9 @@ import numpy as np
 
 from benchmarks import dense
 from benchmarks.problems import SHAPES, make_case
-from defragtrees.mixture.fit import MixtureSettings, fit_mixture
-from defragtrees.render import text_table
-from defragtrees.rows.store import RowStore
+from defragtrees._utils.formatting import text_table
+from defragtrees.data.store import RowStore
+from defragtrees.paper.fit import MixtureSettings, fit_mixture
 
 N_COMPONENTS = 10
 

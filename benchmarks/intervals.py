@@ -22,7 +22,7 @@ from joblib import Parallel, delayed
 
 from benchmarks.quality_data import REGRESSION, make_split
 from defragtrees import simplify
-from defragtrees.render import text_table
+from defragtrees._utils.formatting import text_table
 
 COVERAGE = 0.9
 WAYS = ("fitted", "fitted, one width", "calibrated", "calibrated, one width")

@@ -9,10 +9,10 @@ import numpy as np
 from sklearn.metrics import adjusted_rand_score
 
 from benchmarks.problems import make_case
-from defragtrees.mixture.fit import MixtureSettings, fit_mixture
-from defragtrees.mixture.posterior import Posterior
-from defragtrees.render import text_table
-from defragtrees.rows.store import RowStore
+from defragtrees._utils.formatting import text_table
+from defragtrees.data.store import RowStore
+from defragtrees.paper.fit import MixtureSettings, fit_mixture
+from defragtrees.paper.posterior import Posterior
 
 N_RESTARTS = 10
 

@@ -21,13 +21,16 @@ from contextlib import contextmanager
 import numpy as np
 
 from benchmarks.quality_data import make_split
-from defragtrees import metrics, simplify
-from defragtrees.methods import estimator_for, forms, refining
-from defragtrees.methods.paper import fit_paper
-from defragtrees.mixture.boxes import component_sides
-from defragtrees.refine import search as search_module
-from defragtrees.refine.table import RowTable
-from defragtrees.render import text_table
+from defragtrees import metrics
+from defragtrees._api import simplify
+from defragtrees._utils.formatting import text_table
+from defragtrees.estimators import estimator_for
+from defragtrees.paper.boxes import component_sides
+from defragtrees.paper.paper import fit_paper
+from defragtrees.search import algorithm as search_module
+from defragtrees.search import driver as forms
+from defragtrees.search import driver as refining
+from defragtrees.search.table import RowTable
 
 SETS = "spambase,magic,adult,wine_quality,california_housing,abalone,compas,energy"
 TOLERANCES = (0.01, 0.03, 0.1)

@@ -13,8 +13,8 @@ from pathlib import Path
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-from defragtrees.bins import ThresholdGrid
-from defragtrees.readers import read_forest
+from defragtrees.data.grid import ThresholdGrid
+from defragtrees.ensembles.readers import read_forest
 
 SHAPES = {
     "synthetic1": (1000, 2),

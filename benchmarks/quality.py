@@ -31,7 +31,7 @@ from benchmarks.quality_methods import (
     add_rules,
 )
 from benchmarks.quality_trees import add_figs, add_optimal, add_trees, has_figs
-from defragtrees.render import text_table
+from defragtrees._utils.formatting import text_table
 
 RESULTS = Path(__file__).parent / "results"
 MEASURES = ("auc", "log_loss", "calibration", "error", "n_rules", "n_conditions")

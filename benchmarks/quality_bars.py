@@ -11,7 +11,7 @@ import numpy as np
 
 from benchmarks.quality_data import CHOSEN_ON, RARE, REGRESSION
 from benchmarks.quality_methods import BUDGETS
-from defragtrees.render import text_table
+from defragtrees._utils.formatting import text_table
 
 TINY = 1e-12
 PAIR = ["data", "ensemble", "budget"]

@@ -12,7 +12,7 @@ import numpy as np
 
 from benchmarks.problems import make_case
 from defragtrees import simplify
-from defragtrees.render import text_table
+from defragtrees._utils.formatting import text_table
 
 RUNS = [
     ("synthetic1", "mixture only", 10, {"refine": False}, {"max_leaf_nodes": None}),

@@ -20,7 +20,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from defragtrees import InTreesRegressor
-from defragtrees.render import text_table
+from defragtrees._utils.formatting import text_table
 from defragtrees.reproduce.parts import run_part
 from defragtrees.reproduce.realisation import draw, fit_forest
 from defragtrees.reproduce.runner import SETTINGS

@@ -13,12 +13,12 @@ import time
 
 import numpy as np
 
-from defragtrees.bins import ThresholdGrid
-from defragtrees.mixture.fit import MixtureSettings, fit_mixture
-from defragtrees.mixture.loop import Settings
-from defragtrees.mixture.schedules import Schedule
-from defragtrees.render import text_table
-from defragtrees.rows.store import RowStore
+from defragtrees._utils.formatting import text_table
+from defragtrees.data.grid import ThresholdGrid
+from defragtrees.data.store import RowStore
+from defragtrees.paper.fit import MixtureSettings, fit_mixture
+from defragtrees.paper.loop import Settings
+from defragtrees.paper.schedules import Schedule
 
 N_ITERATIONS = 10
 

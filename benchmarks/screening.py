@@ -23,7 +23,7 @@ from sklearn.ensemble import (
 from benchmarks.quality_data import REGRESSION, read
 from benchmarks.scale_data import labels, make_block
 from defragtrees import DefragClassifier, DefragRegressor
-from defragtrees.render import text_table
+from defragtrees._utils.formatting import text_table
 
 SETS = ("higgs",)
 N_MADE = 200_000

@@ -24,7 +24,7 @@ import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 
 from defragtrees import simplify
-from defragtrees.readers import read_forest
+from defragtrees.ensembles.readers import read_forest
 
 N_THREADS = 8
 MOST_GROWTH = 0.05  # of resident memory, from a tenth of the fits to the last

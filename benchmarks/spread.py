@@ -12,9 +12,9 @@ for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 import numpy as np
 import pandas as pd
 
-import defragtrees.methods.refining as refining
+import defragtrees.search.driver as refining
 from benchmarks import quality
-from defragtrees.refine.objective import LEAST_SPREAD, NumberLoss
+from defragtrees.search.losses import LEAST_SPREAD, NumberLoss
 
 N_SEEDS = 4
 

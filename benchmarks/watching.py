@@ -22,7 +22,7 @@ import pandas as pd
 
 from benchmarks.quality_data import REGRESSION, make_ensemble, read
 from defragtrees import simplify
-from defragtrees.render import text_table
+from defragtrees._utils.formatting import text_table
 
 N_TRAIN, N_NEW = 1500, 1000
 SHARE_TURNED = 0.3

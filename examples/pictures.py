@@ -13,17 +13,13 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 
-from defragtrees import (
-    Condition,
-    DefragRegressor,
-    Rule,
-    RuleSet,
-    datasets,
-    plots,
-    simplify,
-    simplify_path,
-)
-from defragtrees.comparison import compare
+from defragtrees import datasets, plots
+from defragtrees._api import simplify
+from defragtrees._compare import compare
+from defragtrees._path import simplify_path
+from defragtrees.estimators.defrag import DefragRegressor
+from defragtrees.rules import RuleSet
+from defragtrees.rules.conditions import Condition, Rule
 
 DOCS = Path(__file__).parent.parent / "docs" / "pictures"
 DPI = 84

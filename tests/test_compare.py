@@ -19,7 +19,7 @@ from defragtrees import (
     DistilledTreeRegressor,
     compare,
 )
-from defragtrees.methods import installed_methods
+from defragtrees.estimators import installed_methods
 
 QUICK = {
     "defrag": DefragClassifier(n_restarts=2),

@@ -17,17 +17,12 @@ import numpy as np
 import pytest
 from sklearn.datasets import _openml
 
-from defragtrees.datasets import (
-    Dataset,
-    DatasetFileError,
-    DatasetNotFoundError,
-    _places,
-    load,
-    load_sample,
-    load_table,
-)
+from defragtrees.datasets import _places, load, load_sample
+from defragtrees.datasets._dataset import Dataset
+from defragtrees.datasets._frames import load_table
 from defragtrees.datasets._known import KNOWN
-from defragtrees.datasets._tables import pack, unpack
+from defragtrees.datasets._places import DatasetNotFoundError
+from defragtrees.datasets._tables import DatasetFileError, pack, unpack
 
 REAL = os.environ.get("DEFRAGTREES_DATA")
 needs_real_data = pytest.mark.skipif(

@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from defragtrees.files import atomic_file, write_atomic
+from defragtrees._utils.files import atomic_file, write_atomic
 
 
 def names_in(folder):

@@ -8,7 +8,8 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 
 import defragtrees
-from defragtrees import metrics, simplify
+from defragtrees import metrics
+from defragtrees._api import simplify
 from defragtrees.cli.group import run
 from defragtrees.export import export
 
@@ -101,7 +102,7 @@ def test_summary_and_explanations_have_labels(labelled):
 
 def test_report_has_labels(labelled, tmp_path):
     pytest.importorskip("plotly")
-    from defragtrees.report import write_report
+    from defragtrees.report.writing import write_report
 
     model, frame, y = labelled
     write_report(tmp_path / "report.html", model, frame, y)

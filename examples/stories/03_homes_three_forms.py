@@ -13,8 +13,9 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from defragtrees import plots, simplify
-from defragtrees.datasets import load_table
+from defragtrees import plots
+from defragtrees._api import simplify
+from defragtrees.datasets._frames import load_table
 
 X, y = load_table("homes")
 X = X.drop(columns="zip")  # city and place on the map say the same

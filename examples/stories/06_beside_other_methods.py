@@ -9,8 +9,10 @@ lists, and measures all of them on rows held out.
 
 from sklearn.ensemble import RandomForestRegressor
 
-from defragtrees import DefragRegressor, compare, plots
-from defragtrees.datasets import load_table
+from defragtrees import plots
+from defragtrees._compare import compare
+from defragtrees.datasets._frames import load_table
+from defragtrees.estimators.defrag import DefragRegressor
 
 X, y = load_table("energy")
 forest = RandomForestRegressor(min_samples_leaf=5, random_state=0).fit(X[::2], y[::2])

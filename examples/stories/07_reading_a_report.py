@@ -15,8 +15,9 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import train_test_split
 
-from defragtrees import plots, simplify
-from defragtrees.report import write_report
+from defragtrees import plots
+from defragtrees._api import simplify
+from defragtrees.report.writing import write_report
 
 data = load_breast_cancer(as_frame=True)
 X, y = data.data, data.target_names[data.target]

@@ -11,7 +11,9 @@ import numpy as np
 import pandas as pd
 from sklearn.ensemble import RandomForestClassifier
 
-from defragtrees import NodeHarvestClassifier, plots, simplify
+from defragtrees import plots
+from defragtrees._api import simplify
+from defragtrees.baselines.node_harvest import NodeHarvestClassifier
 from defragtrees.datasets import load
 
 data = load("synthetic1", n_samples=1000, random_state=0)

@@ -15,8 +15,9 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from defragtrees import plots, simplify
-from defragtrees.datasets import load_table
+from defragtrees import plots
+from defragtrees._api import simplify
+from defragtrees.datasets._frames import load_table
 
 X, y = load_table("credit")
 X, X_new, y, y_new = train_test_split(X, y, random_state=0, stratify=y)

@@ -2,41 +2,44 @@
 
 from importlib import import_module
 
-from defragtrees._version import __version__ as __version__
+from defragtrees._version import __version__
 
 # As type checkers read it; importing typing would take longer than all else here.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from defragtrees import metrics as metrics
-    from defragtrees import plots as plots
-    from defragtrees.comparison import Comparison, compare
-    from defragtrees.differences import diff
+    from defragtrees import metrics, plots
+    from defragtrees._api import simplify
+    from defragtrees._compare import Comparison, compare
+    from defragtrees._path import RulePath, simplify_path
+    from defragtrees.baselines.born_again import (
+        BornAgainTreeClassifier,
+        BornAgainTreeRegressor,
+    )
+    from defragtrees.baselines.distilled import (
+        DistilledTreeClassifier,
+        DistilledTreeRegressor,
+    )
+    from defragtrees.baselines.intrees import InTreesClassifier, InTreesRegressor
+    from defragtrees.baselines.node_harvest import (
+        NodeHarvestClassifier,
+        NodeHarvestRegressor,
+    )
+    from defragtrees.baselines.optimal import (
+        OptimalTreeClassifier,
+        OptimalTreeRegressor,
+    )
+    from defragtrees.ensembles.forest import Forest, Tree
+    from defragtrees.ensembles.readers import read_forest
     from defragtrees.errors import (
         MissingPackageError,
         ModelFileError,
         UnsupportedEnsembleError,
     )
-    from defragtrees.forest import Forest, Tree
-    from defragtrees.methods.born_again import (
-        BornAgainTreeClassifier,
-        BornAgainTreeRegressor,
-    )
-    from defragtrees.methods.defrag import DefragClassifier, DefragRegressor
-    from defragtrees.methods.distilled import (
-        DistilledTreeClassifier,
-        DistilledTreeRegressor,
-    )
-    from defragtrees.methods.intrees import InTreesClassifier, InTreesRegressor
-    from defragtrees.methods.node_harvest import (
-        NodeHarvestClassifier,
-        NodeHarvestRegressor,
-    )
-    from defragtrees.methods.optimal import OptimalTreeClassifier, OptimalTreeRegressor
-    from defragtrees.path import RulePath, simplify_path
-    from defragtrees.readers import read_forest
-    from defragtrees.report import write_report
-    from defragtrees.rules import Condition, Rule, RuleSet
-    from defragtrees.simplification import simplify
+    from defragtrees.estimators.defrag import DefragClassifier, DefragRegressor
+    from defragtrees.report.writing import write_report
+    from defragtrees.rules.conditions import Condition, Rule
+    from defragtrees.rules.diff import diff
+    from defragtrees.rules.model import RuleSet
 
 __all__ = [
     "BornAgainTreeClassifier",
@@ -71,37 +74,38 @@ __all__ = [
 
 # A name is loaded when it is first used: importing the package loads nothing else.
 NAMES = {
-    "comparison": ("Comparison", "compare"),
-    "differences": ("diff",),
+    "_compare": ("Comparison", "compare"),
+    "rules.diff": ("diff",),
     "errors": ("MissingPackageError", "ModelFileError", "UnsupportedEnsembleError"),
-    "forest": ("Forest", "Tree"),
-    "methods.born_again": ("BornAgainTreeClassifier", "BornAgainTreeRegressor"),
-    "methods.defrag": ("DefragClassifier", "DefragRegressor"),
-    "methods.distilled": ("DistilledTreeClassifier", "DistilledTreeRegressor"),
-    "methods.optimal": ("OptimalTreeClassifier", "OptimalTreeRegressor"),
-    "methods.intrees": ("InTreesClassifier", "InTreesRegressor"),
-    "methods.node_harvest": ("NodeHarvestClassifier", "NodeHarvestRegressor"),
-    "path": ("RulePath", "simplify_path"),
-    "readers": ("read_forest",),
+    "ensembles.forest": ("Forest", "Tree"),
+    "baselines.born_again": ("BornAgainTreeClassifier", "BornAgainTreeRegressor"),
+    "estimators.defrag": ("DefragClassifier", "DefragRegressor"),
+    "baselines.distilled": ("DistilledTreeClassifier", "DistilledTreeRegressor"),
+    "baselines.optimal": ("OptimalTreeClassifier", "OptimalTreeRegressor"),
+    "baselines.intrees": ("InTreesClassifier", "InTreesRegressor"),
+    "baselines.node_harvest": ("NodeHarvestClassifier", "NodeHarvestRegressor"),
+    "_path": ("RulePath", "simplify_path"),
+    "ensembles.readers": ("read_forest",),
     "report": ("write_report",),
     "rules": ("Condition", "Rule", "RuleSet"),
-    "simplification": ("simplify",),
+    "_api": ("simplify",),
 }
 MODULES = (
-    "bins",
-    "comparison",
+    "baselines",
+    "data",
     "datasets",
+    "ensembles",
     "errors",
+    "estimators",
     "export",
-    "forest",
-    "methods",
     "metrics",
-    "path",
+    "monitoring",
+    "outcomes",
+    "paper",
     "plots",
-    "readers",
     "report",
     "rules",
-    "simplification",
+    "search",
 )
 
 

@@ -70,7 +70,7 @@ class MissingPackageError(ImportError):
 
     Examples
     --------
-    >>> from defragtrees._optional import require
+    >>> from defragtrees._utils.optional import require
     >>> try:
     ...     require("no_such_package", "This")
     ... except MissingPackageError as error:

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from defragtrees.readers import read_forest
+from defragtrees.ensembles.readers import read_forest
 
 
 def rows_around_thresholds(forest, matrix, n_base=40):

@@ -204,7 +204,7 @@ def test_ctrl_c_in_the_middle(start, long_files, tmp_path):
         "sklearn.base",
         "sklearn.ensemble",
         "defragtrees.cli._output",  # the last that the command imports
-        "defragtrees.readers._ubjson",  # in the middle of its work
+        "defragtrees.ensembles.readers._ubjson",  # in the middle of its work
     ],
 )
 def test_ctrl_c_while_libraries_are_imported(files, moment):

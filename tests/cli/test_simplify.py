@@ -9,7 +9,7 @@ import pytest
 from sklearn.tree import DecisionTreeRegressor
 
 from defragtrees import RuleSet, read_forest, simplify
-from defragtrees.readers import from_r
+from defragtrees.ensembles.readers import from_r
 
 FEATURES = ["sepal length", "sepal width", "petal length", "petal width"]
 CLASSES = "setosa,versicolor,virginica"

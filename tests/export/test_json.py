@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 
 from defragtrees import Condition, Rule, RuleSet
-from defragtrees.export import export, schema
-from defragtrees.rules import DECISIONS
+from defragtrees.export import export
+from defragtrees.export.to_json import schema
+from defragtrees.rules.model import DECISIONS
 from tests.export import cases
 
 jsonschema = pytest.importorskip("jsonschema", reason="the schema is checked by it")

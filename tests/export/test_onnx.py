@@ -6,9 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from defragtrees import Condition, Rule, RuleSet, _optional
+from defragtrees._utils import optional as _optional
 from defragtrees.errors import MissingPackageError
 from defragtrees.export import export
+from defragtrees.rules import RuleSet
+from defragtrees.rules.conditions import Condition, Rule
 from tests.export import cases
 
 onnx = pytest.importorskip("onnx", reason="the ONNX export needs it")

@@ -20,9 +20,10 @@ import numpy as np
 
 from defragtrees import DefragRegressor, RuleSet, simplify
 from defragtrees.cli import main as command_line
+from defragtrees.ensembles.readers import read_forest
 from defragtrees.errors import ModelFileError, UnsupportedEnsembleError
-from defragtrees.export import export, schema
-from defragtrees.readers import read_forest
+from defragtrees.export import export
+from defragtrees.export.to_json import schema
 from tests.fuzz.cases import SEEDS, kind_of, seed_files
 
 __all__ = ["judge"]

@@ -5,9 +5,9 @@ import warnings
 
 import numpy as np
 
-from defragtrees.methods import estimator_for, installed_methods
-from defragtrees.outcome import make_outcome
-from defragtrees.readers import read_forest
+from defragtrees.ensembles.readers import read_forest
+from defragtrees.estimators import estimator_for, installed_methods
+from defragtrees.outcomes import make_outcome
 from tests.fuzz.cases import SEEDS
 
 __all__ = ["VALUES", "judge_setting", "setting_names"]

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 from matplotlib import colors
 
-from defragtrees import Condition, Rule, RuleSet, plots
+from defragtrees import plots
 from defragtrees.plots import style
+from defragtrees.rules import RuleSet
+from defragtrees.rules.conditions import Condition, Rule
 
 from .conftest import make_classes, make_many, make_single
 

@@ -8,10 +8,11 @@ import pytest
 from sklearn.datasets import load_iris
 from sklearn.ensemble import RandomForestClassifier
 
-from defragtrees import DefragClassifier, plots
-from defragtrees.comparison import Comparison
-from defragtrees.mixture.loop import Step
-from defragtrees.path import PathPoint, RulePath
+from defragtrees import plots
+from defragtrees._compare import Comparison
+from defragtrees._path import PathPoint, RulePath
+from defragtrees.estimators.defrag import DefragClassifier
+from defragtrees.paper.loop import Step
 
 from .conftest import make_numbers
 

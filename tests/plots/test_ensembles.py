@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-from defragtrees import Forest, Tree, plots, read_forest
-from defragtrees.trees import StackedTrees
+from defragtrees import plots
+from defragtrees.ensembles.forest import Forest, StackedTrees, Tree
+from defragtrees.ensembles.readers import read_forest
 
 from .test_boxes import assert_colours_are_predictions
 

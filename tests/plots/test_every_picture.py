@@ -8,10 +8,13 @@ import pytest
 from matplotlib import cbook, pyplot
 from matplotlib.text import Text
 
-from defragtrees import Condition, MissingPackageError, Rule, RuleSet, plots
-from defragtrees.comparison import Comparison
-from defragtrees.mixture.loop import Step
-from defragtrees.path import PathPoint, RulePath
+from defragtrees import plots
+from defragtrees._compare import Comparison
+from defragtrees._path import PathPoint, RulePath
+from defragtrees.errors import MissingPackageError
+from defragtrees.paper.loop import Step
+from defragtrees.rules import RuleSet
+from defragtrees.rules.conditions import Condition, Rule
 
 from .conftest import make_classes, make_numbers, make_rows
 

@@ -4,7 +4,9 @@ import numpy as np
 import pytest
 from matplotlib import colors
 
-from defragtrees import Condition, Rule, RuleSet, plots
+from defragtrees import plots
+from defragtrees.rules import RuleSet
+from defragtrees.rules.conditions import Condition, Rule
 
 from .conftest import make_averaged, make_classes, make_numbers, make_rows
 

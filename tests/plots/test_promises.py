@@ -4,9 +4,11 @@ import numpy as np
 import pytest
 from matplotlib import cbook
 
-from defragtrees import Condition, Rule, RuleSet, plots
+from defragtrees import plots
 from defragtrees.plots.picture import Curve
 from defragtrees.plots.promises import calibration_picture
+from defragtrees.rules import RuleSet
+from defragtrees.rules.conditions import Condition, Rule
 
 from .conftest import make_classes, make_numbers, make_rows, make_single
 

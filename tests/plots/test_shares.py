@@ -5,7 +5,9 @@ import dataclasses
 import numpy as np
 import pytest
 
-from defragtrees import Condition, Rule, RuleSet, metrics, plots
+from defragtrees import metrics, plots
+from defragtrees.rules import RuleSet
+from defragtrees.rules.conditions import Condition, Rule
 
 from .conftest import make_averaged, make_classes, make_many, make_numbers, make_rows
 

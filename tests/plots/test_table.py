@@ -5,7 +5,9 @@ import itertools
 import pytest
 from matplotlib import pyplot
 
-from defragtrees import Condition, Rule, RuleSet, plots
+from defragtrees import plots
+from defragtrees.rules import RuleSet
+from defragtrees.rules.conditions import Condition, Rule
 
 from .conftest import make_averaged, make_classes, make_many, make_numbers
 

@@ -2,7 +2,9 @@
 
 import pytest
 
-from defragtrees import Condition, Rule, RuleSet, plots
+from defragtrees import plots
+from defragtrees.rules import RuleSet
+from defragtrees.rules.conditions import Condition, Rule
 
 
 def make_loans(**settings):

@@ -9,12 +9,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from defragtrees.conditions import Condition, Rule
-from defragtrees.forest import Forest, Tree
-from defragtrees.methods.base import Simplifier
-from defragtrees.methods.mixins import RuleClassifier, RuleRegressor
+from defragtrees.ensembles.forest import Forest, Tree
+from defragtrees.estimators.base import RuleClassifier, RuleRegressor, Simplifier
 from defragtrees.report.page import Page
 from defragtrees.rules import RuleSet
+from defragtrees.rules.conditions import Condition, Rule
 
 SCREENSHOTS = Path(
     os.environ.get("DEFRAGTREES_SCREENSHOTS", Path(__file__).parent / "screenshots")

@@ -6,8 +6,7 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 
-from defragtrees.conditions import Condition, Rule
-from defragtrees.forest import Forest
+from defragtrees.ensembles.forest import Forest
 from defragtrees.report.answered import AnsweredRows
 from defragtrees.report.colours import make_row_table
 from defragtrees.report.condition_pictures import (
@@ -18,6 +17,7 @@ from defragtrees.report.condition_pictures import (
 )
 from defragtrees.report.summary import summarize
 from defragtrees.rules import RuleSet
+from defragtrees.rules.conditions import Condition, Rule
 from tests.report.cases import numbers, stump, weather
 
 

@@ -7,10 +7,9 @@ import numpy as np
 import pytest
 from sklearn.metrics import precision_score, recall_score
 
-from defragtrees.conditions import Condition, Rule
-from defragtrees.forest import Forest
-from defragtrees.intervals import wilson_interval
-from defragtrees.report import edit_data, write_report
+from defragtrees.ensembles.forest import Forest
+from defragtrees.outcomes.intervals import wilson_interval
+from defragtrees.report import edit_data
 from defragtrees.report.edit_data import draw_sample
 from defragtrees.report.summary import summarize
 from defragtrees.report.wording import (
@@ -20,7 +19,9 @@ from defragtrees.report.wording import (
     rate_text,
     shown_error_text,
 )
+from defragtrees.report.writing import write_report
 from defragtrees.rules import RuleSet
+from defragtrees.rules.conditions import Condition, Rule
 from tests.report.cases import (
     CHROMIUM,
     EVIL,

@@ -6,8 +6,9 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import train_test_split
 
-from defragtrees import datasets, simplify
-from defragtrees.report import write_report
+from defragtrees import datasets
+from defragtrees._api import simplify
+from defragtrees.report.writing import write_report
 from tests.report.cases import (
     CHROMIUM,
     PATIENCE,

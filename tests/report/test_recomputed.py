@@ -9,10 +9,10 @@ import pytest
 
 import defragtrees.report.page
 import defragtrees.report.still
-from defragtrees.conditions import Condition, Rule
-from defragtrees.forest import Forest
-from defragtrees.report import write_report
+from defragtrees.ensembles.forest import Forest
+from defragtrees.report.writing import write_report
 from defragtrees.rules import RuleSet
+from defragtrees.rules.conditions import Condition, Rule
 from tests.report import compare_figures
 from tests.report.cases import GivenClassifier, loans, numbers, stump
 from tests.report.test_writing import without

@@ -10,8 +10,9 @@ import pytest
 from defragtrees.plots import picture
 from defragtrees.plots.drawing import DRAWERS
 from defragtrees.plots.picture import Axis, Curve, Picture
-from defragtrees.report import sections, write_report
+from defragtrees.report import sections
 from defragtrees.report.sections import SECTIONS, Section
+from defragtrees.report.writing import write_report
 from tests.report.cases import weather
 
 KINDS = {thing.kind for thing in vars(picture).values() if hasattr(thing, "kind")}

@@ -14,9 +14,7 @@ from sklearn.frozen import FrozenEstimator
 
 from defragtrees import simplify
 from defragtrees._version import __version__
-from defragtrees.conditions import Condition, Rule
-from defragtrees.forest import Forest
-from defragtrees.report import write_report
+from defragtrees.ensembles.forest import Forest
 from defragtrees.report.boxes import map_boxes
 from defragtrees.report.positions import Positions
 from defragtrees.report.sections import (
@@ -30,7 +28,9 @@ from defragtrees.report.sections import (
     settings,
 )
 from defragtrees.report.summary import summarize
+from defragtrees.report.writing import write_report
 from defragtrees.rules import RuleSet
+from defragtrees.rules.conditions import Condition, Rule
 from tests.report.cases import (
     GivenClassifier,
     GivenRegressor,

@@ -3,10 +3,10 @@
 import dataclasses
 import re
 
-from defragtrees.conditions import Rule
 from defragtrees.report.sections import calibration, measures
 from defragtrees.report.sections import rules as rules_section
 from defragtrees.report.summary import summarize
+from defragtrees.rules.conditions import Rule
 from tests.report.cases import cells, numbers, weather, written
 
 

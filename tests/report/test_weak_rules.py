@@ -6,14 +6,14 @@ import re
 import numpy as np
 import pytest
 
-from defragtrees.conditions import Condition, Rule
-from defragtrees.forest import Forest
+from defragtrees.ensembles.forest import Forest
 from defragtrees.metrics.resampling import RuleStability
 from defragtrees.report.sections import rules as rules_section
 from defragtrees.report.sections.answers import answers_table
 from defragtrees.report.summary import summarize
 from defragtrees.report.verdict import verdict
 from defragtrees.rules import RuleSet
+from defragtrees.rules.conditions import Condition, Rule
 from tests.report.cases import (
     GivenClassifier,
     GivenRegressor,

@@ -10,11 +10,11 @@ import pytest
 import defragtrees.report.page
 import defragtrees.report.still
 from defragtrees import DistilledTreeClassifier, simplify_path
-from defragtrees.conditions import Condition, Rule
 from defragtrees.errors import MissingPackageError
-from defragtrees.report import write_report
 from defragtrees.report.markup import isolated, script_json
+from defragtrees.report.writing import write_report
 from defragtrees.rules import RuleSet
+from defragtrees.rules.conditions import Condition, Rule
 from tests.report.cases import GivenClassifier, named, numbers, stump, weather
 
 VOID = {"meta", "link", "br", "wbr", "input", "hr", "img"}

@@ -6,7 +6,7 @@ import re
 
 import pytest
 
-from defragtrees.progress import Progress
+from defragtrees._utils.progress import Progress
 from defragtrees.reproduce import paper
 from defragtrees.reproduce.results import Results, spread_text, to_csv
 from defragtrees.reproduce.runner import ITEMS, Plan, cost, reproduce

@@ -4,14 +4,11 @@ from typing import reveal_type
 
 import numpy as np
 
-from defragtrees import (
-    DefragRegressor,
-    DistilledTreeRegressor,
-    metrics,
-    plots,
-    read_forest,
-)
+from defragtrees import metrics, plots
+from defragtrees.baselines.distilled import DistilledTreeRegressor
 from defragtrees.datasets import load, load_sample
+from defragtrees.ensembles.readers import read_forest
+from defragtrees.estimators.defrag import DefragRegressor
 
 
 def main(model_file: str) -> None:

@@ -5,7 +5,8 @@ from typing import reveal_type
 
 from defragtrees import Condition, Rule, RuleSet
 from defragtrees.errors import ModelFileError
-from defragtrees.export import export, schema
+from defragtrees.export import export
+from defragtrees.export.to_json import schema
 
 
 def main(folder: Path) -> None:

@@ -2,12 +2,12 @@
 
 import numpy as np
 
-from defragtrees._optional import require
+from defragtrees._utils.files import first_bytes
+from defragtrees._utils.optional import require
 from defragtrees.cli._columns import find_column
-from defragtrees.files import first_bytes
-from defragtrees.methods.ensemble import open_model
-from defragtrees.readers import load_object
-from defragtrees.tables import listed
+from defragtrees.data.tables import listed
+from defragtrees.ensembles.readers import load_object
+from defragtrees.estimators.inputs import open_model
 
 __all__ = ["ask_file"]
 

@@ -11,9 +11,9 @@ import sys
 
 import click
 
-from defragtrees import render
+from defragtrees._utils import formatting as render
+from defragtrees._utils.files import atomic_file
 from defragtrees.export.to_csv import guarded
-from defragtrees.files import atomic_file
 
 __all__ = ["cell_writer", "exact_option", "guarded", "open_output"]
 

@@ -3,8 +3,8 @@
 import dataclasses
 import re
 
-from defragtrees.methods.validation import is_renamed
-from defragtrees.tables import listed, nearest
+from defragtrees.data.tables import listed, nearest
+from defragtrees.estimators.inputs import is_renamed
 
 __all__ = ["find_column", "match_columns", "rule_columns"]
 

@@ -14,7 +14,7 @@ import zlib
 
 import numpy as np
 
-from defragtrees._optional import require
+from defragtrees._utils.optional import require
 from defragtrees.cli._batch import BATCH_ROWS, Batch, Labels
 
 __all__ = ["CsvTable"]

@@ -5,7 +5,7 @@ import csv
 import click
 
 from defragtrees.cli._labels import find_positions
-from defragtrees.tables import nearest
+from defragtrees.data.tables import nearest
 
 __all__ = ["CLASS_WEIGHT", "COST", "named_class", "named_costs", "named_weights"]
 

@@ -7,7 +7,7 @@ import click
 
 from defragtrees.cli._command import NAMES, gather
 from defragtrees.cli._decisions import named_class
-from defragtrees.tables import nearest
+from defragtrees.data.tables import nearest
 
 __all__ = ["LABELS", "label_options", "merged_labels", "relabelled"]
 

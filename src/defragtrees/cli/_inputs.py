@@ -9,16 +9,16 @@ from typing import Any
 import numpy as np
 from sklearn.model_selection import train_test_split
 
-from defragtrees._optional import require
+from defragtrees._utils.optional import require
 from defragtrees.cli._asking import ask_file
 from defragtrees.cli._columns import find_column, match_columns
 from defragtrees.cli._labels import class_positions, encoded
 from defragtrees.cli._rules import is_rules_file
 from defragtrees.cli._tables import open_table
+from defragtrees.data.tables import take_rows
+from defragtrees.ensembles.forest import Forest
+from defragtrees.ensembles.readers import read_forest
 from defragtrees.errors import ModelFileError, UnsupportedEnsembleError
-from defragtrees.forest import Forest
-from defragtrees.readers import read_forest
-from defragtrees.tables import take_rows
 
 __all__ = ["Loaded", "load"]
 

@@ -9,8 +9,8 @@ import shlex
 
 import numpy as np
 
-from defragtrees import render
-from defragtrees.tables import listed
+from defragtrees._utils import formatting as render
+from defragtrees.data.tables import listed
 
 __all__ = ["class_positions", "encoded", "find_positions", "positions"]
 

@@ -4,8 +4,8 @@ import csv
 
 import click
 
-from defragtrees.cli._columns import nearest
 from defragtrees.cli._command import NAMES
+from defragtrees.data.tables import nearest
 
 __all__ = ["LIMIT_OPTIONS", "check_features"]
 

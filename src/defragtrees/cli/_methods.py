@@ -13,10 +13,9 @@ from defragtrees.cli._decisions import (
 from defragtrees.cli._display import LABELS, merged_labels
 from defragtrees.cli._limits import LIMIT_OPTIONS, check_features
 from defragtrees.cli._progress import ticking
-from defragtrees.methods import METHODS, PRESETS, method_for
-from defragtrees.methods.forms import FORMS
-from defragtrees.methods.refining import CRITERIA
-from defragtrees.mixture.schedules import SCHEDULES
+from defragtrees.estimators import METHODS, PRESETS, method_for
+from defragtrees.paper.schedules import SCHEDULES
+from defragtrees.search.driver import CRITERIA, FORMS
 
 __all__ = ["FOR_DEFRAG", "fit", "method_options", "method_settings", "settings_of"]
 

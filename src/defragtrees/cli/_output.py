@@ -6,8 +6,8 @@ import os
 import click
 import numpy as np
 
-from defragtrees import render
-from defragtrees.files import is_device, is_standard_output, to_json
+from defragtrees._utils import formatting as render
+from defragtrees._utils.files import is_device, is_standard_output, to_json
 
 __all__ = [
     "check_outputs",

@@ -2,8 +2,8 @@
 
 import click
 
-from defragtrees._optional import require
-from defragtrees.files import atomic_file
+from defragtrees._utils.files import atomic_file
+from defragtrees._utils.optional import require
 
 __all__ = ["check_plot", "save_plot"]
 

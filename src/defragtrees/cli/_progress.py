@@ -7,8 +7,8 @@ import threading
 
 import click
 
+from defragtrees._utils.progress import Progress
 from defragtrees.cli._command import State
-from defragtrees.progress import Progress
 
 __all__ = ["Bar", "Silent", "is_shown", "progress_kind", "ticking"]
 

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 import click
 import numpy as np
 
-from defragtrees import render
+from defragtrees._utils import formatting as render
 from defragtrees.cli._columns import find_column
 from defragtrees.cli._command import State
 from defragtrees.cli._tables import open_table
-from defragtrees.readers import file_kind
-from defragtrees.report import write_report
+from defragtrees.ensembles.readers import file_kind
+from defragtrees.report.writing import write_report
 
 __all__ = ["Column", "read_group_column", "report_on"]
 

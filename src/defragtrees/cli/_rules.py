@@ -5,15 +5,15 @@ from typing import Any
 
 import numpy as np
 
-from defragtrees import render
+from defragtrees._utils import formatting as render
+from defragtrees._utils.files import first_bytes
 from defragtrees.cli._batch import Batch, Labels
 from defragtrees.cli._columns import find_column, rule_columns
 from defragtrees.cli._labels import encoded
 from defragtrees.cli._tables import open_table
+from defragtrees.ensembles.readers import file_kind
 from defragtrees.errors import ModelFileError
-from defragtrees.files import first_bytes
-from defragtrees.readers import file_kind
-from defragtrees.rules import FORMAT, RuleSet
+from defragtrees.rules.model import FORMAT, RuleSet
 
 __all__ = ["RuleBatch", "batches_for", "is_rules_file", "read_rules"]
 

@@ -8,10 +8,10 @@ import re
 
 import numpy as np
 
-from defragtrees._optional import require
+from defragtrees._utils.files import first_bytes
+from defragtrees._utils.optional import require
 from defragtrees.cli._batch import BATCH_ROWS, Batch, Labels
 from defragtrees.cli._csv import CsvTable
-from defragtrees.files import first_bytes
 
 __all__ = ["open_table"]
 

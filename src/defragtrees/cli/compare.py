@@ -2,6 +2,7 @@
 
 import click
 
+from defragtrees._compare import compare
 from defragtrees.cli._command import (
     NAMES,
     Command,
@@ -15,8 +16,7 @@ from defragtrees.cli._methods import FOR_DEFRAG, method_options, method_settings
 from defragtrees.cli._output import check_outputs, json_text, say
 from defragtrees.cli._plotting import check_plot, save_plot
 from defragtrees.cli._progress import is_shown, progress_kind
-from defragtrees.comparison import compare
-from defragtrees.methods import METHODS, PRESETS, estimator_for, installed_methods
+from defragtrees.estimators import METHODS, PRESETS, estimator_for, installed_methods
 
 __all__ = ["command", "compared"]
 

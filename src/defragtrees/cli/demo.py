@@ -2,7 +2,7 @@
 
 import click
 
-from defragtrees import demo
+from defragtrees.cli import demonstration as demo
 from defragtrees.cli._command import Command, output_option
 from defragtrees.cli._output import check_outputs
 

@@ -7,7 +7,7 @@ from defragtrees.cli._output import json_text, say
 from defragtrees.cli._progress import progress_kind
 from defragtrees.cli._rule_rows import read_rule_rows
 from defragtrees.cli._rules import read_rules
-from defragtrees.differences import diff_answers
+from defragtrees.rules.diff import diff_answers
 
 __all__ = ["command"]
 

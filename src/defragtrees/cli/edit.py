@@ -5,7 +5,7 @@ import click
 from defragtrees.cli._command import FILE, NAMES, Command, output_option
 from defragtrees.cli._output import check_outputs, rules_text, say
 from defragtrees.cli._rules import read_rules
-from defragtrees.parsing import read_condition
+from defragtrees.rules.parsing import read_condition
 
 __all__ = ["command"]
 

@@ -5,7 +5,7 @@ import re
 import click
 import numpy as np
 
-from defragtrees import render
+from defragtrees._utils import formatting as render
 from defragtrees.cli._cells import cell_writer, exact_option, open_output
 from defragtrees.cli._command import FILE, Command, json_option, output_option
 from defragtrees.cli._display import label_options, relabelled
@@ -13,7 +13,7 @@ from defragtrees.cli._output import check_outputs, say
 from defragtrees.cli._progress import progress_kind
 from defragtrees.cli._rules import batches_for, read_rules, value_text
 from defragtrees.cli.predict import write_json
-from defragtrees.sentences import basis_text, explain_rows
+from defragtrees.rules.text import basis_text, explain_rows
 
 __all__ = ["command"]
 

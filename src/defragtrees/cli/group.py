@@ -12,7 +12,7 @@ from importlib import import_module
 import click
 from click.shell_completion import shell_complete
 
-from defragtrees import render
+from defragtrees._utils import formatting as render
 from defragtrees._version import __version__
 from defragtrees.cli import _interrupts
 from defragtrees.cli._command import State, write_example

@@ -2,6 +2,7 @@
 
 import click
 
+from defragtrees._path import simplify_path
 from defragtrees.cli._command import (
     Command,
     held_out_option,
@@ -14,8 +15,7 @@ from defragtrees.cli._methods import method_options, settings_of
 from defragtrees.cli._output import check_outputs, json_text, rules_text, say
 from defragtrees.cli._plotting import check_plot, save_plot
 from defragtrees.cli._progress import progress_kind, ticking
-from defragtrees.outcome.measures import MEASURES
-from defragtrees.path import simplify_path
+from defragtrees.outcomes.measures import MEASURES
 
 __all__ = ["command", "fit_path"]
 

@@ -7,7 +7,7 @@ from defragtrees.cli._output import check_outputs, json_text, rules_text, say
 from defragtrees.cli._progress import progress_kind
 from defragtrees.cli._rule_rows import read_rule_rows
 from defragtrees.cli._rules import read_rules
-from defragtrees.rows.refitting import refit_encoded
+from defragtrees.data.refitting import refit_encoded
 
 __all__ = ["command"]
 

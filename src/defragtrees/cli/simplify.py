@@ -14,14 +14,9 @@ from defragtrees.cli._command import (
 )
 from defragtrees.cli._inputs import load
 from defragtrees.cli._methods import fit, method_options
-from defragtrees.cli._output import (
-    check_outputs,
-    json_text,
-    rules_text,
-    say,
-)
+from defragtrees.cli._output import check_outputs, json_text, rules_text, say
 from defragtrees.cli._progress import progress_kind
-from defragtrees.scores import scores_text
+from defragtrees.rules.text import scores_text
 
 __all__ = ["command", "scores_on"]
 

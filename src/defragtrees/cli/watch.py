@@ -5,6 +5,7 @@ from pathlib import Path
 import click
 import numpy as np
 
+from defragtrees._utils.files import write_atomic
 from defragtrees.cli._command import (
     FILE,
     INPUT_OPTIONS,
@@ -18,8 +19,7 @@ from defragtrees.cli._output import check_outputs, json_text, say
 from defragtrees.cli._progress import progress_kind
 from defragtrees.cli._rule_rows import read_rule_rows
 from defragtrees.cli._rules import read_rules
-from defragtrees.files import write_atomic
-from defragtrees.watching import check_encoded, missing_columns
+from defragtrees.monitoring.check import check_encoded, missing_columns
 
 __all__ = ["MOVED", "command"]
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from defragtrees._values import ByValue, freeze
+from defragtrees._utils.values import ByValue, freeze
 
 __all__ = ["Dataset"]
 

@@ -3,7 +3,7 @@
 import io
 from typing import TYPE_CHECKING
 
-from defragtrees._optional import require
+from defragtrees._utils.optional import require
 from defragtrees.datasets._places import read_bundled
 
 if TYPE_CHECKING:

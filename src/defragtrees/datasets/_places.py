@@ -17,9 +17,9 @@ from urllib.error import URLError
 import numpy as np
 from sklearn.datasets import fetch_openml
 
+from defragtrees._utils.files import write_atomic
 from defragtrees.datasets._known import check
 from defragtrees.datasets._tables import DatasetFileError, pack, unpack
-from defragtrees.files import write_atomic
 
 __all__ = ["DatasetNotFoundError", "find", "read_bundled"]
 

@@ -11,11 +11,11 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any, Literal, overload
 
+from defragtrees._utils.files import write_atomic
+from defragtrees.data.tables import near_name
 from defragtrees.export.table import to_frame
 from defragtrees.export.to_json import schema
-from defragtrees.files import write_atomic
-from defragtrees.rules import RuleSet
-from defragtrees.tables import near_name
+from defragtrees.rules.model import RuleSet
 
 __all__ = ["FORMATS", "export", "find_format", "schema", "to_frame"]
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from defragtrees.tables import listed
+from defragtrees.data.tables import listed
 
 __all__ = [
     "ColumnTest",

@@ -3,10 +3,10 @@
 import math
 from typing import TYPE_CHECKING
 
-from defragtrees import render
-from defragtrees._optional import require
-from defragtrees.rules import RuleSet
-from defragtrees.sentences import LAST
+from defragtrees._utils import formatting as render
+from defragtrees._utils.optional import require
+from defragtrees.rules.model import RuleSet
+from defragtrees.rules.text import LAST
 
 if TYPE_CHECKING:
     from pandas import DataFrame

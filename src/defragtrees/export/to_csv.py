@@ -4,7 +4,7 @@ import csv
 import io
 
 from defragtrees.export.table import table_of
-from defragtrees.rules import RuleSet
+from defragtrees.rules.model import RuleSet
 
 __all__ = ["export", "guarded"]
 

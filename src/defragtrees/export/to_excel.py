@@ -2,12 +2,12 @@
 
 import io
 
-from defragtrees import render
-from defragtrees._optional import require
+from defragtrees._utils import formatting as render
+from defragtrees._utils.optional import require
 from defragtrees.export.table import table_of
 from defragtrees.export.to_prompt import HOW_TO_READ
-from defragtrees.rules import RuleSet
-from defragtrees.sentences import combination_text, decision_text
+from defragtrees.rules.model import RuleSet
+from defragtrees.rules.text import combination_text, decision_text
 
 __all__ = ["export", "to_bytes"]
 

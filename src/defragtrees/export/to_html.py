@@ -1,8 +1,8 @@
 """Rules as an HTML table."""
 
-from defragtrees import render
-from defragtrees.rules import RuleSet
-from defragtrees.sentences import rule_table
+from defragtrees._utils import formatting as render
+from defragtrees.rules.model import RuleSet
+from defragtrees.rules.text import rule_table
 
 __all__ = ["export"]
 

@@ -1,8 +1,8 @@
 """Rules as JSON, and the JSON Schema that says what is in it."""
 
-from defragtrees.documents import rules_schema
-from defragtrees.files import to_json
-from defragtrees.rules import RuleSet
+from defragtrees._utils.files import to_json
+from defragtrees.rules.model import RuleSet
+from defragtrees.rules.schema import rules_schema
 
 __all__ = ["export", "schema"]
 

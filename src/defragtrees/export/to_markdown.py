@@ -2,8 +2,8 @@
 
 import re
 
-from defragtrees.rules import RuleSet
-from defragtrees.sentences import rule_table
+from defragtrees.rules.model import RuleSet
+from defragtrees.rules.text import rule_table
 
 __all__ = ["export"]
 

@@ -4,10 +4,10 @@ import math
 
 import numpy as np
 
-from defragtrees._optional import require
+from defragtrees._utils.optional import require
+from defragtrees.data.tables import listed
 from defragtrees.export import portable, to_text
-from defragtrees.rules import RuleSet
-from defragtrees.tables import listed
+from defragtrees.rules.model import RuleSet
 
 __all__ = ["export", "to_bytes"]
 

@@ -9,15 +9,10 @@ unless `isMissing` is asked too.
 from xml.etree import ElementTree
 
 from defragtrees.export import portable
-from defragtrees.export._pmml import (
-    all_of,
-    data_field,
-    number_text,
-    predicate,
-)
+from defragtrees.export._pmml import all_of, data_field, number_text, predicate
 from defragtrees.export._pmml_rules import add_rule_set
-from defragtrees.rules import RuleSet
-from defragtrees.sentences import combination_text
+from defragtrees.rules.model import RuleSet
+from defragtrees.rules.text import combination_text
 
 __all__ = ["export"]
 

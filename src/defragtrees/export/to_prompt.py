@@ -3,10 +3,9 @@
 For whoever has nothing but this text: a reader, a colleague or a language model.
 """
 
-from defragtrees import render
-from defragtrees.edits import edit_lines
-from defragtrees.rules import RuleSet
-from defragtrees.sentences import LAST, decision_text, then_text
+from defragtrees._utils import formatting as render
+from defragtrees.rules.model import RuleSet, edit_lines
+from defragtrees.rules.text import LAST, decision_text, then_text
 
 __all__ = ["HOW_TO_READ", "export"]
 

@@ -2,10 +2,10 @@
 
 import math
 
-from defragtrees import render
+from defragtrees._utils import formatting as render
 from defragtrees.export import portable
-from defragtrees.rules import RuleSet
-from defragtrees.sentences import LAST, combination_text, decision_text
+from defragtrees.rules.model import RuleSet
+from defragtrees.rules.text import LAST, combination_text, decision_text
 
 __all__ = ["export"]
 

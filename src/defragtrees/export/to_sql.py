@@ -11,8 +11,8 @@ from typing import Any
 from defragtrees.export import _sql_points, portable
 from defragtrees.export._sql import DIALECTS
 from defragtrees.export._sql_shares import chosen_class, listed_columns, unused_names
-from defragtrees.rules import RuleSet
-from defragtrees.sentences import rule_lines
+from defragtrees.rules.model import RuleSet
+from defragtrees.rules.text import rule_lines
 
 __all__ = ["export"]
 

@@ -1,7 +1,7 @@
 """Rules as plain text."""
 
-from defragtrees.rules import RuleSet
-from defragtrees.sentences import decision_text
+from defragtrees.rules.model import RuleSet
+from defragtrees.rules.text import decision_text
 
 __all__ = ["export"]
 

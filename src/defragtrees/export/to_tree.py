@@ -12,9 +12,9 @@ import numpy as np
 from sklearn import tree
 from sklearn.tree._tree import Tree
 
+from defragtrees.data.tables import listed
 from defragtrees.export import portable
-from defragtrees.rules import RuleSet
-from defragtrees.tables import listed
+from defragtrees.rules.model import RuleSet
 
 __all__ = ["export"]
 

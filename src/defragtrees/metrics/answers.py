@@ -1,6 +1,6 @@
 """Measures of probabilities, decisions and numbers against what is true.
 
-The same formulas give what `evaluate` says; see `defragtrees.outcome.measures`.
+The same formulas give what `evaluate` says; see `defragtrees.outcomes.measures`.
 """
 
 from collections.abc import Iterable, Sequence
@@ -9,10 +9,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from defragtrees._types import Column, Floats
-from defragtrees.outcome import Classes, Numbers
-from defragtrees.outcome.decision import make_decision
-from defragtrees.outcome.measures import MEASURES
+from defragtrees._utils.types import Column, Floats
+from defragtrees.outcomes.classification import Classes
+from defragtrees.outcomes.decision import make_decision
+from defragtrees.outcomes.measures import MEASURES
+from defragtrees.outcomes.regression import Numbers
 
 __all__ = [
     "auc",

@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
-from defragtrees import render
-from defragtrees._types import Column, Rows
+from defragtrees._utils import formatting as render
+from defragtrees._utils.types import Column, Rows
+from defragtrees.data.tables import take_rows
 from defragtrees.metrics.rulesets import members, similarity
-from defragtrees.tables import take_rows
 
 __all__ = ["RuleStability", "rule_stability", "stability"]
 

@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from defragtrees._types import Column, Rows
-from defragtrees.outcome import make_outcome
-from defragtrees.outcome.calibration import calibrate
-from defragtrees.rules import RuleSet
+from defragtrees._utils.types import Column, Rows
+from defragtrees.outcomes import make_outcome
+from defragtrees.outcomes.measures import calibrate
+from defragtrees.rules.model import RuleSet
 
 __all__ = [
     "calibration",
@@ -90,7 +90,7 @@ def coverage(rules: RuleSet, X: Rows, sample_weight: Column | None = None) -> fl
 
     Examples
     --------
-    >>> from defragtrees.rules import Condition, Rule, RuleSet
+    >>> from defragtrees.rules.conditions import Condition, Rule, RuleSet
     >>> warm = Rule((Condition(0, lower=20.0),), "yes")
     >>> rules = RuleSet((warm,), Rule((), "no"), ("degrees",),
     ...                 "classification", ("no", "yes"))
@@ -113,7 +113,7 @@ def overlap(rules: RuleSet, X: Rows, sample_weight: Column | None = None) -> flo
 
     Examples
     --------
-    >>> from defragtrees.rules import Condition, Rule, RuleSet
+    >>> from defragtrees.rules.conditions import Condition, Rule, RuleSet
     >>> warm = Rule((Condition(0, lower=20.0),), "yes")
     >>> rules = RuleSet((warm,), Rule((), "no"), ("degrees",),
     ...                 "classification", ("no", "yes"))
@@ -147,7 +147,7 @@ def calibration(
 
     Examples
     --------
-    >>> from defragtrees.rules import Condition, Rule, RuleSet
+    >>> from defragtrees.rules.conditions import Condition, Rule, RuleSet
     >>> warm = Rule((Condition(0, lower=20.0),), "yes", (0.25, 0.75))
     >>> rest = Rule((), "no", (0.9, 0.1))
     >>> rules = RuleSet((warm,), rest, ("degrees",), "classification", ("no", "yes"))
@@ -234,7 +234,7 @@ def similarity(first: RuleSet, second: RuleSet, X: Rows) -> float:
 
     Examples
     --------
-    >>> from defragtrees.rules import Condition, Rule, RuleSet
+    >>> from defragtrees.rules.conditions import Condition, Rule, RuleSet
     >>> def split(at):
     ...     low = Rule((Condition(0, upper=at),), 0.0)
     ...     return RuleSet((low,), Rule((), 1.0), ("size",), "regression")

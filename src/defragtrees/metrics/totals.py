@@ -5,9 +5,9 @@ from typing import Any
 
 import numpy as np
 
-from defragtrees._types import Column, Rows
-from defragtrees.rules import RuleSet
-from defragtrees.scorecards import reachable_totals
+from defragtrees._utils.types import Column, Rows
+from defragtrees.outcomes.points import reachable_totals
+from defragtrees.rules.model import RuleSet
 
 __all__ = ["score_table", "table_of_totals"]
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from defragtrees._types import Column, Rows
+from defragtrees._utils.types import Column, Rows
 from defragtrees.plots import style
 from defragtrees.plots.answers import draw_rows, make_colours
 from defragtrees.plots.plane import (
@@ -19,7 +19,7 @@ from defragtrees.plots.plane import (
     two_features,
 )
 from defragtrees.plots.rows import encoded
-from defragtrees.rules import RuleSet
+from defragtrees.rules.model import RuleSet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -5,12 +5,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from defragtrees import sentences
-from defragtrees._types import Rows
+from defragtrees._utils.types import Rows
 from defragtrees.plots import style
 from defragtrees.plots.plane import thresholds_of
 from defragtrees.plots.rows import encoded
-from defragtrees.rules import RuleSet
+from defragtrees.rules import text as sentences
+from defragtrees.rules.model import RuleSet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

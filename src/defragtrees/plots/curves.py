@@ -5,8 +5,8 @@ import operator
 from math import nan
 from typing import TYPE_CHECKING, Any
 
-from defragtrees import render
-from defragtrees.outcome import make_outcome
+from defragtrees._utils import formatting as render
+from defragtrees.outcomes import make_outcome
 from defragtrees.plots import style
 from defragtrees.plots.drawing import draw_picture
 from defragtrees.plots.picture import Axis, Curve, Level, Picture

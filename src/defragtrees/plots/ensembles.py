@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from defragtrees import render
-from defragtrees._types import Column, Rows
+from defragtrees._utils import formatting as render
+from defragtrees._utils.types import Column, Rows
+from defragtrees.data.tables import column_names, feature_index
+from defragtrees.ensembles.readers import read_forest
 from defragtrees.plots import style
 from defragtrees.plots.answers import draw_rows, make_colours
 from defragtrees.plots.boxes import add_title, decorate
@@ -20,8 +22,6 @@ from defragtrees.plots.plane import (
     two_features,
 )
 from defragtrees.plots.rows import encoded
-from defragtrees.readers import read_forest
-from defragtrees.tables import column_names, feature_index
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

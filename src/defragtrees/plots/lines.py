@@ -5,13 +5,14 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from defragtrees import render, sentences
-from defragtrees._types import Rows
-from defragtrees.labels import PLAIN, Scale
+from defragtrees._utils import formatting as render
+from defragtrees._utils.types import Rows
 from defragtrees.plots import style
 from defragtrees.plots.plane import GOLDEN
 from defragtrees.plots.rows import encoded, some_rows, spread
-from defragtrees.rules import RuleSet
+from defragtrees.rules import text as sentences
+from defragtrees.rules.labels import PLAIN, Scale
+from defragtrees.rules.model import RuleSet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

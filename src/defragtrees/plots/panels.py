@@ -6,14 +6,15 @@ from typing import Any
 
 import numpy as np
 
-from defragtrees import render, sentences
-from defragtrees._types import Column, Rows, Values
+from defragtrees._utils import formatting as render
+from defragtrees._utils.types import Column, Rows, Values
 from defragtrees.plots import style
 from defragtrees.plots.answers import draw_rows, make_colours
 from defragtrees.plots.boxes import decorate, n_uses, outline, sides
 from defragtrees.plots.plane import Plane, merged, two_features
 from defragtrees.plots.rows import encoded, some_rows
-from defragtrees.rules import RuleSet
+from defragtrees.rules import text as sentences
+from defragtrees.rules.model import RuleSet
 
 __all__ = ["rule_panels"]
 

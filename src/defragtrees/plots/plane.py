@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from defragtrees import render
-from defragtrees.labels import PLAIN, Scale
+from defragtrees._utils import formatting as render
+from defragtrees.data.tables import feature_index, listed
 from defragtrees.plots import style
 from defragtrees.plots.rows import spread
-from defragtrees.tables import feature_index, listed
+from defragtrees.rules.labels import PLAIN, Scale
 
 __all__ = ["Plane", "PlaneSide", "fixed_values", "make_side"]
 

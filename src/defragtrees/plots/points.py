@@ -4,11 +4,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from defragtrees import render, sentences
-from defragtrees._types import Column, Rows
+from defragtrees._utils import formatting as render
+from defragtrees._utils.types import Column, Rows
 from defragtrees.metrics.totals import score_table
 from defragtrees.plots import style
-from defragtrees.rules import RuleSet
+from defragtrees.rules import text as sentences
+from defragtrees.rules.model import RuleSet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -3,12 +3,13 @@
 import math
 from typing import TYPE_CHECKING
 
-from defragtrees import metrics, render
-from defragtrees._types import Column, Rows
+from defragtrees import metrics
+from defragtrees._utils import formatting as render
+from defragtrees._utils.types import Column, Rows
 from defragtrees.plots import style
 from defragtrees.plots.drawing import draw_picture
 from defragtrees.plots.picture import Axis, Curve, Picture
-from defragtrees.rules import RuleSet
+from defragtrees.rules.model import RuleSet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -3,7 +3,7 @@
 import numpy as np
 from sklearn.utils.validation import check_consistent_length
 
-from defragtrees.tables import check_finite
+from defragtrees.data.tables import check_finite
 
 __all__ = ["encoded", "some_rows", "spread"]
 

@@ -5,12 +5,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from defragtrees import render, sentences
-from defragtrees._types import Column, Rows
+from defragtrees._utils import formatting as render
+from defragtrees._utils.types import Column, Rows
 from defragtrees.metrics.rulesets import covering_count
 from defragtrees.plots import style
 from defragtrees.plots.rows import encoded
-from defragtrees.rules import RuleSet
+from defragtrees.rules import text as sentences
+from defragtrees.rules.model import RuleSet
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

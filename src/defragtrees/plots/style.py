@@ -4,7 +4,7 @@ from functools import lru_cache
 
 import numpy as np
 
-from defragtrees._optional import require
+from defragtrees._utils.optional import require
 
 # Okabe and Ito's colours, which people with colour-blindness can tell apart, and
 # markers and hatches for those who see none.

@@ -4,10 +4,10 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from defragtrees import render
+from defragtrees._utils import formatting as render
 from defragtrees.plots import style
-from defragtrees.rules import RuleSet
-from defragtrees.training import training_rates
+from defragtrees.rules.model import RuleSet
+from defragtrees.rules.profile import training_rates
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

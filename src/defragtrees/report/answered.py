@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from defragtrees.forest import Forest
-from defragtrees.rules import RuleSet
+from defragtrees.ensembles.forest import Forest
+from defragtrees.rules.model import RuleSet
 
 __all__ = ["AnsweredRows"]
 

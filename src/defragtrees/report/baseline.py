@@ -5,7 +5,7 @@ from typing import Any
 
 import numpy as np
 
-from defragtrees.intervals import wilson_interval
+from defragtrees.outcomes.intervals import wilson_interval
 
 __all__ = ["Baseline", "measure_baseline"]
 

@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from defragtrees.labels import KINDS
-from defragtrees.path import measure_path
-from defragtrees.render import label
+from defragtrees._path import measure_path
+from defragtrees._utils.formatting import label
 from defragtrees.report.wording import visible
+from defragtrees.rules.labels import KINDS
 
 __all__ = ["Sample", "draw_sample", "edit_data", "offers"]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from sklearn.frozen import FrozenEstimator
 
-from defragtrees.forest import Forest
+from defragtrees.ensembles.forest import Forest
 
 __all__ = ["Ensemble", "describe_ensemble"]
 

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from defragtrees.tables import feature_index
+from defragtrees.data.tables import feature_index
 
 __all__ = ["FeatureUse", "feature_pairs", "feature_use"]
 

@@ -4,11 +4,11 @@ import math
 
 import numpy as np
 
-from defragtrees import render
-from defragtrees.intervals import QUANTILE, wilson_interval
-from defragtrees.render import plural
+from defragtrees._utils import formatting as render
+from defragtrees._utils.formatting import plural
+from defragtrees.outcomes.intervals import QUANTILE, wilson_interval
 from defragtrees.report.wording import amount, count, rate_text
-from defragtrees.training import training_rates
+from defragtrees.rules.profile import training_rates
 
 __all__ = ["RARE", "came_back_rarely", "rule_flags"]
 

@@ -8,10 +8,10 @@ from importlib import resources
 from string import Template
 from typing import Any
 
-from defragtrees._optional import require
+from defragtrees._utils.formatting import plural
+from defragtrees._utils.optional import require
 from defragtrees.errors import MissingPackageError
 from defragtrees.plots.picture import MISSING_AT, Picture
-from defragtrees.render import plural
 from defragtrees.report import sections
 from defragtrees.report.markup import breakable, name, script_json, text
 from defragtrees.report.sections.question import tiles

@@ -9,9 +9,9 @@ import math
 
 import numpy as np
 
-from defragtrees.labels import PLAIN
 from defragtrees.plots.picture import MISSING_AT, SCALES, FeatureAxis
 from defragtrees.report.wording import value_text
+from defragtrees.rules.labels import PLAIN
 
 __all__ = ["Positions", "positions_of"]
 

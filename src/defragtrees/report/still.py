@@ -8,7 +8,7 @@ import io
 import re
 import warnings
 
-from defragtrees._optional import require
+from defragtrees._utils.optional import require
 from defragtrees.errors import MissingPackageError
 from defragtrees.plots import style
 from defragtrees.plots.drawing import draw_picture, which_rows

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import _check_sample_weight
 
-from defragtrees import render
-from defragtrees.methods.base import Simplifier
+from defragtrees._utils import formatting as render
+from defragtrees._utils.formatting import plural
+from defragtrees.estimators.base import Simplifier
 from defragtrees.plots.picture import RowTable
-from defragtrees.render import plural
 from defragtrees.report.answered import AnsweredRows
 from defragtrees.report.baseline import Baseline, measure_baseline
 from defragtrees.report.colours import make_row_table
@@ -22,7 +22,7 @@ from defragtrees.report.features import FeatureUse, feature_pairs, feature_use
 from defragtrees.report.flags import rule_flags
 from defragtrees.report.groups import Groups, read_groups
 from defragtrees.report.wording import grouped, sentence, true_minus
-from defragtrees.rules import RuleSet
+from defragtrees.rules.model import RuleSet
 
 __all__ = ["Card", "Summary", "summarize"]
 

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from defragtrees.render import plural
+from defragtrees._utils.formatting import plural
 from defragtrees.report.flags import came_back_rarely
 from defragtrees.report.markup import name
 from defragtrees.report.wording import (

@@ -4,7 +4,7 @@ import math
 import re
 from dataclasses import fields, is_dataclass, replace
 
-from defragtrees.labels import PLAIN
+from defragtrees.rules.labels import PLAIN
 
 __all__ = [
     "amount",

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from defragtrees._types import Column, Rows
-from defragtrees.files import write_atomic
-from defragtrees.methods.base import Simplifier
+from defragtrees._utils.files import write_atomic
+from defragtrees._utils.types import Column, Rows
+from defragtrees.estimators.base import Simplifier
 from defragtrees.report.page import make_page
 from defragtrees.report.summary import summarize
 

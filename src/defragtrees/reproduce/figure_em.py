@@ -2,8 +2,8 @@
 
 import numpy as np
 
-from defragtrees._optional import require
-from defragtrees.plots import COLOURS, MARKERS
+from defragtrees._utils.optional import require
+from defragtrees.plots.style import COLOURS, MARKERS
 from defragtrees.reproduce import paper
 from defragtrees.reproduce.parts import CONVERGED, PROPOSED
 from defragtrees.reproduce.results import Item, rows_with, spread_text, title_of

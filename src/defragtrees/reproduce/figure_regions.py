@@ -1,13 +1,13 @@
 """The pictures of the regions on Synthetic1 and Synthetic2, by every method."""
 
 from defragtrees import plots
-from defragtrees._optional import require
-from defragtrees.readers import read_forest
+from defragtrees._utils.optional import require
+from defragtrees.ensembles.readers import read_forest
 from defragtrees.reproduce import paper
 from defragtrees.reproduce.parts import CONVERGED, N_FEW_TREES
 from defragtrees.reproduce.realisation import draw, fit_forest
 from defragtrees.reproduce.results import Item, title_of
-from defragtrees.rules import RuleSet
+from defragtrees.rules.model import RuleSet
 
 __all__ = ["NEEDS", "build"]
 

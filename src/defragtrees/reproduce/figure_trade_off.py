@@ -1,6 +1,6 @@
 """The figure of number of rules against test error, for all methods."""
 
-from defragtrees.plots import COLOURS, MARKERS
+from defragtrees.plots.style import COLOURS, MARKERS
 from defragtrees.reproduce.figure_em import panels
 from defragtrees.reproduce.parts import METHODS
 from defragtrees.reproduce.results import Item, rows_with, spread_text, title_of

@@ -4,8 +4,8 @@ import base64
 import io
 from html import escape
 
-from defragtrees import render
-from defragtrees.files import write_atomic
+from defragtrees._utils import formatting as render
+from defragtrees._utils.files import write_atomic
 from defragtrees.reproduce.results import to_csv
 
 __all__ = ["write_item", "write_page"]

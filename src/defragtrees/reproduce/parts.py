@@ -7,9 +7,9 @@ import warnings
 import numpy as np
 
 from defragtrees import metrics
-from defragtrees.methods import method_for
-from defragtrees.plots import count_regions
-from defragtrees.readers import read_forest
+from defragtrees.ensembles.readers import read_forest
+from defragtrees.estimators import method_for
+from defragtrees.plots.ensembles import count_regions
 from defragtrees.reproduce import paper
 from defragtrees.reproduce.realisation import fit_forest, search_forest
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from defragtrees import render
+from defragtrees._utils import formatting as render
 from defragtrees.reproduce import paper
 
 __all__ = ["Item", "Results", "rows_with", "spread_text", "title_of", "to_csv"]

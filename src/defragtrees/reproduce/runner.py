@@ -8,9 +8,9 @@ from pathlib import Path
 
 from joblib import Parallel, delayed
 
-from defragtrees._optional import require
+from defragtrees._utils.optional import require
+from defragtrees._utils.progress import Progress
 from defragtrees._version import __version__
-from defragtrees.progress import Progress
 from defragtrees.reproduce import (
     figure_em,
     figure_regions,

@@ -3,7 +3,7 @@
 import json
 from pathlib import Path
 
-from defragtrees.files import write_atomic
+from defragtrees._utils.files import write_atomic
 
 __all__ = ["Store"]
 

@@ -1,6 +1,6 @@
 """Table 4: four rules of each method on Energy."""
 
-from defragtrees import render
+from defragtrees._utils import formatting as render
 from defragtrees.reproduce import paper
 from defragtrees.reproduce.parts import FOUR_RULES, METHODS
 from defragtrees.reproduce.results import Item

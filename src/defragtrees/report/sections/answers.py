@@ -1,10 +1,10 @@
 """What is predicted: classes and how frequent they are, or numbers and their spread."""
 
-from defragtrees import render
+from defragtrees._utils import formatting as render
 from defragtrees.report.baseline import LEVELS
 from defragtrees.report.markup import bar, name, table
 from defragtrees.report.wording import amount, count, rate_text
-from defragtrees.training import training_rates
+from defragtrees.rules.profile import training_rates
 
 __all__ = ["answers_table"]
 

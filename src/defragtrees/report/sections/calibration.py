@@ -1,6 +1,6 @@
 """What each rule tells beside what is observed on the rows of the report."""
 
-from defragtrees.outcome.calibration import calibrate
+from defragtrees.outcomes.measures import calibrate
 from defragtrees.plots.promises import calibration_picture
 from defragtrees.report.markup import Cell, answer_badge, name, table
 from defragtrees.report.wording import amount, count, rate_text

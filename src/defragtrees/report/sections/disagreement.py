@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from defragtrees.render import plural
+from defragtrees._utils.formatting import plural
 from defragtrees.report.markup import Cell, clamped, name, table, value_cells
 from defragtrees.report.wording import amount, answer_text, count, percent, value_text
 

@@ -1,6 +1,6 @@
 """Arguing with the rules: a place where they can be changed in the page."""
 
-from defragtrees.render import plural
+from defragtrees._utils.formatting import plural
 from defragtrees.report.edit_data import can_edit, edit_data, offers
 from defragtrees.report.markup import name
 from defragtrees.report.wording import count

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from defragtrees.intervals import QUANTILE, wilson_interval
+from defragtrees.outcomes.intervals import QUANTILE, wilson_interval
 from defragtrees.report.markup import Cell, name, table
 from defragtrees.report.wording import amount, count, rate_text
 

@@ -2,7 +2,7 @@
 
 import math
 
-from defragtrees.render import plural
+from defragtrees._utils.formatting import plural
 from defragtrees.report.markup import Cell, name, table, text
 from defragtrees.report.sections.closeness import pairs_table
 from defragtrees.report.wording import (

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from defragtrees.render import plural
+from defragtrees._utils.formatting import plural
 from defragtrees.report.markup import Cell, answer_badge, bar, table
 from defragtrees.report.wording import amount, count, percent
 

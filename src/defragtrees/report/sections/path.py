@@ -3,10 +3,10 @@
 import functools
 from dataclasses import dataclass
 
-from defragtrees.path import PathPoint, measure_path
+from defragtrees._path import PathPoint, measure_path
+from defragtrees._utils.formatting import plural
 from defragtrees.plots.curves import trade_off_picture
 from defragtrees.plots.picture import Axis
-from defragtrees.render import plural
 from defragtrees.report.markup import table
 from defragtrees.report.wording import (
     error_text,

@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from defragtrees.render import plural
+from defragtrees._utils.formatting import plural
 from defragtrees.report.markup import name, text
 from defragtrees.report.sections.answers import answers_table
 from defragtrees.report.wording import (

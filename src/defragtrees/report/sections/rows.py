@@ -1,8 +1,8 @@
 """The rows as lines over the features of the rules."""
 
+from defragtrees._utils.formatting import plural
 from defragtrees.plots.picture import Axis, Picture, RowLines, RuleBox, RuleBoxes
 from defragtrees.plots.plane import typical_value
-from defragtrees.render import plural
 from defragtrees.report.markup import choices, clamped, table, value_cells
 from defragtrees.report.positions import positions_of
 from defragtrees.report.wording import count, value_text

@@ -2,17 +2,11 @@
 
 from defragtrees.report.condition_pictures import condition_picture, picture_words
 from defragtrees.report.flags import RARE
-from defragtrees.report.markup import (
-    answer_badge,
-    breakable,
-    isolated,
-    range_bar,
-    text,
-)
+from defragtrees.report.markup import answer_badge, breakable, isolated, range_bar, text
 from defragtrees.report.sections.measures import unanswered_words
 from defragtrees.report.wording import amount, count, percent, rate_text, sentence
-from defragtrees.sentences import LAST
-from defragtrees.training import training_rates
+from defragtrees.rules.profile import training_rates
+from defragtrees.rules.text import LAST
 
 __all__ = ["write"]
 

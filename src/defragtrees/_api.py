@@ -1,0 +1,241 @@
+"""simplify: the one call that picks the right estimator."""
+
+import functools
+import inspect
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import fields
+from typing import Any, Literal, TypeVar
+
+from defragtrees._utils.types import Column, Rows
+from defragtrees.data.tables import as_dense, nearest
+from defragtrees.ensembles.black_box import model_task
+from defragtrees.ensembles.readers import read_forest
+from defragtrees.errors import SettingError
+from defragtrees.estimators import PRESETS, estimator_for
+from defragtrees.estimators.defrag import DefragClassifier, DefragRegressor
+from defragtrees.estimators.inputs import Unreadable, fitted_forest
+from defragtrees.outcomes import make_outcome
+
+__all__ = ["check_names", "simplify"]
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def with_guesses(function: Function) -> Function:
+    """A function that, called with a name that it does not have, guesses another."""
+
+    @functools.wraps(function)
+    def call(*arguments: Any, **settings: Any) -> Any:
+        check_names(settings, inspect.signature(function).parameters, function.__name__)
+        return function(*arguments, **settings)
+
+    return call  # type: ignore[return-value]
+
+
+def check_names(given: Iterable[str], names: Iterable[str], function: str) -> None:
+    """Refuse settings of other names, with a guess at the one that was meant.
+
+    Examples
+    --------
+    >>> check_names(["max_rule"], ["max_rules", "features"], "simplify")
+    Traceback (most recent call last):
+    TypeError: simplify() has no setting 'max_rule'; did you mean 'max_rules'?
+    """
+    names = list(names)
+    for name in given:
+        if name not in names:
+            guess = nearest(name, names)
+            raise TypeError(f"{function}() has no setting {name!r}; {guess}")
+
+
+def with_presets(function: Function) -> Function:
+    """A function whose `method` may be a name for settings that are not given."""
+
+    @functools.wraps(function)
+    def call(*arguments: Any, method: str = "defrag", **settings: Any) -> Any:
+        names = ("defrag", *PRESETS)
+        if method not in names:
+            raise SettingError(
+                f"method must be one of {names}; got {method!r}. The other methods are "
+                "estimators of their own, such as InTreesClassifier."
+            )
+        _, preset = PRESETS.get(method, (method, {}))
+        return function(*arguments, method=method, **{**preset, **settings})
+
+    return call  # type: ignore[return-value]
+
+
+@with_guesses
+@with_presets
+def simplify(
+    ensemble: Any,
+    X: Rows,
+    y: Column | None = None,
+    sample_weight: Column | None = None,
+    *,
+    method: Literal["defrag", "paper"] = "defrag",
+    max_rules: str | int = "auto",
+    form: Literal["list", "standalone", "points"] = "list",
+    points: Literal["exact", "integer"] = "exact",
+    points_to_double: float | None = None,
+    max_conditions: int | None = None,
+    min_coverage: float | None = None,
+    min_rows: float | None = None,
+    max_total_conditions: int | None = None,
+    features: Sequence[str | int] | str | int | None = None,
+    exclude: Sequence[str | int] | str | int | None = None,
+    must_use: Sequence[str | int] | str | int | None = None,
+    monotone: Mapping[str | int, Literal[-1, 1]] | None = None,
+    groups: Mapping[str, Sequence[Any]] | Sequence[Sequence[Any]] | None = None,
+    criterion: Literal["both", "probability", "error"] = "both",
+    class_weight: Literal["balanced"] | Mapping[Any, float] | None = None,
+    costs: Any = None,
+    threshold: float | None = None,
+    brevity: float = 0.01,
+    augment: Literal["auto"] | int = "auto",
+    target: Literal["ensemble", "labels"] = "ensemble",
+    refine: bool = True,
+    n_restarts: int = 20,
+    inference: Literal["fab", "em"] = "fab",
+    statement_weight: Literal["paper"] | float = 3.0,
+    init: Literal["seeded", "random"] = "seeded",
+    e_step: Literal["gentle", "original", "converged"] = "gentle",
+    max_iter: int = 200,
+    tol: float = 1e-5,
+    screening: Literal["auto"] | bool = "auto",
+    shorten_thresholds: bool = True,
+    feature_labels: Mapping[str, str] | Sequence[str] | None = None,
+    class_labels: Mapping[Any, str] | Sequence[str] | None = None,
+    pos_label: Any = None,
+    engine: str = "auto",
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    callback: Callable[..., Any] | None = None,
+    verbose: int = 0,
+    stability: int = 0,
+    max_calls: int | None = None,
+) -> DefragClassifier | DefragRegressor:
+    """A fitted DefragClassifier or DefragRegressor, as the ensemble asks for.
+
+    Parameters
+    ----------
+    ensemble : fitted ensemble, pipeline or estimator around one, path or Forest
+        Any other model that predicts, or a function, is asked for its answers.
+    X : array-like or data frame of shape (n_samples, n_features)
+        Rows such as the ensemble was trained on; or the path of a Parquet file, an
+        iterator of tables, or a Dask array or data frame.
+    y : array-like of shape (n_samples,), optional
+        Needed only to report errors and rates, or for `target="labels"`.
+    sample_weight : array-like of shape (n_samples,), optional
+    method : {"defrag", "paper"}, default="defrag"
+        "paper" is the paper's method to the letter: `refine=False`,
+        `statement_weight="paper"`, `init="random"`, `e_step="original"` and
+        `target="labels"`, unless another value is given for one of them. Its starts,
+        and so its rules, depend on the units of y: see `e_step` of `DefragRegressor`.
+    max_rules : "auto" or int, default="auto"
+        Most rules, the last "otherwise" or the base included; "auto" takes as few
+        conditions as are nearly as good as the best list.
+    form : {"list", "standalone", "points"}, default="list"
+        In order, each true by itself, or with points that add up.
+    points : {"exact", "integer"}, default="exact"
+        "integer" makes a scorecard of whole points.
+    points_to_double : float, optional
+        Of two classes and whole points, how many points double the odds.
+    max_conditions : int, optional
+        Most conditions of one rule.
+    min_coverage : float or None, default=None
+        Share of the training rows that each rule must answer.
+    min_rows : int, optional
+        The same as a number of rows.
+    max_total_conditions : int, optional
+        Most conditions of all rules together.
+    features, exclude, must_use : sequence of str or int, optional
+        Features that rules may use, may not use, and must ask about, by name or by
+        number.
+    monotone : dict from str or int to {-1, 1}, optional
+        Features with which answers may only fall (-1) or only rise (1).
+    groups : dict from str to features, or sequence of features, optional
+        Features that may stand together in a rule.
+    criterion : {"both", "probability", "error"}, default="both"
+        Whether rules for classes tell how likely each is, decide for one, or both.
+    class_weight : "balanced" or dict from class to float, optional
+        What a mistake in each class costs.
+    costs : dict from (true class, answered class) to float, or array, optional
+        What each mistake costs.
+    threshold : float, optional
+        Of two classes, the second, or `pos_label`, is answered from this probability
+        on.
+    brevity : float, default=0.01
+        What a condition must explain, in nats a row.
+    augment : "auto" or int, default="auto"
+        How many rows to draw near the data and to label with the ensemble.
+    target : {"ensemble", "labels"}, default="ensemble"
+        What the rules imitate: the ensemble, or y.
+    refine : bool, default=True
+        Search for the short list; without it the paper's mixture is fitted, with the
+        next eight settings.
+    n_restarts, inference, statement_weight, init, e_step, max_iter, tol, screening
+        Of the paper's mixture; see `DefragClassifier`.
+    shorten_thresholds : bool, default=True
+        Round thresholds where no training row changes its side.
+    feature_labels, class_labels : dict or sequence of str, optional
+        What features and classes are called where people read.
+    pos_label : object, optional
+        Of two classes, the one whose rate rules tell, such as "bad"; by default the
+        second.
+    engine : {"auto", "numpy", "numba", "cuda"}, default="auto"
+        What computes on rows.
+    random_state : int, RandomState, Generator or None, default=None
+        The same seed gives the same rules.
+    n_jobs : int or None, default=None
+        Threads.
+    callback : callable, optional
+        Without refine, called with a record of every iteration.
+    verbose : int, default=0
+        1 shows a progress bar.
+    stability : int, default=0
+        How often to fit again, to half of the rows, to see which rules come back.
+    max_calls : int, optional
+        Most rows to ask a model about that cannot be read.
+
+    Returns
+    -------
+    DefragClassifier or DefragRegressor
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> ensemble = RandomForestClassifier(random_state=0).fit(X, y)
+    >>> simplify(ensemble, X, max_rules=3, random_state=0).rules_.n_rules
+    3
+    """
+    given = dict(locals())
+    settings = {one.name: given[one.name] for one in fields(DefragClassifier)}
+    forest = fitted_forest(ensemble, X)
+    if forest is None:
+        read_forest(ensemble)  # which says that it is not fitted
+    if isinstance(forest, Unreadable):
+        outcome = make_outcome(model_task(ensemble, as_dense(X)))
+    else:
+        outcome = forest.outcome
+    kind = estimator_for("defrag", outcome)
+    settings = _settings_for(kind, settings, outcome)
+    estimator: Any = kind(**settings).fit_forest(forest, X, y, sample_weight)
+    return estimator
+
+
+def _settings_for(kind, settings, outcome):
+    """The settings that an estimator has; others must be as by default."""
+    known = {one.name for one in fields(kind)}
+    for one in fields(DefragClassifier):
+        is_default = settings[one.name] is one.default or (
+            isinstance(one.default, str) and settings[one.name] == one.default
+        )
+        if one.name not in known and not is_default:
+            raise TypeError(
+                f"{one.name} is for ensembles that answer with a class; this one is "
+                f"for {outcome.task}. Leave it out."
+            )
+    return {name: value for name, value in settings.items() if name in known}

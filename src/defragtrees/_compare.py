@@ -1,0 +1,472 @@
+"""compare: many methods fitted to one ensemble and measured on the same rows."""
+
+import math
+import numbers
+import time
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
+from sklearn.utils.validation import (
+    _check_sample_weight,
+    check_consistent_length,
+    column_or_1d,
+)
+
+from defragtrees import plots
+from defragtrees._utils import formatting as render
+from defragtrees._utils.optional import require
+from defragtrees._utils.progress import Progress
+from defragtrees._utils.types import Column, Rows
+from defragtrees.data.tables import take_rows
+from defragtrees.estimators import METHODS, PRESETS, installed_methods, method_for
+from defragtrees.estimators.base import Simplifier
+from defragtrees.estimators.inputs import one_seed, open_model
+from defragtrees.metrics.resampling import rule_stability
+from defragtrees.outcomes import make_outcome
+
+__all__ = ["Comparison", "compare"]
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from pandas import DataFrame
+
+
+# What is measured on resamples, and how it is headed.
+STABILITY = {
+    "stability": "stability",
+    "same_answers": "same answers",
+    "same_features": "same features",
+    "same_cuts": "same cuts",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Comparison(render.Tabular):
+    """Methods and how good their rules are, as `compare` gives them.
+
+    Parameters
+    ----------
+    entries : tuple of dict
+        One for each method and budget: its name, budget, the mean of every measure
+        over the splits, as `evaluate` has them, the standard deviation of the error,
+        and `failure`, the reason why there are none, or None.
+    estimators : dict
+        From (method, budget) to the estimator fitted on the last split.
+    ensemble_error : float
+        Of the ensemble itself on the same rows.
+    n_splits : int
+        Over how many splits into training and test rows the means are.
+    task : {"classification", "regression"}
+    ensemble_scores : dict from str to float
+        The other measures of the ensemble; all of its mistakes cost 1.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from defragtrees import compare
+    >>> X, y = load_iris(return_X_y=True)
+    >>> forest = RandomForestClassifier(10, random_state=0).fit(X, y)
+    >>> table = compare(forest, X, y, methods=["distilled"], budgets=[3])
+    >>> [row["method"] for row in table.rows()]
+    ['distilled']
+    >>> table.to_frame().shape[0], len(table.best())
+    (1, 1)
+    >>> table.plot().get_xlabel()
+    'number of rules'
+    """
+
+    entries: tuple[dict[str, Any], ...]
+    estimators: dict[tuple[str, int | None], Simplifier]
+    ensemble_error: float
+    n_splits: int
+    task: str
+    ensemble_scores: dict[str, float] = field(default_factory=dict)
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One dict per method and budget, ready to show."""
+        return [dict(entry) for entry in self.entries]
+
+    def to_frame(self) -> "DataFrame":
+        """The table as a pandas data frame."""
+        return require("pandas", "A data frame").DataFrame(self.rows())
+
+    def best(self) -> list[dict[str, Any]]:
+        """The methods that no other one beats in both error and number of rules."""
+        done = [row for row in self.rows() if row["failure"] is None]
+        return [
+            row
+            for row in done
+            if not any(
+                other["n_rules"] <= row["n_rules"]
+                and other["error"] <= row["error"]
+                and (other["n_rules"], other["error"]) != (row["n_rules"], row["error"])
+                for other in done
+            )
+        ]
+
+    def _cells(self):
+        shown = self._shown()
+        header = ["method", "rules", "conditions", *shown.values(), "fidelity"]
+        header += ["coverage", "overlap", "seconds"]
+        has_stability = any("stability" in row for row in self.entries)
+        header += STABILITY.values() if has_stability else []
+        lines = []
+        for row in self.entries:
+            label = _label(row)
+            if row["failure"] is not None:
+                lines.append([label, *[""] * (len(header) - 2), "failed"])
+                continue
+            line = [label, f"{row['n_rules']:.4g}", f"{row['n_conditions']:.1f}"]
+            line += [self._measured(row, name) for name in shown]
+            line += [f"{row['fidelity']:.3f}", render.share(row["coverage"])]
+            line += [f"{row['overlap']:.2f}", f"{row['seconds']:.2f}"]
+            if has_stability:
+                line += [f"{row.get(name, math.nan):.2f}" for name in STABILITY]
+            lines.append(line)
+        return header, lines
+
+    def _shown(self):
+        """Names of the measures in the table, and how they are headed."""
+        outcome = make_outcome(self.task)
+        there = set().union(*self.entries) | set(self.ensemble_scores)
+        shown = {m.name: m.head for m in outcome.measures() if m.head}
+        shown = {name: head for name, head in shown.items() if name in there}
+        # Numbers have their errors in the units of y.
+        is_error_shown = outcome.labels is not None or not shown
+        return {"error": outcome.error_name, **shown} if is_error_shown else shown
+
+    def _measured(self, row, name):
+        value, apart = row.get(name, math.nan), row.get(f"{name}_std")
+        if name == "error":
+            outcome, error = make_outcome(self.task), value
+            value = outcome.shown_error(error)
+            apart = None if apart is None else outcome.shown_deviation(error, apart)
+        text = render.rounded(value)
+        if self.n_splits > 1 and apart is not None:
+            text += f" ± {render.rounded(apart, 2)}"
+        return text
+
+    def _notes(self):
+        error = make_outcome(self.task).shown_error(self.ensemble_error)
+        scores = {"error": error, **self.ensemble_scores}
+        measured = [
+            f"{head} {render.rounded(scores[name])}"
+            for name, head in self._shown().items()
+            if name in scores
+        ]
+        failed = [row for row in self.entries if row["failure"] is not None]
+        return [
+            f"ensemble: {', '.join(measured)}",
+            *(f"{_label(row)} failed: {row['failure']}" for row in failed),
+        ]
+
+    def __repr__(self) -> str:
+        n_failed = sum(row["failure"] is not None for row in self.entries)
+        return f"<Comparison: {len(self.entries)} fits, {n_failed} failed>"
+
+    def plot(self, ax: "Axes | None" = None) -> "Axes":
+        """Error against number of rules, with the ensemble's line; returns the Axes."""
+        return plots.comparison(self, ax=ax)
+
+
+def _label(row):
+    budget = row["budget"]
+    return row["method"] if budget is None else f"{row['method']}, at most {budget}"
+
+
+SAME = ("answers", "features", "cuts")  # of two refits
+SIZES = ("n_rules", "n_conditions", "error", "fidelity", "coverage", "overlap")
+
+
+def compare(
+    ensemble: Any,
+    X: Rows,
+    y: Column,
+    sample_weight: Column | None = None,
+    *,
+    methods: Sequence[Any] | Mapping[str, Any] | None = None,
+    budgets: int | Sequence[int | None] | None = None,
+    test_size: float = 0.25,
+    cv: int | None = None,
+    n_resamples: int = 0,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> Comparison:
+    """Fit many methods to one ensemble and measure them on the same held-out rows.
+
+    Parameters
+    ----------
+    ensemble : fitted ensemble, path or Forest
+        It is not fitted anew: where it was trained on the held-out rows its own error
+        is too good, and so may be that of rules that imitate it. Pass rows that it has
+        not seen to compare fairly with the ensemble.
+    X : array-like or data frame of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,)
+    sample_weight : array-like of shape (n_samples,), optional
+    methods : sequence of str or estimator, or mapping from name to them, optional
+        Names are keys of `defragtrees.estimators.METHODS`; all of these
+        whose packages are installed by default. "paper" is the paper's method to the
+        letter. Of an
+        estimator the settings count, but its ensemble is this one; it is not changed.
+    budgets : int or sequence of (int or None), optional
+        Most rules; every method is fitted once for each, None being its own choice.
+        By default just that.
+    test_size : float or int, default=0.25
+        Rows to hold out, as a share or a number.
+    cv : int, optional
+        Number of folds of a cross-validation, in place of one split.
+    n_resamples : int, default=0
+        If above 1, also measure how alike rules, answers, features and cuts are on so
+        many resamples; see `metrics.rule_stability`.
+    random_state : int, RandomState, Generator or None, default=None
+    n_jobs : int or None, default=None
+        Threads of each method.
+    verbose : int, default=0
+        1 shows a progress bar.
+
+    Returns
+    -------
+    Comparison
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> ensemble = RandomForestClassifier(20, random_state=0).fit(X, y)
+    >>> comparison = compare(ensemble, X, y, methods=["distilled"], budgets=[3, 4],
+    ...                 random_state=0)
+    >>> [(row["method"], row["budget"], row["n_rules"]) for row in comparison.rows()]
+    [('distilled', 3, 3.0), ('distilled', 4, 4.0)]
+    """
+    forest = open_model(ensemble, X, y, random_state, verbose=verbose)
+    chosen = _chosen(methods, forest.outcome)
+    sizes = _budgets(budgets)
+    if n_resamples and n_resamples < 2:
+        raise ValueError(f"n_resamples must be 0 or at least 2; got {n_resamples!r}.")
+    rows = _checked(X, y, sample_weight, forest, n_resamples)
+    # One seed for all, so that no method depends on those before it.
+    seed = one_seed(random_state)
+    splits = _splits(rows.y, forest.outcome, test_size, cv, seed)
+    ensemble_scores = rows.ensemble_scores(splits)
+    shared = {"random_state": seed, "n_jobs": n_jobs}
+    entries, estimators = [], {}
+    with Progress("methods", len(chosen) * len(sizes)) as progress:
+        for name, (estimator, is_given) in chosen.items():
+            settings = _settings(estimator, shared, is_given)
+            for budget in sizes:
+                entry, fitted = _measured(estimator, settings, budget, rows, splits)
+                entries.append({"method": name, "budget": budget, **entry})
+                if fitted is not None:
+                    estimators[name, budget] = fitted
+                if verbose:
+                    progress.advance()
+    error = ensemble_scores.pop("error")
+    return Comparison(
+        tuple(entries), estimators, error, len(splits), forest.task, ensemble_scores
+    )
+
+
+def _budgets(budgets):
+    """Budgets as a tuple without repeats."""
+    if budgets is None:
+        return (None,)
+    if isinstance(budgets, numbers.Integral):
+        budgets = (budgets,)
+    if isinstance(budgets, str) or not budgets:
+        raise ValueError(f"budgets must be whole numbers from 1; got {budgets!r}.")
+    for budget in budgets:
+        if budget is not None and not (
+            isinstance(budget, numbers.Integral) and budget >= 1
+        ):
+            raise ValueError(
+                f"budgets must be None or whole numbers from 1; got {budget!r}."
+            )
+    return tuple(dict.fromkeys(budgets))
+
+
+def _checked(X, y, sample_weight, forest, n_resamples):
+    """The rows, refused at once if no method could use them."""
+    if y is None:
+        raise ValueError("compare needs y, to measure errors; got None.")
+    y = column_or_1d(y)
+    matrix = forest.encode(X)
+    check_consistent_length(matrix, y, sample_weight)
+    y = forest.outcome.check(y)
+    forest.outcome.encode(y)
+    if sample_weight is not None:
+        sample_weight = _check_sample_weight(
+            sample_weight, matrix, ensure_non_negative=True
+        )
+    return _Rows(X, y, sample_weight, forest, n_resamples)
+
+
+@dataclass(frozen=True, eq=False)
+class _Rows:
+    """The data of one comparison, in parts."""
+
+    X: Any
+    y: np.ndarray
+    sample_weight: Any
+    forest: Any
+    n_resamples: int
+
+    def take(self, rows):
+        return tuple(take_rows(v, rows) for v in (self.X, self.y, self.sample_weight))
+
+    def ensemble_scores(self, splits):
+        """Error and all measures of the ensemble itself, as means over the splits."""
+        each = [self._ensemble_scores(train, test) for train, test in splits]
+        return {
+            name: float(np.mean([scores[name] for scores in each])) for name in each[0]
+        }
+
+    def _ensemble_scores(self, train, test):
+        X, y, weight = self.take(test)
+        if self.sample_weight is not None and not (
+            weight.sum() > 0 and self.sample_weight[train].sum() > 0
+        ):
+            raise ValueError(
+                "Training and test rows of every split need some weight; some of "
+                "them have none. Use fewer folds, or leave out rows without weight."
+            )
+        forest, outcome = self.forest, self.forest.outcome
+        raw = forest.predict_raw(X)
+        answers = forest.predict_from_raw(raw)
+        scores = {"error": outcome.error(y, answers, weight)}
+        probabilities = forest.proba_from_raw(raw) if outcome.n_classes else None
+        weight = np.ones(len(y)) if weight is None else weight
+        told = outcome.encode(y), weight, outcome.encode(answers), probabilities
+        sums = outcome.scores.of(outcome, *told)
+        return scores | {m.name: m.of(sums) for m in outcome.measures(sums)}
+
+
+def _chosen(methods, outcome):
+    """By name the estimators, and whether the user made them."""
+    if methods is None:
+        methods = installed_methods()
+    if not isinstance(methods, Mapping):
+        if isinstance(methods, str) or isinstance(methods, Simplifier):
+            methods = [methods]
+        named = [(m if isinstance(m, str) else type(m).__name__, m) for m in methods]
+        if len({name for name, _ in named}) < len(named):
+            raise ValueError(
+                "methods has two of one name; give a mapping from names to estimators."
+            )
+        methods = dict(named)
+    chosen = {}
+    for name, method in methods.items():
+        is_given = not isinstance(method, str)
+        if not is_given:
+            names = (*METHODS, *PRESETS)
+            if method not in names:
+                raise ValueError(
+                    f"methods must be among {names} or estimators; got {method!r}."
+                )
+            kind, settings = method_for(method, outcome)
+            method = kind(**settings)
+        elif not isinstance(method, Simplifier):
+            raise TypeError(
+                "methods must be names or estimators of defragtrees, made and not "
+                f"their classes; got {method!r}."
+            )
+        if is_classifier(method) != bool(outcome.n_classes):
+            raise ValueError(
+                f"{type(method).__name__} does not fit an ensemble for {outcome.task}. "
+                f"Use the {outcome.estimator_suffix.lower()}."
+            )
+        chosen[name] = (method, is_given)
+    if not chosen:
+        raise ValueError("methods must name at least one method; it is empty.")
+    return chosen
+
+
+def _splits(y, outcome, test_size, cv, seed):
+    rows = np.arange(len(y))
+    if cv is None:
+        # A class of a single row cannot be on both sides.
+        kinds = (
+            y
+            if outcome.n_classes and np.unique(y, return_counts=True)[1].min() > 1
+            else None
+        )
+        try:
+            split = train_test_split(
+                rows, test_size=test_size, random_state=seed, stratify=kinds
+            )
+        except ValueError:
+            # Nor can each class be, where fewer rows are held out than there are.
+            split = train_test_split(rows, test_size=test_size, random_state=seed)
+        return [split]
+    kind = StratifiedKFold if outcome.n_classes else KFold
+    folds = kind(cv, shuffle=True, random_state=seed)
+    return list(folds.split(rows[:, None], y))
+
+
+def _settings(estimator, shared, is_given):
+    """The estimator's settings; seed and threads that the user gave it stay."""
+    settings = estimator.get_params(deep=False)
+    for name, value in shared.items():
+        if not is_given or settings.get(name) is None:
+            settings[name] = value
+    return settings
+
+
+def _measured(estimator, settings, budget, rows, splits):
+    """Means of all measures over the splits, or why there are none."""
+    settings = {**settings, "ensemble": rows.forest}
+    scores = []
+    try:
+        if budget is not None:
+            if "max_rules" not in settings:
+                raise ValueError(f"{type(estimator).__name__} has no budget of rules.")
+            settings["max_rules"] = budget
+        for train, test in splits:
+            fitted = type(estimator)(**settings)
+            scores.append(_scores(fitted, rows, train, test))
+    # Whatever goes wrong in one method, a package or a solver, the others go on.
+    except Exception as error:
+        outcome = rows.forest.outcome
+        names = [*SIZES, "seconds", "error_std", *(m.name for m in outcome.measures())]
+        nothing = dict.fromkeys(names, math.nan)
+        return {**nothing, "failure": f"{type(error).__name__}: {error}"}, None
+    entry = {
+        name: float(np.mean([each[name] for each in scores])) for name in scores[0]
+    }
+    for name in ("error", "rmse"):
+        if name in entry:
+            entry[f"{name}_std"] = float(np.std([each[name] for each in scores]))
+    return {**entry, "failure": None}, fitted
+
+
+def _scores(estimator, rows, train, test):
+    begin = time.perf_counter()
+    with warnings.catch_warnings():
+        # One class in a small fold and the like show in the numbers.
+        warnings.simplefilter("ignore", UserWarning)
+        estimator.fit(*rows.take(train))
+    seconds = time.perf_counter() - begin
+    X, y, weight = rows.take(test)
+    measured = estimator.evaluate(X, y, weight)
+    names = [*SIZES, *(m.name for m in rows.forest.outcome.measures())]
+    scores = {name: measured[name] for name in names if name in measured}
+    scores["seconds"] = seconds
+    if rows.n_resamples:
+        measured = rule_stability(
+            estimator,
+            *rows.take(train),
+            n_resamples=rows.n_resamples,
+            random_state=estimator.random_state,
+        )
+        scores |= {
+            "stability": measured.rules,
+            **{f"same_{name}": getattr(measured, name) for name in SAME},
+        }
+    return scores

@@ -1,0 +1,400 @@
+"""simplify_path: the rule lists from one rule up, scored on rows held out."""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.model_selection import train_test_split
+from sklearn.utils.validation import check_consistent_length, column_or_1d
+
+from defragtrees import plots
+from defragtrees._api import check_names, simplify
+from defragtrees._utils import formatting as render
+from defragtrees._utils.types import Column, Floats, Rows
+from defragtrees.data.evaluation import Told, rule_scores
+from defragtrees.data.tables import check_finite, take_rows
+from defragtrees.estimators.defrag import DefragClassifier
+from defragtrees.estimators.inputs import one_seed, open_model
+from defragtrees.metrics.rulesets import trade_off_scores
+from defragtrees.outcomes.measures import MEASURES, cost_matrix
+from defragtrees.rules.model import RuleSet
+
+__all__ = ["PathPoint", "RulePath", "measure_path", "simplify_path"]
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+
+N_GROUPS = 50  # of rows, for the jackknife
+
+
+@dataclass(frozen=True, eq=False)
+class PathPoint:
+    """One list of the path and its scores on the rows held out.
+
+    Parameters
+    ----------
+    rules : RuleSet
+    error : float
+        Against y if it was given, else against the ensemble.
+    standard_error : float
+        Of `error`.
+    fidelity, coverage, overlap : float
+    measures : dict from str to float
+        The other measures against y, as `evaluate` has them; none without y.
+    measure_errors : dict from str to float
+        Standard error of the one that the path is chosen by.
+    """
+
+    rules: RuleSet
+    error: float
+    standard_error: float
+    fidelity: float
+    coverage: float
+    overlap: float
+    measures: dict[str, float] = field(default_factory=dict)
+    measure_errors: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def n_rules(self) -> int:
+        """Number of rules, the last "otherwise" included."""
+        return self.rules.n_rules
+
+
+@dataclass(frozen=True, eq=False)
+class RulePath(render.Tabular):
+    """The lists from one rule up.
+
+    Parameters
+    ----------
+    points : tuple of PathPoint
+        By number of rules, then of conditions.
+    chosen : int
+        Place of the chosen list: that of `simplify`, or the shortest whose measure is
+        within one standard error of the best.
+    ensemble_error : float
+        Of the ensemble on the same rows; 0 where errors are against the ensemble.
+    is_against_y : bool, default=True
+        Whether errors are against y; else they are against the ensemble.
+    chosen_by : str or None, default="error"
+        The measure that the list is chosen by; None if it is that of `simplify`.
+    ensemble_measures : dict from str to float
+        The other measures of the ensemble on the same rows.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from defragtrees import simplify_path
+    >>> X, y = load_iris(return_X_y=True)
+    >>> forest = RandomForestClassifier(10, random_state=0).fit(X, y)
+    >>> path = simplify_path(forest, X, y, max_rules=3, random_state=0)
+    >>> [row["n_rules"] for row in path.rows()], path.rules.n_rules
+    ([1, 2, 3], 3)
+    >>> path.plot().get_xlabel()
+    'number of rules'
+    """
+
+    points: tuple[PathPoint, ...]
+    chosen: int
+    ensemble_error: float
+    is_against_y: bool = True
+    chosen_by: str | None = "error"
+    ensemble_measures: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def rules(self) -> RuleSet:
+        """The chosen list."""
+        return self.points[self.chosen].rules
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One dict per list, ready to show."""
+        return [
+            {
+                "n_rules": point.n_rules,
+                "n_conditions": point.rules.total_conditions,
+                "error": point.error,
+                "standard_error": point.standard_error,
+                "fidelity": point.fidelity,
+                "coverage": point.coverage,
+                "overlap": point.overlap,
+                **point.measures,
+                **{f"{k}_standard_error": v for k, v in point.measure_errors.items()},
+                "chosen": i == self.chosen,
+            }
+            for i, point in enumerate(self.points)
+        ]
+
+    def _shown(self):
+        """Names of the measures in the table, and how they are headed."""
+        shown = {"error": "error"}
+        for name in self.points[0].measures if self.points else ():
+            measure = MEASURES[name]
+            if measure.head or name == self.chosen_by:
+                shown[name] = measure.head or measure.label
+        if "rmse" in shown and self.chosen_by not in (None, "error"):
+            # Errors in the units of y say the same.
+            del shown["error"]
+        return shown
+
+    def _cells(self):
+        shown = self._shown()
+        spreads = {"error": "standard_error"}
+        lines = []
+        for row in self.rows():
+            line = [f"{row['n_rules']}{' *' if row['chosen'] else ''}"]
+            line.append(f"{row['n_conditions']}")
+            for name in shown:
+                spread = row.get(spreads.get(name, f"{name}_standard_error"))
+                error = "" if spread is None else f" ± {spread:.2g}"
+                line.append(f"{row[name]:.4g}{error}")
+            line += [f"{row['fidelity']:.3f}", render.share(row["coverage"])]
+            lines.append(line)
+        header = ["rules", "conditions", *shown.values(), "fidelity", "coverage"]
+        return header, lines
+
+    def _notes(self):
+        scores = {"error": self.ensemble_error, **self.ensemble_measures}
+        texts = [
+            f"{head} {scores[name]:.4g}"
+            for name, head in self._shown().items()
+            if name in scores
+        ]
+        return [f"ensemble: {', '.join(texts)}"]
+
+    def __repr__(self) -> str:
+        return (
+            f"<RulePath: {len(self.points)} lists, {self.rules.n_rules} rules chosen>"
+        )
+
+    def plot(self, ax: "Axes | None" = None) -> "Axes":
+        """Error against number of rules; returns the Axes."""
+        return plots.trade_off(self, ax=ax)
+
+
+def simplify_path(
+    ensemble: Any,
+    X: Rows,
+    y: Column | None = None,
+    sample_weight: Column | None = None,
+    *,
+    test_size: float = 0.25,
+    choose_by: str | None = None,
+    random_state: Any = None,
+    **settings: Any,
+) -> RulePath:
+    """The rule lists from one rule up to the budget, in one run.
+
+    The lists are those of `simplify`, found on all rows. Their scores are those of
+    lists that were found in the same way without the rows that are held out.
+
+    Parameters
+    ----------
+    ensemble : fitted ensemble, path or Forest
+    X : array-like or data frame of shape (n_samples, n_features)
+        Some rows are held out for the scores. Where the ensemble was trained on them
+        its own error is too good: pass rows that it has not seen to compare fairly.
+    y : array-like of shape (n_samples,), optional
+        With it errors are against y, without it against the ensemble.
+    sample_weight : array-like of shape (n_samples,), optional
+    test_size : float or int, default=0.25
+        Rows to hold out, as a share or a number.
+    choose_by : str, optional
+        The shortest list whose measure is within one standard error of the best is
+        chosen: by the "error" or, with y, by "auc",
+        "average_precision", "log_loss", "brier", "precision", "recall" or
+        "expected_cost" for classes, "rmse", "mae" or "r2" for numbers. By default the
+        chosen list is that of `simplify`.
+    random_state : int, Generator or None, default=None
+    **settings
+        Parameters of the estimator, such as `max_rules` and `max_conditions`.
+
+    Returns
+    -------
+    RulePath
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> ensemble = RandomForestClassifier(random_state=0).fit(X, y)
+    >>> path = simplify_path(ensemble, X, y, max_rules=4, random_state=0)
+    >>> [point.n_rules for point in path.points]
+    [1, 2, 3, 4]
+    >>> by_log_loss = simplify_path(ensemble, X, y, max_rules=4, random_state=0,
+    ...                             choose_by="log_loss")
+    >>> by_log_loss.chosen_by, by_log_loss.rules.n_rules
+    ('log_loss', 3)
+    """
+    if not settings.pop("refine", True):
+        raise ValueError("simplify_path needs refine=True; got refine=False.")
+    check_names(settings, [f.name for f in fields(DefragClassifier)], "simplify_path")
+    seed = one_seed(random_state)
+    y = None if y is None else column_or_1d(y)
+    check_consistent_length(X, y, sample_weight)
+    places = np.arange(len(X))  # type: ignore[arg-type]
+    train, test = train_test_split(places, test_size=test_size, random_state=seed)
+    limit, verbose = settings.get("max_calls"), settings.get("verbose", 0)
+    forest = open_model(ensemble, X, y, seed, limit, verbose)
+    _check_choice(choose_by or "error", forest.outcome, y is not None)
+    settings["random_state"] = seed
+    every = simplify(forest, X, y, sample_weight, **settings)
+    rows = (take_rows(column, train) for column in (X, y, sample_weight))
+    partial = simplify(forest, *rows, **settings)
+    weight = take_rows(sample_weight, test)
+    y = None if y is None else partial.rules_.outcome.check(take_rows(y, test))
+    path = _path(every, partial, take_rows(X, test), y, weight, choose_by)
+    if choose_by is not None:
+        return path
+    same = (i for i, p in enumerate(path.points) if p.rules == every.rules_)
+    return replace(path, chosen=next(same), chosen_by=None)
+
+
+def _check_choice(choose_by, outcome, has_labels):
+    """Refuse a measure that there is not for the outcome, or not without y."""
+    names = ["error", *(measure.name for measure in outcome.measures())]
+    if choose_by not in names:
+        raise ValueError(
+            f"choose_by must be one of {names!r} for this ensemble; got {choose_by!r}."
+        )
+    if choose_by != "error" and not has_labels:
+        raise ValueError(
+            f"choose_by={choose_by!r} needs y to measure it; got None. Pass y, or "
+            "choose by the error, which then is against the ensemble."
+        )
+
+
+def _path(every, partial, X, y, weight, choose_by):
+    """The RulePath of an estimator, scored by one that has not seen these rows."""
+    rules, forest = partial.rules_, partial.forest_
+    outcome, matrix = rules.outcome, rules.encode(X)
+    check_finite(matrix, rules.feature_names)
+    raw = forest.predict_raw_encoded(matrix)
+    answers = forest.predict_from_raw(raw)
+    expected = answers if y is None else y
+    shown = _lists(every)
+    scored = [_alike(rules, every, partial) for rules in shown]
+    points = measure_path(scored, matrix, expected, answers, weight, y is not None)
+    choose_by = choose_by or "error"
+    if choose_by != "error":
+        points = _with_errors(points, matrix, y, weight, choose_by)
+    points = tuple(
+        replace(point, rules=one) for point, one in zip(points, shown, strict=True)
+    )
+    chosen = _chosen(points, choose_by)
+    error = outcome.error(expected, answers, weight)
+    measures = {}
+    if y is not None:
+        told = forest.proba_from_raw(raw) if outcome.n_classes else None
+        labels, numbers = outcome.encode_any(y), outcome.encode_any(answers)
+        weight = np.ones(len(y)) if weight is None else weight
+        costs = cost_matrix(rules)
+        scores = outcome.scores.of(outcome, labels, weight, numbers, told, costs)
+        measures = _measures(outcome, scores)
+    return RulePath(points, chosen, error, y is not None, choose_by, measures)
+
+
+def _lists(simple):
+    """The lists of an estimator by their number of rules, with the one that it uses."""
+    lists = list(simple.path_.values())
+    if simple.rules_ not in lists:
+        lists.append(simple.rules_)
+    return sorted(lists, key=lambda rules: (rules.n_rules, rules.total_conditions))
+
+
+def _alike(rules, every, partial):
+    """The list that stands for another one: of as many rules, or of conditions."""
+    if every.path_.get(rules.n_rules) == rules:
+        return partial.path_[max(n for n in partial.path_ if n <= rules.n_rules)]
+    shorter = partial.path_by_conditions_
+    return shorter[max(n for n in shorter if n <= rules.total_conditions)]
+
+
+def _chosen(points, choose_by):
+    """Place of the shortest list that is nearly as good as the best."""
+    if choose_by == "error":
+        best = min(points, key=lambda point: point.error)
+        limit = best.error + best.standard_error
+        return next(i for i, point in enumerate(points) if point.error <= limit)
+    measure = MEASURES[choose_by]
+    sign = -1.0 if measure.is_larger_better else 1.0
+    losses = [sign * point.measures[choose_by] for point in points]
+    if any(math.isnan(loss) for loss in losses):
+        raise ValueError(
+            f"choose_by={choose_by!r} needs held-out rows of more than one class; got "
+            "rows of one. Pass more rows, or a larger test_size."
+        )
+    best = int(np.argmin(losses))
+    limit = losses[best] + points[best].measure_errors[choose_by]
+    return next(i for i, loss in enumerate(losses) if loss <= limit)
+
+
+def measure_path(
+    lists: Iterable[RuleSet],
+    matrix: Floats,
+    expected: Column,
+    answers: Column,
+    sample_weight: Column | None = None,
+    is_against_y: bool = False,
+) -> tuple[PathPoint, ...]:
+    """A PathPoint for each RuleSet, measured on encoded rows.
+
+    Parameters
+    ----------
+    lists : iterable of RuleSet
+    matrix, expected, answers, sample_weight
+        As in `metrics.rulesets.trade_off_scores`.
+    is_against_y : bool, default=False
+        Whether `expected` is y, and all that is measured against it is wanted.
+    """
+    rows = matrix, expected, answers, sample_weight
+    points = []
+    for rules in lists:
+        point = PathPoint(rules, **trade_off_scores(rules, *rows))
+        if is_against_y:
+            scores = _scorer(rules, matrix, expected)(sample_weight)
+            point = replace(point, measures=_measures(rules.outcome, scores))
+        points.append(point)
+    return tuple(points)
+
+
+def _measures(outcome, scores):
+    return {measure.name: measure.of(scores) for measure in outcome.measures(scores)}
+
+
+def _scorer(rules, matrix, y):
+    """A function of weights: what the rules are worth on these rows."""
+    outcome = rules.outcome
+    told = Told(outcome.encode_any(rules.predict_encoded(matrix)))
+    held, labels = rules.covers_encoded(matrix), outcome.encode_any(y)
+
+    def scores(weight):
+        weight = np.ones(len(matrix)) if weight is None else np.asarray(weight, float)
+        return rule_scores(rules, held, told, labels, weight)
+
+    return scores
+
+
+def _with_errors(points, matrix, y, weight, name):
+    """The points with the standard error of a measure, by the jackknife.
+
+    Each of some groups of rows is left out once. So it needs no more of a measure than
+    its formula; the rows were drawn at random, and their places make the groups.
+    """
+    weight = np.ones(len(matrix)) if weight is None else weight
+    n_groups = min(N_GROUPS, len(matrix))
+    group = np.arange(len(matrix)) % n_groups
+    again = []
+    for point in points:
+        scores = _scorer(point.rules, matrix, y)
+        parts = (scores(weight * (group != g)) for g in range(n_groups))
+        values = [MEASURES[name].of(part) for part in parts]
+        # Without some rows a class may be missing.
+        values = [value for value in values if not math.isnan(value)]
+        variance = np.var(values) * (n_groups - 1) if values else 0.0
+        error = {name: math.sqrt(variance)}
+        again.append(replace(point, measure_errors=error))
+    return tuple(again)

@@ -1,0 +1,62 @@
+"""What frozen dataclasses of arrays share: read-only contents, equality by value."""
+
+import dataclasses
+
+import numpy as np
+
+LONGEST = 60  # letters of a value in a message
+
+
+def freeze(values, dtype=None):
+    """A read-only array with these values; a view where no copy is needed."""
+    array = np.asarray(values, dtype=dtype).view()
+    array.flags.writeable = False
+    return array
+
+
+def equal(a, b):
+    """Whether two values are the same, looking into arrays and tuples.
+
+    Examples
+    --------
+    >>> equal((1, np.array([1.0, np.nan])), (1, np.array([1.0, np.nan])))
+    True
+    """
+    if isinstance(a, np.ndarray) or isinstance(b, np.ndarray):
+        a, b = np.asarray(a), np.asarray(b)
+        return a.shape == b.shape and np.array_equal(
+            a, b, equal_nan=a.dtype.kind == "f"
+        )
+    if isinstance(a, tuple) and isinstance(b, tuple):
+        return len(a) == len(b) and all(map(equal, a, b))
+    return bool(a == b or (a != a and b != b))
+
+
+class ByValue:
+    """Equality over the fields of a dataclass that may hold arrays."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __eq__(self, other):
+        if type(self) is not type(other):
+            return NotImplemented
+        return all(
+            equal(getattr(self, field.name), getattr(other, field.name))
+            for field in dataclasses.fields(self)
+        )
+
+
+def shown(value):
+    """A value in a message, cut where it is long; of an array only its size."""
+    if hasattr(value, "shape") and hasattr(value, "dtype"):
+        shape = " x ".join(map(str, value.shape))
+        return (
+            f"{type(value).__name__} with {shape} entries"
+            if value.shape
+            else repr(value.item())
+        )
+    try:
+        text = " ".join(repr(value).split())
+    except ValueError:  # Python writes no whole numbers of thousands of digits
+        text = "a number too long to write"
+    return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."

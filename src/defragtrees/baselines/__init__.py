@@ -1,0 +1,1 @@
+"""Other methods of the literature, for comparison."""

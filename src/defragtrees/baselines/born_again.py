@@ -1,0 +1,901 @@
+"""Born-Again tree: one tree grown on what the ensemble answers."""
+
+import dataclasses
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from defragtrees._utils.progress import Progress
+from defragtrees.baselines.leaves import Split, cross_validate, leaf_rules, make_tree
+from defragtrees.ensembles.forest import Tree
+from defragtrees.estimators.base import (
+    RuleClassifier,
+    RuleRegressor,
+    Simplifier,
+    with_shared,
+)
+from defragtrees.estimators.settings import (
+    FLAG,
+    Conflict,
+    Each,
+    Integer,
+    Real,
+    as_list,
+    setting,
+)
+
+__all__ = [
+    "BornAgainTreeClassifier",
+    "BornAgainTreeRegressor",
+    "Candidates",
+    "Choice",
+    "CodeTable",
+    "Grown",
+    "Growth",
+    "base_weight",
+    "best_split",
+    "cut",
+    "find_candidates",
+    "grow",
+    "make_table",
+    "smear",
+    "split_losses",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class CodeTable:
+    """Rows as codes, and what may split them.
+
+    Parameters
+    ----------
+    features : int array of shape (n_columns,)
+        Number in X of each column.
+    values : float64 array of shape (n_codes,)
+        The value of each code; NaN stands for missing.
+    starts : int array of shape (n_columns + 1,)
+        First code of each column, and the number of codes.
+    codes : int array of shape (n_rows, n_columns)
+    weight : float64 array of shape (n_rows,)
+    sets : dict from int to bool array of shape (n_sets, n_codes of the column)
+        Of a column with categories: the codes that may go left together.
+    positions : dict from int to bool array of shape (n_sets, n_categories + 1)
+        The same sets over all positions.
+    allowed : tuple of array or None
+        Columns, last codes to the left and thresholds of the only splits of numbers
+        that may be used; None for midpoints between values.
+    """
+
+    features: np.ndarray
+    values: np.ndarray
+    starts: np.ndarray
+    codes: np.ndarray
+    weight: np.ndarray
+    sets: dict[int, np.ndarray]
+    positions: dict[int, np.ndarray]
+    allowed: tuple[np.ndarray, ...] | None = None
+
+    @property
+    def n_columns(self):
+        """Number of columns."""
+        return len(self.features)
+
+    @cached_property
+    def code_weight(self):
+        """Weight of the rows that have each code."""
+        weight = np.repeat(self.weight, self.n_columns)
+        return np.bincount(self.codes.ravel(), weight, self.starts[-1])
+
+    @cached_property
+    def is_set(self):
+        """Which columns have categories."""
+        return np.isin(np.arange(self.n_columns), list(self.sets))
+
+    def width(self, column):
+        """Number of codes of a column, that of missing values included."""
+        return int(self.starts[column + 1] - self.starts[column])
+
+    def take(self, rows):
+        """The table of some rows, with the same codes."""
+        return dataclasses.replace(
+            self, codes=self.codes[rows], weight=self.weight[rows]
+        )
+
+    def matrix(self, codes):
+        """The rows that these codes stand for, with columns as in X."""
+        X = np.empty(codes.shape)
+        X[:, self.features] = self.values[codes]
+        return X
+
+
+def make_table(problem, thresholds="data"):
+    """The rows of a problem as codes.
+
+    Parameters
+    ----------
+    problem : Problem
+    thresholds : {"data", "ensemble"}
+        Whether numbers are split midway between values or where the ensemble does.
+    """
+    codes = np.empty(problem.X.shape, dtype=np.int32)
+    values, starts = [], [0]
+    sets, positions, between = {}, {}, []
+    for k, j in enumerate(problem.feature_order):
+        column = problem.X[:, j]
+        missing = np.isnan(column)
+        distinct, place = np.unique(column[~missing], return_inverse=True)
+        codes[~missing, k] = place + starts[-1]
+        codes[missing, k] = len(distinct) + starts[-1]
+        if problem.categories[j] is not None:
+            positions[k] = _with_all(problem.grid.splits[j])
+            sets[k] = _over_codes(positions[k], distinct)
+        elif thresholds == "ensemble":
+            between.append(
+                _between_values(problem.grid.splits[j], distinct, k, starts[-1])
+            )
+        values += [distinct, [np.nan]]
+        starts.append(starts[-1] + len(distinct) + 1)
+    if thresholds == "ensemble":
+        empty = np.empty((3, 0))
+        column, code, threshold = np.concatenate([empty, *between], axis=1)
+        allowed = (column.astype(np.intp), code.astype(np.intp), threshold)
+    return CodeTable(
+        features=np.array(problem.feature_order, dtype=np.intp),
+        values=np.concatenate(values),
+        starts=np.array(starts, dtype=np.intp),
+        codes=codes,
+        weight=problem.sample_weight,
+        sets=sets,
+        positions=positions,
+        allowed=allowed if thresholds == "ensemble" else None,
+    )
+
+
+def _with_all(sets):
+    """The sets, and last the one of all categories: only missing values go right."""
+    return np.vstack([sets, np.ones((1, sets.shape[1]), dtype=bool)])
+
+
+def _over_codes(positions, distinct):
+    """Sets over the categories that the rows have; missing values in none of them."""
+    place = np.minimum(distinct.astype(np.intp), positions.shape[1] - 1)
+    return np.column_stack([positions[:, place], np.zeros(len(positions), dtype=bool)])
+
+
+def _between_values(thresholds, distinct, column, start):
+    """Column, last code to the left and threshold of those that separate values.
+
+    Of several between the same two values the middle one is taken.
+    """
+    below = np.searchsorted(distinct, thresholds, side="right")
+    first = np.searchsorted(below, np.arange(1, len(distinct)))
+    end = np.searchsorted(below, np.arange(1, len(distinct)), side="right")
+    used = end > first
+    middle = thresholds[(first[used] + end[used] - 1) // 2]
+    code = start + np.flatnonzero(used)
+    return np.vstack([np.full(len(code), column), code, middle])
+
+
+NOISE = 1e-12  # of the largest number: below it the answers are one and the same
+TIED = 1e-9  # of the node's loss: splits whose losses differ by less are tied
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """Splits to try, by column and then ascending, infinity first.
+
+    Parameters
+    ----------
+    column : int array of shape (n_candidates,)
+    code : int array of shape (n_candidates,)
+        The last code that goes left; of a column with categories, the number of a set.
+    threshold : float64 array of shape (n_candidates,)
+        NaN for a set; infinity where only missing values go right.
+    """
+
+    column: np.ndarray
+    code: np.ndarray
+    threshold: np.ndarray
+
+    def __len__(self):
+        return len(self.column)
+
+
+@dataclass(frozen=True)
+class Choice:
+    """The best of the candidates.
+
+    Parameters
+    ----------
+    column, code, threshold
+        As in Candidates.
+    missing_left : bool or None
+        Where missing values go; None where no smeared row has any.
+    loss : float
+        Of the two sides together.
+    gain : float
+        By which share the loss of the node falls; 0 where it has none.
+    """
+
+    column: int
+    code: int
+    threshold: float
+    missing_left: bool | None
+    loss: float
+    gain: float
+
+
+def find_candidates(table, rows, rng=None, most=None, min_values=2):
+    """Splits with training rows on both sides.
+
+    Parameters
+    ----------
+    table : CodeTable
+    rows : int array of shape (n_own,)
+        Training rows of the node.
+    rng : numpy.random.Generator, optional
+        Draws the subset where there are more than `most`.
+    most : int, optional
+        Most candidates of one feature.
+    min_values : int
+        Fewest distinct numbers of a feature in the node.
+    """
+    ordered = np.sort(table.codes[rows], axis=0)
+    column, at = np.nonzero((ordered[1:] > ordered[:-1]).T)
+    low, high = ordered[at, column], ordered[at + 1, column]
+    # The code after the last value stands for missing: there only these go right.
+    to_missing = np.isnan(table.values[high])
+    is_number = ~table.is_set[column]
+    n_steps = np.bincount(column[~to_missing], minlength=table.n_columns)
+    enough = n_steps >= min_values - 1
+    used = is_number & (to_missing | enough[column])
+    if table.allowed is not None:
+        used &= to_missing
+    column, low, high = column[used], low[used], high[used]
+    middle = _middle(table.values[low], table.values[high])
+    parts = [(column, _last_code(table, low, high, middle), middle)]
+    if table.allowed is not None:
+        parts.append(_allowed_inside(table, ordered, enough))
+    parts += [_sets_inside(table, ordered, k) for k in table.sets]
+    column, code, threshold = (
+        np.concatenate(arrays) for arrays in zip(*parts, strict=True)
+    )
+    # Where it ties, a split by what is missing alone is the simplest to read.
+    order = np.lexsort((code, ~np.isinf(threshold), column))
+    if most is not None:
+        order = _thinned(order, column, most, rng)
+    return Candidates(column[order], code[order], threshold[order])
+
+
+def _middle(low, high):
+    """Midway between two values; infinity where the second one is missing."""
+    with np.errstate(over="ignore"):
+        middle = low + (high - low) / 2
+    middle = np.where(np.isinf(middle), low / 2 + high / 2, middle)
+    # Between neighbours among the floats the midpoint is one of the two.
+    middle = np.where(middle >= high, low, middle)
+    return np.where(np.isnan(high), np.inf, middle)
+
+
+def _last_code(table, low, high, threshold):
+    """The last code whose value is not above the threshold, from `low` to below `high`.
+
+    There may be values between the two, of training rows outside the node.
+    """
+    low, high = low.astype(np.intp), high.astype(np.intp)
+    while (high - low > 1).any():
+        probe = (low + high) // 2
+        below = table.values[probe] <= threshold
+        low, high = np.where(below, probe, low), np.where(below, high, probe)
+    return low
+
+
+def _allowed_inside(table, ordered, enough):
+    """The ensemble's thresholds with numbers of the node on both sides."""
+    column, code, threshold = table.allowed
+    missing = table.starts[1:] - 1
+    last = np.where(ordered == missing, -1, ordered).max(axis=0)
+    used = (code >= ordered[0][column]) & (code < last[column]) & enough[column]
+    return column[used], code[used], threshold[used]
+
+
+def _sets_inside(table, ordered, column):
+    """The sets of a column that have rows of the node inside and outside."""
+    present = np.zeros(table.width(column), dtype=bool)
+    present[ordered[:, column] - table.starts[column]] = True
+    sets = table.sets[column]
+    inside = (sets & present).any(axis=1)
+    # Missing values may go to either side, so they do not make a set a split; but for
+    # the last set, of all categories, they are the other side.
+    outside = (~sets & present)[:, :-1].any(axis=1)
+    outside[-1] = present[-1]
+    code = np.flatnonzero(inside & outside)
+    threshold = np.where(code == len(sets) - 1, np.inf, np.nan)
+    return np.full(len(code), column), code, threshold
+
+
+def _thinned(order, column, most, rng):
+    """At most so many candidates of each column, in the same order."""
+    kept = np.ones(len(order), dtype=bool)
+    _, first, count = np.unique(column[order], return_index=True, return_counts=True)
+    for k in np.flatnonzero(count > most):
+        kept_here = kept[first[k] : first[k] + count[k]]
+        kept_here[:] = False
+        kept_here[rng.choice(count[k], most, replace=False)] = True
+    return order[kept]
+
+
+def split_losses(table, candidates, smeared, responses):
+    """Loss of every candidate with missing values on the right, and on the left.
+
+    Parameters
+    ----------
+    table : CodeTable
+    candidates : Candidates
+    smeared : int array of shape (n_rows, n_columns)
+        Synthetic rows, as codes.
+    responses : float64 array of shape (n_rows, n_outputs)
+        What the ensemble says of them.
+
+    Returns
+    -------
+    losses : float64 array of shape (n_candidates, 2)
+        Infinite on the left if there is nothing missing to go there.
+    unsplit : float
+        The loss without a split.
+    """
+    n_rows = len(smeared)
+    centred = responses - responses.mean(axis=0)
+    centred[np.abs(centred) <= NOISE * np.abs(responses).max()] = 0.0
+    unsplit = float((centred**2).sum())
+    total = centred.sum(axis=0)
+    n_left, left = _left_sums(table, candidates, smeared, centred)
+    losses = np.full((len(candidates), 2), np.inf)
+    losses[:, 0] = unsplit - _explained(n_left, left, n_rows, total)
+    missing = smeared == table.starts[1:] - 1
+    n_missing = missing.sum(axis=0)
+    movable = n_missing[candidates.column] > 0
+    movable &= ~np.isinf(candidates.threshold)
+    if movable.any():
+        column = candidates.column[movable]
+        moved = missing.T.astype(np.float64) @ centred
+        more = left[movable] + moved[column]
+        n_more = n_left[movable] + n_missing[column]
+        losses[movable, 1] = unsplit - _explained(n_more, more, n_rows, total)
+    return losses, unsplit
+
+
+def _explained(n_left, left, n_rows, total):
+    """What two means take off the sum of squares; an empty side takes nothing."""
+    right, n_right = total - left, n_rows - n_left
+    return (left**2).sum(axis=1) / np.maximum(n_left, 1) + (right**2).sum(
+        axis=1
+    ) / np.maximum(n_right, 1)
+
+
+def _left_sums(table, candidates, smeared, responses):
+    """Number and summed responses of the smeared rows that go left."""
+    n_rows, n_outputs = responses.shape
+    n_left = np.zeros(len(candidates), dtype=np.intp)
+    left = np.zeros((len(candidates), n_outputs))
+    is_set = table.is_set[candidates.column]
+    number = np.flatnonzero(~is_set)
+    if len(number):
+        column = candidates.column[number]
+        order = np.argsort(smeared, axis=0, kind="stable")
+        # Codes rise from column to column, so that one search serves all of them.
+        ascending = np.take_along_axis(smeared, order, axis=0).T.ravel()
+        reached = np.searchsorted(ascending, candidates.code[number], side="right")
+        n_left[number] = reached - column * n_rows
+        sums = np.zeros((n_rows + 1, *order.shape[1:], n_outputs))
+        np.cumsum(responses[order], axis=0, out=sums[1:])
+        left[number] = sums[n_left[number], column]
+    for k in np.unique(candidates.column[is_set]):
+        of_column = np.flatnonzero(candidates.column == k)
+        inside = table.sets[k][candidates.code[of_column]]
+        inside = inside[:, smeared[:, k] - table.starts[k]]
+        n_left[of_column] = inside.sum(axis=1)
+        left[of_column] = inside.astype(np.float64) @ responses
+    return n_left, left
+
+
+def best_split(table, candidates, smeared, responses):
+    """The candidate with the smallest loss; the first of those that are tied."""
+    losses, unsplit = split_losses(table, candidates, smeared, responses)
+    smallest = losses.min()
+    first = int((losses <= smallest + TIED * unsplit).argmax())
+    place, is_left = divmod(first, 2)
+    column = int(candidates.column[place])
+    threshold = float(candidates.threshold[place])
+    has_missing = (smeared[:, column] == table.starts[column + 1] - 1).any()
+    missing_left = bool(is_left) if has_missing or np.isinf(threshold) else None
+    gain = (unsplit - losses[place, is_left]) / unsplit if unsplit > 0 else 0.0
+    return Choice(
+        column,
+        int(candidates.code[place]),
+        threshold,
+        missing_left,
+        float(losses[place, is_left]),
+        float(gain),
+    )
+
+
+def smear(table, box, n_rows, replace_share, rng):
+    """Synthetic rows in a box, as codes.
+
+    A row starts as a copy of a training row, anywhere. Each of its values is, with
+    probability `replace_share`, replaced by that of another training row within the
+    box, drawn for that feature alone; a row that is outside in the end is rejected.
+    Here no row is rejected and the law is the same: training rows are drawn with the
+    probability that they would survive, and what lies outside is always replaced.
+
+    Parameters
+    ----------
+    table : CodeTable
+    box : dict from int to bool array
+        For each column that is bounded, which of its codes are inside.
+    n_rows : int
+    replace_share : float
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    int array of shape (n_rows, n_columns)
+    """
+    # A fixed number of draws: weights and limits have no say in what comes after.
+    draws = rng.random(n_rows)
+    is_replaced = rng.random((n_rows, table.n_columns)) < replace_share
+    places = rng.random((n_rows, table.n_columns))
+    base = _pick(base_weight(table, box, replace_share), draws)
+    base_codes = table.codes[base]
+    other = _pick(table.weight, places)
+    smeared = np.where(
+        is_replaced, table.codes[other, np.arange(table.n_columns)], base_codes
+    )
+    for column, inside in box.items():
+        start = table.starts[column]
+        codes = slice(start, table.starts[column + 1])
+        new = start + _pick(table.code_weight[codes] * inside, places[:, column])
+        kept = inside[base_codes[:, column] - start] & ~is_replaced[:, column]
+        smeared[:, column] = np.where(kept, base_codes[:, column], new)
+    return smeared
+
+
+def base_weight(table, box, replace_share):
+    """Weight of each training row, times the probability that its smear survives."""
+    n_outside = np.zeros(len(table.codes), dtype=np.intp)
+    for column, inside in box.items():
+        n_outside += ~inside[table.codes[:, column] - table.starts[column]]
+    return table.weight * float(replace_share) ** n_outside
+
+
+def _pick(weight, draws):
+    """Places drawn by weight; a weight of two is the same as standing there twice."""
+    reached = np.cumsum(weight)
+    total = reached[-1]
+    # A draw just below one may be rounded up to the total, where nobody stands.
+    draws = np.minimum(draws * total, np.nextafter(total, 0))
+    return np.searchsorted(reached, draws, side="right")
+
+
+BLOCK_CELLS = 4_000_000  # synthetic values made at once; bounds the memory of a level
+
+
+@dataclass(frozen=True)
+class Growth:
+    """How to grow; see the estimator's parameters of the same names."""
+
+    max_depth: int
+    min_samples_split: float = 10
+    n_smeared: int = 100
+    replace_share: float = 0.5
+    max_thresholds: int | None = 100
+    min_values: int = 2
+    min_gain: float | None = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Grown:
+    """A tree and what growing it has found.
+
+    Parameters
+    ----------
+    tree : Tree
+    depth : int array of shape (n_nodes,)
+    rows : tuple of int array
+        Training rows of each node.
+    """
+
+    tree: Tree
+    depth: np.ndarray
+    rows: tuple[np.ndarray, ...]
+
+
+@dataclass(eq=False)
+class _Node:
+    """A node that may still be split; `number` says where: children of i are 2i, 2i+1.
+
+    Each node has draws of its own, made from the seed and its number. So a tree grown
+    to a smaller depth is the upper part of one grown deeper.
+    """
+
+    number: int
+    depth: int
+    rows: np.ndarray
+    box: dict[int, np.ndarray]
+    split: Split | None = None
+    children: tuple["_Node", ...] = ()
+
+
+def grow(table, ask, settings, seed):
+    """A tree on the rows of a table.
+
+    Parameters
+    ----------
+    table : CodeTable
+    ask : callable
+        What the ensemble says of a matrix of rows, (n_rows, n_outputs).
+    settings : Growth
+    seed : sequence of int
+        Of the draws.
+
+    Returns
+    -------
+    Grown
+    """
+    root = _Node(1, 0, np.arange(len(table.codes)), {})
+    level, nodes = [root], []
+    while level:
+        nodes += level
+        for block in _blocks(table, level, settings, seed):
+            _split_block(table, ask, settings, block)
+        for node in level:
+            node.box = {}  # as long as the data; only the children still need it
+        level = [child for node in level for child in node.children]
+    place = {node.number: i for i, node in enumerate(nodes)}
+    return Grown(
+        make_tree(
+            [node.split for node in nodes],
+            [place.get(2 * node.number, -1) for node in nodes],
+            [place.get(2 * node.number + 1, -1) for node in nodes],
+        ),
+        np.array([node.depth for node in nodes]),
+        tuple(node.rows for node in nodes),
+    )
+
+
+def _blocks(table, level, settings, seed):
+    """The nodes of a level that may be split, with their candidates and draws."""
+    size = max(1, BLOCK_CELLS // (settings.n_smeared * table.n_columns))
+    block = []
+    for node in level:
+        weight = table.weight[node.rows].sum()
+        if node.depth >= settings.max_depth or weight <= settings.min_samples_split:
+            continue
+        rng = np.random.default_rng([*seed, node.number])
+        candidates = find_candidates(
+            table, node.rows, rng, settings.max_thresholds, settings.min_values
+        )
+        if len(candidates):
+            block.append((node, candidates, rng))
+        if len(block) == size:
+            yield block
+            block = []
+    if block:
+        yield block
+
+
+def _split_block(table, ask, settings, block):
+    """Split some nodes; the ensemble is asked once for all of them."""
+    smeared = [
+        smear(table, node.box, settings.n_smeared, settings.replace_share, rng)
+        for node, _, rng in block
+    ]
+    responses = ask(table.matrix(np.vstack(smeared)))
+    parts = responses.reshape(len(block), settings.n_smeared, -1)
+    for (node, candidates, _), rows, answers in zip(block, smeared, parts, strict=True):
+        choice = best_split(table, candidates, rows, answers)
+        if settings.min_gain is None or choice.gain > settings.min_gain:
+            _divide(table, node, choice)
+
+
+def _divide(table, node, choice):
+    """Give a node its split and its children."""
+    column = choice.column
+    width, start = table.width(column), table.starts[column]
+    if column in table.sets:
+        left = table.sets[column][choice.code].copy()
+    else:
+        left = np.arange(start, start + width) <= choice.code
+    place = table.codes[node.rows, column] - start
+    missing_left = choice.missing_left
+    if missing_left is None:
+        # Nobody was asked about missing values; they go where most of the rows go.
+        weight = table.weight[node.rows] * (place < width - 1)
+        missing_left = bool(weight[left[place]].sum() >= weight[~left[place]].sum())
+    left[-1] = missing_left
+    node.split = Split(
+        int(table.features[column]),
+        choice.threshold,
+        table.positions[column][choice.code] if column in table.sets else None,
+        missing_left,
+    )
+    inside = node.box.get(column, np.ones(width, dtype=bool))
+    goes_left = left[place]
+    node.children = tuple(
+        _Node(
+            2 * node.number + k,
+            node.depth + 1,
+            node.rows[goes],
+            {**node.box, column: inside & side},
+        )
+        for k, (goes, side) in enumerate(((goes_left, left), (~goes_left, ~left)))
+    )
+
+
+def cut(grown, losses, max_depth, max_leaves=None):
+    """The tree to a depth and with so many leaves that lose least.
+
+    Parameters
+    ----------
+    grown : Grown
+    losses : callable
+        Given the rows of a node, what it loses as a leaf.
+    max_depth : int
+    max_leaves : int, optional
+
+    Returns
+    -------
+    Tree
+    """
+    tree = _with_leaves(grown.tree, grown.depth >= max_depth)
+    n_leaves = np.count_nonzero(tree.feature >= 0) + 1
+    if max_leaves is None or n_leaves <= max_leaves:
+        return tree
+    cost = [losses(rows) for rows in grown.rows]
+    best: list[np.ndarray] = [np.empty(0)] * len(cost)
+    taken: list[np.ndarray] = [np.empty(0)] * len(cost)
+    for node in reversed(range(len(cost))):
+        below = ()
+        if tree.feature[node] >= 0:
+            below = (best[tree.left[node]], best[tree.right[node]])
+        best[node], taken[node] = _best_sizes(cost[node], below, max_leaves)
+    is_leaf = np.ones(len(cost), dtype=bool)
+    # A leaf that gains nothing but rounding is not worth having.
+    enough = best[0].min() + 1e-12 * cost[0]
+    waiting = [(0, int((best[0] <= enough).argmax()) + 1)]
+    while waiting:
+        node, n_leaves = waiting.pop()
+        if n_leaves > 1:
+            is_leaf[node] = False
+            n_left = int(taken[node][n_leaves - 1])
+            waiting.append((tree.left[node], n_left))
+            waiting.append((tree.right[node], n_leaves - n_left))
+    return _with_leaves(tree, is_leaf)
+
+
+def _with_leaves(tree, is_leaf):
+    """The tree with some nodes made leaves; what was below them is not reached."""
+    return dataclasses.replace(tree, feature=np.where(is_leaf, -1, tree.feature))
+
+
+def _best_sizes(cost, below, max_leaves):
+    """Least loss with 1, 2, ... leaves below a node, and how many of them are left."""
+    if not below:
+        return np.array([cost]), np.zeros(1, dtype=np.intp)
+    left, right = below
+    size = min(max_leaves, len(left) + len(right))
+    best = np.full(size, np.inf)
+    taken = np.zeros(size, dtype=np.intp)
+    best[0] = cost
+    for n_left in range(1, min(len(left), size - 1) + 1):
+        losses = left[n_left - 1] + right[: size - n_left]
+        # These trees have n_left + 1, n_left + 2, ... leaves.
+        sizes = slice(n_left, n_left + len(losses))
+        better = losses < best[sizes]
+        best[sizes] = np.where(better, losses, best[sizes])
+        taken[sizes] = np.where(better, n_left, taken[sizes])
+    return best, taken
+
+
+DEPTHS = (2, 3, 4, 6, 8, 10)
+
+DESCRIPTION = """
+    In each node rows are made up from the values of the training rows, the ensemble is
+    asked about them, and the split that fits its answers best is taken. The idea is
+    that of Breiman and Shang [1]_; the recipe, with a depth chosen by cross-validation
+    in place of pruning, is that of Hara and Hayashi's comparison [2]_. The leaves are
+    the rules: in every row just one holds.
+"""
+
+PARAMETERS = with_shared("""
+    Parameters
+    ----------
+    {ensemble}
+    max_depth : int, sequence of int or None, default=None
+        Most splits on the way to a leaf. Of several, the one whose trees err least in
+        cross-validation, or the smallest of these; None means 2, 3, 4, 6, 8 and 10.
+        The ensemble is not fitted again for it, so it has seen the rows left out.
+    max_rules : int or None, default=None
+        Most leaves. A tree with more is cut back to as many that err least on the
+        training rows; None keeps all.
+    n_folds : int, default=5
+        Of the cross-validation.
+    min_samples_split : float, default=10
+        A node with training rows of no more weight than this is a leaf.
+    n_smeared : int, default=100
+        Rows to make up in each node.
+    replace_share : float, default=0.5
+        How many values of a made-up row are drawn on their own; the others are those
+        of one training row.
+    max_thresholds : int or None, default=100
+        Most splits of one feature to try in a node, drawn at random; None tries all.
+    min_values : int, default=2
+        Fewest values that a feature has in a node where it is split; 3 leaves
+        two-valued features alone, as in [2]_.
+    min_gain : float or None, default=0.0
+        Share of a node's impurity that a split must take away more than; None splits
+        even where the ensemble's answers are all the same, as in [2]_.
+    soft : bool, default=False
+        Whether splits look at the ensemble's probabilities and not at its classes.
+    thresholds : {"data", "ensemble"}, default="data"
+        Split midway between values of the training rows, or where the ensemble does.
+        Categories are always split as the ensemble does.
+    target : {"labels", "ensemble"}, default="labels"
+        What a leaf answers, and what the depth is chosen for: y, or what the ensemble
+        says. Splits are about the ensemble in any case.
+    {shorten_thresholds}
+    random_state : int, RandomState, Generator or None, default=None
+        The same seed gives the same rules, whatever `n_jobs`.
+    n_jobs : int or None, default=None
+        Threads for folds, and for an ensemble that is fitted here.
+    verbose : int, default=0
+        1 shows a progress bar.
+
+    Attributes
+    ----------
+    rules_ : RuleSet
+        The leaves; that with the most conditions is the "otherwise".
+    depth_ : int
+        The depth that was chosen or given.
+    depth_errors_ : dict from int to float
+        Error of each depth in cross-validation; empty if there was none.
+    {fitted}
+
+    Notes
+    -----
+    The recipe of [2]_ is ``min_values=3, min_gain=None, shorten_thresholds=False``. A
+    made-up row never lies on the lower threshold of its node, as rules do not, which
+    the original allows; and where no feature can be split there is a leaf.
+
+    References
+    ----------
+    .. [1] Breiman, L. and Shang, N. (1996). Born again trees. Technical report,
+       University of California, Berkeley.
+    .. [2] Hara, S. and Hayashi, K. (2018). Making Tree Ensembles Interpretable: A
+       Bayesian Model Selection Approach. AISTATS.
+""")
+
+
+@dataclass(repr=False, eq=False)
+class _BornAgainTree(Simplifier):
+    _: KW_ONLY
+    max_depth: Any = setting(None, None, Each(Integer(1, 10**6)))
+    max_rules: int | None = setting(None, None, Integer(1))
+    n_folds: int = setting(5, Integer(2))
+    min_samples_split: float = setting(10, Real(0))
+    n_smeared: int = setting(100, Integer(1))
+    replace_share: float = setting(0.5, Real(0, 1))
+    max_thresholds: int | None = setting(100, None, Integer(1))
+    min_values: int = setting(2, Integer(2))
+    min_gain: float | None = setting(0.0, None, Real(0, 1))
+    soft: bool = setting(False, *FLAG)
+    thresholds: str = setting("data", "data", "ensemble")
+    target: str = setting("labels", "ensemble", "labels")
+    verbose: int = setting(0, *FLAG, Integer(0))
+
+    def _simplify(self, problem, rng):
+        given = DEPTHS if self.max_depth is None else as_list(self.max_depth)
+        depths = sorted({int(depth) for depth in given})
+        table = make_table(problem, self.thresholds)
+        ask = self._asker(problem)
+        losses = problem.outcome.constant_loss(problem.target, problem.sample_weight)
+        # For folds and for trees each its own, so that neither moves the other.
+        fold_seed, tree_seed = (int(seed) for seed in rng.integers(2**63, size=2))
+
+        def grow_to(depth, rows, number):
+            return grow(table.take(rows), ask, self._growth(depth), [tree_seed, number])
+
+        def trees_of_fold(rows, fold):
+            grown = grow_to(depths[-1], rows, fold + 1)
+            return [
+                cut(grown, lambda inside: losses(rows[inside]), depth, self.max_rules)
+                for depth in depths
+            ]
+
+        with Progress("folds", self.n_folds) as progress:
+            finished = progress.advance if self.verbose else None
+            errors = self._depth_errors(
+                problem, depths, trees_of_fold, fold_seed, finished
+            )
+        self.depth_errors_ = errors
+        self.depth_ = min(errors, key=lambda depth: errors[depth], default=depths[0])
+        grown = grow_to(self.depth_, np.arange(len(problem.X)), 0)
+        tree = cut(grown, losses, self.depth_, self.max_rules)
+        is_shortened = self.shorten_thresholds and self.thresholds == "data"
+        return leaf_rules(problem, tree, shorten=is_shortened)
+
+    def _depth_errors(self, problem, depths, trees_of_fold, seed, finished):
+        """Error of each depth in cross-validation; nothing if there is none to do."""
+        if len(depths) == 1:
+            return {}
+        errors = cross_validate(
+            problem,
+            trees_of_fold,
+            int(self.n_folds),
+            np.random.default_rng(seed),
+            self.n_jobs,
+            finished,
+        )
+        # Rows that are all the same cannot be left out; there is one leaf anyway.
+        return {} if errors is None else dict(zip(depths, errors.tolist(), strict=True))
+
+    def _growth(self, depth):
+        return Growth(
+            max_depth=depth,
+            min_samples_split=self.min_samples_split,
+            n_smeared=int(self.n_smeared),
+            replace_share=self.replace_share,
+            max_thresholds=self.max_thresholds,
+            min_values=int(self.min_values),
+            min_gain=self.min_gain,
+        )
+
+    def _asker(self, problem):
+        """What the ensemble says of rows: shares, one-hot classes or numbers."""
+        forest, outcome = problem.forest, problem.outcome
+        if self.soft:
+            return forest.predict_proba_encoded
+        return lambda matrix: outcome.indicators(forest.predict_target(matrix))
+
+
+class BornAgainTreeClassifier(RuleClassifier, _BornAgainTree):
+    __doc__ = f"""A tree grown on what a classification ensemble says of made-up rows.
+{DESCRIPTION}{PARAMETERS}
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from defragtrees.baselines.born_again import BornAgainTreeClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> forest = RandomForestClassifier(20, random_state=0)
+    >>> tree = BornAgainTreeClassifier(forest, max_rules=3, random_state=0).fit(X, y)
+    >>> tree.rules_.n_rules
+    3
+    """
+
+
+class BornAgainTreeRegressor(RuleRegressor, _BornAgainTree):
+    __doc__ = f"""A tree grown on what a regression ensemble says of made-up rows.
+{DESCRIPTION}{PARAMETERS}
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> from defragtrees.baselines.born_again import BornAgainTreeRegressor
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> forest = RandomForestRegressor(20, min_samples_leaf=5, random_state=0)
+    >>> tree = BornAgainTreeRegressor(forest, max_depth=3, random_state=0).fit(X, y)
+    >>> tree.rules_.n_rules <= 8
+    True
+    """
+
+    conflicts = (
+        Conflict(
+            "soft=True is for classes; the numbers of a regression are always used as "
+            "they are.",
+            soft=True,
+        ),
+    )

@@ -1,0 +1,144 @@
+"""Distilled tree: a small scikit-learn tree trained on what the ensemble says."""
+
+from dataclasses import KW_ONLY, dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from defragtrees.baselines.leaves import (
+    cross_validate,
+    leaf_rules,
+    make_columns,
+    make_tree,
+    read_tree,
+)
+from defragtrees.estimators.base import (
+    RuleClassifier,
+    RuleRegressor,
+    Simplifier,
+    with_shared,
+)
+from defragtrees.estimators.settings import Each, Integer, Real, as_list, setting
+
+__all__ = ["DistilledTreeClassifier", "DistilledTreeRegressor"]
+
+N_FOLDS = 5
+SLACK = 1e-9  # a leaf of just the smallest weight is large enough, rounded or not
+
+PARAMETERS = with_shared("""
+    The plainest way to simplify: train a tree that is small enough to read on the
+    ensemble's answers. Its leaves are the rules: in every row just one holds.
+
+    Parameters
+    ----------
+    {ensemble}
+    max_rules : int or None, default=8
+        Most leaves; None for no limit. With a limit the split that helps most is always
+        made next.
+    max_depth : int or None, default=None
+        Most splits on the way to a leaf; None for no limit.
+    min_samples_leaf : float or sequence of float, default=1
+        Least weight of the training rows in a leaf. Of several, the one whose trees err
+        least in a cross-validation of five folds, or the largest of these.
+    target : {"ensemble", "labels"}, default="ensemble"
+        What the tree learns: the ensemble's answers, or y.
+    {shorten_thresholds}
+    random_state : int, RandomState, Generator or None, default=None
+        Decides between features that split equally well; and the folds.
+    n_jobs : int or None, default=None
+        Threads for folds, and for an ensemble that is fitted here.
+
+    Attributes
+    ----------
+    rules_ : RuleSet
+        The leaves; that with the most conditions is the "otherwise".
+    min_samples_leaf_ : float
+        The least weight of a leaf that was chosen or given.
+    {fitted}
+
+    Notes
+    -----
+    "DTree2" in Hara and Hayashi's comparison [1]_, which leaves the ensemble aside, is
+    ``max_depth=2, max_rules=None, min_samples_leaf=(5, 10, 20, 30), target="labels"``.
+
+    A feature with categories is split into one of them and the others.
+
+    References
+    ----------
+    .. [1] Hara, S. and Hayashi, K. (2018). Making Tree Ensembles Interpretable: A
+       Bayesian Model Selection Approach. AISTATS.
+""")
+
+
+@dataclass(repr=False, eq=False)
+class _DistilledTree(Simplifier):
+    _: KW_ONLY
+    max_rules: int | None = setting(8, None, Integer(1))
+    max_depth: int | None = setting(None, None, Integer(1, 10**6))
+    min_samples_leaf: Any = setting(1, Each(Real(above=0)))
+
+    def _simplify(self, problem, rng):
+        sizes = sorted(set(as_list(self.min_samples_leaf)), reverse=True)
+        columns = make_columns(problem)
+        seed = int(rng.integers(2**31))
+
+        def trees_of_fold(rows, fold):
+            return [self._grow(problem, columns, rows, size, seed) for size in sizes]
+
+        errors = None
+        if len(sizes) > 1:
+            errors = cross_validate(problem, trees_of_fold, N_FOLDS, rng, self.n_jobs)
+        self.min_samples_leaf_ = sizes[0 if errors is None else int(errors.argmin())]
+        rows = np.arange(len(problem.X))
+        tree = self._grow(problem, columns, rows, self.min_samples_leaf_, seed)
+        return leaf_rules(problem, tree, shorten=self.shorten_thresholds)
+
+    def _grow(self, problem, columns, rows, least, seed):
+        """A tree on some rows whose leaves have at least this weight."""
+        weight = problem.sample_weight[rows]
+        share = least * (1 - SLACK) / weight.sum()
+        if self.max_rules == 1 or share > 0.5:
+            return make_tree((None,), (-1,), (-1,))
+        kind = DecisionTreeClassifier if problem.n_classes else DecisionTreeRegressor
+        grown = kind(
+            max_depth=self.max_depth,
+            max_leaf_nodes=self.max_rules,
+            # By weight, so that a weight of two is a row given twice.
+            min_weight_fraction_leaf=share,
+            random_state=seed,
+        )
+        grown.fit(columns.cells[rows], problem.target[rows], sample_weight=weight)
+        return read_tree(grown.tree_, columns, problem, rows)
+
+
+class DistilledTreeClassifier(RuleClassifier, _DistilledTree):
+    __doc__ = f"""A small tree trained on what a classification ensemble says.
+{PARAMETERS}
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from defragtrees.baselines.distilled import DistilledTreeClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> forest = RandomForestClassifier(20, random_state=0)
+    >>> tree = DistilledTreeClassifier(forest, max_rules=3, random_state=0).fit(X, y)
+    >>> tree.rules_.n_rules
+    3
+    """
+
+
+class DistilledTreeRegressor(RuleRegressor, _DistilledTree):
+    __doc__ = f"""A small tree trained on what a regression ensemble says.
+{PARAMETERS}
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> from defragtrees.baselines.distilled import DistilledTreeRegressor
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> forest = RandomForestRegressor(20, min_samples_leaf=5, random_state=0)
+    >>> tree = DistilledTreeRegressor(forest, max_rules=5, random_state=0).fit(X, y)
+    >>> tree.rules_.n_rules
+    5
+    """

@@ -1,0 +1,431 @@
+"""Small trees of a method's own: how they are made, and their leaves as rules."""
+
+import math
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from joblib import Parallel, delayed
+
+from defragtrees.ensembles.forest import Forest, StackedTrees, Tree
+from defragtrees.search.driver import answering_rule
+
+__all__ = [
+    "Path",
+    "RankedColumns",
+    "Sides",
+    "Split",
+    "cross_validate",
+    "find_paths",
+    "leaf_rules",
+    "leaves_of_rows",
+    "make_columns",
+    "make_tree",
+    "read_tree",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class Sides:
+    """The distinct sides of the splits that some paths take.
+
+    Parameters
+    ----------
+    feature : int array of shape (n_sides,)
+    accepts : tuple of bool array
+        For each side, which bins of its feature it accepts; the last one stands for
+        missing values, and is False where no training row has one.
+    """
+
+    feature: np.ndarray
+    accepts: tuple[np.ndarray, ...]
+
+    def __len__(self):
+        return len(self.accepts)
+
+    def rows(self, codes):
+        """Which rows each side accepts, (n_sides, n_samples)."""
+        held = np.empty((len(self), len(codes)), dtype=bool)
+        for k, (feature, accepts) in enumerate(
+            zip(self.feature, self.accepts, strict=True)
+        ):
+            held[k] = accepts[codes[:, feature]]
+        return held
+
+    def conditions(self, grid, sides):
+        """The conditions that these sides make together, one for each feature."""
+        return grid.conditions(
+            (int(self.feature[side]), self.accepts[side]) for side in sides
+        )
+
+
+@dataclass(frozen=True)
+class Path:
+    """From the root to a node.
+
+    Parameters
+    ----------
+    sides : tuple of int
+        Numbers in `Sides`, from the root on.
+    is_leaf : bool
+        Whether the node has no children.
+    """
+
+    sides: tuple[int, ...]
+    is_leaf: bool
+
+
+def find_paths(problem, max_depth, n_trees=None):
+    """Paths to all nodes at depth 1 to `max_depth`, tree by tree, left before right.
+
+    Parameters
+    ----------
+    problem : Problem
+    max_depth : int or sequence of int
+        For all trees, or one for each.
+    n_trees : int, optional
+        How many trees to walk, in their order; all by default.
+
+    Returns
+    -------
+    sides : Sides
+    paths : list of Path
+        In depth-first order: a node, then what is below its left child, then its right.
+    """
+    trees = problem.forest.trees[:n_trees]
+    depths = np.broadcast_to(max_depth, (len(trees),))
+    names = _SideNames(problem)
+    paths = []
+    for tree, depth in zip(trees, depths, strict=True):
+        waiting = [(0, ())]
+        while waiting:
+            node, sides = waiting.pop()
+            is_leaf = tree.feature[node] < 0
+            if sides:
+                paths.append(Path(sides, bool(is_leaf)))
+            if not is_leaf and len(sides) < depth:
+                left, right = names.sides_of(tree, node)
+                waiting.append((int(tree.right[node]), (*sides, right)))
+                waiting.append((int(tree.left[node]), (*sides, left)))
+    return names.sides(), paths
+
+
+class _SideNames:
+    """Gives each distinct side of a split its number."""
+
+    def __init__(self, problem):
+        self.grid = problem.grid
+        self.raw = problem.forest.splits()
+        self.set_numbers = [
+            {row.tobytes(): i for i, row in enumerate(values)}
+            if values.ndim == 2
+            else None
+            for values in self.raw
+        ]
+        codes = problem.binned.codes
+        self.has_missing = (codes == self.grid.n_bins - 1).any(axis=0)
+        self.numbers = {}
+        self.features = []
+        self.accepts = []
+
+    def sides_of(self, tree, node):
+        """Numbers of the left and the right side of a node's split."""
+        feature = int(tree.feature[node])
+        if self.set_numbers[feature] is None:
+            raw = int(np.searchsorted(self.raw[feature], tree.threshold[node]))
+        else:
+            width = self.raw[feature].shape[1]
+            raw = self.set_numbers[feature][tree.categories[node, :width].tobytes()]
+        split = self._split_after_shortening(feature, raw)
+        key = (
+            feature,
+            split,
+            bool(tree.missing_left[node] & self.has_missing[feature]),
+        )
+        if key not in self.numbers:
+            self.numbers[key] = len(self.accepts)
+            left, right = self._accepted(*key)
+            self.accepts += [left, right]
+            self.features += [feature, feature]
+        return self.numbers[key], self.numbers[key] + 1
+
+    def _split_after_shortening(self, feature, raw):
+        # Shortening keeps the order and says how many thresholds became one.
+        ends = np.cumsum(self.grid.counts[feature])
+        return int(np.searchsorted(ends, raw, side="right"))
+
+    def _accepted(self, feature, split, missing_left):
+        n_bins = int(self.grid.n_bins[feature])
+        left = np.zeros(n_bins, dtype=bool)
+        if self.grid.is_categorical(feature):
+            left[:-1] = self.grid.splits[feature][split]
+        else:
+            left[: split + 1] = True
+        right = ~left
+        left[-1] = missing_left
+        right[-1] = self.has_missing[feature] and not missing_left
+        return left, right
+
+    def sides(self):
+        return Sides(np.array(self.features, dtype=np.intp), tuple(self.accepts))
+
+
+class Split(NamedTuple):
+    """What a node asks.
+
+    Parameters
+    ----------
+    feature : int
+    threshold : float
+        A number goes left if `x <= threshold`; at infinity all numbers do, and only
+        missing values go right. Not used where there are categories.
+    categories : bool array of shape (n_categories + 1,), optional
+        Of a categorical feature: which positions go left.
+    missing_left : bool
+        Whether a missing value goes left.
+    """
+
+    feature: int
+    threshold: float = math.nan
+    categories: np.ndarray | None = None
+    missing_left: bool = False
+
+    @classmethod
+    def from_others(cls, feature, category, labels, missing_left):
+        """The split of a category from all others, which go left."""
+        others = np.ones(len(labels) + 1, dtype=bool)
+        others[category] = False
+        return cls(feature, categories=others, missing_left=missing_left)
+
+
+def make_tree(splits, left, right):
+    """A tree that answers nothing, from the splits of its nodes.
+
+    Parameters
+    ----------
+    splits : sequence of (Split or None)
+        None at leaves; the root is first.
+    left, right : sequence of int
+        Children; -1 at leaves.
+    """
+    sets = [s.categories for s in splits if s and s.categories is not None]
+    categories = np.zeros((len(splits), max(map(len, sets), default=0)), dtype=bool)
+    for node, split in enumerate(splits):
+        if split is not None and split.categories is not None:
+            categories[node, : len(split.categories)] = split.categories
+    return Tree(
+        feature=[-1 if split is None else split.feature for split in splits],
+        threshold=[0.0 if split is None else split.threshold for split in splits],
+        left=left,
+        right=right,
+        missing_left=[split is not None and split.missing_left for split in splits],
+        value=np.zeros(len(splits)),
+        categories=categories,
+    )
+
+
+def leaves_of_rows(tree, X, categories):
+    """The leaf of each row, by its number among the nodes.
+
+    Parameters
+    ----------
+    tree : Tree
+    X : float64 array of shape (n_samples, n_features)
+        With categories as positions.
+    categories : tuple of (tuple or None)
+    """
+    return StackedTrees((tree,), categories).leaves(X)[:, 0]
+
+
+def leaf_rules(problem, tree, shorten=False):
+    """The leaves as a RuleSet, from left to right, each holding where no other does.
+
+    The leaf with the most conditions (the last of them) is the "otherwise", so it need
+    not be read. Missing values are accepted only in features that had some in training.
+
+    Parameters
+    ----------
+    problem : Problem
+    tree : Tree
+    shorten : bool
+        Whether thresholds may move to numbers of few digits, no row changing its side.
+
+    Returns
+    -------
+    RuleSet
+    """
+    forest = Forest(
+        (tree,), problem.feature_names, "regression", categories=problem.categories
+    )
+    # The same rows on the grid of this tree alone.
+    problem = problem.with_forest(forest, shorten)
+    sides, paths = find_paths(problem, tree.depth)
+    rows = sides.rows(problem.binned.codes)
+    leaves = [
+        (sides.conditions(problem.grid, path.sides), rows[list(path.sides)].all(axis=0))
+        for path in paths
+        if path.is_leaf
+    ] or [((), np.ones(len(problem.X), dtype=bool))]
+    n_sides = [sum(c.n_sides for c in conditions) for conditions, _ in leaves]
+    last = max(range(len(leaves)), key=lambda k: (n_sides[k], k))
+    _, rest = leaves.pop(last)
+    rules = [answering_rule(problem, *leaf) for leaf in [*leaves, ((), rest)]]
+    return problem.rule_set(rules, decision="partition")
+
+
+def cross_validate(problem, trees_from, n_folds, rng, n_jobs=None, finished=None):
+    """Mean errors on rows left out, one for each setting, or None without two folds.
+
+    Rows that are equal in X share a fold, so that a weight of two is a row given twice.
+
+    Parameters
+    ----------
+    problem : Problem
+    trees_from : callable
+        Given training rows and the number of the fold, a list with the Tree of each
+        setting.
+    n_folds : int
+    rng : numpy.random.Generator
+    n_jobs : int, optional
+        Threads.
+    finished : callable, optional
+        Called after each fold.
+
+    Returns
+    -------
+    array of shape (n_settings,) or None
+    """
+    fold_of_row = _folds(problem.X, n_folds, rng)
+    n_folds = int(fold_of_row.max()) + 1
+    if n_folds < 2:
+        return None
+
+    def errors_of(fold):
+        train = np.flatnonzero(fold_of_row != fold)
+        test = np.flatnonzero(fold_of_row == fold)
+        trees = trees_from(train, fold)
+        errors = [_error(problem, tree, train, test) for tree in trees]
+        if finished is not None:
+            finished()
+        return errors
+
+    jobs = (delayed(errors_of)(fold) for fold in range(n_folds))
+    return np.mean(Parallel(n_jobs=n_jobs, prefer="threads")(jobs), axis=0)
+
+
+def _folds(X, n_folds, rng):
+    """A random fold for each group of equal rows, all of about the same number."""
+    rows = np.where(np.isnan(X), np.nan, X + 0.0)  # one NaN, and -0 is 0
+    keys = rows.view(np.dtype((np.void, rows.itemsize * rows.shape[1]))).ravel()
+    _, first, group = np.unique(keys, return_index=True, return_inverse=True)
+    # Groups are numbered as they first appear: the rows are in canonical order, while
+    # the order of keys depends on that of the columns.
+    number = np.empty(len(first), dtype=np.intp)
+    number[np.argsort(first)] = rng.permutation(len(first)) % n_folds
+    return number[group]
+
+
+def _error(problem, tree, train, test):
+    """The error on test rows of a tree whose leaves answer the training rows best."""
+    outcome, target, weight = problem.outcome, problem.target, problem.sample_weight
+    leaf = leaves_of_rows(tree, problem.X, problem.categories)
+    answers = outcome.best_constants(
+        leaf[train], target[train], weight[train], tree.n_nodes
+    )
+    return outcome.error(target[test], answers[leaf[test]], weight[test])
+
+
+@dataclass(frozen=True, eq=False)
+class RankedColumns:
+    """What a tree of another library sees of X.
+
+    Parameters
+    ----------
+    cells : float32 array of shape (n_samples, n_columns)
+        Ranks of numbers, since a tree would round the numbers themselves to float32;
+        for categories whether a row has this one. NaN for missing.
+    feature : tuple of int
+        Where each column comes from.
+    category : tuple of (int or None)
+        Position of the category that a column is about.
+    """
+
+    cells: np.ndarray
+    feature: tuple[int, ...]
+    category: tuple[int | None, ...]
+
+
+def make_columns(problem):
+    """Columns in the order of the features' names; the order in X has no say."""
+    cells, feature, category = [], [], []
+    for j in problem.feature_order:
+        column = problem.X[:, j]
+        missing = np.isnan(column)
+        values, rank = np.unique(column[~missing], return_inverse=True)
+        if problem.categories[j] is None:
+            made = [(rank, None)]
+        else:
+            # Of two categories, one says it all.
+            kept = range(len(values)) if len(values) != 2 else [0]
+            made = [(rank == k, int(values[k])) for k in kept]
+        for numbers, position in made:
+            cell_column = np.full(len(column), np.nan, dtype=np.float32)
+            cell_column[~missing] = numbers
+            cells.append(cell_column)
+            feature.append(j)
+            category.append(position)
+    # A column of nothing, so that a tree can be grown where no feature has a value.
+    cells = cells or [np.zeros(len(problem.X), dtype=np.float32)]
+    return RankedColumns(np.column_stack(cells), tuple(feature), tuple(category))
+
+
+def read_tree(tree, columns, problem, rows):
+    """Another tree as ours, with thresholds midway between its rows' values.
+
+    Parameters
+    ----------
+    tree : object
+        With arrays as scikit-learn's `tree_` has them, of ranked columns.
+    columns : RankedColumns
+    problem : Problem
+    rows : int array
+        The rows that it was grown on.
+    """
+    splits: list[Split | None] = [None] * tree.node_count
+    waiting = [(0, rows)]
+    while waiting:
+        node, node_rows = waiting.pop()
+        if tree.children_left[node] < 0:
+            continue
+        place = tree.feature[node]
+        column = columns.cells[node_rows, place]
+        missing_left = bool(tree.missing_go_to_left[node])
+        goes_left = np.where(
+            np.isnan(column), missing_left, column <= tree.threshold[node]
+        )
+        splits[node] = _split(
+            problem,
+            columns.feature[place],
+            columns.category[place],
+            node_rows[goes_left],
+            node_rows[~goes_left],
+            missing_left,
+        )
+        waiting.append((tree.children_left[node], node_rows[goes_left]))
+        waiting.append((tree.children_right[node], node_rows[~goes_left]))
+    return make_tree(splits, tree.children_left, tree.children_right)
+
+
+def _split(problem, feature, category, left, right, missing_left):
+    if category is not None:
+        labels = problem.categories[feature]
+        return Split.from_others(feature, category, labels, missing_left)
+    low = problem.X[left, feature]
+    high = problem.X[right, feature]
+    if np.isnan(high).all():
+        return Split(feature, np.inf, missing_left=False)
+    if np.isnan(low).all():
+        return Split(feature, -np.inf, missing_left=True)
+    low, high = np.nanmax(low), np.nanmin(high)
+    middle = low / 2 + high / 2
+    return Split(feature, middle if middle < high else low, missing_left=missing_left)

@@ -1,0 +1,872 @@
+"""Node Harvest: nodes of the ensemble's trees, averaged by weights."""
+
+import dataclasses
+import math
+import warnings
+from dataclasses import KW_ONLY, dataclass
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.tree import DecisionTreeRegressor
+
+from defragtrees.baselines.leaves import Path, Sides, Split, find_paths, make_tree
+from defragtrees.ensembles.forest import Forest, Tree, exact_threshold
+from defragtrees.estimators.base import (
+    RuleClassifier,
+    RuleRegressor,
+    Simplifier,
+    with_shared,
+)
+from defragtrees.estimators.settings import Conflict, Integer, Real, setting
+from defragtrees.rules.conditions import Rule
+
+__all__ = [
+    "NodeHarvestClassifier",
+    "NodeHarvestRegressor",
+    "Nodes",
+    "Program",
+    "average_rules",
+    "choose_nodes",
+    "cut_forest",
+    "find_nodes",
+    "grow_forest",
+    "make_program",
+    "solve_program",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class Nodes:
+    """Distinct sets of training rows, from small to large; the last is the root.
+
+    Parameters
+    ----------
+    members : bool array of shape (n_nodes, n_samples)
+    sides : Sides
+    paths : tuple of Path
+        To all nodes but the root.
+    n_candidates : int
+        How many nodes of trees there were before those with the same rows became one.
+    """
+
+    members: np.ndarray
+    sides: Sides
+    paths: tuple[Path, ...]
+    n_candidates: int
+
+    def conditions(self, grid, node):
+        """What a node asks of a row; nothing, if it is the root."""
+        if node == len(self.paths):
+            return ()
+        return self.sides.conditions(grid, self.paths[node].sides)
+
+
+def cut_forest(forest, max_depth, n_trees, round_digits=None):
+    """The first trees of a forest, no deeper than `max_depth`.
+
+    Parameters
+    ----------
+    forest : Forest
+    max_depth : int
+    n_trees : int
+    round_digits : int, optional
+        Significant digits to which thresholds are rounded; rows may change sides.
+    """
+    trees = tuple(_cut(tree, max_depth) for tree in forest.trees[:n_trees])
+    if round_digits is not None:
+        trees = tuple(
+            dataclasses.replace(t, threshold=_rounded(t.threshold, round_digits))
+            for t in trees
+        )
+    return dataclasses.replace(forest, trees=trees, weights=None)
+
+
+def _cut(tree, max_depth):
+    is_inner = np.zeros(tree.n_nodes, dtype=bool)
+    reached = np.zeros(1, dtype=np.intp)
+    for _ in range(max_depth):
+        reached = reached[tree.feature[reached] >= 0]
+        is_inner[reached] = True
+        reached = np.unique(np.concatenate([tree.left[reached], tree.right[reached]]))
+    return dataclasses.replace(tree, feature=np.where(is_inner, tree.feature, -1))
+
+
+def _rounded(values, digits):
+    size = np.abs(np.where(values == 0, 1.0, values))
+    shift = 10.0 ** (digits - 1 - np.floor(np.log10(size)))
+    return np.round(values * shift) / shift
+
+
+def find_nodes(problem, max_depth, min_samples, n_nodes):
+    """The nodes of the problem's forest that have neither too few rows nor too many.
+
+    Parameters
+    ----------
+    problem : Problem
+    max_depth : int
+    min_samples : float
+        Least weight of the rows inside, and of those outside.
+    n_nodes : float
+        No further tree is taken once there are as many.
+
+    Returns
+    -------
+    Nodes
+    """
+    sides, paths = find_paths(problem, max_depth)
+    weight, codes = problem.sample_weight, problem.binned.codes
+    most = weight.sum() - min_samples
+    n_candidates, by_rows = 0, {}
+    held: dict[int, np.ndarray] = {}
+    for of_tree in _by_tree(paths):
+        if n_candidates >= n_nodes:
+            break
+        for path in of_tree:
+            rows = np.ones(len(codes), dtype=bool)
+            for side in path.sides:
+                if side not in held:
+                    column = codes[:, sides.feature[side]]
+                    held[side] = sides.accepts[side][column]
+                rows = rows & held[side]
+            size = float(weight @ rows)
+            if min_samples <= size <= most:
+                # Of nodes with the same rows the last one stays, as in the original,
+                # unless an earlier one says it in fewer conditions.
+                same = by_rows.get(rows.tobytes())
+                if same is not None and len(same[2].sides) < len(path.sides):
+                    path = same[2]
+                by_rows[rows.tobytes()] = (size, n_candidates, path, rows)
+                n_candidates += 1
+    kept = sorted(by_rows.values(), key=lambda node: node[:2])
+    members = [rows for *_, rows in kept] + [np.ones(len(codes), dtype=bool)]
+    return Nodes(
+        np.array(members), sides, tuple(path for _, _, path, _ in kept), n_candidates
+    )
+
+
+def _by_tree(paths):
+    """The paths of each tree."""
+    trees: list[list[Path]] = []
+    n_halves = 0
+    for path in paths:
+        if len(path.sides) == 1:
+            # The left half of a tree and then its right half begin at depth one.
+            if n_halves % 2 == 0:
+                trees.append([])
+            n_halves += 1
+        trees[-1].append(path)
+    return trees
+
+
+PENALTY = 300.0  # of a broken constraint, against the curvature of the error
+TOLERANCE = 1e-12  # of a broken constraint, as a share of the rows
+SLOPE_TOLERANCE = 1e-13  # of a slope, against the penalty's curvature
+SLOW = 0.3  # the penalty rises where a round leaves more of the error than this
+MOST_RISE = 1e4  # of the penalty: each digit more is one less of the solution
+MOST_ROUNDS = 200  # of the multipliers; ten to thirty are usual
+MOST_ENTERING = 20  # weights that may rise from zero at once
+BLOCK_ROWS = 4096  # rows turned into numbers at once; bounds the memory
+
+
+@dataclass(frozen=True, eq=False)
+class Program:
+    """Minimise w'Qw / 2 - c'w where w >= lower and G w = G start.
+
+    Parameters
+    ----------
+    quadratic : float64 array of shape (n_weights, n_weights)
+        Q, positive definite where G w is zero.
+    linear : float64 array of shape (n_weights,)
+        c.
+    gram : float64 array of shape (n_weights, n_weights)
+        G = S'S for the matrix S of the constraints S w = S start.
+    lower : float64 array of shape (n_weights,)
+    start : float64 array of shape (n_weights,)
+        A point that meets all constraints.
+    n_nodes : int
+        The weights of nodes come first; what follows is no node's weight.
+    """
+
+    quadratic: np.ndarray
+    linear: np.ndarray
+    gram: np.ndarray
+    lower: np.ndarray
+    start: np.ndarray
+    n_nodes: int
+
+
+def make_program(
+    members, target, sample_weight, *, mode, ridge, root_weight, max_weight
+):
+    """The program for some nodes, the last of which is the root.
+
+    Parameters
+    ----------
+    members : bool array of shape (n_nodes, n_samples)
+    target : float64 array of shape (n_samples, n_outputs)
+        Not constant. Outputs are class shares, or one number.
+    sample_weight : float64 array of shape (n_samples,)
+    mode : {"mean", "outbag"}
+        A node says its mean to all its rows, or to each the mean of its other rows.
+    ridge : float
+        Price of leaving the start, where the root has all the weight, as a share of
+        the target's variance; it makes the solution the only one.
+    root_weight : float
+        The least weight of the root.
+    max_weight : float or None
+        The largest sum of all weights.
+    """
+    total = sample_weight.sum()
+    share = sample_weight / total
+    # Because the weights of a row sum to one, the centre of the target has no say; to
+    # take it away keeps digits. With the scale gone too, ridge has a meaning.
+    centred = target - share @ target
+    centred = centred / math.sqrt(share @ (centred**2).sum(axis=1))
+    gram = _gram(members, share)
+    size = np.diag(gram)
+    mean = (members * share) @ centred / size[:, None]
+    if mode == "mean":
+        quadratic = gram * (mean @ mean.T)
+        linear = size * (mean**2).sum(axis=1)
+    else:
+        quadratic, linear = _left_out(members, centred, share, mean, size * total)
+    root = np.zeros(len(members))
+    root[-1] = 1.0
+    quadratic[np.diag_indices_from(quadratic)] += ridge
+    return _limited(
+        Program(
+            quadratic,
+            linear + ridge * root,
+            gram,
+            root_weight * root,
+            root,
+            len(members),
+        ),
+        max_weight,
+    )
+
+
+def _gram(members, share):
+    """Share of the rows that each two nodes have in common."""
+    gram = np.zeros((len(members), len(members)))
+    is_counting = (share == share[0]).all()
+    for start in range(0, len(share), BLOCK_ROWS):
+        rows = slice(start, start + BLOCK_ROWS)
+        # The small type counts so few rows exactly, in half the time.
+        part = members[:, rows].astype(np.float32 if is_counting else np.float64)
+        gram += part @ part.T if is_counting else (part * share[rows]) @ part.T
+    return gram / len(share) if is_counting else gram
+
+
+def _left_out(members, centred, share, mean, n_rows):
+    """Q and c where a row is told the mean of the node's other rows."""
+    quadratic = np.zeros((len(members), len(members)))
+    linear = np.zeros(len(members))
+    others = n_rows[:, None] - 1
+    for start in range(0, len(share), BLOCK_ROWS):
+        rows = slice(start, start + BLOCK_ROWS)
+        for k in range(centred.shape[1]):
+            output = centred[rows, k]
+            told = (n_rows[:, None] * mean[:, k, None] - output) / others
+            told = np.where(members[:, rows], told, 0.0)
+            quadratic += (told * share[rows]) @ told.T
+            linear += told @ (share[rows] * output)
+    return quadratic, linear
+
+
+def _limited(program, max_weight):
+    """The program with one weight more: what is left up to the largest sum."""
+    # No sum is larger than if the smallest node were all that rows are in.
+    if max_weight is None or max_weight * np.diag(program.gram).min() >= 1:
+        return program
+    return Program(
+        quadratic=np.pad(program.quadratic, (0, 1)),
+        linear=np.append(program.linear, 0.0),
+        gram=np.pad(program.gram, (0, 1)) + 1.0 / max_weight,
+        lower=np.append(program.lower, 0.0),
+        start=np.append(program.start, max_weight - 1.0),
+        n_nodes=program.n_nodes,
+    )
+
+
+def solve_program(program):
+    """The weights of the nodes, to about eight digits.
+
+    The equations are held by the method of multipliers: a penalty for breaking them,
+    whose centre moves until they hold exactly. What remains in each round is least
+    squares with non-negative unknowns.
+
+    Parameters
+    ----------
+    program : Program
+
+    Returns
+    -------
+    float64 array of shape (n_nodes,)
+    """
+    gram, lower = program.gram, program.lower
+    curvature = np.diag(program.quadratic) / np.diag(gram)
+    least = PENALTY * max(1.0, float(curvature.max()))
+    penalty, largest = least, math.inf
+    towards = program.quadratic @ lower - program.linear
+    above = program.start - lower
+    for _ in range(MOST_ROUNDS):
+        before = above > 0
+        above = _least_squares(
+            program.quadratic + penalty * gram,
+            towards + penalty * (gram @ (lower - program.start)),
+            above,
+            SLOPE_TOLERANCE * penalty,
+        )
+        broken = gram @ (lower + above - program.start)
+        previous, largest = largest, np.abs(broken).max()
+        if largest <= TOLERANCE and ((above > 0) == before).all():
+            break
+        towards = towards + penalty * broken
+        if largest > SLOW * previous and penalty < MOST_RISE * least:
+            penalty *= 3
+    else:
+        warnings.warn(
+            "The weights of the nodes have not converged: their sums over the nodes "
+            f"of a row are off by up to {math.sqrt(largest):.1g}. Raise "
+            "ridge or min_samples.",
+            ConvergenceWarning,
+            stacklevel=5,
+        )
+    return (lower + above)[: program.n_nodes]
+
+
+def _least_squares(hessian, slope, start, tolerance):
+    """The x >= 0 with the smallest x'Hx / 2 + slope'x, from a start near it.
+
+    Lawson and Hanson's active-set method, but several unknowns may leave zero at once:
+    at least one of them goes on to rise, so each step improves on the one before.
+    """
+    point, free = _descend(hessian, slope, start, start > 0)
+    for _ in range(10 * len(start)):  # ten are usual; rounding might go in circles
+        now = slope + hessian[:, free] @ point[free]
+        now[free] = 0.0
+        entering = np.argsort(now, kind="stable")[:MOST_ENTERING]
+        entering = entering[now[entering] < -tolerance]
+        if not entering.size:
+            return point
+        free[entering] = True
+        tried, free = _descend(hessian, slope, point, free)
+        if not free[entering].any():  # the slope was a rounding error
+            return point
+        point = tried
+    return point
+
+
+def _descend(hessian, slope, point, free):
+    """The minimum over the free unknowns that stay positive on the way there."""
+    while True:
+        goal = _minimum(hessian, slope, free)
+        falling = free & (goal <= 0)
+        if not falling.any():
+            return goal, free
+        held = falling & (point <= 0)
+        if not held.any():
+            parts = np.full(len(point), np.inf)
+            parts[falling] = point[falling] / (point[falling] - goal[falling])
+            held = parts == parts.min()
+            point = np.where(held, 0.0, point + parts.min() * (goal - point))
+        free = free & ~held
+
+
+def _minimum(hessian, slope, free):
+    """The minimum over the free unknowns, whatever their signs; the others are zero."""
+    minimum = np.zeros(len(slope))
+    if free.any():
+        factor = cho_factor(hessian[np.ix_(free, free)], check_finite=False)
+        minimum[free] = -cho_solve(factor, slope[free], check_finite=False)
+    return minimum
+
+
+def average_rules(problem, target, nodes, weights, digits):
+    """The nodes with weight as rules, the heaviest first, and the root beside them.
+
+    Parameters
+    ----------
+    problem : Problem
+    target : float64 array of shape (n_samples, n_outputs)
+        Class shares, or one number, of each row.
+    nodes : Nodes
+    weights : float64 array of shape (n_nodes,)
+        Zero where a node is left out.
+    digits : int or None
+        Of weights and answers; None keeps all.
+
+    Returns
+    -------
+    RuleSet
+    """
+    spread = _spread(target, problem.sample_weight)
+    root = len(weights) - 1
+    kept = np.flatnonzero(weights[:-1] > 0).tolist()
+    # The nodes of one tree often have the same weight, but for a rounding error.
+    kept.sort(key=lambda node: (-_significant(weights[node], digits or 9), -node))
+    rules = [
+        _rule(problem, target, nodes, node, weights[node], digits, spread)
+        for node in [*kept, root]
+    ]
+    return problem.rule_set(rules, decision="average")
+
+
+def _rule(problem, target, nodes, node, weight, digits, spread):
+    rows = nodes.members[node]
+    row_weight = problem.sample_weight[rows]
+    mean = row_weight @ target[rows] / row_weight.sum()
+    share = float(row_weight.sum() / problem.sample_weight.sum())
+    expected = problem.target[rows]
+    shared = {
+        "conditions": nodes.conditions(problem.grid, node),
+        "coverage": share,
+        "answered": share,
+        "weight": _significant(weight, digits),
+    }
+    if problem.n_classes:
+        shares = _whole(mean, digits)
+        best = int(shares.argmax())
+        return Rule(
+            prediction=problem.classes[best],
+            distribution=tuple(shares.tolist()),
+            error=float(np.average(expected != best, weights=row_weight)),
+            **shared,
+        )
+    answer = _to_spread(float(mean[0]), spread, digits)
+    variance = float(np.average((expected - answer) ** 2, weights=row_weight))
+    return Rule(prediction=answer, spread=math.sqrt(variance), error=variance, **shared)
+
+
+def _spread(target, sample_weight):
+    share = sample_weight / sample_weight.sum()
+    return math.sqrt(share @ ((target - share @ target) ** 2).sum(axis=1))
+
+
+def _significant(value, digits):
+    return float(value) if digits is None else float(f"{value:.{digits}g}")
+
+
+def _whole(shares, digits):
+    """Class shares to so many digits after the point; their sum stays one."""
+    if digits is None:
+        return shares / shares.sum()
+    units = shares * 10**digits
+    # Down, and up again where most was lost; the noise of sums must not decide.
+    floors = np.floor(np.round(units, 3))
+    lost = np.round(units - floors, 3)
+    n_up = round(10**digits - floors.sum())
+    floors[np.argsort(-lost, kind="stable")[:n_up]] += 1
+    return floors / 10**digits
+
+
+def _to_spread(value, spread, digits):
+    """A number to so many digits of the target's spread."""
+    if digits is None:
+        return value
+    if not spread > 0:
+        return _significant(value, 15)
+    return round(value, digits - 1 - math.floor(math.log10(spread)))
+
+
+def choose_nodes(problem, target, nodes, weights, max_rules):
+    """The weights with those of all but `max_rules` nodes set to zero.
+
+    The nodes are chosen one by one, each time the one beside which the squared error of
+    the answers is smallest. To take the heaviest instead leaves half of a tree's nodes
+    out and needs twice as many rules; to seek new weights for those chosen gains next
+    to nothing.
+
+    Parameters
+    ----------
+    problem : Problem
+    target : float64 array of shape (n_samples, n_outputs)
+    nodes : Nodes
+    weights : float64 array of shape (n_nodes,)
+    max_rules : int
+        The root counts as one.
+    """
+    answers = _Answers(target, problem.sample_weight)
+    waiting = np.flatnonzero(weights[:-1] > 0).tolist()
+    chosen = np.zeros_like(weights)
+    chosen[-1] = weights[-1]
+    answers.weight += weights[-1]
+    while waiting and np.count_nonzero(chosen[:-1]) < max_rules - 1:
+        gains = [answers.gain(nodes.members[k], weights[k]) for k in waiting]
+        best = int(np.argmax(gains))
+        if gains[best] <= 0:
+            break
+        node = waiting.pop(best)
+        chosen[node] = weights[node]
+        answers.add(nodes.members[node], weights[node])
+    return chosen
+
+
+class _Answers:
+    """What the chosen nodes answer to each training row, as a deviation from the root.
+
+    The root says zero, which is also the answer where nobody has a weight.
+    """
+
+    def __init__(self, target, sample_weight):
+        self.share = sample_weight / sample_weight.sum()
+        self.target = target - self.share @ target
+        self.variance = self.share @ (self.target**2).sum(axis=1)
+        self.total = np.zeros_like(self.target)
+        self.weight = np.zeros(len(target))
+
+    def gain(self, rows, weight):
+        """How much less the answers err with one node more, against the variance."""
+        before = self._loss(rows, self.total[rows], self.weight[rows])
+        total, together = self._with(rows, weight)
+        # Rounded, so that of equals the first is taken and not the luckier one.
+        return round((before - self._loss(rows, total, together)) / self.variance, 12)
+
+    def add(self, rows, weight):
+        self.total[rows], self.weight[rows] = self._with(rows, weight)
+
+    def _with(self, rows, weight):
+        mean = np.average(self.target[rows], axis=0, weights=self.share[rows])
+        return self.total[rows] + weight * mean, self.weight[rows] + weight
+
+    def _loss(self, rows, total, weight):
+        answer = total / np.where(weight > 0, weight, 1.0)[:, None]
+        return float(self.share[rows] @ ((self.target[rows] - answer) ** 2).sum(axis=1))
+
+
+TREES_PER_ROUND = 30
+SHARE_OF_ROWS = 0.632
+MOST_COPIES = 10_000_000  # of rows with whole weights; else a row is one
+NOISE = 0.01  # of the target's spread; so that trees differ where features are few
+
+
+def grow_forest(
+    problem, target, rng, *, max_depth, min_samples, n_nodes, round_digits=None
+):
+    """A forest with at least `n_nodes` nodes of the right size, grown as in the paper.
+
+    Rounds of 30 regression trees, each on 63.2 % of the rows without replacement, with
+    a third of the features tried at each split, on a target with a little noise. A
+    category is told from all others at once. The trees' answers are not used.
+
+    Parameters
+    ----------
+    problem : Problem
+    target : float64 array of shape (n_samples, n_outputs)
+    rng : numpy.random.Generator
+    max_depth : int
+    min_samples : int
+        Smaller nodes are not split, and do not count.
+    n_nodes : int
+    round_digits : int, optional
+        Significant digits to which thresholds are rounded.
+
+    Returns
+    -------
+    Forest
+    """
+    sample, places = _sample(problem, target)
+    grown = Forest(
+        (), problem.feature_names, "regression", categories=problem.categories
+    )
+    if not places:
+        return grown
+    trees: list[Tree] = []
+    n_found = 0
+    for _ in range(max(100, n_nodes // 5)):
+        noisy = sample.noisy(rng)
+        new = [
+            _grow(sample, noisy, rng, max_depth, min_samples)
+            for _ in range(TREES_PER_ROUND)
+        ]
+        made = tuple(_as_tree(nodes, places, problem.categories) for nodes in new)
+        grown = dataclasses.replace(grown, trees=made)
+        grown = cut_forest(grown, max_depth, TREES_PER_ROUND, round_digits)
+        trees += grown.trees
+        one_round = problem.with_forest(grown, shorten=False)
+        more = find_nodes(one_round, max_depth, min_samples, math.inf).n_candidates
+        n_found += more
+        # The original goes on where a round found nothing, and finds nothing again.
+        if not more or n_found >= n_nodes:
+            break
+    return dataclasses.replace(grown, trees=tuple(trees))
+
+
+@dataclass(frozen=True, eq=False)
+class _Sample:
+    """The rows that trees draw from, as they see them."""
+
+    columns: np.ndarray
+    target: np.ndarray
+    weight: np.ndarray
+
+    def noisy(self, rng):
+        """The target with a little noise."""
+        share = self.weight / self.weight.sum()
+        spread = np.sqrt(share @ (self.target - share @ self.target) ** 2)
+        return self.target + NOISE * spread * rng.normal(size=self.target.shape)
+
+
+def _sample(problem, target):
+    """The sample, and of each of its columns the feature and the category or None."""
+    columns, places = _columns(problem)
+    weight = problem.sample_weight
+    if (weight == np.floor(weight)).all() and weight.sum() <= MOST_COPIES:
+        # A weight of two is a row given twice, also where rows are drawn.
+        rows = np.repeat(np.arange(len(weight)), weight.astype(np.intp))
+        columns, target, weight = columns[rows], target[rows], np.ones(len(rows))
+    return _Sample(columns, target, weight), places
+
+
+def _columns(problem):
+    """What the trees see, and of each column its feature and category or None."""
+    columns, places = [], []
+    for j in problem.feature_order:
+        column = problem.X[:, j]
+        labels = problem.categories[j] if problem.categories else None
+        for k in (None,) if labels is None else range(len(labels)):
+            is_one = np.where(np.isnan(column), np.nan, column == k)
+            columns.append(column if k is None else is_one)
+            places.append((j, k))
+    with np.errstate(over="ignore"):  # scikit-learn says that they are too large
+        table = np.array(columns, dtype=np.float32).reshape(len(places), -1)
+    return table.T, places
+
+
+def _grow(sample, noisy, rng, max_depth, min_samples):
+    n_rows, n_columns = sample.columns.shape
+    rows = rng.permutation(n_rows)[: math.ceil(SHARE_OF_ROWS * n_rows)]
+    model = DecisionTreeRegressor(
+        max_depth=max_depth,
+        min_samples_split=min_samples + 1,
+        max_features=max(1, n_columns // 3),
+        random_state=int(rng.integers(2**31)),
+    )
+    return model.fit(sample.columns[rows], noisy[rows], sample.weight[rows]).tree_
+
+
+def _as_tree(nodes, places, categories):
+    splits = []
+    for node, threshold in enumerate(exact_threshold(nodes.threshold, np.float32)):
+        if nodes.children_left[node] < 0:
+            splits.append(None)
+            continue
+        feature, category = places[nodes.feature[node]]
+        missing_left = bool(nodes.missing_go_to_left[node])
+        if category is None:
+            split = Split(feature, threshold, missing_left=missing_left)
+        else:
+            # Zero, "is another one", goes left.
+            labels = categories[feature]
+            split = Split.from_others(feature, category, labels, missing_left)
+        splits.append(split)
+    return make_tree(splits, nodes.children_left, nodes.children_right)
+
+
+LEAST_RIDGE = 1e-10  # below it, the solution's digits are those of rounding
+LEAST_WEIGHT = 1e-9  # against the largest; less is a rounding error
+
+ABOUT = with_shared("""
+    Candidates are the nodes of trees near their roots, each answering the mean of its
+    training rows. They get weights, most of them zero, that sum to one over the nodes
+    of any training row and whose answers err least (Meinshausen 2010). A row's answer
+    is the mean by weight of all rules that hold and of the last one, which always does.
+
+    Parameters
+    ----------
+    {ensemble}
+    source : {"ensemble", "own"}, default="ensemble"
+        Take the ensemble's nodes, tree by tree; or grow trees as the original does, and
+        use the ensemble for comparison only. Trees of one's own tell one category from
+        all others.
+    n_nodes : int, default=1000
+        How many candidates are enough.
+    min_samples : int, default=10
+        Least weight of the training rows in a node, and of those outside it.
+    max_depth : int, default=2
+        Most splits between a tree's root and a node, so most conditions of a rule.
+    max_weight : float or None, default=None
+        Largest sum of all weights; from 1, which leaves only the last rule. A smaller
+        sum means larger nodes: its inverse is their mean share of the rows.
+    mode : {"mean", "outbag"}, default="mean"
+        When weights are sought, a node says its mean to its rows; or, to each of them,
+        the mean of the others.
+    max_rules : int or None, default=None
+        Most rules, the last one included. They are chosen one by one, each time the
+        one that helps most beside those chosen before; weights stay.
+    min_weight : float, default=0.01
+        Rules with a smaller share of the largest weight are left out.
+    root_weight : float, default=0.01
+        Least weight of the last rule, so that it is there where no other one holds.
+    ridge : float, default=1e-7
+        Price of a squared change of the weights, as a share of the target's variance;
+        it decides between weights that answer alike.
+    target : {"labels", "ensemble"}, default="labels"
+        What the rules imitate: y, or the ensemble's probabilities or numbers.
+    digits : int or None, default=4
+        Digits of weights, of class shares after the point, and of numbers against
+        their spread; what is printed is what predicts. None keeps all digits.
+    round_digits : int or None, default=None
+        Round thresholds to so many significant digits before nodes are made, even if
+        rows change sides. The original rounds to 3.
+    {shorten_thresholds}
+    random_state : int, RandomState, Generator or None, default=None
+        For `source="own"`, and for an ensemble that is fitted here.
+    n_jobs : int or None, default=None
+        Threads for an ensemble that is fitted here.
+
+    Attributes
+    ----------
+    rules_ : RuleSet
+    n_nodes_ : int
+        Number of distinct nodes that could get a weight, the root included.
+    {fitted}
+
+    Notes
+    -----
+    The R package nodeHarvest corresponds to `source="own"`, `round_digits=3`,
+    `shorten_thresholds=False`, `digits=None`, a ridge of 1e-5 over the sum of squares
+    of the centred y, and `root_weight=0` where `max_weight` is given. It also takes
+    all nodes whose mean is exactly 0 for one; here only nodes with the same rows are
+    one. It has no multi-class form; here all classes share a node's weight.
+""")
+
+
+@dataclass(repr=False, eq=False)
+class _NodeHarvest(Simplifier):
+    _: KW_ONLY
+    source: str = setting("ensemble", "ensemble", "own")
+    n_nodes: int = setting(1000, Integer(1))
+    min_samples: int = setting(10, Integer(1))
+    max_depth: int = setting(2, Integer(1, 10**6))
+    max_weight: float | None = setting(None, None, Real(1))
+    mode: str = setting("mean", "mean", "outbag")
+    max_rules: int | None = setting(None, None, Integer(1))
+    min_weight: float = setting(0.01, Real(0, 1))
+    root_weight: float = setting(0.01, Real(0, 1))
+    ridge: float = setting(1e-7, Real(LEAST_RIDGE))
+    target: str = setting("labels", "ensemble", "labels")
+    digits: int | None = setting(4, None, Integer(1, 12))
+    round_digits: int | None = setting(None, None, Integer(1, 12))
+
+    conflicts = (
+        # Of a single row there are no others whose mean it could be told.
+        Conflict(
+            "min_samples must be a whole number from 2; got 1, with mode='outbag'.",
+            min_samples=Integer(1, 1),
+            mode="outbag",
+        ),
+    )
+
+    def _simplify(self, problem, rng):
+        target = self._outputs(problem)
+        forest = self._forest(problem, target, rng)
+        problem = problem.with_forest(forest, self.shorten_thresholds)
+        # Rounds of trees of one's own have ended when there were enough nodes.
+        most = self.n_nodes if self.source == "ensemble" else math.inf
+        nodes = find_nodes(problem, self.max_depth, self.min_samples, most)
+        self.n_nodes_ = len(nodes.members)
+        weights = self._weigh(nodes.members, target, problem.sample_weight)
+        least = max(self.min_weight, LEAST_WEIGHT) * weights.max()
+        weights = np.where(weights >= least, weights, 0.0)
+        if self.max_rules is not None:
+            weights = choose_nodes(problem, target, nodes, weights, self.max_rules)
+        return average_rules(problem, target, nodes, weights, self.digits)
+
+    def _outputs(self, problem):
+        """What rows are to be told: class shares, or one number."""
+        if problem.n_classes and self.target == "ensemble":
+            return problem.forest.predict_proba_encoded(problem.X)
+        return problem.outcome.indicators(problem.target)
+
+    def _forest(self, problem, target, rng):
+        """The trees whose nodes are the candidates."""
+        if self.source == "ensemble":
+            # A tree has one node of the right size at least, or is of no use.
+            return cut_forest(
+                problem.forest, self.max_depth, self.n_nodes, self.round_digits
+            )
+        return grow_forest(
+            problem,
+            # The share of one of two classes is all there is to know.
+            target[:, 1:] if problem.n_classes == 2 else target,
+            rng,
+            max_depth=self.max_depth,
+            min_samples=self.min_samples,
+            n_nodes=self.n_nodes,
+            round_digits=self.round_digits,
+        )
+
+    def _weigh(self, members, target, sample_weight):
+        """The weights of the nodes; the root's alone where there is no choice."""
+        root_only = np.eye(len(members))[-1]
+        if (target == target[0]).all():
+            _warn_of_one_rule("The target has one value only")
+            return root_only
+        if len(members) == 1:
+            _warn_of_one_rule(
+                f"No node has min_samples={self.min_samples} rows inside and as many "
+                "outside"
+            )
+            return root_only
+        program = make_program(
+            members,
+            target,
+            sample_weight,
+            mode=self.mode,
+            ridge=self.ridge,
+            root_weight=self.root_weight,
+            max_weight=self.max_weight,
+        )
+        weights = solve_program(program)
+        if weights[:-1].max() < LEAST_WEIGHT:
+            gram = program.gram[: len(members), : len(members)]
+            if np.linalg.matrix_rank(gram, hermitian=True) == len(members):
+                _warn_of_one_rule("No nodes add up to all rows")
+        return weights
+
+
+def _warn_of_one_rule(reason):
+    warnings.warn(
+        f"{reason}, so the answer is one rule that always holds.",
+        UserWarning,
+        stacklevel=5,
+    )
+
+
+class NodeHarvestClassifier(RuleClassifier, _NodeHarvest):
+    __doc__ = f"""Weighted rules from the nodes of trees, averaged, for classes.
+{ABOUT}
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from defragtrees.baselines.node_harvest import NodeHarvestClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> forest = RandomForestClassifier(50, min_samples_leaf=5, random_state=0)
+    >>> simple = NodeHarvestClassifier(forest, max_rules=4, random_state=0).fit(X, y)
+    >>> simple.rules_.n_rules
+    4
+    >>> simple.score(X, y) > 0.9
+    True
+    """
+
+
+class NodeHarvestRegressor(RuleRegressor, _NodeHarvest):
+    __doc__ = f"""Weighted rules from the nodes of trees, averaged, for numbers.
+{ABOUT}
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> from defragtrees.baselines.node_harvest import NodeHarvestRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> forest = RandomForestRegressor(50, min_samples_leaf=10, random_state=0)
+    >>> simple = NodeHarvestRegressor(forest, max_rules=8, random_state=0).fit(X, y)
+    >>> simple.rules_.n_rules <= 8
+    True
+    >>> simple.score(X, y) > 0.4
+    True
+    """

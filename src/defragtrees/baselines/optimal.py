@@ -1,0 +1,318 @@
+"""Optimal trees: of all trees of a size, the one that errs least in training.
+
+Two solvers of other authors are used. STreeD (van der Linden et al.) looks among trees
+of so many leaves with given cuts; ConTree (Brita et al.) among all cuts, for classes
+and by depth only.
+"""
+
+import math
+import warnings
+from dataclasses import KW_ONLY, dataclass
+from types import SimpleNamespace
+from typing import ClassVar
+
+import numpy as np
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+from defragtrees._utils.optional import require
+from defragtrees.baselines.leaves import leaf_rules, make_columns, make_tree, read_tree
+from defragtrees.estimators.base import (
+    RuleClassifier,
+    RuleRegressor,
+    Simplifier,
+    with_shared,
+)
+from defragtrees.estimators.settings import Conflict, Integer, Real, setting
+
+__all__ = ["OptimalTreeClassifier", "OptimalTreeRegressor"]
+
+DEEPEST = 4  # beyond, a proof takes too long
+N_GUESSES = 12  # trees whose cuts are guessed to be enough
+MOST_COPIES = 20  # rows that stand for one row with a weight, on average
+
+PARAMETERS = with_shared("""
+    Among all trees of at most so many leaves, the one with the fewest mistakes, or the
+    smallest squared error, in training: the best that a tree of that size can do there.
+    Its leaves are the rules: in every row just one holds.
+
+    Needs pystreed, and pycontree for `solver="contree"`: the extra `optimal`.
+
+    Parameters
+    ----------
+    {ensemble}
+    max_rules : int, default=8
+        Most leaves.
+    max_depth : int or None, default=None
+        Most splits on the way to a leaf; None for as many as `max_rules` needs, but at
+        most four.
+    min_samples_leaf : int, default=1
+        Least rows in a leaf.
+    n_cuts : int, default=40
+        So many cuts the tree may choose from: those that greedy trees make most of.
+    {solver}
+    time_limit : float, default=60
+        Seconds; a tree that was not proven to be the best by then comes with a warning.
+    target : {"ensemble", "labels"}, default="ensemble"
+        What the tree learns: the ensemble's answers, or y.
+    {shorten_thresholds}
+    random_state : int, RandomState, Generator or None, default=None
+        For the greedy trees whose cuts are taken.
+    n_jobs : int or None, default=None
+        Threads for these, and for an ensemble that is fitted here.
+
+    Attributes
+    ----------
+    rules_ : RuleSet
+        The leaves; that with the most conditions is the "otherwise".
+    is_optimal_ : bool
+        Whether no better tree exists, of this size and with these cuts.
+    {fitted}
+
+    Notes
+    -----
+    Weights are made of copies of rows: exactly if they are small whole numbers, up to
+    scale, else nearly so. Missing values go to the left, or are what a split asks for.
+
+    References
+    ----------
+    .. [1] van der Linden, J. G. M., de Weerdt, M. M. and Demirović, E. (2023).
+       Necessary and Sufficient Conditions for Optimal Decision Trees using Dynamic
+       Programming. NeurIPS.
+    .. [2] Brita, C. E., van der Linden, J. G. M. and Demirović, E. (2025). Optimal
+       Classification Trees for Continuous Feature Data Using Dynamic Programming with
+       Branch-and-Bound. AAAI.
+""")
+
+SOLVER = """\
+    solver : {"streed", "contree"}, default="streed"
+        "contree" looks among all cuts, not some; then `max_rules` is rounded down to 2,
+        4, 8, ... leaves, and there must be no missing values.
+"""
+
+
+@dataclass(repr=False, eq=False)
+class _OptimalTree(Simplifier):
+    _: KW_ONLY
+    max_rules: int = setting(8, Integer(1))
+    max_depth: int | None = setting(None, None, Integer(1, 20))
+    min_samples_leaf: int = setting(1, Integer(1))
+    n_cuts: int = setting(40, Integer(1))
+    time_limit: float = setting(60.0, Real(above=0))
+
+    _solver: ClassVar[str] = "streed"
+
+    def _simplify(self, problem, rng):
+        columns = make_columns(problem)
+        rows = _copies(problem.sample_weight)
+        seed = int(rng.integers(2**31))
+        depth = self._depth()
+        target = np.unique(problem.target[rows]) if len(rows) else ()
+        if depth == 0 or len(target) < 2 or len(rows) < 2 * self.min_samples_leaf:
+            self.is_optimal_ = True
+            return leaf_rules(problem, make_tree((None,), (-1,), (-1,)))
+        grown, self.is_optimal_ = self._solved(problem, columns, rows, depth, seed)
+        if not self.is_optimal_:
+            warnings.warn(
+                f"After {self.time_limit:g} seconds this tree is not proven to be the "
+                "best. Raise time_limit, or lower n_cuts or max_rules.",
+                UserWarning,
+                stacklevel=6,
+            )
+        tree = read_tree(grown, columns, problem, np.unique(rows))
+        return leaf_rules(problem, tree, shorten=self.shorten_thresholds)
+
+    def _depth(self):
+        wanted = math.ceil(math.log2(self.max_rules))
+        most = DEEPEST if self.max_depth is None else self.max_depth
+        return min(wanted, most)
+
+    def _solved(self, problem, columns, rows, depth, seed):
+        """The best tree as arrays of ranked columns, and whether that is proven."""
+        cuts = _guess_cuts(problem, columns, depth, self.n_cuts, seed, self.n_jobs)
+        if not cuts:
+            return SimpleNamespace(node_count=1, children_left=(-1,)), True
+        streed = require("pystreed", "An optimal tree")
+        binary = np.column_stack(
+            [_is_right(columns.cells[:, place], rank) for place, rank in cuts]
+        )
+        settings = {
+            "max_depth": depth,
+            "max_num_nodes": min(self.max_rules - 1, 2**depth - 1),
+            "min_leaf_node_size": self.min_samples_leaf,
+            "time_limit": self.time_limit,
+        }
+        if problem.n_classes:
+            solver = streed.STreeDClassifier("accuracy", **settings)
+        else:
+            solver = streed.STreeDRegressor("regression", **settings)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            solver.fit(binary[rows].astype(np.intc), _numbers(problem)[rows])
+        if not solver.is_fitted():
+            return SimpleNamespace(node_count=1, children_left=(-1,)), False
+        arrays = _as_arrays(solver.tree_, lambda node: cuts[node.feature])
+        return arrays, bool(solver.fit_result.is_optimal())
+
+
+@dataclass(repr=False, eq=False)
+class OptimalTreeClassifier(RuleClassifier, _OptimalTree):
+    __doc__ = f"""The tree with fewest mistakes in what a classification ensemble says.
+{PARAMETERS.replace("    {solver}" + chr(10), SOLVER)}
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from defragtrees import OptimalTreeClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> forest = RandomForestClassifier(20, random_state=0)
+    >>> tree = OptimalTreeClassifier(forest, max_rules=3, random_state=0)
+    >>> tree.fit(X, y).rules_.n_rules  # doctest: +SKIP
+    3
+    """
+
+    _: KW_ONLY
+    solver: str = setting("streed", "streed", "contree")
+
+    conflicts: ClassVar[tuple[Conflict, ...]] = (
+        Conflict(
+            "min_samples_leaf needs solver='streed'; got solver='contree'.",
+            min_samples_leaf=Integer(2),
+            solver="contree",
+        ),
+    )
+
+    def _depth(self):
+        if self.solver == "streed":
+            return super()._depth()
+        most = DEEPEST if self.max_depth is None else self.max_depth
+        return min(math.floor(math.log2(self.max_rules)), most)
+
+    def _solved(self, problem, columns, rows, depth, seed):
+        if self.solver == "streed":
+            return super()._solved(problem, columns, rows, depth, seed)
+        if np.isnan(columns.cells).any():
+            raise ValueError(
+                "solver='contree' needs rows without missing values; X has some. Use "
+                "solver='streed'."
+            )
+        contree = require("pycontree", "solver='contree'")
+        solver = contree.ConTree(max_depth=depth, time_limit=self.time_limit)
+        cells = columns.cells[rows].astype(np.float64)
+        _, numbers = np.unique(problem.target[rows], return_inverse=True)
+        with warnings.catch_warnings(record=True) as told:
+            warnings.simplefilter("always")
+            solver.fit(cells, numbers)
+        is_optimal = not any("time limit" in str(w.message) for w in told)
+
+        def cut_of(node):
+            return node.get_split_feature(), node.get_split_threshold()
+
+        return _as_arrays(solver.tree_, cut_of), is_optimal
+
+
+class OptimalTreeRegressor(RuleRegressor, _OptimalTree):
+    __doc__ = f"""The tree with the smallest error in what a regression ensemble says.
+{PARAMETERS.replace("    {solver}" + chr(10), "")}
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> from defragtrees import OptimalTreeRegressor
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> forest = RandomForestRegressor(20, min_samples_leaf=5, random_state=0)
+    >>> tree = OptimalTreeRegressor(forest, max_rules=4, random_state=0)
+    >>> tree.fit(X, y).rules_.n_rules  # doctest: +SKIP
+    4
+    """
+
+
+def _numbers(problem):
+    """The target as the solver takes it."""
+    return problem.target.astype(np.intc if problem.n_classes else np.float64)
+
+
+def _copies(weight):
+    """Rows, each as often as its weight says, up to scale."""
+    rows = np.arange(len(weight))
+    smallest = weight.min()
+    times = weight / smallest
+    if (np.abs(times - np.round(times)) > 1e-9).any() or times.mean() > MOST_COPIES:
+        times = weight * (MOST_COPIES / weight.mean())
+    return np.repeat(rows, np.maximum(np.round(times).astype(np.intp), 1))
+
+
+def _guess_cuts(problem, columns, depth, n_cuts, seed, n_jobs):
+    """Pairs of a column and a rank: the cuts that greedy trees gain most by.
+
+    In the order of columns. A split on whether a value is missing has no rank.
+    """
+    kind = RandomForestClassifier if problem.n_classes else RandomForestRegressor
+    greedy = kind(
+        N_GUESSES,
+        max_depth=depth + 1,
+        max_features=0.5,
+        bootstrap=False,  # a row of weight two is a row given twice
+        random_state=seed,
+        n_jobs=n_jobs,
+    )
+    greedy.fit(columns.cells, problem.target, sample_weight=problem.sample_weight)
+    gains: dict[tuple[int, float], float] = {}
+    for tree in (member.tree_ for member in greedy.estimators_):
+        for node in np.flatnonzero(tree.children_left >= 0):
+            cut = int(tree.feature[node]), _rank(tree.threshold[node])
+            gains[cut] = gains.get(cut, 0.0) + _gain(tree, node)
+    best = sorted(gains, key=lambda cut: (-gains[cut], cut))[:n_cuts]
+    return sorted(cut for cut in best if gains[cut] > 0)
+
+
+def _rank(threshold):
+    return float(threshold) if math.isinf(threshold) else math.floor(threshold) + 0.5
+
+
+def _gain(tree, node):
+    """By how much a split lowers the impurity, by weight."""
+
+    def impurity(k):
+        return tree.impurity[k] * tree.weighted_n_node_samples[k]
+
+    left, right = tree.children_left[node], tree.children_right[node]
+    return float(impurity(node) - impurity(left) - impurity(right))
+
+
+def _is_right(cells, rank):
+    """Whether rows go to the right; missing values go left of a rank."""
+    return np.isnan(cells) if math.isinf(rank) else cells > rank
+
+
+def _as_arrays(tree, cut_of):
+    """A solver's tree with the arrays that `read_tree` asks for."""
+    left, right, feature, threshold = [], [], [], []
+    waiting = [(tree, None)]
+    while waiting:
+        node, parent = waiting.pop(0)
+        number = len(left)
+        if parent is not None:
+            side, place = parent
+            side[place] = number
+        left.append(-1)
+        right.append(-1)
+        feature.append(-1)
+        threshold.append(0.0)
+        if not node.is_leaf_node():
+            feature[number], threshold[number] = cut_of(node)
+            waiting.append((_child(node, "left"), (left, number)))
+            waiting.append((_child(node, "right"), (right, number)))
+    return SimpleNamespace(
+        node_count=len(left),
+        children_left=np.array(left),
+        children_right=np.array(right),
+        feature=feature,
+        threshold=threshold,
+        missing_go_to_left=[not math.isinf(t) for t in threshold],
+    )
+
+
+def _child(node, side):
+    if hasattr(node, f"get_{side}"):
+        return getattr(node, f"get_{side}")()
+    return getattr(node, f"{side}_child")

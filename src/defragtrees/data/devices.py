@@ -1,0 +1,94 @@
+"""Devices of PyTorch: whether there is one, which one, and what is kept there."""
+
+from contextlib import nullcontext
+from threading import Lock
+from weakref import WeakKeyDictionary, ref
+
+from defragtrees._utils.optional import require
+
+__all__ = ["DEVICE", "KeptWithItems", "check_device", "device_at"]
+
+DEVICE = "cuda"  # what engine="cuda" stands for
+
+
+def check_device(device):
+    """Refuse where there is no PyTorch, or where it has no such device.
+
+    Parameters
+    ----------
+    device : str
+        Such as "cuda".
+    """
+    torch = require("torch", 'engine="cuda"')
+    if device.startswith("cuda") and not torch.cuda.is_available():
+        raise RuntimeError(
+            f'engine="cuda" needs a CUDA device; torch {torch.__version__} found none. '
+            'Use engine="numpy" or "numba".'
+        )
+
+
+def device_at(device, place):
+    """The device for a process with this number; processes take turns.
+
+    Parameters
+    ----------
+    device : str
+    place : int
+        Number of the process among those that see the same devices.
+
+    Returns
+    -------
+    torch.device
+    """
+    check_device(device)
+    torch = require("torch", 'engine="cuda"')
+    if device != "cuda":
+        return torch.device(device)
+    return torch.device("cuda", place % torch.cuda.device_count())
+
+
+class KeptWithItems:
+    """What was made of some items, for as long as these live.
+
+    It is used by one thread at a time: a device does one thing after the other anyway.
+
+    Attributes
+    ----------
+    n_made : int
+        How often something was made so far.
+    """
+
+    def __init__(self):
+        self.kept = WeakKeyDictionary()
+        self.n_made = 0
+        self.lock = Lock()
+
+    def use(self, items, key, device, make, function):
+        """`function` of what `make(device)` gave when these items first came.
+
+        Parameters
+        ----------
+        items : list of object
+            At least one; the same objects come again, or all are new.
+        key : object
+            What else it was made by.
+        device : torch.device
+            The current one while these are called.
+        make, function : callable
+        """
+        with self.lock, _current(device):
+            label, others, made = self.kept.get(items[0], (None, [], None))
+            is_same = [own() for own in others] == items[1:]
+            if made is None or label != key or not is_same:
+                self.kept.pop(items[0], None)
+                made = None  # or there would be two of them for a moment
+                made = make(device)
+                self.n_made += 1
+                self.kept[items[0]] = key, list(map(ref, items[1:])), made
+            return function(made)
+
+
+def _current(device):
+    if device.type != "cuda":
+        return nullcontext()
+    return require("torch", 'engine="cuda"').cuda.device(device)

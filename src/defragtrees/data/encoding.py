@@ -1,0 +1,531 @@
+"""From parts of a source to shards: codes, what the ensemble answers, and a digest.
+
+A code says all that the ensemble, and so any rule on its thresholds, can know of a
+cell. `bin_values` gives each bin a value that some row has, to ask conditions by.
+"""
+
+import dataclasses
+from dataclasses import dataclass
+from importlib import import_module
+
+import numpy as np
+from sklearn.utils.validation import column_or_1d
+
+from defragtrees.data.grid import ThresholdGrid, integer_range
+from defragtrees.data.shards import Shard
+from defragtrees.data.tables import check_finite
+from defragtrees.ensembles.forest import Forest
+
+__all__ = [
+    "BinRanges",
+    "Digest",
+    "Encoder",
+    "LeafWords",
+    "bin_values",
+    "checked_columns",
+    "compiled_bins",
+    "edge_values",
+    "integer_ranges",
+    "plain_bins",
+    "recode",
+    "recoding",
+]
+
+TILE_ROWS = 4096
+
+
+@dataclass(frozen=True, eq=False)
+class BinRanges:
+    """What rows say of the bins of each feature.
+
+    Parameters
+    ----------
+    counts : list of int array
+        For each feature the number of rows in each bin.
+    low, high : list of float64 array
+        The smallest and the largest value in each bin.
+    is_integer : bool array of shape (n_features,)
+        Features in which no row has a fraction.
+    """
+
+    counts: list[np.ndarray]
+    low: list[np.ndarray]
+    high: list[np.ndarray]
+    is_integer: np.ndarray
+
+
+def plain_bins(grid, matrix):
+    """The codes of rows and what they say of bins.
+
+    Parameters
+    ----------
+    grid : ThresholdGrid
+    matrix : float64 array of shape (n_samples, n_features)
+
+    Returns
+    -------
+    codes : unsigned int array of shape (n_samples, n_features), C order
+    bins : BinRanges
+    """
+    codes = np.empty(matrix.shape, dtype=grid.dtype)
+    # So few rows at a time that they stay in the cache.
+    for start in range(0, len(matrix), TILE_ROWS):
+        rows = slice(start, start + TILE_ROWS)
+        codes[rows] = grid.bin(matrix[rows]).codes
+    counts, low, high = [], [], []
+    for j, n_bins in enumerate(grid.n_bins):
+        column = codes[:, j]
+        counts.append(np.bincount(column, minlength=n_bins))
+        low.append(np.full(n_bins, np.inf))
+        high.append(np.full(n_bins, -np.inf))
+        # Sorted, which lets other threads work; NaN has a bin of its own, the last.
+        present = np.flatnonzero(counts[-1][:-1])
+        values = matrix[np.argsort(column, kind="stable"), j]
+        if len(present):
+            starts = (np.cumsum(counts[-1]) - counts[-1])[present]
+            values = values[: counts[-1][:-1].sum()]
+            low[-1][present] = np.minimum.reduceat(values, starts)
+            high[-1][present] = np.maximum.reduceat(values, starts)
+    columns = (matrix[:, j] for j in range(matrix.shape[1]))
+    is_integer = np.array([_has_no_fraction(column) for column in columns], bool)
+    return codes, BinRanges(counts, low, high, is_integer)
+
+
+def _has_no_fraction(column):
+    return bool(((column == np.floor(column)) | np.isnan(column)).all())
+
+
+def compiled_bins(grid, matrix):
+    """`plain_bins` by compiled loops, in one visit to each cell; needs numba."""
+    kernels = import_module("defragtrees.data.kernels")
+    codes = np.empty(matrix.shape, dtype=grid.dtype)
+    n_bins = grid.n_bins
+    is_set = np.array([own.ndim == 2 for own in grid.splits], dtype=bool)
+    splits = [own if own.ndim == 1 else np.empty(0) for own in grid.splits]
+    starts, firsts = (_starts(sizes) for sizes in (map(len, splits), n_bins))
+    n_places = int(n_bins.sum())
+    counts = np.zeros(n_places, dtype=np.int64)
+    low, high = np.full(n_places, np.inf), np.full(n_places, -np.inf)
+    is_integer = np.ones(grid.n_features, dtype=bool)
+    kernels.code_rows(
+        np.ascontiguousarray(matrix),
+        np.concatenate([np.empty(0), *splits]),
+        *(starts, firsts, n_bins.astype(np.uint64), is_set),
+        *(codes, counts, low, high, is_integer),
+    )
+    parts = (np.split(own, np.cumsum(n_bins)[:-1]) for own in (counts, low, high))
+    return codes, BinRanges(*parts, is_integer)
+
+
+def _starts(sizes):
+    """Where each of some arrays begins if they stand one after the other."""
+    sizes = np.array([*sizes], dtype=np.intp)
+    return (np.cumsum(sizes) - sizes).astype(np.uint64)
+
+
+def recode(shard, tables, dtype, compiled=False):
+    """The shard with other codes.
+
+    Parameters
+    ----------
+    shard : Shard
+    tables : list of int array
+        For each feature the new code of each old one.
+    dtype : numpy dtype
+        Of the new codes.
+    compiled : bool, default=False
+        Whether by a compiled loop.
+    """
+    codes = np.empty(shard.codes.shape, dtype=dtype)
+    if compiled:
+        kernels = import_module("defragtrees.data.kernels")
+        table = np.concatenate([np.empty(0, dtype), *tables]).astype(dtype)
+        kernels.recode_rows(shard.codes, table, _starts(map(len, tables)), codes)
+    else:
+        for j, table in enumerate(tables):
+            codes[:, j] = table[shard.codes[:, j]]
+    return dataclasses.replace(shard, codes=codes)
+
+
+MOST_LEAVES = 64  # bits of a word
+
+
+@dataclass(frozen=True, eq=False)
+class LeafWords:
+    """The trees of a forest as tables of words.
+
+    Parameters
+    ----------
+    used : uint64 array of shape (n_used,)
+        The features that each tree asks about, tree after tree.
+    starts : uint64 array of shape (n_used,)
+        Where the bins of each of them begin in `rejects`.
+    rejects : uint64 array
+        The leaves that a row with a bin cannot be in, as bits.
+    ends : uint64 array of shape (n_trees,)
+        Where the features of each tree end in `used`.
+    leaves : uint64 array of shape (n_trees,)
+        Where the leaves of each tree begin in `values`.
+    values : float64 array of shape (n_leaves, n_outputs)
+        What each leaf says, times the weight of its tree.
+    """
+
+    used: np.ndarray
+    starts: np.ndarray
+    rejects: np.ndarray
+    ends: np.ndarray
+    leaves: np.ndarray
+    values: np.ndarray
+
+    @classmethod
+    def of(cls, forest, grid):
+        """The words of a forest on a grid of its own thresholds; None if none fit.
+
+        Parameters
+        ----------
+        forest : Forest
+        grid : ThresholdGrid
+        """
+        adds_up = forest.answers_by_trees and forest.combine != "median"
+        if not (adds_up and forest.trees):
+            return None
+        used, sizes, words, values = [], [], [], []
+        for tree, weight in zip(forest.trees, forest.weights, strict=True):
+            leaves = _leaf_order(tree)
+            if leaves is None:
+                return None
+            tables = _tables(tree, grid)
+            used.append(list(tables))
+            words += tables.values()
+            sizes.append(len(leaves))
+            values.append(weight * tree.value[leaves])
+        widths = [len(own) for own in words]
+        return cls(
+            np.array([j for own in used for j in own], dtype=np.uint64),
+            (np.cumsum(widths) - widths).astype(np.uint64),
+            np.concatenate([np.empty(0, np.uint64), *words]),
+            np.cumsum([len(own) for own in used]).astype(np.uint64),
+            (np.cumsum(sizes) - sizes).astype(np.uint64),
+            np.concatenate(values),
+        )
+
+    def add_to(self, total, codes, compiled=False):
+        """Add what the trees say of rows, tree after tree.
+
+        Parameters
+        ----------
+        total : float64 array of shape (n_samples, n_outputs)
+        codes : unsigned int array of shape (n_samples, n_features)
+        compiled : bool, default=False
+            Whether by a compiled loop, which needs numba.
+        """
+        kernel = plain_leaf_sums
+        if compiled:
+            kernel = import_module("defragtrees.data.kernels").leaf_sums
+        own = self.used, self.starts, self.rejects, self.ends, self.leaves, self.values
+        kernel(np.ascontiguousarray(codes), *own, total)
+
+
+def _leaf_order(tree):
+    """The leaves of a tree from left to right; None if they are too many.
+
+    A leaf to which two ways lead comes twice.
+    """
+    leaves, waiting = [], [0]
+    while waiting:
+        node = waiting.pop()
+        if tree.feature[node] < 0:
+            leaves.append(node)
+            if len(leaves) > MOST_LEAVES:
+                return None
+        else:
+            waiting += [int(tree.right[node]), int(tree.left[node])]
+    return leaves
+
+
+def _tables(tree, grid):
+    """For each feature of a tree the words of its bins."""
+    tables, sizes = {}, _n_leaves(tree)
+    n_before, waiting = 0, [0]
+    # In the order of leaves: all of a left side come before those of the right.
+    while waiting:
+        node = waiting.pop()
+        j = int(tree.feature[node])
+        if j < 0:
+            n_before += 1
+            continue
+        left, right = int(tree.left[node]), int(tree.right[node])
+        n_left, n_right = sizes[left], sizes[right]
+        goes_left = _goes_left(tree, node, grid)
+        if j not in tables:
+            tables[j] = np.zeros(len(goes_left), dtype=np.uint64)
+        on_left = ((1 << n_left) - 1) << n_before
+        on_right = ((1 << n_right) - 1) << (n_before + n_left)
+        tables[j] |= np.where(goes_left, np.uint64(on_right), np.uint64(on_left))
+        waiting += [right, left]
+    return tables
+
+
+def _n_leaves(tree):
+    """The number of ways to a leaf from each node."""
+    counted = {}
+
+    def count(node):
+        if node not in counted:
+            if tree.feature[node] < 0:
+                counted[node] = 1
+            else:
+                sides = int(tree.left[node]), int(tree.right[node])
+                counted[node] = sum(map(count, sides))
+        return counted[node]
+
+    count(0)
+    return counted
+
+
+def _goes_left(tree, node, grid):
+    """Which bins of its feature a node sends to the left."""
+    j = int(tree.feature[node])
+    goes_left = np.zeros(int(grid.n_bins[j]), dtype=bool)
+    if grid.is_categorical(j):
+        goes_left[:-1] = tree.categories[node, : len(goes_left) - 1]
+    else:
+        place = np.searchsorted(grid.splits[j], tree.threshold[node])
+        goes_left[: place + 1] = True
+    goes_left[-1] = tree.missing_left[node]
+    return goes_left
+
+
+def plain_leaf_sums(codes, used, starts, rejects, ends, leaves, values, total):
+    """Add what each tree says to `total`, tree after tree; see LeafWords."""
+    first = 0
+    for end, leaf in zip(ends.tolist(), leaves, strict=True):
+        words = np.zeros(len(codes), dtype=np.uint64)
+        for u in range(first, end):
+            # Widened first: before numpy 2 the sum would have the few bits of codes.
+            words |= rejects[starts[u] + codes[:, int(used[u])].astype(np.uint64)]
+        first = end
+        # A power of two; as a float64 its exponent says which.
+        bit = (~words & (words + np.uint64(1))).astype(np.float64)
+        place = leaf + (np.frexp(bit)[1] - 1).astype(np.uint64)
+        total += values[place]
+
+
+@dataclass(frozen=True, eq=False)
+class Digest:
+    """What is known of all rows of a source; digests of parts add up.
+
+    Parameters
+    ----------
+    n_rows : int
+    weight : float
+        Of all rows.
+    counts : list of int array
+        For each feature the number of rows in each bin.
+    low, high : list of float64 array
+        The smallest and the largest value in each bin.
+    ranges : dict from {"answers", "labels"} to (float, float)
+        The smallest and the largest of numbers; empty for classes.
+    is_integer : bool array of shape (n_features,)
+        Features in which no row has a fraction.
+    """
+
+    n_rows: int
+    weight: float
+    counts: list[np.ndarray]
+    low: list[np.ndarray]
+    high: list[np.ndarray]
+    ranges: dict[str, tuple[float, float]]
+    is_integer: np.ndarray
+
+    def __add__(self, other):
+        def pairs(name):
+            return zip(getattr(self, name), getattr(other, name), strict=True)
+
+        return Digest(
+            self.n_rows + other.n_rows,
+            self.weight + other.weight,
+            [a + b for a, b in pairs("counts")],
+            [np.minimum(a, b) for a, b in pairs("low")],
+            [np.maximum(a, b) for a, b in pairs("high")],
+            {
+                name: (
+                    min(low, other.ranges[name][0]),
+                    max(high, other.ranges[name][1]),
+                )
+                for name, (low, high) in self.ranges.items()
+            },
+            self.is_integer & other.is_integer,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Encoder:
+    """Makes a Shard and a Digest of a Part.
+
+    Parameters
+    ----------
+    forest : Forest
+    grid : ThresholdGrid
+        All thresholds of the forest.
+    keeps_numbers : bool, default=False
+        Whether shards have the numbers too, not only their codes.
+    compiled : bool, default=False
+        Whether numba compiles the loops over rows.
+    words : LeafWords, optional
+        What the trees say by codes; without them rows walk through the trees.
+    """
+
+    forest: Forest
+    grid: ThresholdGrid
+    keeps_numbers: bool = False
+    compiled: bool = False
+    words: LeafWords | None = None
+
+    @classmethod
+    def for_rows(cls, forest, grid, keeps_numbers, compiled):
+        """The encoder for few rows, or for so many that words are worth making."""
+        words = None if keeps_numbers else LeafWords.of(forest, grid)
+        return cls(forest, grid, keeps_numbers, compiled, words)
+
+    def __call__(self, part):
+        """The shard of a part, rows without weight left out, and its digest."""
+        matrix = part.X if self._is_ready(part.X) else self.forest.encode(part.X)
+        check_finite(matrix, self.forest.feature_names)
+        y, weight = checked_columns(part, len(matrix))
+        if weight is not None and not weight.all():
+            # A row without weight has no say, not even in where thresholds may move.
+            kept = weight > 0
+            matrix, weight = matrix[kept], weight[kept]
+            y = None if y is None else y[kept]
+        code = compiled_bins if self.compiled else plain_bins
+        codes, bins = code(self.grid, matrix)
+        targets = self._answers(matrix, codes)
+        if y is not None:
+            outcome = self.forest.outcome
+            targets["labels"] = self._compact(outcome.encode(outcome.check(y)))
+        X = matrix if self.keeps_numbers else None
+        shard = Shard(codes, targets, weight, X)
+        return shard, self._digest(shard, bins)
+
+    def _is_ready(self, X):
+        """Whether compiled loops can look at a table as it is; a copy takes time."""
+        forest = self.forest
+        has_numbers_only = not any(forest.categories) and not any(
+            forest.feature_kinds or ()
+        )
+        if not (self.compiled and self.words is not None and has_numbers_only):
+            return False
+        is_table = isinstance(X, np.ndarray) and X.shape[1:] == (forest.n_features,)
+        return is_table and X.dtype in (np.float32, np.float64)
+
+    def _raw(self, matrix, codes):
+        """What the trees say together, to the same bits from codes as from numbers."""
+        if self.words is None:
+            return self.forest.predict_raw_encoded(matrix)
+        total = np.tile(self.forest.sum_start(), (len(codes), 1))
+        self.words.add_to(total, codes, self.compiled)
+        return self.forest.finish_sums(total)
+
+    def _answers(self, matrix, codes):
+        """What the ensemble answers and, of classes, how likely it finds each."""
+        raw = self._raw(matrix, codes)
+        if self.forest.classes is None:
+            answers = self.forest.predict_from_raw(raw)
+            self.forest.outcome.check_answers(answers)
+            return {"answers": answers}
+        probabilities = self.forest.proba_from_raw(raw)
+        return {
+            "answers": self._compact(self.forest.class_index_from_raw(raw)),
+            "probabilities": np.asarray(probabilities, dtype=np.float32),
+        }
+
+    def _compact(self, encoded):
+        """Class numbers in as few bytes as will do; numbers as they are."""
+        n_classes = self.forest.outcome.n_classes
+        if not n_classes:
+            return encoded
+        return encoded.astype(np.min_scalar_type(n_classes - 1))
+
+    def _digest(self, shard, bins):
+        ranges = {
+            name: (np.min(values, initial=np.inf), np.max(values, initial=-np.inf))
+            for name, values in shard.targets.items()
+            if self.forest.classes is None
+        }
+        weight = float(shard.sample_weight.sum())
+        return Digest(
+            len(shard),
+            weight,
+            bins.counts,
+            bins.low,
+            bins.high,
+            ranges,
+            bins.is_integer,
+        )
+
+
+def checked_columns(part, n_rows):
+    """Labels of a part as one column, and its weights, all of which may be zero."""
+    y, weight = part.y, part.sample_weight
+    if y is not None:
+        y = column_or_1d(y, warn=True)
+        if len(y) != n_rows:
+            raise ValueError(
+                f"X and y must have equally many rows; got {n_rows} and {len(y)}."
+            )
+    if weight is not None:
+        weight = np.asarray(weight, dtype=np.float64)
+        if weight.shape != (n_rows,):
+            raise ValueError(
+                "sample_weight must have one number for each row; got the shape "
+                f"{weight.shape} for {n_rows} rows."
+            )
+        if not (np.isfinite(weight).all() and (weight >= 0).all()):
+            raise ValueError("sample_weight must hold finite numbers from 0.")
+    return y, weight
+
+
+def bin_values(digest):
+    """For each feature a value of each bin: the largest that a row has; NaN last."""
+    values = []
+    for high in digest.high:
+        own = high + 0.0  # no minus zero, whose sign hangs on the order of parts
+        own[-1] = np.nan
+        values.append(own)
+    return values
+
+
+def edge_values(digest):
+    """For each feature the sorted values of rows that stand next to a threshold."""
+    both = (
+        np.concatenate([low[:-1], high[:-1]])
+        for low, high in zip(digest.low, digest.high, strict=True)
+    )
+    return [np.unique(own[np.isfinite(own)]) for own in both]
+
+
+def integer_ranges(digest):
+    """For each feature the smallest and largest of its whole numbers; None if others.
+
+    A feature without any value has no range.
+    """
+    values = edge_values(digest)
+    return [
+        integer_range(own) if is_integer else None
+        for own, is_integer in zip(values, digest.is_integer, strict=True)
+    ]
+
+
+def recoding(grid, shorter, digest):
+    """For each feature the new code of each old one; None if nothing changes."""
+    if all(
+        len(old) == len(new)
+        for old, new in zip(grid.splits, shorter.splits, strict=True)
+    ):
+        return None
+    tables = []
+    for j, values in enumerate(bin_values(digest)):
+        filled = np.where(np.isinf(values), np.nan, values)
+        tables.append(shorter.bin_column(j, filled))
+    return tables

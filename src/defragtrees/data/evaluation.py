@@ -1,0 +1,313 @@
+"""How well rules do, over any number of rows: sums over some rows, which add up."""
+
+import dataclasses
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from defragtrees.data.encoding import checked_columns
+from defragtrees.data.shards import class_sums
+from defragtrees.data.tables import check_finite
+from defragtrees.ensembles.forest import Forest
+from defragtrees.outcomes.measures import (
+    CalibrationSums,
+    Moments,
+    calibrate,
+    cost_matrix,
+    grouped,
+)
+from defragtrees.rules.model import RuleSet
+
+__all__ = [
+    "Evaluation",
+    "PartEvaluator",
+    "Told",
+    "evaluate_encoded",
+    "evaluate_shard",
+    "rule_scores",
+]
+
+
+@dataclass(frozen=True, eq=False)
+class Told:
+    """What someone says of some rows.
+
+    Parameters
+    ----------
+    answers : array of shape (n_samples,)
+        Class numbers, or numbers.
+    probabilities : array of shape (n_samples, n_classes), optional
+    """
+
+    answers: np.ndarray
+    probabilities: np.ndarray | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """How well rules do on some rows; those of other rows can be added.
+
+    Parameters
+    ----------
+    weight : float
+        Of the rows.
+    sums : dict from str to float
+        Of weight times what is measured.
+    answers : Moments
+        Of the ensemble's numbers.
+    scores_by : dict from str to ClassScores or NumberScores
+        What answers are worth against y, by what stands before the names of measures:
+        nothing for the rules, "ensemble_" and "posterior_".
+    calibration : CalibrationSums, optional
+    has_known : bool
+        Whether any label is one that the rules can answer.
+    """
+
+    weight: float
+    sums: dict[str, float]
+    answers: Moments = field(default_factory=Moments)
+    scores_by: dict[str, Any] = field(default_factory=dict)
+    calibration: CalibrationSums | None = None
+    has_known: bool = True
+
+    @classmethod
+    def of(cls, outcome, held, by_whom, labels, weight):
+        """The evaluation on some rows, but for `scores_by`.
+
+        Parameters
+        ----------
+        outcome : Classes or Numbers
+        held : bool array of shape (n_samples, n_rules)
+            Which rules hold; the last one always does.
+        by_whom : dict from str to Told
+            What the rules, the ensemble and the posterior say; see `scores_by`.
+        labels : array of shape (n_samples,) or None
+            Class numbers, -1 where there is none, or numbers.
+        weight : array of shape (n_samples,)
+        """
+        sums = {
+            "coverage": float(weight @ held[:, :-1].any(axis=1)),
+            "overlap": float(weight @ held[:, :-1].sum(axis=1)),
+        }
+        answers = by_whom["ensemble_"].answers
+        for whose, told in by_whom.items():
+            if whose != "ensemble_":
+                losses = outcome.losses(answers, told.answers)
+                sums[f"{whose}loss"] = float(weight @ losses)
+            if labels is not None:
+                losses = outcome.losses(labels, told.answers)
+                sums[f"{whose}error"] = float(weight @ losses)
+        total = float(weight.sum())
+        if outcome.n_classes:
+            return cls(total, sums)
+        return cls(total, sums, Moments.of(answers, weight))
+
+    def __add__(self, other):
+        if not self.weight or not other.weight:
+            return self if self.weight else other
+        calibration = self.calibration
+        return Evaluation(
+            self.weight + other.weight,
+            {name: value + other.sums[name] for name, value in self.sums.items()},
+            self.answers + other.answers,
+            {
+                whose: scores + other.scores_by[whose]
+                for whose, scores in self.scores_by.items()
+            },
+            None if calibration is None else calibration + other.calibration,
+            self.has_known or other.has_known,
+        )
+
+    def scores(self, rules):
+        """What `Simplifier.evaluate` gives."""
+        outcome = rules.outcome
+        means = {name: value / self.weight for name, value in self.sums.items()}
+        if rules.decision == "partition":
+            means["coverage"] = means["overlap"] = 1.0
+        scores = {"n_rules": rules.n_rules, "n_conditions": rules.n_conditions}
+        for name, value in means.items():
+            if name.endswith("loss"):
+                name = name.replace("loss", "fidelity")
+                variance = self.answers.variance
+                largest = self.answers.largest
+                value = outcome.fidelity_of_loss(value, variance, largest)
+            scores[name] = value
+        for whose, parts in self.scores_by.items():
+            for measure in outcome.measures(parts):
+                scores[f"{whose}{measure.name}"] = measure.of(parts)
+        return scores
+
+
+@dataclass(frozen=True, eq=False)
+class PartEvaluator:
+    """From a part of any rows to its Evaluation; safe to send to another process.
+
+    Parameters
+    ----------
+    rules : RuleSet
+    forest : Forest
+    posterior : Posterior, optional
+    is_by_rule : bool, default=False
+        Whether to count what was told and what came true for each rule.
+    """
+
+    rules: RuleSet
+    forest: Forest
+    posterior: Any = None
+    is_by_rule: bool = False
+
+    def __call__(self, part):
+        rules, outcome, forest = self.rules, self.rules.outcome, self.forest
+        matrix = rules.encode(part.X)
+        check_finite(matrix, rules.feature_names)
+        y, weight = checked_columns(part, len(matrix))
+        has_known = True
+        if y is not None:
+            # Labels of one part may all be new.
+            y = outcome.check(y)
+            has_known = outcome.has_known(y)
+        raw = forest.predict_raw_encoded(matrix)
+        answers = forest.predict_from_raw(raw)
+        probabilities = None
+        if y is not None and outcome.n_classes:
+            probabilities = forest.proba_from_raw(raw)
+        evaluation = evaluate_encoded(
+            rules, matrix, answers, y, weight, self.posterior, probabilities
+        )
+        calibration = None
+        if self.is_by_rule and y is not None:
+            calibration = calibrate(rules, matrix, y, weight)
+        return dataclasses.replace(
+            evaluation, has_known=has_known, calibration=calibration
+        )
+
+
+def evaluate_encoded(
+    rules, matrix, answers, y=None, weight=None, posterior=None, probabilities=None
+):
+    """The Evaluation of rules on encoded rows.
+
+    Parameters
+    ----------
+    rules : RuleSet
+    matrix : float64 array of shape (n_samples, n_features)
+    answers : array of shape (n_samples,)
+        What the ensemble says.
+    y, weight : arrays of shape (n_samples,), optional
+    posterior : Posterior, optional
+    probabilities : array of shape (n_samples, n_classes), optional
+        How likely the ensemble finds each class.
+    """
+    outcome = rules.outcome
+    held = rules.covers_encoded(matrix)
+    weight = np.ones(len(matrix)) if weight is None else weight
+    by_whom = {
+        "": Told(outcome.encode_any(rules.predict_encoded(matrix))),
+        "ensemble_": Told(outcome.encode_any(answers), probabilities),
+    }
+    if posterior is not None:
+        told = posterior.predict_encoded(matrix, rules.classes)
+        by_whom["posterior_"] = Told(outcome.encode_any(told))
+    labels = None if y is None else outcome.encode_any(y)
+    evaluation = Evaluation.of(outcome, held, by_whom, labels, weight)
+    if y is None:
+        return evaluation
+    return _with_scores(evaluation, rules, held, by_whom, labels, weight)
+
+
+def evaluate_shard(shard, rules, posterior, values, packed=None):
+    """The Evaluation of rules on the rows of a shard, by class numbers or numbers.
+
+    Parameters
+    ----------
+    shard : Shard
+    rules : RuleSet
+    posterior : Posterior or None
+    values : list of array
+        For each feature a value of each bin.
+    packed : PackedList, optional
+        Of a list of classes, which a compiled loop visits.
+    """
+    if packed is not None and posterior is None:
+        return _evaluate_classes(shard, rules, packed)
+    outcome, targets = rules.outcome, shard.targets
+    held = shard.covered(rules, values)
+    if not rules.is_list:
+        told = Told(outcome.encode(rules.answers_held(held)))
+    else:
+        predictions = outcome.encode(np.array([rule.prediction for rule in rules]))
+        told = Told(predictions[held.argmax(axis=1)])
+    ensemble = Told(targets["answers"], targets.get("probabilities"))
+    by_whom = {"": told, "ensemble_": ensemble}
+    if posterior is not None:
+        by_whom["posterior_"] = Told(posterior.predict_codes(shard.codes))
+    labels, weight = targets.get("labels"), shard.sample_weight
+    evaluation = Evaluation.of(outcome, held, by_whom, labels, weight)
+    if labels is None:
+        return evaluation
+    return _with_scores(evaluation, rules, held, by_whom, labels, weight)
+
+
+def _evaluate_classes(shard, rules, packed):
+    """`evaluate_shard` of a list of classes, from sums over the rows of each rule."""
+    outcome, targets = rules.outcome, shard.targets
+    covered, _, by_answer, by_label, _ = class_sums(shard, packed, outcome.n_classes)
+    total, rule = float(covered[-1]), np.arange(packed.n_rules)
+    predictions = outcome.encode(np.array([own.prediction for own in rules]))
+    sums = {
+        "coverage": total - float(by_answer[-1].sum()),
+        "overlap": float(covered[:-1].sum()),
+        "loss": total - float(by_answer[rule, predictions].sum()),
+    }
+    labels, weight = targets.get("labels"), shard.sample_weight
+    if labels is None:
+        return Evaluation(total, sums)
+    wrong = outcome.losses(labels, targets["answers"])
+    sums["error"] = total - float(by_label[rule, predictions].sum())
+    sums["ensemble_error"] = float(weight @ wrong)
+    costs, shares = cost_matrix(rules), [own.distribution for own in rules]
+    rule, label = np.divmod(np.arange(by_label.size), outcome.n_classes)
+    shares = None if None in shares else np.array(shares)[rule]
+    by_rule = label, by_label.ravel(), predictions[rule], shares
+    by_row = labels, weight, targets["answers"], targets["probabilities"]
+    scores_by = {
+        "": outcome.scores.of(outcome, *by_rule, costs),
+        "ensemble_": outcome.scores.of(outcome, *by_row, costs),
+    }
+    return Evaluation(total, sums, scores_by=scores_by)
+
+
+def _with_scores(evaluation, rules, held, by_whom, labels, weight):
+    costs, outcome = cost_matrix(rules), rules.outcome
+    scores_by = {"": rule_scores(rules, held, by_whom[""], labels, weight)}
+    for whose, told in by_whom.items():
+        if whose:
+            rows = labels, weight, told.answers, told.probabilities
+            scores_by[whose] = outcome.scores.of(outcome, *rows, costs)
+    return dataclasses.replace(evaluation, scores_by=scores_by)
+
+
+def rule_scores(rules, held, told, labels, weight):
+    """What the answers of rules are worth on some rows.
+
+    Parameters
+    ----------
+    rules : RuleSet
+    held : bool array of shape (n_samples, n_rules)
+    told : Told
+        Without probabilities those of the rules are taken.
+    labels, weight : arrays of shape (n_samples,)
+        Class numbers, -1 where there is none, or numbers.
+    """
+    outcome, probabilities = rules.outcome, told.probabilities
+    if probabilities is None and outcome.n_classes and not rules.is_list:
+        probabilities = rules.shares_held(held)
+    rows = labels, weight, told.answers, probabilities
+    shares = [rule.distribution for rule in rules]
+    if outcome.n_classes and rules.is_list and None not in shares:
+        answers = outcome.encode(np.array([rule.prediction for rule in rules]))
+        group = held.argmax(axis=1)
+        labels = np.asarray(labels).astype(np.intp)
+        rows = grouped(labels, weight, group, answers, np.array(shares))
+    return outcome.scores.of(outcome, *rows, cost_matrix(rules))

@@ -1,0 +1,174 @@
+"""The loops of `coding`, `leaf_words` and `visits`, compiled by numba, tile by tile.
+
+Numbers of places are unsigned, which saves the question whether one counts from the end
+of an array.
+"""
+
+import numpy as np
+from numba import njit
+
+__all__ = [
+    "NONE",
+    "ONE",
+    "class_sums",
+    "code_rows",
+    "held_rules",
+    "leaf_sums",
+    "lowest_place",
+    "recode_rows",
+]
+
+DE_BRUIJN = 0x03F79D71B4CB0A89
+NONE, ONE = np.uint64(0), np.uint64(1)
+
+
+def _places_of_bits():
+    """By the six bits that de Bruijn's number shows once a bit is multiplied by it."""
+    places = np.zeros(64, dtype=np.uint8)
+    for bit in range(64):
+        places[(DE_BRUIJN << bit & 2**64 - 1) >> 58] = bit
+    return places
+
+
+PLACES = _places_of_bits()
+DE_BRUIJN_WORD = np.uint64(DE_BRUIJN)
+
+
+@njit(cache=True, nogil=True)
+def lowest_place(word):
+    """The place of the lowest bit of a word that has one, both without sign."""
+    lowest = word & (~word + ONE)
+    return np.uint64(PLACES[(lowest * DE_BRUIJN_WORD) >> np.uint64(58)])
+
+
+TILE_ROWS = 256  # so that cells and sums of a tile stay in the cache
+
+
+@njit(cache=True, nogil=True)
+def _n_below(splits, start, n_splits, x):
+    """How many of some sorted thresholds are below x, by halves without a branch."""
+    place, size = start, n_splits
+    while size > ONE:
+        half = size >> ONE
+        place += half * np.uint64(splits[place + half - ONE] < x)
+        size -= half
+    if size:
+        place += np.uint64(splits[place] < x)
+    return place - start
+
+
+@njit(cache=True, nogil=True)
+def _code_cells(cells, splits, start, n_bins, is_set, first, out, counts, low, high):
+    """Codes of one column of a tile, and what they add to the digest of its bins.
+
+    Returns whether no number has a fraction.
+    """
+    missing = n_bins - ONE
+    is_integer = True
+    for i in range(len(cells)):
+        x = cells[i]
+        if np.isnan(x):
+            out[i] = missing
+            counts[first + missing] += 1
+            continue
+        if is_set:
+            code = min(np.uint64(x), missing - ONE)
+        else:
+            code = _n_below(splits, start, missing - ONE, x)
+        out[i] = code
+        place = first + code
+        counts[place] += 1
+        if x < low[place]:
+            low[place] = x
+        if x > high[place]:
+            high[place] = x
+        is_integer &= x == np.floor(x)
+    return is_integer
+
+
+@njit(cache=True, nogil=True)
+def code_rows(
+    matrix, splits, starts, firsts, n_bins, is_set, codes, counts, low, high, is_integer
+):
+    """See `coding.RowCoder`; sums of bins stand one feature after the other."""
+    for begin in range(0, len(matrix), TILE_ROWS):
+        tile = matrix[begin : begin + TILE_ROWS]
+        out = codes[begin : begin + TILE_ROWS]
+        for j in range(matrix.shape[1]):
+            is_integer[j] &= _code_cells(
+                *(tile[:, j], splits, starts[j], n_bins[j], is_set[j], firsts[j]),
+                *(out[:, j], counts, low, high),
+            )
+
+
+@njit(cache=True, nogil=True)
+def recode_rows(codes, table, firsts, out):
+    """Other codes by a table of all features, one after the other."""
+    for i in range(len(codes)):
+        for j in range(codes.shape[1]):
+            out[i, j] = table[firsts[j] + np.uint64(codes[i, j])]
+
+
+@njit(cache=True, nogil=True)
+def leaf_sums(codes, used, starts, rejects, ends, leaves, values, total):
+    """See `leaf_words.LeafWords`; what each tree says is added tree after tree."""
+    words = np.empty(TILE_ROWS, dtype=np.uint64)
+    for begin in range(0, len(codes), TILE_ROWS):
+        cells = codes[begin : begin + TILE_ROWS]
+        first = NONE
+        for tree in range(len(ends)):
+            words[:] = NONE
+            for u in range(first, ends[tree]):
+                j, start = used[u], starts[u]
+                for i in range(len(cells)):
+                    words[i] |= rejects[start + np.uint64(cells[i, j])]
+            first = ends[tree]
+            for i in range(len(cells)):
+                leaf = leaves[tree] + lowest_place(~words[i])
+                for output in range(total.shape[1]):
+                    total[begin + i, output] += values[leaf, np.uint64(output)]
+
+
+@njit(cache=True, nogil=True)
+def held_rules(codes, n_boxes, used, starts, word, held):
+    """See `visits.held_rules`; boxes of one word, and all others are True already."""
+    used, starts = used.astype(np.uint64), starts.astype(np.uint64)
+    for i in range(len(codes)):
+        rejected = NONE
+        for u in range(len(used)):
+            rejected |= word[starts[u] + np.uint64(codes[i, used[u]])]
+        for k in range(np.uint64(n_boxes)):
+            held[i, k] = not rejected >> k & ONE
+
+
+@njit(cache=True, nogil=True)
+def class_sums(
+    codes, n_boxes, used, starts, word, weight, columns, shares, covered, alone, sums
+):
+    """See `visits.class_sums`."""
+    used, starts = used.astype(np.uint64), starts.astype(np.uint64)
+    last = ONE << np.uint64(n_boxes)
+    answers, labels = columns
+    by_answer, by_label, by_share = sums
+    n_classes = np.uint64(shares.shape[1])
+    for i in range(len(codes)):
+        rejected = NONE
+        for u in range(len(used)):
+            rejected |= word[starts[u] + np.uint64(codes[i, used[u]])]
+        held = ~rejected & (last - ONE) | last
+        k = lowest_place(held)
+        own = weight[i] if len(weight) else 1.0
+        by_answer[k, np.uint64(answers[i])] += own
+        for c in range(n_classes):
+            by_share[k, c] += own * np.float64(shares[i, c])
+        if len(labels):
+            by_label[k, np.uint64(labels[i])] += own
+        while held:
+            k = lowest_place(held)
+            held &= held - ONE
+            covered[k] += own
+            if len(labels):
+                alone[k, np.uint64(labels[i])] += own
+            else:
+                for c in range(n_classes):
+                    alone[k, c] += own * np.float64(shares[i, c])

@@ -1,0 +1,357 @@
+"""Shard, and the shards of one machine."""
+
+from collections import deque
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from functools import cache, partial
+from importlib import import_module
+
+import numpy as np
+from joblib import effective_n_jobs
+
+from defragtrees.data.grid import rows_covered
+
+__all__ = [
+    "BOXES_A_WORD",
+    "LocalShards",
+    "OneShard",
+    "PackedList",
+    "Shard",
+    "class_sums",
+    "held_rules",
+    "in_order",
+    "joined",
+    "pack_boxes",
+    "pack_rules",
+]
+
+BOXES_A_WORD = 62  # of 64 bits, so that no sign is in the way
+
+
+@dataclass(frozen=True, eq=False)
+class PackedList:
+    """A list of boxes as arrays.
+
+    Parameters
+    ----------
+    n_boxes : int
+    used : int array of shape (n_used,)
+        Features that it asks about.
+    starts : int array of shape (n_used,)
+        Where the bins of each of them begin in `rejects`.
+    rejects : int64 array of shape (n_words, n_places)
+        Boxes that do not accept a bin, as bits.
+    slope : int64 array of shape (n_boxes, n_rules, n_outputs), optional
+        What a row gains if a box takes it from a rule, for each unit of its target.
+    level : int64 array of shape (n_boxes, n_rules, n_classes), optional
+        And whatever its target is, by class; one number where there are none.
+    """
+
+    n_boxes: int
+    used: np.ndarray
+    starts: np.ndarray
+    rejects: np.ndarray
+    slope: np.ndarray | None = None
+    level: np.ndarray | None = None
+
+    @property
+    def boxes(self):
+        """What says which rows a box accepts."""
+        return self.n_boxes, self.used, self.starts, self.rejects
+
+    @property
+    def n_rules(self):
+        """Number of rules, the last "otherwise" included."""
+        return self.n_boxes + 1
+
+
+def pack_boxes(boxes, n_bins, **gains):
+    """The PackedList of boxes, each a dict from feature to the bins that it accepts.
+
+    Examples
+    --------
+    >>> packed = pack_boxes([{3: np.array([True, False])}], [0, 0, 0, 2])
+    >>> packed.used.tolist(), packed.rejects.tolist()
+    ([3], [[0, 1]])
+    """
+    used = sorted({j for box in boxes for j in box})
+    starts = np.cumsum([0, *(n_bins[j] for j in used)]).astype(np.intp)
+    n_words = -(-len(boxes) // BOXES_A_WORD)
+    rejects = np.zeros((n_words, starts[-1]), dtype=np.int64)
+    for k, box in enumerate(boxes):
+        word, bit = divmod(k, BOXES_A_WORD)
+        for j, accepted in box.items():
+            start = starts[used.index(j)]
+            part = rejects[word, start : start + len(accepted)]
+            part |= np.where(accepted, 0, np.int64(1) << np.int64(bit))
+    features = np.array(used, dtype=np.intp)
+    return PackedList(len(boxes), features, starts[:-1], rejects, **gains)
+
+
+@cache
+def _kernels():
+    """The compiled loops; None without numba."""
+    try:
+        return import_module("defragtrees.data.kernels")
+    except ImportError:
+        return None
+
+
+def pack_rules(rules, values):
+    """Rules as boxes of one word; None if no loop can visit them.
+
+    Parameters
+    ----------
+    rules : RuleSet
+    values : list of array
+        For each feature a value of each bin, to ask conditions by.
+    """
+    if len(rules.rules) > BOXES_A_WORD or _kernels() is None:
+        return None
+    boxes = []
+    for rule in rules.rules:
+        box = {}
+        for condition in rule.conditions:
+            j = condition.feature
+            box[j] = box.get(j, True) & condition.covers(values[j])
+        boxes.append(box)
+    return pack_boxes(boxes, [len(own) for own in values])
+
+
+def held_rules(codes, packed):
+    """Which rules hold in which rows, the last one always.
+
+    Parameters
+    ----------
+    codes : unsigned int array of shape (n_samples, n_features), C order
+    packed : PackedList
+        That `pack_rules` made.
+
+    Returns
+    -------
+    bool array of shape (n_samples, n_rules), Fortran order
+    """
+    held = np.ones((len(codes), packed.n_rules), dtype=bool, order="F")
+    if packed.n_boxes:
+        _kernels().held_rules(codes, *_boxes(packed), held)
+    return held
+
+
+def class_sums(shard, packed, n_classes):
+    """What the rows of a shard say of the rules of a list, by their classes.
+
+    Parameters
+    ----------
+    shard : Shard
+    packed : PackedList
+    n_classes : int
+
+    Returns
+    -------
+    covered : array of shape (n_rules,)
+        Weight of the rows in which each rule holds.
+    alone : array of shape (n_rules, n_classes)
+        Sums of y, or without y of the ensemble's probabilities, over these rows.
+    by_answer, by_label, by_share : arrays of shape (n_rules, n_classes)
+        Over the rows that each rule answers: weight by the ensemble's class and by
+        that of y, and sums of the ensemble's probabilities.
+    """
+    targets, shape = shard.targets, (packed.n_rules, n_classes)
+    labels = targets.get("labels", np.empty(0, dtype=targets["answers"].dtype))
+    covered, alone = np.zeros(packed.n_rules), np.zeros(shape)
+    sums = np.zeros(shape), np.zeros(shape), np.zeros(shape)
+    _kernels().class_sums(
+        shard.codes,
+        *_boxes(packed),
+        np.empty(0) if shard.weight is None else shard.weight,
+        (targets["answers"], labels),
+        targets["probabilities"],
+        *(covered, alone, sums),
+    )
+    return covered, alone, *sums
+
+
+def _boxes(packed):
+    word = packed.rejects.view(np.uint64)
+    word = word[0] if len(word) else np.empty(0, dtype=np.uint64)
+    return packed.n_boxes, packed.used, packed.starts, word
+
+
+@dataclass(frozen=True, eq=False)
+class Shard:
+    """Some rows.
+
+    Parameters
+    ----------
+    codes : unsigned int array of shape (n_samples, n_features), C order
+        Bin numbers.
+    targets : dict from str to array with an entry for each row
+        What rules may be asked to say, as class numbers or numbers: the "answers" of
+        the ensemble, and the "labels" where there is y; and the "probabilities" that
+        the ensemble gives each class, (n_samples, n_classes).
+    weight : float64 array of shape (n_samples,), optional
+        All 1 by default.
+    X : float64 array of shape (n_samples, n_features), optional
+        The numbers behind the codes, where a method has to see them.
+    """
+
+    codes: np.ndarray
+    targets: dict[str, np.ndarray]
+    weight: np.ndarray | None = None
+    X: np.ndarray | None = None
+
+    def __len__(self):
+        return len(self.codes)
+
+    @property
+    def sample_weight(self):
+        """The weights, also where all are 1."""
+        return np.ones(len(self)) if self.weight is None else self.weight
+
+    @property
+    def nbytes(self):
+        """Bytes of all arrays."""
+        arrays = [self.codes, *self.targets.values(), self.weight, self.X]
+        return sum(array.nbytes for array in arrays if array is not None)
+
+    def take(self, rows):
+        """Some of the rows."""
+        return _each_array(lambda array: array[rows], self)
+
+    def covered(self, rules, values):
+        """Which rules hold in which rows, (n_samples, n_rules); the last one always.
+
+        Parameters
+        ----------
+        rules : RuleSet
+        values : list of array
+            For each feature a value of each bin, to ask conditions by.
+        """
+        packed = pack_rules(rules, values) if self.X is None else None
+        if packed is not None:
+            return held_rules(self.codes, packed)
+        held = np.ones((len(self), rules.n_rules), dtype=bool, order="F")
+        for k, rule in enumerate(rules.rules):
+            held[:, k] = rows_covered(rule.conditions, self.X, self.codes, values)
+        return held
+
+
+class LocalShards:
+    """Shards in memory, visited by threads.
+
+    Parameters
+    ----------
+    shards : list of Shard
+    n_jobs : int or None
+        Threads.
+
+    Attributes
+    ----------
+    is_here : bool
+        Whether this process has the shards.
+    """
+
+    is_here = True
+
+    def __init__(self, shards, n_jobs=None):
+        self.shards = list(shards)
+        self.n_jobs = n_jobs
+
+    @property
+    def lengths(self):
+        """Number of rows of each shard."""
+        return [len(shard) for shard in self.shards]
+
+    def total(self, function, *arguments):
+        """The sum of `function(shard, *arguments)`, always in the order of shards."""
+        total = None
+        visit = partial(_visited, function, arguments)
+        for part in in_order(visit, self.shards, self.n_jobs):
+            total = part if total is None else total + part
+        return total
+
+    def total_of_groups(self, function, *arguments, in_any_order=False):
+        """`function(shards, 0, *arguments)`: here is one place; see DaskShards."""
+        return function(self.shards, 0, *arguments)
+
+    def map(self, function, *arguments):
+        """New shards, each `function(shard, *arguments)`."""
+        visit = partial(_visited, function, arguments)
+        return LocalShards(in_order(visit, self.shards, self.n_jobs), self.n_jobs)
+
+    def collect(self, function, *arguments):
+        """The list of `function(shard, *arguments)`, one for each shard.
+
+        Each of `arguments` is a list with an entry for each shard.
+        """
+        return [function(*own) for own in zip(self.shards, *arguments, strict=True)]
+
+
+class OneShard(LocalShards):
+    """A table in memory: one shard, which needs no threads of its own."""
+
+    def __init__(self, shard):
+        super().__init__([shard])
+
+    def total(self, function, *arguments):
+        """`function(shard, *arguments)`."""
+        return function(self.shards[0], *arguments)
+
+    def map(self, function, *arguments):
+        """The new shard `function(shard, *arguments)`."""
+        return OneShard(function(self.shards[0], *arguments))
+
+
+def _visited(function, arguments, shard):
+    return function(shard, *arguments)
+
+
+def in_order(function, items, n_jobs=None):
+    """`function` of every item, by threads, in the order of the items.
+
+    No more items are taken, and no more results wait, than there are threads.
+    """
+    n_threads = effective_n_jobs(n_jobs)
+    waiting = deque()
+    with ThreadPoolExecutor(n_threads) as pool:
+        for item in items:
+            waiting.append(pool.submit(function, item))
+            if len(waiting) > n_threads:
+                yield waiting.popleft().result()
+        while waiting:
+            yield waiting.popleft().result()
+
+
+def joined(shards, n_rows):
+    """The same rows in shards that are not much smaller than `n_rows`."""
+    large, small, n_small = [], [], 0
+    for shard in shards:
+        small.append(shard)
+        n_small += len(shard)
+        if n_small >= n_rows / 2:
+            large.append(_join(small))
+            small, n_small = [], 0
+    return [*large, _join(small)] if small else large
+
+
+def _join(shards):
+    if len(shards) == 1:
+        return shards[0]
+    return _each_array(lambda *arrays: np.concatenate(arrays), *shards)
+
+
+def _each_array(function, *shards):
+    """The shard of `function` of the arrays of some shards, array by array."""
+
+    def made(arrays):
+        return None if arrays[0] is None else function(*arrays)
+
+    return Shard(
+        made([shard.codes for shard in shards]),
+        {
+            name: made([shard.targets[name] for shard in shards])
+            for name in shards[0].targets
+        },
+        made([shard.weight for shard in shards]),
+        made([shard.X for shard in shards]),
+    )

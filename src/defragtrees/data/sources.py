@@ -1,0 +1,388 @@
+"""Where rows come from: tables in memory, memory maps, Parquet files, iterators, Dask.
+
+A source gives its rows in parts, each a table with its labels and weights, and each
+part is looked at once. So no more than a few parts are in memory at a time.
+"""
+
+import contextlib
+import dataclasses
+import os
+from dataclasses import dataclass
+from importlib import import_module
+from itertools import chain
+from numbers import Number
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import _num_samples
+
+from defragtrees._utils.optional import require
+from defragtrees.data.shards import LocalShards, in_order, joined
+from defragtrees.data.tables import as_dense, column_names, select_columns
+from defragtrees.errors import TableFileError
+
+__all__ = ["Part", "Source", "TableSource", "open_source"]
+
+MANY_ROWS = 100_000  # with more rows, only their codes are kept
+PARQUET_MARK = b"PAR1"
+PART_ROWS = 2**16  # rows of one part, where the source has a choice
+
+
+@dataclass(frozen=True, eq=False)
+class Part:
+    """Some rows as the user gave them.
+
+    Parameters
+    ----------
+    X : array or data frame
+    y, sample_weight : array or column, optional
+    """
+
+    X: Any
+    y: Any = None
+    sample_weight: Any = None
+
+
+def open_source(X, y=None, sample_weight=None):
+    """The source of these rows.
+
+    Parameters
+    ----------
+    X : array, data frame, path of a Parquet file or folder, iterator of tables, or
+        Dask array or data frame
+    y, sample_weight : array, column name of a Parquet file, or Dask collection
+    """
+    if type(X).__module__.split(".")[0].startswith("dask"):
+        room = import_module("defragtrees.data.dask")
+        return room.DaskSource(X, y, sample_weight)
+    if isinstance(X, (str, os.PathLike)):
+        return ParquetSource(X, y, sample_weight)
+    if hasattr(X, "__next__"):
+        return IteratorSource(X, y, sample_weight)
+    return TableSource(X, y, sample_weight)
+
+
+class Source:
+    """Rows that this machine reads by itself."""
+
+    is_in_memory = False
+    has_labels = False
+
+    def n_rows(self):
+        """Number of rows; a number above MANY_ROWS may stand for more."""
+        raise NotImplementedError
+
+    def parts(self):
+        """The rows, in order."""
+        raise NotImplementedError
+
+    def first(self):
+        """A part, to look at names and types."""
+        return next(iter(self.parts()))
+
+    def select(self, names):
+        """Take only these columns, in this order, where the source has their names."""
+
+    def workers(self):
+        """None, as this machine keeps the rows.
+
+        Where others do, a function that gives what `function(*arguments)` says on each
+        of them, by name.
+        """
+        return None
+
+    def load(self):
+        """The same rows as a table in memory."""
+        parts = list(self.parts()) or [self.first()]
+        return TableSource(
+            *(
+                stacked([getattr(part, name) for part in parts])
+                for name in ("X", "y", "sample_weight")
+            )
+        )
+
+    def encode(self, encode, n_jobs=None, watch=None):
+        """Shards of all rows, and the sum of their digests.
+
+        Parameters
+        ----------
+        encode : callable
+            From a Part to its Shard and its digest.
+        n_jobs : int or None
+            Threads.
+        watch : callable, optional
+            Called with the number of rows of each part that is done.
+        """
+        shards, total = [], None
+        for shard, digest in in_order(encode, self.parts(), n_jobs):
+            shards.append(shard)
+            total = digest if total is None else total + digest
+            if watch is not None:
+                watch(len(shard))
+        return LocalShards(joined(shards, PART_ROWS), n_jobs), total
+
+    def each(self, function, dtype=None, n_outputs=None):
+        """`function(X)` of every part, as one array.
+
+        Parameters
+        ----------
+        function : callable
+        dtype : numpy dtype, optional
+            Of the array; for sources that answer later.
+        n_outputs : int, optional
+            Its number of columns, if it has two dimensions.
+        """
+        parts = [function(part.X) for part in self.parts()]
+        return np.concatenate(parts or [function(self.first().X[:0])])
+
+    def total(self, function, n_jobs=None):
+        """The sum of `function(part)` over all parts, in their order."""
+        total = None
+        for part in in_order(function, self.parts(), n_jobs):
+            total = part if total is None else total + part
+        return total
+
+
+class TableSource(Source):
+    """An array, a memory map or a data frame."""
+
+    is_in_memory = True
+
+    def __init__(self, X, y=None, sample_weight=None):
+        X = as_dense(X)
+        n_rows = _num_samples(X)
+        if isinstance(sample_weight, Number):
+            sample_weight = np.full(n_rows, float(sample_weight))
+        self.X = X
+        self.y = _checked_length(y, n_rows, "y")
+        self.sample_weight = _checked_length(sample_weight, n_rows, "sample_weight")
+        self.has_labels = y is not None
+
+    def n_rows(self):
+        """Number of rows."""
+        return _num_samples(self.X)
+
+    def parts(self):
+        """Slices, in order; a table with few rows is one part."""
+        n_rows = self.n_rows()
+        size = PART_ROWS if n_rows > MANY_ROWS else max(n_rows, 1)
+        for start in range(0, max(n_rows, 1), size):
+            rows = slice(start, min(start + size, n_rows))
+            yield Part(*(_slice(v, rows) for v in (self.X, self.y, self.sample_weight)))
+
+    def first(self):
+        """The first few rows; all of them if there are not many."""
+        n_rows = 5 if self.n_rows() > MANY_ROWS else self.n_rows()
+        return Part(_slice(self.X, slice(0, n_rows)))
+
+    def select(self, names):
+        """Take only these columns of a data frame that has them all."""
+        self.X = select_columns(self.X, names)
+
+    def load(self):
+        """The table as it is."""
+        return self
+
+
+class ParquetSource(Source):
+    """A Parquet file, or a folder of them; y and weights are columns of it."""
+
+    def __init__(self, path, y=None, sample_weight=None):
+        self.arrow = require("pyarrow", "A Parquet file")
+        require("pandas", "A Parquet file")
+        dataset = require("pyarrow.dataset", "A Parquet file")
+        if not os.path.exists(path):
+            raise FileNotFoundError(f"There is no file or folder {os.fspath(path)!r}.")
+        self.path = os.fspath(path)
+        if os.path.isfile(path):
+            self._check_mark()
+        with self._reading():
+            self.data = dataset.dataset(path, format="parquet")
+            index = (self.data.schema.pandas_metadata or {}).get("index_columns", ())
+        self.options = dataset.ParquetFragmentScanOptions(pre_buffer=False)
+        self.known = [name for name in self.data.schema.names if name not in index]
+        self.y, self.sample_weight = y, sample_weight
+        for role, name in (("y", y), ("sample_weight", sample_weight)):
+            is_column = isinstance(name, str) and name in self.known
+            if name is not None and not is_column:
+                raise ValueError(
+                    f"With a Parquet file {role} must be the name of one of its "
+                    f"columns, such as {self.known[:5]!r}; got {name!r}."
+                )
+        self.names = [name for name in self.known if name not in (y, sample_weight)]
+        self.has_labels = y is not None
+
+    def _check_mark(self):
+        with open(self.path, "rb") as file:
+            is_parquet = file.read(len(PARQUET_MARK)) == PARQUET_MARK
+        if not is_parquet:
+            raise TableFileError(
+                f"A table, or the path of a Parquet file, is needed; {self.path!r} is "
+                "not a Parquet file. Read it first, as with pandas.read_csv."
+            )
+
+    @contextlib.contextmanager
+    def _reading(self):
+        """What breaks while the file is read is told in one sentence."""
+        try:
+            yield
+        except TableFileError:
+            raise
+        except (self.arrow.ArrowException, OSError, ValueError) as error:
+            raise TableFileError(
+                f"{self.path!r} is damaged: {str(error).rstrip('. ')}. Write it again."
+            ) from None
+
+    def n_rows(self):
+        """Number of rows, from the file's own notes."""
+        with self._reading():
+            return self.data.count_rows()
+
+    def select(self, names):
+        """Take only the ensemble's columns, if the file has them all."""
+        if names and set(names) <= set(self.names):
+            self.names = list(names)
+
+    def first(self):
+        """The first few rows."""
+        with self._reading():
+            return self._part(self.data.head(5, columns=self._columns()))
+
+    def _columns(self):
+        extra = [name for name in (self.y, self.sample_weight) if name is not None]
+        return list(dict.fromkeys([*self.names, *extra]))
+
+    def parts(self):
+        """Batches of rows, in order."""
+        batches, n_rows = [], 0
+        with self._reading():
+            for batch in self._batches():
+                batches.append(batch)
+                n_rows += batch.num_rows
+                if n_rows >= PART_ROWS:
+                    yield self._part(self.arrow.Table.from_batches(batches))
+                    batches, n_rows = [], 0
+            if n_rows:
+                yield self._part(self.arrow.Table.from_batches(batches))
+
+    def _batches(self):
+        """Row group by row group: a scan of all would read far ahead."""
+        for fragment in self.data.get_fragments():
+            for piece in fragment.split_by_row_group():
+                yield from piece.to_batches(
+                    schema=self.data.schema,
+                    columns=self._columns(),
+                    batch_size=PART_ROWS,
+                    batch_readahead=1,
+                    fragment_readahead=0,
+                    fragment_scan_options=self.options,
+                )
+
+    def _part(self, table):
+        frame = table.to_pandas(ignore_metadata=True)
+        y, weight = (
+            None if name is None else frame[name].to_numpy()
+            for name in (self.y, self.sample_weight)
+        )
+        return Part(frame[self.names], y, weight)
+
+
+class IteratorSource(Source):
+    """Tables, or tuples of a table, its labels and its weights, one after the other."""
+
+    def __init__(self, tables, y=None, sample_weight=None):
+        if y is not None or sample_weight is not None:
+            raise ValueError(
+                "With an iterator of tables, y and sample_weight must be None; let it "
+                "give (X, y) or (X, y, sample_weight)."
+            )
+        self.waiting = map(_as_part, tables)
+        first = next(self.waiting, None)
+        if first is None:
+            raise ValueError("The iterator of tables must give at least one; got none.")
+        self.head, self.n_read = [first], len(first.X)
+        while not self.n_read and (more := next(self.waiting, None)) is not None:
+            # Empty tables say nothing, but one stays if there is no other.
+            self.head, self.n_read = [more], len(more.X)
+        self.model = self.head[0]
+        self.has_labels = self.model.y is not None
+        self.names = ()
+
+    def select(self, names):
+        """Take only these columns of data frames that have them all."""
+        self.names = names
+
+    def n_rows(self):
+        """Number of rows as far as it was read: just beyond MANY_ROWS at most."""
+        while self.n_read <= MANY_ROWS and (more := next(self.waiting, None)):
+            self.head.append(more)
+            self.n_read += len(more.X)
+        return self.n_read
+
+    def first(self):
+        """The first table."""
+        return dataclasses.replace(
+            self.model, X=select_columns(self.model.X, self.names)
+        )
+
+    def parts(self):
+        """The tables, large ones in slices; only once."""
+        head, self.head = self.head, []
+        for own in chain(head, self.waiting):
+            for name in ("y", "sample_weight"):
+                has = getattr(own, name) is not None
+                if has != (getattr(self.model, name) is not None):
+                    raise ValueError(
+                        f"All tables of the iterator must come with {name}, or none "
+                        "of them."
+                    )
+            X = select_columns(own.X, self.names)
+            yield from TableSource(X, own.y, own.sample_weight).parts()
+
+
+def _checked_length(values, n_rows, role):
+    """Labels or weights, if there are as many as rows."""
+    if values is None:
+        return None
+    if not hasattr(values, "__len__"):
+        values = np.asarray(values)
+    if getattr(values, "shape", None) != () and len(values) != n_rows:
+        raise ValueError(
+            f"X and {role} must have equally many rows; got {n_rows} and {len(values)}."
+        )
+    return values
+
+
+def _as_part(item):
+    if isinstance(item, Part):
+        return item
+    part = Part(*item) if isinstance(item, tuple) and len(item) <= 3 else Part(item)
+    if not hasattr(part.X, "shape") or len(part.X.shape) != 2:
+        raise TypeError(
+            "An iterator must give arrays or data frames, or tuples (X, y) or "
+            f"(X, y, sample_weight); got {type(part.X).__name__}."
+        )
+    return part
+
+
+def _slice(values, rows):
+    if values is None or rows == slice(0, _num_samples(values)):
+        return values
+    if hasattr(values, "iloc"):
+        return values.iloc[rows]
+    if hasattr(values, "__array__") and not hasattr(values, "columns"):
+        return np.asarray(values[rows])
+    return values[rows]
+
+
+def stacked(tables):
+    """Tables of one kind below each other; None stays None."""
+    if tables[0] is None:
+        return None
+    if len(tables) == 1:
+        return tables[0]
+    if hasattr(tables[0], "iloc"):
+        return require("pandas", "A data frame").concat(tables, ignore_index=True)
+    if column_names(tables[0]) is not None:
+        return require("polars", "A data frame").concat(tables)
+    return np.concatenate([np.asarray(table) for table in tables])

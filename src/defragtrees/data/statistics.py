@@ -1,0 +1,522 @@
+"""What rows say of each rule: coverage, rates, answer, error; as sums that add up."""
+
+import dataclasses
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from defragtrees.data.shards import class_sums, pack_rules
+from defragtrees.outcomes.intervals import kept_scores, rule_scales
+from defragtrees.outcomes.points import Scorecard, Scoring, find_patterns
+from defragtrees.outcomes.sums import (
+    CONDITION_ROWS,
+    INTERVAL,
+    ClassSums,
+    KeptValues,
+    quantiles,
+)
+
+__all__ = [
+    "EXACT",
+    "PatternSums",
+    "RowStatistics",
+    "RuleSums",
+    "counted_for",
+    "packed_list",
+    "recounted",
+    "round_significant",
+]
+
+
+def counted_for(rules, held):
+    """Rows, and the rule that each counts for; a row may come more than once.
+
+    Parameters
+    ----------
+    rules : RuleSet
+    held : bool array of shape (n_samples, n_rules)
+
+    Returns
+    -------
+    rows : int array, or a slice of all
+    group : int array
+    """
+    if rules.is_list:
+        rule = np.full(len(held), held.shape[1] - 1)
+        for k in range(held.shape[1] - 2, -1, -1):
+            np.copyto(rule, k, where=held[:, k])
+        return slice(None), rule
+    return np.nonzero(rules.members_held(held))
+
+
+@dataclass(frozen=True, eq=False)
+class PatternSums:
+    """Sums by which rules hold together; those of other rows can be added.
+
+    Parameters
+    ----------
+    held : float array of shape (n_patterns, n_rules)
+        1 where a rule holds; the last one always does.
+    weight : array of shape (n_patterns,)
+    told : array of shape (n_patterns, n_outputs)
+        Sums of y, as class shares or numbers, or without y of what the ensemble says.
+    values : KeptValues, optional
+        Numbers by pattern, of rows that are in one place.
+    """
+
+    held: np.ndarray
+    weight: np.ndarray
+    told: np.ndarray
+    values: Any = None
+
+    @classmethod
+    def of(cls, rules, held, weight, told, numbers, scale):
+        """The sums of some rows.
+
+        Parameters
+        ----------
+        rules : RuleSet
+        held : bool array of shape (n_samples, n_rules)
+        weight : array of shape (n_samples,)
+        told : array of shape (n_samples, n_outputs)
+        numbers : array of shape (n_samples,)
+            What intervals are to be about.
+        scale : float or None
+            None where all rows are here.
+        """
+        patterns, place = find_patterns(held[:, :-1].T)
+        keeps = scale is None and not rules.outcome.n_classes
+        values = KeptValues(numbers, weight, place) if keeps else None
+        return cls(patterns, *_sums(place, len(patterns), weight, told), values)
+
+    def __add__(self, other):
+        held = np.vstack([self.held, other.held])
+        patterns, place = find_patterns(held[:, :-1].T > 0)
+        n, ones = len(patterns), np.ones(len(held))
+        weight = np.concatenate([self.weight, other.weight])
+        told = np.vstack([self.told, other.told])
+        return PatternSums(
+            patterns,
+            np.bincount(place, weight, n),
+            _sums(place, n, ones, told)[1],
+        )
+
+    def scorecard(self, outcome, scoring, digits, signs=None):
+        """A Scorecard of points that are fitted jointly.
+
+        Parameters
+        ----------
+        outcome : Classes or Numbers
+        scoring : Scoring
+        digits : int
+            After the point, of points that are not whole.
+        signs : int array of shape (n_rules,), optional
+            -1 or 1 where points may only be from that side of zero on.
+        """
+        rows = self.held, self.weight, self.told
+        points = outcome.fit_points(*rows)
+        if signs is not None:
+            points = self._signed_points(outcome, points, signs)
+        if not scoring.is_whole:
+            return Scorecard(np.round(points, digits))
+        card = outcome.scorecard(*rows, points, scoring.points_to_double)
+        if signs is None:
+            return card
+        # Rounding may have taken a rule with next to no points over to the other side.
+        kept = np.where(card.points * signs[:, None] < 0, 0.0, card.points)
+        return replace(card, points=kept)
+
+    def _signed_points(self, outcome, points, signs):
+        """Points of the right sign; a rule that would have the other one gets none."""
+        has_none = np.zeros(len(signs), dtype=bool)
+        while (wrong := (points[:, 0] * signs < 0) & ~has_none).any():
+            has_none |= wrong
+            held = np.where(has_none, 0.0, self.held)
+            points = outcome.fit_points(held, self.weight, self.told)
+            points[has_none] = 0.0
+        return points
+
+    def interval_scores(self, rules):
+        """Scores of intervals from the rows that the answers rest on; None if unknown.
+
+        Rules and their answers were chosen by these rows, so all scores grow: as if
+        each answer used up one row, and each condition a few.
+        """
+        if self.values is None:
+            return None
+        answers = rules.answers_held(self.held > 0)[self.values.group]
+        used = rules.n_rules + CONDITION_ROWS * sum(r.n_conditions for r in rules)
+        growth = 1 + used / max(self.weight.sum(), 1.0)
+        apart = np.abs(self.values.target - answers) * growth
+        return kept_scores(apart, self.values.weight)
+
+
+def _sums(place, n_patterns, weight, columns):
+    """Weight, and sums of columns by weight, of each pattern."""
+    parts = [np.bincount(place, weight * one, n_patterns) for one in columns.T]
+    return np.bincount(place, weight, n_patterns), np.column_stack(parts)
+
+
+EXACT = Scoring()
+
+
+@dataclass(frozen=True, eq=False)
+class RuleSums:
+    """What rows say of the rules of one rule set; that of other rows can be added.
+
+    Parameters
+    ----------
+    covered : array of shape (n_rules,)
+        Weight of the rows in which each rule holds.
+    target : ClassSums or NumberSums
+        Of the rows that each rule answers or, where several have a say, in which it
+        holds.
+    labels : ClassSums or NumberSums, optional
+        The same for y.
+    ensemble : array of shape (n_rules, n_outputs)
+        Sums of the ensemble's probabilities, or answers.
+    values : KeptValues, CountedValues or None
+        Of numbers, y or without y the ensemble's answers.
+    total : float
+        Weight of all rows.
+    every : array of shape (n_outputs,)
+        Sums over all rows of y, as class shares or numbers, or without y of what the
+        ensemble says.
+    patterns : PatternSums, optional
+        Where rules have a say together, what rows say of those that hold together.
+    alone : array of shape (n_rules, n_outputs), optional
+        Sums of y, or of what the ensemble says, over all rows in which each rule holds.
+    """
+
+    covered: np.ndarray
+    target: Any
+    labels: Any
+    ensemble: np.ndarray
+    values: Any = None
+    total: float = 0.0
+    every: np.ndarray | None = None
+    patterns: Any = None
+    alone: np.ndarray | None = None
+
+    @classmethod
+    def of(cls, rules, shard, values, target, scale):
+        """The sums of the rows of a shard; see `RowStatistics.of`."""
+        outcome, weight = rules.outcome, shard.sample_weight
+        held = shard.covered(rules, values)
+        answers = [rule.prediction for rule in rules]
+        rows, group = counted_for(rules, held)
+        counted = weight[rows]
+
+        def sums(name):
+            column = shard.targets[name][rows]
+            return outcome.sums.of(outcome, column, counted, group, answers)
+
+        ensemble = shard.targets.get("probabilities", shard.targets["answers"])
+        ensemble = ensemble.reshape(len(shard), -1)
+        has_labels = "labels" in shard.targets
+        told = ensemble
+        if has_labels:
+            told = outcome.indicators(shard.targets["labels"])
+        numbers = shard.targets["labels" if has_labels else "answers"]
+        patterns = None
+        if not rules.is_list:
+            patterns = PatternSums.of(rules, held, weight, told, numbers, scale)
+        # As numbers, since of truth values products are slow.
+        holding = held.astype(np.float64)
+        return cls(
+            weight @ holding,
+            sums(target),
+            sums("labels") if has_labels else None,
+            np.column_stack(
+                [
+                    np.bincount(group, counted * one[rows], len(answers))
+                    for one in ensemble.T
+                ]
+            ),
+            outcome.sums.values(numbers[rows], counted, group, answers, scale),
+            float(weight.sum()),
+            weight @ told,
+            patterns,
+            holding.T @ (weight[:, None] * told),
+        )
+
+    @classmethod
+    def of_classes(cls, packed, shard, target, n_classes):
+        """The sums of the rows of a shard for a list of classes, by a compiled loop.
+
+        Parameters
+        ----------
+        packed : PackedList
+            The list, from `pack_rules`.
+        shard : Shard
+        target : str
+            A key of `Shard.targets`.
+        n_classes : int
+        """
+        covered, alone, *by = class_sums(shard, packed, n_classes)
+        answers, labels, ensemble = by
+        has_labels = "labels" in shard.targets
+        return cls(
+            covered,
+            ClassSums(answers if target == "answers" else labels),
+            ClassSums(labels) if has_labels else None,
+            ensemble,
+            total=float(covered[-1]),
+            # In all rows the last rule holds.
+            every=alone[-1],
+            alone=alone,
+        )
+
+    def __add__(self, other):
+        return RuleSums(
+            self.covered + other.covered,
+            self.target + other.target,
+            None if self.labels is None else self.labels + other.labels,
+            self.ensemble + other.ensemble,
+            None if self.values is None else self.values + other.values,
+            self.total + other.total,
+            self.every + other.every,
+            None if self.patterns is None else self.patterns + other.patterns,
+            self.alone + other.alone,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class RowStatistics:
+    """What rows say of some rule sets; that of other rows can be added.
+
+    Parameters
+    ----------
+    sums : list of RuleSums
+        One for each rule set.
+    """
+
+    sums: list[RuleSums]
+
+    @classmethod
+    def of(cls, shard, rule_sets, values, target, scale, packed=None):
+        """The statistics of one shard.
+
+        Parameters
+        ----------
+        shard : Shard
+        rule_sets : list of RuleSet
+        values : list of array
+            For each feature a value of each bin.
+        target : str
+            A key of `Shard.targets`.
+        scale : float or None
+            Of numbers; None where there is one shard only, which may be kept.
+        packed : list of (PackedList or None), optional
+            Of each rule set what `packed_list` gives.
+        """
+        sums = []
+        for rules, own in zip(
+            rule_sets, packed or [None] * len(rule_sets), strict=True
+        ):
+            if own is None:
+                sums.append(RuleSums.of(rules, shard, values, target, scale))
+            else:
+                n_classes = rules.outcome.n_classes
+                sums.append(RuleSums.of_classes(own, shard, target, n_classes))
+        return cls(sums)
+
+    def __add__(self, other):
+        pairs = zip(self.sums, other.sums, strict=True)
+        return RowStatistics([a + b for a, b in pairs])
+
+
+def packed_list(rules, values):
+    """A list of classes as boxes, for `RuleSums.of_classes`; None if it is no such."""
+    if not rules.is_list or not rules.outcome.n_classes:
+        return None
+    return pack_rules(rules, values)
+
+
+def recounted(rules, sums, answers="kept", decision=None, scoring=EXACT, order=None):
+    """The rules with what all rows say of them.
+
+    Parameters
+    ----------
+    rules : RuleSet
+    sums : RuleSums
+    answers : {"kept", "target", "told"}
+        What rules answer: as before; what they were made to imitate; or what y tells,
+        the ensemble if there is no y.
+    decision : Decision, optional
+        From told probabilities to a class.
+    scoring : Scoring, optional
+        How points are to be written.
+    order : callable, optional
+        From rules, what they would tell and the weight of their rows to what they tell.
+    """
+    outcome, weight = rules.outcome, sums.target.weight
+    total, rounded = sums.total, round_significant
+    measured = sums.target.measured(sums.target, sums.labels)
+    counted = []
+    for k, rule in enumerate(rules):
+        entries = _evidence(outcome, sums, k) | _alone(rules, sums, k)
+        if answers == "target":
+            basis = sums.target.basis(k if weight[k] else None)
+            entries |= sums.target.answer(outcome, basis, sums.target.spread)
+        elif answers == "told":
+            entries |= _told(outcome, sums, k, decision)
+        counted.append(dataclasses.replace(rule, **_rounded(entries)))
+    if order is not None and rules.is_list:
+        counted = _in_order(rules, counted, weight, order, decision)
+    for k, rule in enumerate(counted):
+        errors = {
+            name: value if value is None else rounded(value, outcome.error_digits)
+            for name, value in measured.error(k, outcome, rule.prediction).items()
+        }
+        coverage = rounded(sums.covered[k] / total)
+        answered = rounded(weight[k] / total)
+        counted[k] = dataclasses.replace(
+            rule, coverage=coverage, answered=answered, **errors
+        )
+    changed = {}
+    if answers == "told" and not rules.is_list:
+        signs = None if order is None else order.point_signs(rules)
+        counted, changed = _with_say(rules, counted, sums, scoring, signs)
+    changed |= {"rules": tuple(counted[:-1]), "default": counted[-1]}
+    if answers == "told" and decision is not None:
+        changed |= {"threshold": decision.threshold, "costs": decision.stated_costs}
+    rules = dataclasses.replace(rules, **changed)
+    if answers == "told" and not outcome.n_classes and sums.labels is not None:
+        return _with_scores(rules, sums)
+    return rules
+
+
+def _in_order(rules, counted, weight, order, decision):
+    """The rules with answers that an order allows."""
+    outcome = rules.outcome
+    told = [
+        rule.distribution[1] if outcome.n_classes else rule.prediction
+        for rule in counted
+    ]
+    changed = []
+    for rule, before, after in zip(
+        counted, told, order(rules, np.array(told), weight), strict=True
+    ):
+        entries = {}
+        if after != before:
+            value = round_significant(float(after))
+            entries = {"prediction": value}
+            if outcome.n_classes:
+                shares = np.array([1 - value, value])
+                place = int(decision.choose(shares[None])[0])
+                entries = {
+                    "distribution": tuple(shares.tolist()),
+                    "prediction": outcome.labels[place],
+                }
+        changed.append(dataclasses.replace(rule, **entries))
+    return changed
+
+
+def _with_say(rules, counted, sums, scoring, signs=None):
+    """The rules with what each has to say where several hold: its rows, or points.
+
+    And what else of the rule set changes.
+    """
+    if rules.decision == "standalone":
+        weights = [*(rule.n_rows for rule in counted[:-1]), 0.0]
+        weighted = [
+            dataclasses.replace(rule, weight=weight)
+            for rule, weight in zip(counted, weights, strict=True)
+        ]
+        return weighted, {}
+    outcome = rules.outcome
+    digits = outcome.points_digits(sums.target.spread)
+    card = sums.patterns.scorecard(outcome, scoring, digits, signs)
+    pointed = [
+        dataclasses.replace(rule, points=tuple(points.tolist()))
+        for rule, points in zip(counted, card.points + 0.0, strict=True)
+    ]
+    return pointed, {"unit": card.unit, "origin": card.origin}
+
+
+def _alone(rules, sums, k):
+    """What a rule of a list would tell if none stood before it, as an entry of it."""
+    if rules.decision != "first" or k >= len(rules.rules) or not sums.covered[k]:
+        return {}
+    values = [round_significant(v) for v in (sums.alone[k] / sums.covered[k]).tolist()]
+    return {"alone": tuple(values) if rules.outcome.n_classes else values[0]}
+
+
+def _evidence(outcome, sums, k):
+    """What rows say of a rule whatever it answers, as entries of it."""
+    weight = sums.target.weight[k]
+    evidence = {"n_rows": round_significant(weight)}
+    if weight:
+        mean = sums.ensemble[k] / weight
+        value = mean if outcome.n_classes else round_significant(mean[0])
+        evidence["ensemble_mean"] = value
+        if sums.values is not None:
+            evidence["quantiles"] = quantiles(*sums.values.of_group(k), INTERVAL)
+    if sums.labels is not None:
+        evidence |= sums.labels.evidence(k)
+    return evidence
+
+
+def _told(outcome, sums, k, decision):
+    """What a rule answers, as entries of it.
+
+    Classes: the rates of y among its rows, drawn a little to those of all rows, or the
+    ensemble's mean probabilities without y; and the class that follows from them.
+    Numbers: the mean of y among its rows, drawn likewise where each row has one rule,
+    or that of the ensemble.
+    """
+    target = sums.target
+    if not outcome.n_classes:
+        if sums.labels is not None and sums.patterns is None:
+            mean = sums.labels.shrunk_mean(k)
+            return target.answer(outcome, mean, sums.labels.spread)
+        target = target if sums.labels is None else sums.labels
+        basis = target.basis(k if target.weight[k] else None)
+        return target.answer(outcome, basis, target.spread)
+    if sums.labels is not None:
+        told = sums.labels.shrunk_rates(k, sums.every)
+    else:
+        told = sums.ensemble[k] if target.weight[k] else sums.every
+        told = told / told.sum()
+    # Without their last digits first: a saved rule must choose as it was told.
+    told = np.array([round_significant(value) for value in told])
+    best = int(decision.choose(told[None])[0])
+    return {"prediction": outcome.labels[best], "distribution": told}
+
+
+def _with_scores(rules, sums):
+    """Rules with intervals from the rows that their answers rest on."""
+    if sums.patterns is not None:
+        scores = sums.patterns.interval_scores(rules)
+        return dataclasses.replace(rules, interval_scores=scores)
+    answers = np.array([rule.prediction for rule in rules])
+    n_conditions = sum(rule.n_conditions for rule in rules)
+    scores = sums.labels.left_out_scores(
+        sums.values, answers, rule_scales(rules), n_conditions
+    )
+    return dataclasses.replace(rules, interval_scores=scores)
+
+
+def _rounded(entries):
+    """Entries of a Rule, those with several numbers without their last digits."""
+    return {
+        name: tuple(map(round_significant, value)) if _is_several(value) else value
+        for name, value in entries.items()
+    }
+
+
+def _is_several(value):
+    return isinstance(value, (tuple, np.ndarray))
+
+
+def round_significant(value, n_digits=12):
+    """A number without its last digits, which hang on where shards were cut.
+
+    Examples
+    --------
+    >>> round_significant(0.1 + 0.2)
+    0.3
+    """
+    return float(f"{value:.{n_digits}g}")

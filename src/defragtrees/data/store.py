@@ -1,0 +1,374 @@
+"""RowStore: all rows of a fit, kept as codes."""
+
+import dataclasses
+import math
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from defragtrees.data.encoding import (
+    Encoder,
+    bin_values,
+    edge_values,
+    integer_ranges,
+    recode,
+    recoding,
+)
+from defragtrees.data.evaluation import evaluate_shard
+from defragtrees.data.grid import Binned, ThresholdGrid
+from defragtrees.data.shards import OneShard, Shard, joined
+from defragtrees.data.statistics import (
+    EXACT,
+    RowStatistics,
+    packed_list,
+    recounted,
+    round_significant,
+)
+from defragtrees.rules.profile import TrainingRows, training_column
+
+__all__ = ["RowStore", "Target", "read_store"]
+
+
+@dataclass(frozen=True)
+class Target:
+    """Which column of a shard rules are to say, and how it is standardised.
+
+    Parameters
+    ----------
+    name : str
+        A key of `Shard.targets`.
+    center, scale : float
+        Of numbers; not used for classes.
+    """
+
+    name: str = "answers"
+    center: float = 0.0
+    scale: float = 1.0
+
+    def of(self, shard, n_classes):
+        """Class numbers, or standardised numbers, of the rows of a shard."""
+        values = shard.targets[self.name]
+        if n_classes:
+            return values
+        # Rounded, so that units leave no trace in the last digits.
+        return np.round((values - self.center) / self.scale, 9)
+
+
+@dataclass(frozen=True, eq=False)
+class RowStore:
+    """Rows as codes, in shards.
+
+    Parameters
+    ----------
+    shards : OneShard, LocalShards or DaskShards
+    grid : ThresholdGrid
+        That the codes are of.
+    target : Target
+    n_classes : int
+        0 for numbers.
+    counts : list of array
+        For each feature the number of rows in each bin.
+    total_weight : float
+        Of all rows.
+    n_rows : int
+    values : list of array, optional
+        For each feature a value of each bin, to ask conditions by.
+    ends : list of (float, float), optional
+        For each feature its smallest and its largest value.
+    """
+
+    shards: Any
+    grid: ThresholdGrid
+    target: Target
+    n_classes: int
+    counts: list[np.ndarray]
+    total_weight: float
+    n_rows: int
+    values: list[np.ndarray] | None = None
+    ends: list[tuple[float, float]] | None = None
+
+    @classmethod
+    def of_table(cls, binned, target, n_classes, sample_weight, center=0.0, scale=1.0):
+        """The store of one shard of rows that are binned already.
+
+        Parameters
+        ----------
+        binned : Binned
+        target : array of shape (n_samples,)
+            Class numbers, or numbers.
+        n_classes : int
+        sample_weight : array of shape (n_samples,)
+        center, scale : float
+            By which numbers are standardised.
+        """
+        weight = None if (sample_weight == 1).all() else sample_weight
+        codes = np.ascontiguousarray(binned.codes)
+        return cls(
+            OneShard(Shard(codes, {"answers": target}, weight)),
+            binned.grid,
+            Target("answers", center, scale),
+            n_classes,
+            binned.counts(),
+            float(sample_weight.sum()),
+            len(codes),
+        )
+
+    @property
+    def table(self):
+        """The only shard of a table in memory; None if there may be more."""
+        return self.shards.shards[0] if isinstance(self.shards, OneShard) else None
+
+    @cached_property
+    def outputs(self):
+        """Class numbers, or standardised numbers, of a table in memory."""
+        return self.target.of(self.table, self.n_classes)
+
+    def take(self, rows):
+        """Some of the rows of a table in memory, in their order."""
+        shard = self.table.take(np.sort(rows))
+        return dataclasses.replace(
+            self,
+            shards=OneShard(shard),
+            counts=Binned(shard.codes, self.grid).counts(),
+            total_weight=float(shard.sample_weight.sum()),
+            n_rows=len(shard),
+        )
+
+    def draw(self, n_rows, rng):
+        """A shard of at most `n_rows` rows, drawn by their places in the source."""
+        chosen = np.arange(self.n_rows)
+        if self.n_rows > n_rows:
+            chosen = np.sort(rng.choice(self.n_rows, n_rows, replace=False))
+        ends = np.cumsum([0, *self.shards.lengths])
+        places = [chosen[(chosen >= a) & (chosen < b)] - a for a, b in pairwise(ends)]
+        [shard] = joined(self.shards.collect(Shard.take, places), math.inf)
+        return shard
+
+    def has_one_value(self):
+        """Whether the target is the same in all rows."""
+        names = [self.target.name] * len(self.shards.lengths)
+        ranges = self.shards.collect(_target_range, names)
+        ends = {value for ends in ranges for value in ends}
+        return len(ends) == 1
+
+    def recount(
+        self, rule_sets, answers="kept", decision=None, scoring=EXACT, order=None
+    ):
+        """Rule sets with the answers and the evidence of all rows; see `recounted`."""
+        name = self.target.name
+        scale = None if self.table is not None else self.target.scale
+        packed = [self._packed(rules) for rules in rule_sets]
+        statistics = self.shards.total(
+            RowStatistics.of, rule_sets, self.values, name, scale, packed
+        )
+        return [
+            recounted(rules, sums, answers, decision, scoring, order)
+            for rules, sums in zip(rule_sets, statistics.sums, strict=True)
+        ]
+
+    def class_rates(self):
+        """Share of each class in y, or in the ensemble's probabilities without y."""
+        sums = self.shards.total(_class_sums, self.n_classes)
+        return sums / sums.sum()
+
+    def class_shares(self):
+        """Share of each class in y, or in the ensemble's answers without y."""
+        names = "labels", "answers"
+        sums = self.shards.total(_class_counts, names, self.n_classes)
+        return sums / sums.sum()
+
+    def training_rows(self, features):
+        """What is kept of the rows: how many, and what these features were like."""
+        features = sorted(features)
+        sizes = [int(self.grid.n_bins[j]) for j in features]
+        weights = self.shards.total(_bin_weights, features, sizes)
+        grid, ends = self.grid, np.cumsum([0, *sizes])
+        columns = tuple(
+            training_column(
+                j,
+                weights[ends[i] : ends[i + 1]],
+                None if grid.is_categorical(j) else grid.splits[j],
+                self.ends[j],
+                grid.ranges is not None and grid.ranges[j] is not None,
+            )
+            for i, j in enumerate(features)
+        )
+        target = self.shards.total(_target_moments, self.n_classes, self.target.center)
+        n_rows = round_significant(self.total_weight)
+        if not len(target):
+            return TrainingRows(n_rows, columns)
+        if self.n_classes:
+            return TrainingRows(n_rows, columns, _rounded(target))
+        weight, first, second = target
+        mean, variance = first / weight, second / weight - (first / weight) ** 2
+        moments = self.target.center + mean, math.sqrt(max(variance, 0.0))
+        return TrainingRows(n_rows, columns, _rounded(moments))
+
+    def evaluate(self, rules, posterior=None):
+        """What `Simplifier.evaluate` gives for these rows."""
+        evaluation = self.shards.total(
+            evaluate_shard, rules, posterior, self.values, self._packed(rules)
+        )
+        return evaluation.scores(rules)
+
+    def _packed(self, rules):
+        """A list of classes for compiled visits; None for others and a few rows."""
+        return None if self.table is not None else packed_list(rules, self.values)
+
+
+def _bin_weights(shard, features, sizes):
+    """The weight of each bin of some features, one after the other."""
+    weight = shard.sample_weight
+    parts = [
+        np.bincount(shard.codes[:, j], weight, size)
+        for j, size in zip(features, sizes, strict=True)
+    ]
+    return np.concatenate(parts) if parts else np.zeros(0)
+
+
+def _target_moments(shard, n_classes, center):
+    """Of y the weight of each class, or moments of numbers; nothing without y."""
+    labels, weight = shard.targets.get("labels"), shard.sample_weight
+    if labels is None:
+        return np.zeros(0)
+    if n_classes:
+        return np.bincount(labels, weight, n_classes)
+    apart = labels - center
+    return np.array([weight.sum(), weight @ apart, weight @ apart**2])
+
+
+def _rounded(values):
+    return tuple(map(round_significant, values))
+
+
+def _target_range(shard, name):
+    values = shard.targets[name]
+    return (values.min(), values.max()) if len(values) else ()
+
+
+def _class_sums(shard, n_classes):
+    labels = shard.targets.get("labels")
+    if labels is None:
+        return shard.sample_weight @ shard.targets["probabilities"].astype(np.float64)
+    return np.bincount(labels, shard.sample_weight, n_classes)
+
+
+def _class_counts(shard, names, n_classes):
+    """Weight of each class in the first of the columns that there is."""
+    column = next(shard.targets[name] for name in names if name in shard.targets)
+    return np.bincount(column, shard.sample_weight, n_classes)
+
+
+def read_store(
+    source,
+    forest,
+    *,
+    target,
+    shorten,
+    keeps_numbers,
+    compiled=False,
+    kinds=None,
+    n_jobs=None,
+    watch=None,
+):
+    """The store of all rows of a source.
+
+    Parameters
+    ----------
+    source : Source
+    forest : Forest
+    target : {"answers", "labels"}
+        What the rules are to say.
+    shorten : bool
+        Whether thresholds may be shortened.
+    keeps_numbers : bool
+        Whether the numbers are kept too, as one table in memory.
+    compiled : bool, default=False
+        Whether rows are visited by loops that numba compiles.
+    kinds : sequence of (str or None), optional
+        Of features with numbers of days, what they are.
+    n_jobs : int or None
+    watch : callable, optional
+        Called with the number of rows of every part that is done.
+    """
+    grid = ThresholdGrid(tuple(forest.splits()))
+    encoder = Encoder.for_rows(forest, grid, keeps_numbers, compiled)
+    shards, digest = source.encode(encoder, n_jobs, watch)
+    if digest is None or digest.n_rows == 0:
+        raise ValueError(
+            "At least one row with a positive weight is needed: sample_weight must "
+            "have a positive sum."
+        )
+    if keeps_numbers:
+        shards = OneShard(*joined(shards.shards, math.inf))
+    counts, values = digest.counts, bin_values(digest)
+    if shorten:
+        ranges = integer_ranges(digest)
+        shorter = grid.shorten_between(edge_values(digest), ranges, kinds)
+        tables = recoding(grid, shorter, digest)
+        if tables is not None:
+            shards = shards.map(recode, tables, shorter.dtype, compiled)
+            counts, values = _moved(counts, values, tables, shorter.n_bins)
+        grid = shorter
+    n_classes = forest.outcome.n_classes
+    column = Target(target)
+    if not n_classes:
+        shards, column = _standardised(shards, digest, target)
+    return RowStore(
+        shards,
+        grid,
+        column,
+        n_classes,
+        counts,
+        digest.weight,
+        digest.n_rows,
+        values,
+        _feature_ends(digest),
+    )
+
+
+def _feature_ends(digest):
+    """For each feature its smallest and largest value; NaN where it has none."""
+    ends = []
+    for low, high in zip(digest.low, digest.high, strict=True):
+        both = np.concatenate([low[:-1], high[:-1]])
+        both = both[np.isfinite(both)] + 0.0
+        ends.append((both.min(), both.max()) if len(both) else (math.nan, math.nan))
+    return ends
+
+
+def _moved(counts, values, tables, n_bins):
+    """Counts and values of bins under their new numbers."""
+    new_counts, new_values = [], []
+    for count, value, table, n in zip(counts, values, tables, n_bins, strict=True):
+        present = np.flatnonzero(count)
+        new_counts.append(np.zeros(n, dtype=np.int64))
+        new_counts[-1][table[present]] = count[present]
+        new_values.append(np.full(n, np.nan))
+        new_values[-1][table[present]] = value[present]
+    return new_counts, new_values
+
+
+def _standardised(shards, digest, name):
+    """The target of numbers with its mean and spread; rounding's rest is flattened."""
+    low, high = digest.ranges[name]
+    if high - low <= 1e-12 * max(abs(low), abs(high)):
+        # What rounding leaves of a constant must not become rules.
+        return shards.map(_flattened, name, low), Target(name, low, 1.0)
+    mean = shards.total(_target_sum, name, 0.0, 1) / digest.weight
+    center = round_significant(mean)
+    variance = shards.total(_target_sum, name, center, 2) / digest.weight
+    return shards, Target(name, center, round_significant(math.sqrt(variance)) or 1.0)
+
+
+def _flattened(shard, name, value):
+    targets = {**shard.targets, name: np.full(len(shard), value)}
+    return dataclasses.replace(shard, targets=targets)
+
+
+def _target_sum(shard, name, center, power):
+    values = (shard.targets[name] - center) ** power
+    return values.sum() if shard.weight is None else shard.weight @ values

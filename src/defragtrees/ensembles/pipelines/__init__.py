@@ -1,0 +1,109 @@
+"""Pipelines: the steps before the last, read back to the columns of the user's table.
+
+The last step is read as any ensemble. Each of its splits, which are on columns that the
+steps before made, becomes a split on the user's column that says exactly the same.
+"""
+
+import dataclasses
+
+import numpy as np
+from sklearn.exceptions import NotFittedError
+from sklearn.utils.validation import check_is_fitted
+
+from defragtrees.ensembles.pipelines.maps import Derived, Monotone
+from defragtrees.ensembles.pipelines.regions import LARGEST
+from defragtrees.ensembles.pipelines.rewriting import (
+    align,
+    find_categories,
+    rewrite,
+    with_categories,
+)
+from defragtrees.ensembles.pipelines.transformers import SMALLEST, derive, sparse_output
+from defragtrees.errors import UnsupportedEnsembleError
+
+__all__ = ["align", "read_pipeline", "with_categories"]
+
+WITHOUT_ZERO = ((-LARGEST, -SMALLEST), (SMALLEST, LARGEST))
+
+
+def read_pipeline(pipeline, read_forest):
+    """A fitted Pipeline as a Forest on the columns that it takes.
+
+    Parameters
+    ----------
+    pipeline : Pipeline
+        Its last step predicts.
+    read_forest : callable
+        From a fitted ensemble to its Forest.
+
+    Returns
+    -------
+    Forest
+        Its features are the columns that the last step depends on.
+    """
+    try:
+        check_is_fitted(pipeline)
+    except NotFittedError:
+        raise NotFittedError(
+            "A fitted pipeline is needed; this one is not fitted. Call fit first."
+        ) from None
+    # A step that draws rows, as for rare classes, has no part in predicting.
+    steps = [step for _, step in pipeline.steps if not hasattr(step, "fit_resample")]
+    forest = read_forest(steps[-1])
+    names, has_names = _names(pipeline)
+    columns = [Derived(j) for j in range(len(names))]
+    for step in steps[:-1]:
+        columns = derive(step, columns)
+    if _zeros_are_missing(steps):
+        columns = [c.then(Monotone(np.positive, WITHOUT_ZERO)) for c in columns]
+    categories = find_categories(columns, forest.categories, names)
+    forest = rewrite(forest, columns, names, categories)
+    used = sorted({column.source for column in columns})
+    return _with_columns(forest, used) if has_names else _with_any(forest, used)
+
+
+def _names(pipeline):
+    names = getattr(pipeline, "feature_names_in_", None)
+    if names is not None:
+        return [str(name) for name in names], True
+    n_columns = getattr(pipeline, "n_features_in_", None)
+    if n_columns is None:
+        raise UnsupportedEnsembleError(
+            f"Cannot read a pipeline that begins with {type(pipeline[0]).__name__}: it "
+            "does not say how many columns it takes."
+        )
+    return [f"x{j + 1}" for j in range(n_columns)], False
+
+
+def _zeros_are_missing(steps):
+    """Whether the last step takes zeros for missing: XGBoost, of a sparse matrix."""
+    is_sparse = False
+    for step in steps[:-1]:
+        is_sparse = sparse_output(step, is_sparse)
+    return is_sparse and type(steps[-1]).__module__.split(".")[0] == "xgboost"
+
+
+def _with_columns(forest, used):
+    """The forest with only these features."""
+    place = np.full(forest.n_features + 1, -1)
+    place[used] = np.arange(len(used))
+    trees = tuple(
+        dataclasses.replace(tree, feature=place[tree.feature]) for tree in forest.trees
+    )
+    return dataclasses.replace(
+        forest,
+        trees=trees,
+        feature_names=tuple(forest.feature_names[j] for j in used),
+        categories=tuple(forest.categories[j] for j in used),
+        other_names=tuple(
+            name for j, name in enumerate(forest.feature_names) if j not in used
+        ),
+    )
+
+
+def _with_any(forest, used):
+    """The forest with features that may hold anything where it does not look."""
+    categories = [
+        known if j in used else () for j, known in enumerate(forest.categories)
+    ]
+    return dataclasses.replace(forest, categories=tuple(categories))

@@ -1,0 +1,318 @@
+"""A forest on derived columns becomes the same forest on the user's columns.
+
+Each distinct split is pulled back once. A split on numbers may become several splits
+with the same two children, one on categories becomes a set.
+"""
+
+import dataclasses
+from dataclasses import dataclass
+
+import numpy as np
+
+from defragtrees.ensembles.forest import Tree
+from defragtrees.ensembles.pipelines.maps import Derived, Fill, Indicator, LabelTable
+from defragtrees.ensembles.pipelines.regions import (
+    UNKNOWN,
+    LabelSet,
+    Region,
+    numbers_of,
+)
+from defragtrees.errors import UnsupportedEnsembleError
+
+__all__ = ["align", "find_categories", "rewrite", "with_categories"]
+
+
+def find_categories(columns, categories, names):
+    """For each of the user's columns its categories, None where it holds numbers.
+
+    Parameters
+    ----------
+    columns : list of Derived
+    categories : sequence of (tuple or None)
+        Of these columns, as the forest takes them.
+    names : sequence of str
+        Of the user's columns.
+    """
+    labels = [{} for _ in names]
+    is_number = [False] * len(names)
+    for column, own in zip(columns, categories, strict=True):
+        kind = _first_use(column.maps, own)
+        if kind is None:
+            is_number[column.source] = True
+        else:
+            labels[column.source].update(dict.fromkeys(kind))
+    decided = []
+    for name, known, used_as_number in zip(names, labels, is_number, strict=True):
+        if known and used_as_number and numbers_of(tuple(known)) is None:
+            raise UnsupportedEnsembleError(
+                f"Cannot read a pipeline that takes {name!r} for numbers and for "
+                f"categories such as {next(iter(known))!r}."
+            )
+        decided.append(tuple(known) if known and not used_as_number else None)
+    return tuple(decided)
+
+
+def _first_use(maps, categories):
+    """The categories that a column is asked for; none where only for gaps."""
+    for step in maps:
+        if isinstance(step, LabelTable):
+            return step.labels
+        if isinstance(step, Indicator):
+            return ()
+        if not isinstance(step, Fill):
+            return None
+    return categories
+
+
+@dataclass(frozen=True, eq=False)
+class Split:
+    """A split on one of the user's columns: a Region of numbers or a set."""
+
+    feature: int
+    region: Region | None = None
+    inside: np.ndarray | None = None
+    missing: bool = False
+
+
+def rewrite(forest, columns, names, categories):
+    """The forest on the user's columns.
+
+    Parameters
+    ----------
+    forest : Forest
+    columns : list of Derived
+        What the forest's features are made of.
+    names : sequence of str
+        Of the user's columns.
+    categories : sequence of (tuple or None)
+        Of the user's columns.
+
+    Returns
+    -------
+    Forest
+    """
+    if len(columns) != forest.n_features:
+        raise UnsupportedEnsembleError(
+            f"Cannot read a pipeline whose last step takes {forest.n_features} "
+            f"columns where the steps before it seem to make {len(columns)}."
+        )
+    splits = _Splits(forest, columns, categories)
+    width = max(
+        (len(known) + 1 for known in categories if known is not None), default=0
+    )
+    trees = tuple(
+        _rewritten(tree, numbers, splits.splits, width)
+        for tree, numbers in zip(forest.trees, splits.numbers, strict=True)
+    )
+    return dataclasses.replace(
+        forest, trees=trees, feature_names=tuple(names), categories=tuple(categories)
+    )
+
+
+class _Splits:
+    """The distinct splits of a forest, pulled back; and which one each node has."""
+
+    def __init__(self, forest, columns, categories):
+        self.forest = forest
+        self.columns = columns
+        self.categories = categories
+        self.splits = []
+        self.numbers = [np.full(tree.n_nodes, -1) for tree in forest.trees]
+        feature = np.concatenate([[-1], *(tree.feature for tree in forest.trees)])
+        self.ends = np.cumsum([tree.n_nodes for tree in forest.trees])
+        self.all_numbers = np.full(len(feature) - 1, -1)
+        for j in np.unique(feature[feature >= 0]):
+            self._add(int(j), np.flatnonzero(feature[1:] == j))
+        if len(self.ends):
+            self.numbers = np.split(self.all_numbers, self.ends[:-1])
+
+    def _stacked(self, name, nodes):
+        if not hasattr(self, f"_{name}"):
+            arrays = [getattr(tree, name) for tree in self.forest.trees]
+            setattr(self, f"_{name}", np.concatenate(arrays))
+        return getattr(self, f"_{name}")[nodes]
+
+    def _add(self, j, nodes):
+        missing = self._stacked("missing_left", nodes)
+        labels = self.forest.categories[j]
+        if labels is None:
+            keys = np.column_stack([self._stacked("threshold", nodes), missing])
+            distinct, number = np.unique(keys, axis=0, return_inverse=True)
+            regions = [Region.up_to(t, is_left) for t, is_left in distinct]
+        else:
+            keys = np.column_stack([self._sets(nodes, len(labels) + 1), missing])
+            distinct, number = np.unique(keys, axis=0, return_inverse=True)
+            regions = [LabelSet(labels, key[:-1], bool(key[-1])) for key in distinct]
+        self.all_numbers[nodes] = len(self.splits) + number.ravel()
+        self.splits += self._pulled(self.columns[j], regions)
+
+    def _sets(self, nodes, width):
+        tree = np.searchsorted(self.ends, nodes, side="right")
+        starts = np.append(0, self.ends)[tree]
+        rows = zip(tree.tolist(), (nodes - starts).tolist(), strict=True)
+        trees = self.forest.trees
+        return np.array([trees[i].categories[node, :width] for i, node in rows])
+
+    def _pulled(self, column, regions):
+        source, labels = column.source, self.categories[column.source]
+        if labels is None:
+            regions = [r.as_region() if isinstance(r, LabelSet) else r for r in regions]
+            return [Split(source, region=r) for r in column.pull_back(regions)]
+        values = column.apply([*labels, UNKNOWN, None])
+        held = [region.contains(values) for region in regions]
+        return [Split(source, inside=h[:-1], missing=bool(h[-1])) for h in held]
+
+
+def _rewritten(tree, numbers, splits, width):
+    """A tree whose nodes have these splits, by their numbers; -1 is a leaf."""
+    nodes = _Nodes(tree, width)
+    for node in np.flatnonzero(numbers >= 0).tolist():
+        nodes.set(node, splits[numbers[node]])
+    return nodes.tree()
+
+
+class _Nodes:
+    """The nodes of a tree while it is rewritten, and those added behind them."""
+
+    def __init__(self, tree, width):
+        self.source = tree
+        self.feature = tree.feature.tolist()
+        self.threshold = tree.threshold.tolist()
+        self.left, self.right = tree.left.tolist(), tree.right.tolist()
+        self.missing_left = tree.missing_left.tolist()
+        self.sets = np.zeros((tree.n_nodes, width), dtype=bool)
+        self.origin = list(range(tree.n_nodes))
+        self.skipped = {}  # nodes at which all go one way, and the child they go to
+
+    def set(self, node, split):
+        left, right = self.left[node], self.right[node]
+        self.feature[node] = split.feature
+        if split.inside is not None:
+            self.sets[node, : len(split.inside)] = split.inside
+            self.missing_left[node] = split.missing
+            if split.inside.all() and split.missing:
+                self.skipped[node] = left
+            elif not (split.inside.any() or split.missing):
+                self.skipped[node] = right
+            return
+        region = split.region
+        edges, inside = region.edges.tolist(), region.inside.tolist()
+        if not edges:
+            if inside[0] == region.missing:
+                self.skipped[node] = left if inside[0] else right
+                return
+            edges, inside = [np.inf], [*inside, region.missing]
+        sides = [left if is_inside else right for is_inside in inside]
+        self._chain(node, edges, sides, left if region.missing else right)
+
+    def _chain(self, node, edges, sides, way_of_missing):
+        """Nodes that send each interval between the edges to its side."""
+        for k, edge in enumerate(edges):
+            is_last = k == len(edges) - 1
+            self.threshold[node] = edge
+            self.left[node] = sides[k]
+            # A missing value leaves where its side is; the last node has both.
+            self.missing_left[node] = sides[k] == way_of_missing
+            self.right[node] = sides[k + 1] if is_last else self._new(node)
+            node = self.right[node]
+
+    def _new(self, node):
+        for values, value in (
+            (self.feature, self.feature[node]),
+            *((values, 0) for values in (self.threshold, self.left, self.right)),
+            (self.missing_left, False),
+            (self.origin, self.origin[node]),
+        ):
+            values.append(value)
+        return len(self.feature) - 1
+
+    def tree(self):
+        root = self._after(0)
+        order = np.arange(len(self.feature))
+        if self.skipped:
+            left, right = (
+                np.array([self._after(child) for child in side])
+                for side in (self.left, self.right)
+            )
+            order = _reached(root, np.array(self.feature), left, right)
+        else:
+            left, right = np.array(self.left), np.array(self.right)
+        return self._taken(order, left, right)
+
+    def _after(self, node):
+        while node in self.skipped:
+            node = self.skipped[node]
+        return node
+
+    def _taken(self, order, left, right):
+        source, origin = self.source, np.array(self.origin)[order]
+        place = np.full(len(self.feature) + 1, -1)
+        place[order] = np.arange(len(order))
+        is_added = order >= source.n_nodes
+        width = self.sets.shape[1]
+        added = np.zeros((len(self.feature) - source.n_nodes, width), dtype=bool)
+        return Tree(
+            feature=np.array(self.feature)[order],
+            threshold=np.array(self.threshold)[order],
+            left=place[left[order]],
+            right=place[right[order]],
+            missing_left=np.array(self.missing_left)[order],
+            value=source.value[origin],
+            cover=np.where(is_added, np.nan, source.cover[origin]),
+            categories=np.vstack([self.sets, added])[order],
+        )
+
+
+def _reached(root, feature, left, right):
+    """The nodes that are reached from the root, which is the first."""
+    order, seen, waiting = [], {root}, [root]
+    while waiting:
+        node = waiting.pop()
+        order.append(node)
+        if feature[node] >= 0:
+            for child in (int(right[node]), int(left[node])):
+                if child not in seen:
+                    seen.add(child)
+                    waiting.append(child)
+    return np.array(order)
+
+
+def with_categories(forest, categories):
+    """The same forest with other lists of categories, which have all of its own.
+
+    Parameters
+    ----------
+    forest : Forest
+    categories : sequence of (tuple or None)
+    """
+    columns = [Derived(j) for j in range(forest.n_features)]
+    return rewrite(forest, columns, forest.feature_names, categories)
+
+
+def align(forests, names=None):
+    """Forests on the same columns, with the same categories.
+
+    Parameters
+    ----------
+    forests : list of Forest
+    names : sequence of str, optional
+        The order of the columns; by default that in which the forests have them.
+    """
+    used = dict.fromkeys(name for forest in forests for name in forest.feature_names)
+    order = [str(name) for name in (used if names is None else names)]
+    names = [name for name in order if name in used]
+    place = {name: j for j, name in enumerate(names)}
+    columns = [[Derived(place[n]) for n in forest.feature_names] for forest in forests]
+    categories = find_categories(
+        [column for own in columns for column in own],
+        [known for forest in forests for known in forest.categories],
+        names,
+    )
+    if all(f.feature_names == tuple(names) for f in forests) and all(
+        f.categories == categories for f in forests
+    ):
+        return forests
+    return [
+        rewrite(forest, own, names, categories)
+        for forest, own in zip(forests, columns, strict=True)
+    ]

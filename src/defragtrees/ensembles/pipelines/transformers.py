@@ -1,0 +1,297 @@
+"""Which columns a transformer makes of which, and by which maps.
+
+`TRANSFORMERS` has a function for each class that can be read, from a fitted
+transformer and its Derived input columns to its Derived output columns. A class of
+which only the numbers of each column matter stands in `SCALERS` with the attributes
+that have an entry for each column.
+"""
+
+from functools import partial
+
+import numpy as np
+import sklearn
+from scipy import special
+from sklearn.compose import ColumnTransformer
+from sklearn.feature_selection import SelectorMixin
+from sklearn.impute import MissingIndicator, SimpleImputer
+from sklearn.pipeline import FeatureUnion, Pipeline
+from sklearn.preprocessing import (
+    Binarizer,
+    FunctionTransformer,
+    KBinsDiscretizer,
+    MaxAbsScaler,
+    MinMaxScaler,
+    OneHotEncoder,
+    OrdinalEncoder,
+    PowerTransformer,
+    QuantileTransformer,
+    RobustScaler,
+    StandardScaler,
+    TargetEncoder,
+)
+
+from defragtrees.data.tables import is_missing
+from defragtrees.ensembles.pipelines.encoders import encoded_columns, without_names
+from defragtrees.ensembles.pipelines.maps import Fill, Indicator, Monotone, Steps
+from defragtrees.ensembles.pipelines.regions import LARGEST, numbers_before
+from defragtrees.errors import UnsupportedEnsembleError
+
+__all__ = ["derive", "sparse_output"]
+
+SMALLEST = float(np.nextafter(0.0, 1.0))
+
+SCALERS = {
+    StandardScaler: ("mean_", "var_", "scale_"),
+    MinMaxScaler: ("min_", "scale_", "data_min_", "data_max_", "data_range_"),
+    RobustScaler: ("center_", "scale_"),
+    MaxAbsScaler: ("scale_", "max_abs_"),
+    QuantileTransformer: ("quantiles_",),
+    PowerTransformer: ("lambdas_", "_scaler"),
+}
+
+EVERYWHERE = ((-LARGEST, LARGEST),)
+# Where functions of numpy have values. Numbers outside, which a pipeline has no answer
+# for, go with the nearest inside.
+DOMAINS = {
+    **dict.fromkeys((np.log, np.log2, np.log10, np.sqrt), (0.0, LARGEST)),
+    **dict.fromkeys((np.log1p, special.log1p), (-1.0, LARGEST)),
+    **dict.fromkeys((np.arctanh, np.arcsin), (-1.0, 1.0)),
+    special.logit: (0.0, 1.0),
+}
+# On which pieces they rise or fall.
+FUNCTIONS = {
+    np.reciprocal: ((-LARGEST, -SMALLEST), (0.0, LARGEST)),
+    **dict.fromkeys(
+        (np.absolute, np.fabs, np.square), ((-LARGEST, 0.0), (SMALLEST, LARGEST))
+    ),
+    **dict.fromkeys(
+        (
+            *DOMAINS,
+            *(np.exp, np.exp2, np.expm1, np.cbrt, np.arctan, np.arcsinh, np.sinh),
+            *(np.tanh, np.sign, np.negative, np.positive, np.floor, np.ceil),
+            *(np.trunc, np.rint, np.round, np.clip, np.deg2rad, np.rad2deg),
+            *(special.cbrt, special.expit, special.expm1, special.ndtr),
+        ),
+        EVERYWHERE,
+    ),
+}
+WITH_OPTIONS = (np.clip, np.round)  # options leave these as monotone as they are
+
+
+def derive(transformer, columns):
+    """The columns that a fitted transformer makes.
+
+    Parameters
+    ----------
+    transformer : fitted transformer, "passthrough", "drop" or None
+    columns : list of Derived
+
+    Returns
+    -------
+    list of Derived
+    """
+    if transformer is None or isinstance(transformer, str):
+        return [] if transformer == "drop" else columns
+    for kind, read in TRANSFORMERS:
+        if isinstance(transformer, kind):
+            _check_own(transformer, kind)
+            return read(transformer, columns)
+    raise _unreadable(
+        transformer, "it is none of the transformers that are read column by column"
+    )
+
+
+def _check_own(transformer, kind):
+    """Refuse a class that changes what the one it extends does."""
+    for name in ("transform", "get_support"):
+        if getattr(type(transformer), name, None) != getattr(kind, name, None):
+            package = getattr(type(transformer), name).__module__.split(".")[0]
+            if package != "sklearn":
+                raise _unreadable(transformer, f"it has a {name} of its own")
+
+
+def _unreadable(transformer, why):
+    return UnsupportedEnsembleError(
+        f"Cannot read {type(transformer).__name__} in a pipeline: {why}."
+    )
+
+
+def sparse_output(transformer, is_sparse=False):
+    """Whether a transformer gives sparse matrices, which have no cells for zeros.
+
+    Parameters
+    ----------
+    transformer : fitted transformer, "passthrough", "drop" or None
+    is_sparse : bool, default=False
+        Whether it is given one.
+    """
+    if isinstance(transformer, Pipeline):
+        for _, step in transformer.steps:
+            is_sparse = sparse_output(step, is_sparse)
+        return is_sparse
+    if isinstance(transformer, ColumnTransformer):
+        return bool(transformer.sparse_output_)
+    if isinstance(transformer, FeatureUnion):
+        steps = (step for _, step in transformer.transformer_list)
+        return any([sparse_output(step, is_sparse) for step in steps])
+    if isinstance(transformer, OneHotEncoder):
+        return bool(transformer.sparse_output)
+    if isinstance(transformer, KBinsDiscretizer):
+        return transformer.encode == "onehot"
+    return is_sparse
+
+
+def _read_pipeline(pipeline, columns):
+    for _, step in pipeline.steps:
+        columns = derive(step, columns)
+    return columns
+
+
+def _read_column_transformer(transformer, columns):
+    made = []
+    places = transformer._transformer_to_input_indices
+    weights = transformer.transformer_weights or {}
+    for name, step, _ in transformer.transformers_:
+        taken = [columns[j] for j in places.get(name, ())]
+        # One without columns was never fitted.
+        part = derive(step, taken) if taken else []
+        made += _weighted(part, weights.get(name))
+    return made
+
+
+def _read_union(union, columns):
+    made, weights = [], union.transformer_weights or {}
+    for name, step in union.transformer_list:
+        made += _weighted(derive(step, columns), weights.get(name))
+    return made
+
+
+def _weighted(columns, weight):
+    if weight is None:
+        return columns
+    return [column.then(Monotone(partial(np.multiply, weight))) for column in columns]
+
+
+def _read_selector(selector, columns):
+    return [columns[j] for j in selector.get_support(indices=True)]
+
+
+def _read_scaler(scaler, columns):
+    names = next(names for kind, names in SCALERS.items() if isinstance(scaler, kind))
+    # Box and Cox have no answer to numbers up to zero, and neither has the pipeline.
+    is_positive = getattr(scaler, "method", None) == "box-cox"
+    within = (SMALLEST, LARGEST) if is_positive else EVERYWHERE[0]
+    made = []
+    for j, column in enumerate(columns):
+        transform = partial(_transform_one, _narrowed(scaler, names, j))
+        made.append(column.then(Monotone(partial(_call_within, transform, *within))))
+    return made
+
+
+def _narrowed(scaler, names, j):
+    """A copy of a scaler that knows only one of its columns."""
+    narrow = without_names(scaler)
+    for name in names:
+        value = getattr(scaler, name, None)
+        if isinstance(value, np.ndarray):
+            setattr(narrow, name, np.ascontiguousarray(value[..., [j]]))
+        elif name == "_scaler" and value is not None:
+            setattr(narrow, name, _narrowed(value, SCALERS[type(value)], j))
+    narrow.n_features_in_ = 1
+    return narrow
+
+
+def _transform_one(scaler, values):
+    # Halving asks for numbers so large that scaling them overflows.
+    with sklearn.config_context(assume_finite=True, transform_output="default"):
+        return scaler.transform(values[:, None])[:, 0] if len(values) else values
+
+
+def _read_function(transformer, columns):
+    function = transformer.func
+    if function is None:
+        return columns
+    name = getattr(function, "__name__", type(function).__name__)
+    options = transformer.kw_args or {}
+    try:
+        pieces = FUNCTIONS.get(function)
+    except TypeError:
+        pieces = None
+    if pieces is None or (options and function not in WITH_OPTIONS):
+        raise _unreadable(
+            transformer,
+            f"nobody can tell from {name} whether it keeps the order of numbers; "
+            "numpy's own functions, such as np.log1p, are read",
+        )
+    within = DOMAINS.get(function, EVERYWHERE[0])
+    once = partial(_call_within, partial(function, **options), *within)
+    return [column.then(Monotone(once, pieces)) for column in columns]
+
+
+def _call_within(function, first, last, values):
+    return function(np.clip(values, first, last))
+
+
+def _read_imputer(imputer, columns):
+    marker = None if is_missing(imputer.missing_values) else imputer.missing_values
+    statistics = imputer.statistics_.tolist()
+    made = [
+        column.then(Fill(value, marker))
+        for column, value in zip(columns, statistics, strict=True)
+        if imputer.keep_empty_features or not is_missing(value)
+    ]
+    if imputer.add_indicator:
+        made += [
+            columns[j].then(Indicator(marker)) for j in imputer.indicator_.features_
+        ]
+    return made
+
+
+def _read_indicator(indicator, columns):
+    marker = None if is_missing(indicator.missing_values) else indicator.missing_values
+    return [columns[j].then(Indicator(marker)) for j in indicator.features_]
+
+
+def _read_binarizer(binarizer, columns):
+    def is_above(values):
+        return np.where(np.isnan(values), np.nan, values > binarizer.threshold)
+
+    return [column.then(Steps(is_above, [binarizer.threshold])) for column in columns]
+
+
+def _read_bins(binner, columns):
+    made = []
+    for column, edges in zip(columns, binner.bin_edges_, strict=True):
+        inner = edges[1:-1]
+        ends = numbers_before(inner)
+        if binner.encode == "ordinal":
+            made.append(column.then(Steps(partial(_bin_numbers, inner), ends)))
+            continue
+        made += [
+            column.then(Steps(partial(_is_in_bin, inner, number), ends))
+            for number in range(len(inner) + 1)
+        ]
+    return made
+
+
+def _bin_numbers(inner, values):
+    return np.searchsorted(inner, values, side="right")
+
+
+def _is_in_bin(inner, number, values):
+    return _bin_numbers(inner, values) == number
+
+
+TRANSFORMERS = (
+    (Pipeline, _read_pipeline),
+    (ColumnTransformer, _read_column_transformer),
+    (FeatureUnion, _read_union),
+    (SelectorMixin, _read_selector),
+    (tuple(SCALERS), _read_scaler),
+    (FunctionTransformer, _read_function),
+    (SimpleImputer, _read_imputer),
+    (MissingIndicator, _read_indicator),
+    (Binarizer, _read_binarizer),
+    (KBinsDiscretizer, _read_bins),
+    ((OneHotEncoder, OrdinalEncoder, TargetEncoder), encoded_columns),
+)

@@ -1,0 +1,185 @@
+"""Readers: a fitted ensemble, or the file it was saved to, becomes a Forest.
+
+Each reader is one module and one line in `READERS`; no library is imported before an
+ensemble of it is read. A module has what it can do:
+
+- `NAME` and `read(ensemble) -> Forest`, for objects. The reader of an object is the one
+  of the first of its classes whose package is in the table.
+- `read_on_table(ensemble, X) -> Forest`, for objects that need rows to be read.
+- `KIND`, `SUFFIXES`, `is_file(file)` and `read_file(path, **options) -> Forest`, for
+  files. `is_file` is shown a ModelFile and tells by the contents, never by the name;
+  the name decides only where no reader knows the contents.
+- `KIND`, `SUFFIXES`, `is_file(file)` and `load(path, trust) -> ensemble`, for files
+  that hold an object of any library, which may be trusted or not.
+"""
+
+import os
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from defragtrees._utils.types import Rows
+from defragtrees.ensembles.forest import Forest
+from defragtrees.ensembles.readers._files import ModelFile, Trust, report_damage
+from defragtrees.errors import ModelFileError, UnsupportedEnsembleError
+
+__all__ = ["READERS", "file_kind", "load_object", "read_forest", "read_on_table"]
+
+# A pickle has no mark of its own in all cases, so it comes last.
+READERS = {
+    "sklearn": "defragtrees.ensembles.readers.from_sklearn",
+    "xgboost": "defragtrees.ensembles.readers.from_xgboost",
+    "lightgbm": "defragtrees.ensembles.readers.from_lightgbm",
+    "catboost": "defragtrees.ensembles.readers.from_catboost",
+    "randomForest": "defragtrees.ensembles.readers.from_r",
+    "skops": "defragtrees.ensembles.readers.from_skops",
+    "pickle": "defragtrees.ensembles.readers.from_pickle",
+}
+
+
+def read_forest(
+    ensemble: Any,
+    *,
+    trust_pickle: bool = False,
+    trusted_types: Any = (),
+    **options: Any,
+) -> Forest:
+    """The ensemble as a Forest, whose predictions are those of the library itself.
+
+    Parameters
+    ----------
+    ensemble : fitted ensemble, path or Forest
+        A fitted scikit-learn, XGBoost, LightGBM or CatBoost ensemble; a file that
+        XGBoost (.json, .ubj), LightGBM (.txt), CatBoost (.cbm, .json) or skops saved; a
+        pickle or joblib file; or a folder with the trees of an R randomForest, one
+        `getTree` text a file.
+    trust_pickle : bool, default=False
+        Whether a pickle may be opened. That can run any code which its author put in
+        it, so say so for files of your own only.
+    trusted_types : sequence of str
+        Types in a skops file to trust beside those that skops deems safe.
+    **options
+        Passed to the reader; `from_r.read` takes what its text files do not say.
+
+    Returns
+    -------
+    Forest
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> ensemble = RandomForestClassifier(5, random_state=0).fit(X, y)
+    >>> forest = read_forest(ensemble)
+    >>> bool((forest.predict(X) == ensemble.predict(X)).all())
+    True
+    """
+    if isinstance(ensemble, Forest):
+        return ensemble
+    if isinstance(ensemble, (str, os.PathLike)):
+        return _open(Path(ensemble), Trust(trust_pickle, tuple(trusted_types)), options)
+    reader = _object_reader(ensemble)
+    if reader is None:
+        kind = type(ensemble)
+        *names, last = [reader.NAME for reader in _readers("NAME")]
+        raise UnsupportedEnsembleError(
+            f"Cannot read {kind.__module__.split('.')[0]}.{kind.__qualname__}: "
+            f"an ensemble of {', '.join(names)} or {last} is needed, "
+            "or the file it was saved to."
+        )
+    return reader.read(ensemble, **options)
+
+
+def read_on_table(ensemble: Any, X: Rows) -> Forest | None:
+    """`read_forest` for an ensemble that can be read only with rows to look at.
+
+    Parameters
+    ----------
+    ensemble : fitted ensemble
+    X : array or data frame
+
+    Returns
+    -------
+    Forest or None
+        None if rows do not help to read it.
+    """
+    reader = _object_reader(ensemble)
+    if not hasattr(reader, "read_on_table"):
+        return None
+    return reader.read_on_table(ensemble, X)
+
+
+def load_object(
+    path: str | os.PathLike[str], trust_pickle: bool = False, trusted_types: Any = ()
+) -> Any:
+    """The object in a pickle or skops file; None if the file holds none.
+
+    Parameters
+    ----------
+    path : path-like
+    trust_pickle, trusted_types : as for `read_forest`
+    """
+    reader = _file_reader(ModelFile(Path(path)))
+    if not hasattr(reader, "load"):
+        return None
+    return reader.load(Path(path), Trust(trust_pickle, tuple(trusted_types)))
+
+
+def file_kind(path: str | os.PathLike[str]) -> str | None:
+    """What a file holds, such as "an XGBoost model"; None if no reader knows it."""
+    reader = _file_reader(ModelFile(Path(path)))
+    return None if reader is None else reader.KIND
+
+
+def _readers(ability):
+    """The modules of all readers that have such a name."""
+    modules = [import_module(name) for name in READERS.values()]
+    return [module for module in modules if hasattr(module, ability)]
+
+
+def _object_reader(ensemble):
+    for kind in type(ensemble).__mro__:
+        package = kind.__module__.split(".")[0]
+        if package in READERS:
+            return import_module(READERS[package])
+    return None
+
+
+def _file_reader(file):
+    return next((r for r in _readers("is_file") if r.is_file(file)), None)
+
+
+def _open(path, trust, options):
+    """The one place where a model file is opened."""
+    if not path.exists():
+        raise FileNotFoundError(f"No model file or folder at {str(path)!r}.")
+    reader = _file_reader(ModelFile(path))
+    if reader is None and trust.pickle:
+        reader = import_module(READERS["pickle"])
+    if reader is None:
+        return _read_by_name(path, options)
+    if hasattr(reader, "load"):
+        ensemble = reader.load(path, trust)
+        with report_damage("pickled", path.name):
+            return read_forest(ensemble, **options)
+    return reader.read_file(path, **options)
+
+
+def _read_by_name(path, options):
+    """A file with contents that no reader knows, as far as its name is one."""
+    suffix = path.suffix.lower()
+    named = [r for r in _readers("read_file") if suffix in r.SUFFIXES]
+    kinds = [
+        f"{reader.KIND} ({', '.join(reader.SUFFIXES)})"
+        if reader.SUFFIXES
+        else reader.KIND
+        for reader in _readers("is_file")
+    ]
+    advice = f"no model that is known here: {', '.join(kinds[:-1])} or {kinds[-1]}."
+    if not named:
+        raise ModelFileError(f"{path.name!r} is {advice}")
+    try:
+        return named[0].read_file(path, **options)
+    except ModelFileError as error:
+        raise ModelFileError(f"{str(error).rstrip('.')}. It is {advice}") from None

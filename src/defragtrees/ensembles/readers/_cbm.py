@@ -1,0 +1,286 @@
+"""CatBoost's binary file (.cbm) as the document that its JSON file would hold.
+
+The file is a FlatBuffer with the fields of CatBoost's published schema; only what a
+Forest needs is read. CatBoost itself brings the whole process down on some altered
+files, so the bytes are read here, every offset checked, and catboost is not needed.
+"""
+
+import struct
+
+import numpy as np
+
+from defragtrees.ensembles.readers._catboost_trees import MOST_SPLITS, damaged
+
+__all__ = ["parse_cbm"]
+
+# Field numbers, in the order of the schema.
+CORE_TREES, CORE_INFO = 1, 2
+SPLITS, SIZES = 1, 2
+CATEGORICAL, FLOAT, ONE_HOT, COUNTED = 4, 5, 6, 7
+LEAF_VALUES, LEAF_WEIGHTS, STEPS, STEP_LEAVES = 8, 9, 10, 11
+TEXT, ESTIMATED, SCALE, BIAS, BIASES, EMBEDDING = 12, 13, 14, 15, 16, 18
+INFORMATION = (
+    "params",
+    "loss_function",
+    "class_params",
+    "binclass_probability_threshold",
+)
+NAN_TREATMENTS = ("AsIs", "AsFalse", "AsTrue")
+
+
+def parse_cbm(data):
+    """The bytes of a .cbm file as a dict in the layout of CatBoost's JSON file."""
+    if data[:4] != b"CBM1":
+        raise damaged("it does not begin with 'CBM1'")
+    if len(data) < 12 or int.from_bytes(data[4:8], "little") > len(data) - 8:
+        raise damaged(f"it ends after {len(data)} bytes")
+    size = int.from_bytes(data[4:8], "little")
+    buffer = _Buffer(data[8 : 8 + size])
+    core = _Table(buffer, buffer.number("<I", 0))
+    trees = core.table(CORE_TREES)
+    dimension = trees.number(0, "<i", 1)
+    if dimension < 1:
+        raise damaged(f"its trees have {dimension} outputs")
+    biases = trees.array(BIASES, "<f8").tolist()
+    document = {
+        "features_info": _features(trees),
+        "model_info": _information(core),
+        "scale_and_bias": [
+            trees.number(SCALE, "<d", 1.0),
+            biases or [trees.number(BIAS, "<d", 0.0)],
+        ],
+    }
+    if len(trees.array(STEPS, "<u4")):
+        document["trees"] = _nested_trees(trees, dimension)
+    else:
+        document["oblivious_trees"] = _oblivious_trees(trees, dimension)
+    return document
+
+
+def _information(core):
+    entries = {entry.string(0): entry for entry in core.tables(CORE_INFO)}
+    return {key: entries[key].string(1) for key in INFORMATION if key in entries}
+
+
+def _features(trees):
+    one_hot = {entry.number(0, "<i", -1) for entry in trees.tables(ONE_HOT)}
+    floats = []
+    for entry in trees.tables(FLOAT):
+        treatment = entry.number(5, "<b", 0)
+        if not 0 <= treatment < len(NAN_TREATMENTS):
+            raise damaged(f"nan treatment {treatment} does not exist")
+        floats.append(
+            {
+                "feature_index": entry.number(1, "<i", -1),
+                "flat_feature_index": entry.number(2, "<i", -1),
+                "feature_id": entry.string(4),
+                "nan_value_treatment": NAN_TREATMENTS[treatment],
+            }
+        )
+    features = {"float_features": floats}
+    for key, slot in (
+        ("categorical_features", CATEGORICAL),
+        ("text_features", TEXT),
+        ("embedding_features", EMBEDDING),
+    ):
+        features[key] = [_other_feature(entry) for entry in trees.tables(slot)]
+    for entry in features["categorical_features"]:
+        if entry["feature_index"] in one_hot:
+            entry["values"] = []
+    features["ctrs"] = [{"elements": _elements(c)} for c in trees.tables(COUNTED)]
+    return features
+
+
+def _other_feature(entry):
+    return {
+        "feature_index": entry.number(0, "<i", -1),
+        "flat_feature_index": entry.number(1, "<i", -1),
+        "feature_id": entry.string(2),
+    }
+
+
+def _elements(counted):
+    combination = counted.table(0).table(0).table(0)
+    return [{"cat_feature_index": j} for j in combination.array(0, "<i4").tolist()]
+
+
+def _split_table(trees):
+    """What the numbers in TreeSplits mean: borders of each float feature, then others.
+
+    The features' own numbers are used, as one without borders has no splits.
+    """
+    splits = []
+    for entry in trees.tables(FLOAT):
+        index = entry.number(1, "<i", -1)
+        splits += [
+            {
+                "split_type": "FloatFeature",
+                "float_feature_index": index,
+                "border": border,
+            }
+            for border in entry.array(3, "<f4").tolist()
+        ]
+    return splits
+
+
+def _split(splits, number, others):
+    if 0 <= number < len(splits):
+        return splits[number]
+    if number >= 0 and others:
+        return {"split_type": "OnlineCtr"}
+    raise damaged(f"split {number} does not exist")
+
+
+def _has_other_splits(trees):
+    return any(trees.tables(slot) for slot in (ONE_HOT, COUNTED, ESTIMATED))
+
+
+def _oblivious_trees(trees, dimension):
+    splits, others = _split_table(trees), _has_other_splits(trees)
+    numbers = trees.array(SPLITS, "<i4").tolist()
+    values = trees.array(LEAF_VALUES, "<f8")
+    weights = trees.array(LEAF_WEIGHTS, "<f8")
+    built, at_split, at_leaf = [], 0, 0
+    for depth in trees.array(SIZES, "<i4").tolist():
+        if not 0 <= depth <= MOST_SPLITS:
+            raise damaged(f"a tree of depth {depth} cannot exist")
+        chosen = numbers[at_split : at_split + depth]
+        n_leaves = 2**depth
+        leaves = slice(at_leaf, at_leaf + n_leaves)
+        if len(chosen) < depth or (at_leaf + n_leaves) * dimension > len(values):
+            raise damaged("there are fewer splits or leaves than the trees need")
+        part = slice(leaves.start * dimension, leaves.stop * dimension)
+        built.append(
+            {
+                "splits": [_split(splits, number, others) for number in chosen],
+                "leaf_values": values[part].tolist(),
+                "leaf_weights": weights[leaves].tolist(),
+            }
+        )
+        at_split += depth
+        at_leaf += n_leaves
+    return built
+
+
+def _nested_trees(trees, dimension):
+    splits, others = _split_table(trees), _has_other_splits(trees)
+    moves = trees.array(STEPS, "<u2", 2).reshape(-1, 2).tolist()
+    numbers = trees.array(SPLITS, "<i4").tolist()
+    leaves = _step_leaves(trees, dimension)
+    built, start = [], 0
+    for size in trees.array(SIZES, "<i4").tolist():
+        end = start + size
+        if size < 1 or end > min(len(moves), len(numbers), len(leaves)):
+            raise damaged(f"a tree of {size} steps does not fit")
+        root = {}
+        waiting, n_seen = [(root, start)], 0
+        while waiting:
+            node, step = waiting.pop()
+            n_seen += 1
+            if n_seen > size or step >= end:
+                raise damaged("the steps of a tree do not form a tree")
+            if moves[step] == [0, 0]:
+                node.update(leaves[step])
+                continue
+            node["split"] = _split(splits, numbers[step], others)
+            for side, move in zip(("left", "right"), moves[step], strict=True):
+                # A side without a step of its own ends at this step's leaf.
+                node[side] = {} if move else leaves[step]
+                if move:
+                    waiting.append((node[side], step + move))
+        built.append(root)
+        start = end
+    return built
+
+
+def _step_leaves(trees, dimension):
+    """For each step the leaf that ends there; inner steps have one that is not used."""
+    values = trees.array(LEAF_VALUES, "<f8").tolist()
+    weights = trees.array(LEAF_WEIGHTS, "<f8").tolist()
+    leaves = []
+    for start in trees.array(STEP_LEAVES, "<u4").tolist():
+        leaf = {"value": values[start : start + dimension]}
+        if start // dimension < len(weights):
+            leaf["weight"] = weights[start // dimension]
+        leaves.append(leaf)
+    return leaves
+
+
+class _Buffer:
+    """Bytes that are never read beyond their ends."""
+
+    def __init__(self, data):
+        self.data = data
+        # Altered offsets may name the same bytes again and again; a file that CatBoost
+        # wrote is read about twice.
+        self.n_left = 16 * len(data)
+
+    def number(self, form, at):
+        if not 0 <= at <= len(self.data) - struct.calcsize(form):
+            raise damaged(f"it points to byte {at} of {len(self.data)}")
+        return struct.unpack_from(form, self.data, at)[0]
+
+    def array(self, dtype, at, count):
+        if at < 0 or count * np.dtype(dtype).itemsize > len(self.data) - at:
+            raise damaged(f"it points to byte {at} of {len(self.data)}")
+        self.n_left -= count * np.dtype(dtype).itemsize
+        if self.n_left < 0:
+            raise damaged("its parts overlap")
+        return np.frombuffer(self.data, dtype, count, at)
+
+
+class _Table:
+    """One table of a FlatBuffer: fields by number, absent ones with their default."""
+
+    def __init__(self, buffer, at):
+        self.buffer = buffer
+        self.at = at
+        self.fields = at - buffer.number("<i", at)
+        self.n_fields = (buffer.number("<H", self.fields) - 4) // 2
+
+    def _place(self, slot):
+        if slot >= self.n_fields:
+            return None
+        offset = self.buffer.number("<H", self.fields + 4 + 2 * slot)
+        return self.at + offset if offset else None
+
+    def _pointed(self, slot):
+        place = self._place(slot)
+        return None if place is None else place + self.buffer.number("<I", place)
+
+    def number(self, slot, form, default):
+        place = self._place(slot)
+        return default if place is None else self.buffer.number(form, place)
+
+    def table(self, slot):
+        place = self._pointed(slot)
+        if place is None:
+            raise damaged(f"field {slot} is missing")
+        return _Table(self.buffer, place)
+
+    def array(self, slot, dtype, per_entry=1):
+        place = self._pointed(slot)
+        if place is None:
+            return np.empty(0, dtype)
+        count = self.buffer.number("<I", place) * per_entry
+        return self.buffer.array(dtype, place + 4, count)
+
+    def tables(self, slot):
+        place = self._pointed(slot)
+        if place is None:
+            return []
+        offsets = self.array(slot, "<u4").tolist()
+        return [
+            _Table(self.buffer, place + 4 + 4 * i + offset)
+            for i, offset in enumerate(offsets)
+        ]
+
+    def string(self, slot):
+        place = self._pointed(slot)
+        if place is None:
+            return ""
+        raw = self.buffer.array("u1", place + 4, self.buffer.number("<I", place))
+        try:
+            return raw.tobytes().decode()
+        except UnicodeDecodeError:
+            raise damaged("a name in it is not text") from None

@@ -1,0 +1,254 @@
+"""CatBoost: its wrappers, and the .cbm and .json files that they save.
+
+All three doors lead to CatBoost's JSON document. A split asks `float32(x) > border`;
+a missing value counts as below or above every border, as the feature says. An
+oblivious tree asks the same question at every node of a level.
+"""
+
+import json
+import tempfile
+from pathlib import Path
+
+import numpy as np
+from sklearn.exceptions import NotFittedError
+
+from defragtrees._utils.optional import require
+from defragtrees.data.tables import is_missing, select_columns, take_rows
+from defragtrees.ensembles.forest import Forest
+from defragtrees.ensembles.readers._catboost_trees import (
+    damaged,
+    numbers,
+    read_features,
+    read_trees,
+    refuse_kind,
+    take,
+)
+from defragtrees.ensembles.readers._cbm import parse_cbm
+from defragtrees.ensembles.readers._files import report_damage
+from defragtrees.errors import UnsupportedEnsembleError
+
+__all__ = ["is_file", "read", "read_file", "read_on_table"]
+
+NAME, KIND = "CatBoost", "a CatBoost model"
+SUFFIXES = (".cbm", ".json")
+BINARY_MARK = b"CBM1"
+
+# What `predict` does to the sum of the trees. For the logarithmic LogLinQuantile it
+# does nothing, although for Poisson and Tweedie it takes the exponential.
+PLAIN_LOSSES = (
+    *("Cox", "Expectile", "Huber", "LogCosh", "LogLinQuantile", "Lq", "MAE", "MAPE"),
+    *("Quantile", "RMSE", "RMSPE"),
+)
+REGRESSION_LINKS = {
+    **dict.fromkeys(PLAIN_LOSSES, "identity"),
+    "Poisson": "exp",
+    "Tweedie": "exp",
+}
+CLASS_LINKS = {
+    "CrossEntropy": "sigmoid",
+    "Focal": "sigmoid",
+    "Logloss": "sigmoid",
+    "MultiClass": "softmax",
+    "MultiClassOneVsAll": "sigmoid",
+}
+LABEL_TYPES = {  # what a label is, and what else JSON may have made of it
+    "Boolean": (bool,),
+    "Float": (float, int),
+    "Integer": (int,),
+    "String": (str,),
+}
+
+
+def read(ensemble):
+    """The trees of a fitted CatBoost ensemble as a Forest.
+
+    A plain `CatBoost` is read by its loss: with a classification loss the Forest gives
+    labels, as `CatBoostClassifier` does.
+
+    Parameters
+    ----------
+    ensemble : CatBoostClassifier, CatBoostRegressor or CatBoost
+
+    Returns
+    -------
+    Forest
+    """
+    _check_object(ensemble)
+    return _saved(ensemble)
+
+
+def read_on_table(ensemble, X):
+    """The trees of an ensemble that asks for categories, which a table has.
+
+    CatBoost keeps numbers in place of categories; it tells those of a table. Target
+    statistics are refused as ever.
+
+    Parameters
+    ----------
+    ensemble : CatBoostClassifier, CatBoostRegressor or CatBoost
+    X : array or data frame
+        Rows with all categories that the ensemble splits on.
+    """
+    _check_object(ensemble)
+    X = select_columns(X, ensemble.feature_names_)
+    sets, labels, rows = ensemble.get_cat_feature_indices(), {}, set()
+    for j in sets:
+        values = _column_values(X, j)
+        first = {value: i for i, value in reversed(list(enumerate(values)))}
+        labels[j] = tuple(sorted(first, key=str))
+        rows.update(first.values())
+    pool = require("catboost", "Reading CatBoost").Pool
+    table = take_rows(X, np.array(sorted(rows), dtype=int))
+    return _saved(ensemble, labels, pool(table, cat_features=sets))
+
+
+def _column_values(X, j):
+    if not hasattr(X, "iloc") and not isinstance(X, np.ndarray):
+        raise UnsupportedEnsembleError(
+            "Cannot read the CatBoost ensemble: its categories are looked up in a "
+            f"pandas frame or an array; got {type(X).__name__}. Pass one of these."
+        )
+    values = X.iloc[:, j].tolist() if hasattr(X, "iloc") else X[:, j].tolist()
+    if any(is_missing(value) for value in values):
+        raise UnsupportedEnsembleError(
+            "Cannot read the CatBoost ensemble: a column of categories has missing "
+            "values, which CatBoost does not take. Fill them."
+        )
+    return values
+
+
+def _check_object(ensemble):
+    name = type(ensemble).__name__
+    if not ensemble.is_fitted():
+        raise NotFittedError(f"This {name} is not fitted yet; call fit first.")
+    # CatBoost does not write these to JSON, so they must be asked for here.
+    for kind in ("text", "embedding"):
+        columns = getattr(ensemble, f"get_{kind}_feature_indices")()
+        refuse_kind(kind, [ensemble.feature_names_[j] for j in columns])
+
+
+def _saved(ensemble, labels=None, pool=None):
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "ensemble.json"
+        ensemble.save_model(str(path), format="json", pool=pool)
+        return _forest(_load_json(path.read_bytes()), labels)
+
+
+def is_file(file):
+    """Whether this is CatBoost's own format, or its JSON."""
+    return file.head.startswith(BINARY_MARK) or b'"features_info"' in file.json
+
+
+def read_file(path):
+    """The trees in a `.json` or `.cbm` file; catboost is not needed."""
+    path = Path(path)
+    content = path.read_bytes()
+    is_binary = content.startswith(BINARY_MARK) or path.suffix == ".cbm"
+    with report_damage(NAME, path.name):
+        return _forest(parse_cbm(content) if is_binary else _load_json(content))
+
+
+def _load_json(content):
+    try:
+        return json.loads(content)
+    except (ValueError, RecursionError) as error:
+        raise damaged(f"it is not JSON ({error})") from None
+
+
+def _forest(document, labels=None):
+    information = take(document, "model_info", dict)
+    features = read_features(take(document, "features_info", dict), labels)
+    loss = _read_loss(information)
+    classes = None
+    if loss in CLASS_LINKS:
+        classes = _read_classes(information)
+        _check_probability_threshold(information)
+    elif loss not in REGRESSION_LINKS:
+        losses = ", ".join(sorted(REGRESSION_LINKS | CLASS_LINKS))
+        raise UnsupportedEnsembleError(
+            f"Cannot read the CatBoost ensemble: its loss is {loss!r}. "
+            f"Fit it with one of {losses}."
+        )
+    has_output_per_class = loss in ("MultiClass", "MultiClassOneVsAll")
+    n_outputs = len(classes) if has_output_per_class else 1
+    if classes is not None and len(classes) > max(2, n_outputs):
+        raise damaged(f"{len(classes)} classes do not fit the loss {loss!r}")
+    scale, bias = _read_scale(document, n_outputs)
+    trees = read_trees(document, features, n_outputs, scale)
+    link = (REGRESSION_LINKS | CLASS_LINKS)[loss]
+    if classes is not None and len(classes) == 1:
+        trees, bias, link = (), np.zeros(1), "softmax"
+    return Forest(
+        trees=trees,
+        feature_names=features.names,
+        task="regression" if classes is None else "classification",
+        classes=classes,
+        base=bias,
+        link=link,
+        categories=features.categories,
+    )
+
+
+def _read_scale(document, n_outputs):
+    pair = take(document, "scale_and_bias", list, [1.0, 0.0])
+    if len(pair) != 2:
+        raise damaged("'scale_and_bias' must have two parts")
+    scale = numbers(pair[0], "scale_and_bias", 1)
+    bias = numbers(pair[1], "scale_and_bias")
+    if len(bias) not in (1, n_outputs):
+        raise damaged(f"'scale_and_bias' does not fit {n_outputs} outputs")
+    return scale[0], np.broadcast_to(bias, n_outputs)
+
+
+def _entry(information, key):
+    """A part of the model's description; some files hold it as text."""
+    value = information.get(key)
+    if isinstance(value, str):
+        try:
+            value = json.loads(value)
+        except (ValueError, RecursionError) as error:
+            raise damaged(f"{key!r} is not JSON ({error})") from None
+    return value
+
+
+def _read_loss(information):
+    # A sum of several ensembles keeps their common loss one floor higher.
+    options = _entry(information, "params")
+    if options is None:
+        options = {"loss_function": _entry(information, "loss_function")}
+    loss = take(options, "loss_function", dict, {"type": "unknown"})
+    return take(loss, "type", str)
+
+
+def _read_classes(information):
+    """The label of each output; a class that is named and has no rows has none."""
+    options = _entry(information, "class_params")
+    kinds = LABEL_TYPES.get(take(options, "class_label_type", str))
+    positions = take(options, "class_to_label", list)
+    names = take(options, "class_names", list, [])
+    if len(names) == 1:
+        # CatBoost counts a second class, which has neither a name nor rows.
+        positions = [0]
+    names = dict(enumerate(names)) or {j: j for j in positions if type(j) is int}
+    if kinds is None or not all(type(name) in kinds for name in names.values()):
+        raise damaged("'class_names' do not fit 'class_label_type'")
+    if not all(type(j) is int and j in names for j in positions):
+        raise damaged("'class_to_label' does not fit 'class_names'")
+    classes = tuple(kinds[0](names[j]) for j in positions)
+    if not classes or len(set(classes)) < len(classes):
+        raise damaged("two classes have the same label, or there are none")
+    return classes
+
+
+def _check_probability_threshold(information):
+    threshold = information.get("binclass_probability_threshold", 0.5)
+    try:
+        is_usual = float(threshold) == 0.5
+    except (TypeError, ValueError):
+        raise damaged("'binclass_probability_threshold' must be a number") from None
+    if not is_usual:
+        raise UnsupportedEnsembleError(
+            "Cannot read the CatBoost ensemble: it answers the second class from "
+            f"probability {threshold} on, not from 0.5. "
+            "Call set_probability_threshold(0.5) first."
+        )

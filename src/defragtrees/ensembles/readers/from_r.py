@@ -1,0 +1,361 @@
+"""Reads the trees of an R randomForest, printed by `getTree`, one text file a tree.
+
+R prints seven digits, so a threshold is close to R's own, not equal to it; with
+`options(digits = 17)`, or written by `write.table`, it is.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from defragtrees.ensembles.forest import Forest, Tree
+from defragtrees.ensembles.readers._files import Allowance
+from defragtrees.errors import ModelFileError
+
+__all__ = ["is_file", "read", "read_file"]
+
+KIND = "a folder of R trees"
+SUFFIXES = ()
+
+HEADER = "left daughter right daughter split var split point status prediction"
+LEAF = -1
+INNER = {1: "classification", -3: "regression"}  # R's status of inner nodes
+MOST = 2**31 - 1  # of R's own integers
+EXACT_MASK = 10**7  # from here on seven digits round a whole number
+
+
+@dataclass(frozen=True)
+class _Table:
+    """One printed tree; nodes and split variables count from 1, 0 meaning none."""
+
+    name: str
+    left: np.ndarray
+    right: np.ndarray
+    variable: np.ndarray
+    point: tuple[str, ...]
+    status: np.ndarray
+    prediction: np.ndarray
+
+
+def read(
+    folder,
+    *,
+    task: str | None = None,
+    classes=None,
+    feature_names=None,
+    categories=None,
+    pattern: str = "*.txt",
+) -> Forest:
+    """The trees that R's `getTree` printed into the files of a folder, as a Forest.
+
+    Each file holds what `print(getTree(forest, k))` writes. Its trees vote, and the
+    first of the classes with most votes wins; R draws lots between them.
+
+    Parameters
+    ----------
+    folder : str or Path
+        Where the files are.
+    task : {"classification", "regression"}, optional
+        Needed only if the text does not tell, as for trees that are single leaves.
+    classes : sequence, optional
+        The levels of the target in R's order. The text has only their numbers: without
+        this, the labels are 1, 2, ... up to the largest number in a leaf.
+    feature_names : sequence of str, optional
+        All columns of X in R's order. Without this they are x1, x2, ... up to the
+        largest split variable, so that a last column that no tree uses is not counted.
+    categories : mapping of str to sequence, optional
+        For each factor, by feature name, its levels in R's order. The text does not
+        tell a factor's split from a threshold.
+    pattern : str, default="*.txt"
+        Which files of the folder; taken in natural order (tree2 before tree10).
+
+    Examples
+    --------
+    >>> from tempfile import TemporaryDirectory
+    >>> table = '''left daughter right daughter split var split point status prediction
+    ... 1 2 3 1 2.5  1 0
+    ... 2 0 0 0 0.0 -1 1
+    ... 3 0 0 0 0.0 -1 2'''
+    >>> with TemporaryDirectory() as folder:
+    ...     _ = (Path(folder) / "tree1.txt").write_text(table)
+    ...     read(folder, classes=["no", "yes"]).predict([[2.5], [2.6]]).tolist()
+    ['no', 'yes']
+    """
+    paths = _find_files(Path(folder), pattern)
+    allowance = Allowance("R", sum(path.stat().st_size for path in paths))
+    tables = [_read_table(path) for path in paths]
+    names = _settle_names(feature_names, tables, allowance)
+    levels = _settle_categories(categories, names)
+    task = _settle_task(task, classes, tables)
+    if task == "classification":
+        classes = _settle_classes(classes, tables, allowance)
+    n_nodes = sum(len(table.left) for table in tables)
+    allowance.take_nodes(n_nodes, len(classes or [0]), levels)
+    trees = tuple(_make_tree(table, names, levels, classes) for table in tables)
+    try:
+        return Forest(trees, names, task, classes, combine="mean", categories=levels)
+    except ValueError as error:
+        raise ModelFileError(f"Cannot read {Path(folder).name!r}: {error}") from None
+
+
+read_file = read
+
+
+def is_file(file):
+    """Whether this is a folder, which no other library writes."""
+    return file.is_folder
+
+
+def _find_files(folder, pattern):
+    if not folder.is_dir():
+        raise FileNotFoundError(
+            f"A folder of getTree texts is needed; got {str(folder)!r}."
+        )
+    paths = [path for path in folder.glob(pattern) if path.is_file()]
+    if not paths:
+        raise ModelFileError(
+            f"No file in {folder.name!r} fits {pattern!r}. "
+            "Print each tree of the randomForest to a text file of its own."
+        )
+    return sorted(paths, key=lambda path: _natural(path.name))
+
+
+def _natural(name):
+    parts = re.split(r"(\d+)", name)
+    return [int(part) if part.isdecimal() else part for part in parts], name
+
+
+def _read_table(path):
+    text = path.read_text(encoding="utf-8-sig", errors="replace").replace('"', "")
+    lines = [line.rstrip() for line in text.splitlines() if line.strip()]
+    _check_complete(path.name, lines)
+    rows = [line.split() for line in lines[1:]]
+    try:
+        numbers = np.array([[float(word) for word in row[1:]] for row in rows])
+    except ValueError:
+        raise ModelFileError(
+            f"Cannot read {path.name!r}: it has words in place of numbers. "
+            "Print getTree(forest, k) without labelVar=TRUE."
+        ) from None
+    if not np.isfinite(numbers).all():
+        raise ModelFileError(f"Cannot read {path.name!r}: it has infinite numbers.")
+    left, right, variable, _, status, prediction = numbers.T
+    table = _Table(
+        path.name,
+        _integers(left, path.name),
+        _integers(right, path.name),
+        _integers(variable, path.name),
+        tuple(row[4] for row in rows),
+        _integers(status, path.name),
+        prediction,
+    )
+    _check_nodes(table)
+    return table
+
+
+def _check_complete(name, lines):
+    """Refuse a text that is not one table, or that R or a copy has cut."""
+    if any("omitted" in line and "max" in line for line in lines):
+        raise ModelFileError(
+            f"Cannot read {name!r}: R left out the last nodes of the tree. "
+            "Print it again after options(max.print = 1e8)."
+        )
+    header = " ".join(lines[0].split()) if lines else ""
+    if header != HEADER and header and HEADER.startswith(header):
+        raise ModelFileError(
+            f"Cannot read {name!r}: R folded the table into several blocks. "
+            "Print it again after options(width = 200)."
+        )
+    if header != HEADER:
+        raise ModelFileError(
+            f"Cannot read {name!r}: a text that R's getTree printed must begin with "
+            f"{HEADER!r}; this one begins with {header[:60]!r}."
+        )
+    if len(lines) == 1:
+        raise ModelFileError(f"Cannot read {name!r}: the table has no nodes.")
+    # Printed columns are padded, so that every line is as long as the header; lines
+    # of write.table are not, and theirs has no such header.
+    is_padded = len(lines[0]) == len(lines[1])
+    for number, line in enumerate(lines[1:], start=1):
+        words = line.split()
+        is_cut = is_padded and len(line) != len(lines[0])
+        if len(words) != 7 or words[0] != str(number) or is_cut:
+            raise ModelFileError(
+                f"Cannot read {name!r}: in place of node {number} with its six numbers "
+                f"it has {line[:60]!r}. The text is cut or altered; print it again."
+            )
+
+
+def _integers(numbers, name):
+    if (numbers != np.round(numbers)).any():
+        raise ModelFileError(
+            f"Cannot read {name!r}: children, split variables and status must be whole "
+            "numbers. The text is altered; print it again."
+        )
+    if (np.abs(numbers) > MOST).any():
+        raise ModelFileError(
+            f"Cannot read {name!r}: children, split variables and status must be up to "
+            f"{MOST:,}; it has {np.abs(numbers).max():g}. The text is altered; print "
+            "it again."
+        )
+    return numbers.astype(np.int64)
+
+
+def _check_nodes(table):
+    n_nodes = len(table.left)
+    inner = table.status != LEAF
+    children = np.concatenate([table.left[inner], table.right[inner]])
+    if children.size and children.max() > n_nodes:
+        raise ModelFileError(
+            f"Cannot read {table.name!r}: its last node is {n_nodes}, but there is a "
+            f"child {children.max()}. The text is cut; print it again."
+        )
+    unknown = set(table.status[inner].tolist()) - set(INNER)
+    if unknown or (children < 1).any() or (table.variable[inner] < 1).any():
+        raise ModelFileError(
+            f"Cannot read {table.name!r}: an inner node must have the status 1 or -3, "
+            "two children and a split variable. The text is altered; print it again."
+        )
+
+
+def _settle_names(feature_names, tables, allowance):
+    n_used = max(int(table.variable.max()) for table in tables)
+    if feature_names is None:
+        allowance.take_labels(n_used, "split variables")
+        return tuple(f"x{j + 1}" for j in range(n_used))
+    if len(feature_names) < n_used:
+        raise ValueError(
+            f"feature_names must name all columns of X; got {len(feature_names)}, but "
+            f"the trees split on column {n_used}."
+        )
+    return tuple(feature_names)
+
+
+def _settle_categories(categories, names):
+    categories = {} if categories is None else categories
+    if not isinstance(categories, Mapping):
+        raise TypeError(
+            "categories must map feature names to levels, such as "
+            f"{{'city': ['a', 'b']}}; got {type(categories).__name__}."
+        )
+    unknown = [name for name in categories if name not in names]
+    if unknown:
+        raise ValueError(
+            f"categories has {unknown[0]!r}, which is no feature. "
+            "Pass feature_names with all columns of X."
+        )
+    return tuple(
+        tuple(categories[name]) if name in categories else None for name in names
+    )
+
+
+def _settle_task(task, classes, tables):
+    if task not in (None, "classification", "regression"):
+        raise ValueError(
+            f"task must be 'classification' or 'regression'; got {task!r}."
+        )
+    told = {_told_task(table) for table in tables} - {None}
+    if len(told) == 2:
+        raise ModelFileError(
+            "The files are of different forests, one of classification and one of "
+            "regression. Pass a pattern that fits one forest only."
+        )
+    wanted = (
+        told | ({task} - {None}) | (set() if classes is None else {"classification"})
+    )
+    if not wanted:
+        raise ValueError(
+            "The text does not tell the task, as when all trees are single leaves. "
+            "Pass task='classification' or task='regression'."
+        )
+    if len(wanted) == 2:
+        raise ValueError(
+            f"task, classes and the trees must agree; got task={task!r}, "
+            f"{'no ' if classes is None else ''}classes, and trees "
+            f"of {told.pop() if told else 'unknown task'}."
+        )
+    return wanted.pop()
+
+
+def _told_task(table):
+    """The task that the inner nodes tell, by their status and what they predict."""
+    inner = table.status != LEAF
+    tasks = {INNER[status] for status in table.status[inner].tolist()}
+    if len(tasks) != 1:
+        return None
+    task = tasks.pop()
+    # Inner nodes of a classification tree predict no class, which R prints as 0.
+    if task == "classification" and table.prediction[inner].any():
+        return None
+    return task
+
+
+def _settle_classes(classes, tables, allowance):
+    largest = 0
+    for table in tables:
+        leaves = table.prediction[table.status == LEAF]
+        if not (leaves == np.round(leaves)).all() or (leaves < 1).any():
+            raise ModelFileError(
+                f"Cannot read {table.name!r}: the leaves of a classification tree must "
+                "hold class numbers 1, 2, ..."
+            )
+        largest = max(largest, int(leaves.max()))
+    if classes is None:
+        allowance.take_labels(largest, "classes")
+        return tuple(range(1, largest + 1))
+    if len(classes) < largest:
+        raise ValueError(
+            f"classes must name all levels of the target; got {len(classes)}, but the "
+            f"leaves have class number {largest}."
+        )
+    return tuple(classes)
+
+
+def _make_tree(table, names, levels, classes):
+    leaf = table.status == LEAF
+    feature = np.where(leaf, -1, table.variable - 1)
+    is_set = np.array([levels[j] is not None if j >= 0 else False for j in feature])
+    point = np.array([float(word) for word in table.point])
+    if classes is None:
+        value = table.prediction
+    else:
+        value = np.zeros((len(leaf), len(classes)))
+        value[leaf, table.prediction[leaf].astype(int) - 1] = 1.0
+    width = 1 + max((len(known) for known in levels if known is not None), default=-1)
+    sets = np.zeros((len(leaf), width), dtype=bool)
+    for i in np.flatnonzero(is_set):
+        n_levels = len(levels[feature[i]])
+        mask = _mask(table, i, n_levels, names[feature[i]])
+        sets[i, :n_levels] = [mask >> j & 1 for j in range(n_levels)]
+    try:
+        return Tree(
+            feature=feature,
+            threshold=np.where(leaf | is_set, 0.0, point),
+            left=np.where(leaf, -1, table.left - 1),
+            right=np.where(leaf, -1, table.right - 1),
+            missing_left=np.zeros(len(leaf), dtype=bool),
+            value=value,
+            categories=sets,
+        )
+    except ValueError as error:
+        raise ModelFileError(f"Cannot read {table.name!r}: {error}") from None
+
+
+def _mask(table, node, n_levels, name):
+    """The split point of a factor as a whole number; bit j set: level j goes left."""
+    word = table.point[node]
+    mask = float(word)
+    if "e" in word.lower() and mask >= EXACT_MASK:
+        raise ModelFileError(
+            f"Cannot read {table.name!r}: R rounded the split on {name!r} in node "
+            f"{node + 1} to {word}. Print it again after options(digits = 17)."
+        )
+    if mask != round(mask) or not 0 <= mask < 2**n_levels:
+        raise ValueError(
+            f"{table.name!r} splits on {name!r} at {word}, which is no set of its "
+            f"{n_levels} levels. Check categories and their order of features."
+        )
+    return int(mask)

@@ -1,0 +1,271 @@
+"""Reads scikit-learn: single trees, forests, boosting, AdaBoost and bagging of trees.
+
+scikit-learn's trees round X to float32 before they compare; `exact_threshold` keeps
+that. The histogram boosters do not, and know categories: see `_sklearn_hist`.
+"""
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.dummy import DummyClassifier, DummyRegressor
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    AdaBoostRegressor,
+    BaggingClassifier,
+    BaggingRegressor,
+    ExtraTreesClassifier,
+    ExtraTreesRegressor,
+    GradientBoostingClassifier,
+    GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.exceptions import NotFittedError
+from sklearn.pipeline import Pipeline
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+from sklearn.utils.validation import check_is_fitted
+
+from defragtrees.ensembles.forest import Forest, Tree, exact_threshold
+from defragtrees.ensembles.pipelines import read_pipeline
+from defragtrees.ensembles.readers import read_forest
+from defragtrees.ensembles.readers._sklearn_hist import read_hist
+from defragtrees.ensembles.readers.wrappers import is_wrapper, read_wrapper
+from defragtrees.errors import UnsupportedEnsembleError
+
+__all__ = ["read"]
+
+NAME = "scikit-learn"
+
+# Dummies whose answer is the same for every row; the others draw it at random.
+CONSTANT_STRATEGIES = (
+    "prior",
+    "most_frequent",
+    "constant",
+    "mean",
+    "median",
+    "quantile",
+)
+
+
+def read(ensemble) -> Forest:
+    """A fitted tree or ensemble of trees of scikit-learn as a Forest.
+
+    Parameters
+    ----------
+    ensemble : fitted scikit-learn estimator
+        A decision tree or extra tree, a random forest, extra trees, (histogram)
+        gradient boosting, AdaBoost or bagging of trees; classifier or regressor, with
+        one target. Also a Pipeline that ends in one, or in an ensemble of another
+        library; a search for one; and calibration, thresholds, votes and stacks of
+        some.
+
+    Examples
+    --------
+    >>> from sklearn.tree import DecisionTreeRegressor
+    >>> ensemble = DecisionTreeRegressor().fit([[0.0], [1.0]], [3.0, 5.0])
+    >>> read(ensemble).predict([[0.2], [0.7]]).tolist()
+    [3.0, 5.0]
+    """
+    if isinstance(ensemble, Pipeline):
+        return read_pipeline(ensemble, read_forest)
+    if is_wrapper(ensemble):
+        return read_wrapper(ensemble, read_forest)
+    make = _find_maker(ensemble)
+    name = type(ensemble).__name__
+    if _has_own_answers(ensemble):
+        raise UnsupportedEnsembleError(
+            f"Cannot read {name}: it replaces scikit-learn's predict or predict_proba "
+            "by its own. Fit the scikit-learn class that it extends."
+        )
+    try:
+        check_is_fitted(ensemble)
+    except NotFittedError:
+        raise NotFittedError(
+            f"A fitted ensemble is needed; this {name} is not fitted. Call fit first."
+        ) from None
+    _check_single_target(ensemble)
+    return make(ensemble, _facts(ensemble))
+
+
+def _find_maker(ensemble):
+    for kinds, make in MAKERS:
+        if isinstance(ensemble, kinds):
+            return make
+    name = type(ensemble).__name__
+    advice = (
+        "of scikit-learn, decision trees, random forests, extra trees, (histogram) "
+        "gradient boosting, AdaBoost of trees and bagging of trees are read."
+    )
+    raise UnsupportedEnsembleError(f"Cannot read {name}: {advice}")
+
+
+def _has_own_answers(ensemble):
+    methods = ("predict", "predict_proba")
+    found = [getattr(type(ensemble), method, None) for method in methods]
+    return any(
+        function is not None and function.__module__.split(".")[0] != "sklearn"
+        for function in found
+    )
+
+
+def _check_single_target(ensemble):
+    members = getattr(ensemble, "estimators_", ())
+    first = members[0] if isinstance(members, list) and members else ensemble
+    n_targets = getattr(ensemble, "n_outputs_", getattr(first, "n_outputs_", 1))
+    if n_targets > 1:
+        raise UnsupportedEnsembleError(
+            f"Cannot read {type(ensemble).__name__}: it predicts {n_targets} targets "
+            "at once. Fit one ensemble for each target."
+        )
+
+
+def _facts(ensemble):
+    """What every Forest needs to know, whatever its trees."""
+    names = getattr(ensemble, "feature_names_in_", None)
+    if names is None:
+        names = [f"x{j + 1}" for j in range(ensemble.n_features_in_)]
+    if not is_classifier(ensemble):
+        return {"feature_names": tuple(names), "task": "regression"}
+    return {
+        "feature_names": tuple(names),
+        "task": "classification",
+        "classes": tuple(ensemble.classes_.tolist()),
+    }
+
+
+def _tree(fitted, value, features=None):
+    """One tree with these answers; `features` says which columns it was shown."""
+    nodes = fitted.tree_
+    leaf = nodes.children_left < 0
+    feature = nodes.feature if features is None else np.asarray(features)[nodes.feature]
+    return Tree(
+        feature=np.where(leaf, -1, feature),
+        threshold=np.where(leaf, 0.0, exact_threshold(nodes.threshold, np.float32)),
+        left=nodes.children_left,
+        right=nodes.children_right,
+        missing_left=nodes.missing_go_to_left.astype(bool) & ~leaf,
+        value=np.array(value),
+        cover=np.array(nodes.weighted_n_node_samples),
+    )
+
+
+def _answers(fitted, n_classes=None):
+    """What each node answers; a class that the tree never saw has no share."""
+    value = fitted.tree_.value[:, 0, :]
+    if n_classes is None or n_classes == value.shape[1]:
+        return value
+    # Bagging counts the classes from 0, so that a label is also its position.
+    wide = np.zeros((len(value), n_classes))
+    wide[:, fitted.classes_.astype(int)] = value
+    return wide
+
+
+def _read_tree(ensemble, facts):
+    tree = _tree(ensemble, _answers(ensemble))
+    return Forest((tree,), combine="mean", **facts)
+
+
+def _read_averaged(ensemble, facts):
+    trees = tuple(_tree(fitted, _answers(fitted)) for fitted in ensemble.estimators_)
+    return Forest(trees, combine="mean", **facts)
+
+
+def _read_bagged(ensemble, facts):
+    _check_members(ensemble)
+    n_classes = len(facts["classes"]) if "classes" in facts else None
+    trees = tuple(
+        _tree(fitted, _answers(fitted, n_classes), features)
+        for fitted, features in zip(
+            ensemble.estimators_, ensemble.estimators_features_, strict=True
+        )
+    )
+    return Forest(trees, combine="mean", **facts)
+
+
+def _check_members(ensemble):
+    needed = (
+        DecisionTreeClassifier if is_classifier(ensemble) else DecisionTreeRegressor
+    )
+    for member in ensemble.estimators_:
+        if not isinstance(member, needed) or _has_own_answers(member):
+            raise UnsupportedEnsembleError(
+                f"Cannot read {type(ensemble).__name__} of {type(member).__name__}: "
+                f"its members must be single trees, such as {needed.__name__}."
+            )
+
+
+def _read_boosted(ensemble, facts):
+    init = ensemble.init_
+    constant = isinstance(init, (DummyClassifier, DummyRegressor))
+    if init != "zero" and not (constant and init.strategy in CONSTANT_STRATEGIES):
+        raise UnsupportedEnsembleError(
+            f"Cannot read {type(ensemble).__name__}: it starts from the answers of "
+            f"{type(init).__name__}, which is no tree. Fit it with init=None or 'zero'."
+        )
+    n_outputs = ensemble.estimators_.shape[1]
+    base = ensemble._raw_predict_init(np.zeros((1, ensemble.n_features_in_)))[0]
+    # The exponential loss has probabilities sigmoid(2 raw); doubling is exact.
+    scale = 2.0 if ensemble.loss == "exponential" else 1.0
+    trees = []
+    for stage in ensemble.estimators_:
+        for k, fitted in enumerate(stage):
+            value = np.zeros((fitted.tree_.node_count, n_outputs))
+            value[:, k] = fitted.tree_.value[:, 0, 0]
+            trees.append(_tree(fitted, value))
+    link = "softmax" if n_outputs > 1 else "sigmoid"
+    return Forest(
+        tuple(trees),
+        combine="sum",
+        base=scale * base,
+        weights=np.full(len(trees), scale * ensemble.learning_rate),
+        link=link if "classes" in facts else "identity",
+        ties="last",
+        **facts,
+    )
+
+
+def _read_voted(ensemble, facts):
+    """AdaBoost's classifier: each tree votes for one class, and against the others."""
+    _check_members(ensemble)
+    n_classes = len(facts["classes"])
+    trees = []
+    for fitted in ensemble.estimators_:
+        vote = np.searchsorted(ensemble.classes_, fitted.classes_)[
+            fitted.tree_.value[:, 0, :].argmax(axis=1)
+        ]
+        if n_classes == 2:
+            # Twice the weight: scikit-learn adds the votes for one class to those
+            # against the other.
+            value = np.where(vote == 1, 2.0, -2.0)
+        else:
+            value = np.full((len(vote), n_classes), -1 / max(1, n_classes - 1))
+            value[np.arange(len(vote)), vote] = 1.0
+        trees.append(_tree(fitted, value))
+    return Forest(
+        tuple(trees),
+        combine="mean",
+        weights=ensemble.estimator_weights_[: len(trees)].copy(),
+        link="sigmoid" if n_classes == 2 else "samme",
+        **facts,
+    )
+
+
+def _read_median(ensemble, facts):
+    """AdaBoost's regressor: the weighted median of the trees."""
+    _check_members(ensemble)
+    trees = tuple(_tree(fitted, _answers(fitted)) for fitted in ensemble.estimators_)
+    weights = ensemble.estimator_weights_[: len(trees)].copy()
+    return Forest(trees, combine="median", weights=weights, **facts)
+
+
+MAKERS = (
+    ((DecisionTreeClassifier, DecisionTreeRegressor), _read_tree),
+    ((RandomForestClassifier, RandomForestRegressor), _read_averaged),
+    ((ExtraTreesClassifier, ExtraTreesRegressor), _read_averaged),
+    ((GradientBoostingClassifier, GradientBoostingRegressor), _read_boosted),
+    ((HistGradientBoostingClassifier, HistGradientBoostingRegressor), read_hist),
+    ((AdaBoostClassifier,), _read_voted),
+    ((AdaBoostRegressor,), _read_median),
+    ((BaggingClassifier, BaggingRegressor), _read_bagged),
+)

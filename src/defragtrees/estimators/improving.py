@@ -1,0 +1,195 @@
+"""Rules of which some stay as they are, while the others are searched for again."""
+
+import dataclasses
+import math
+from typing import Any
+
+import numpy as np
+
+from defragtrees.data.refitting import checked_rows, recount_rows
+from defragtrees.data.tables import select_columns, take_rows
+from defragtrees.estimators.defrag import DefragClassifier, DefragRegressor
+from defragtrees.rules.conditions import Condition, Rule
+from defragtrees.rules.model import Edit, RuleSet
+
+__all__ = ["improve"]
+
+FORMS = {"first": "list", "standalone": "standalone", "points": "points"}
+FEWEST_ROWS = 20  # in which to search for rules
+LEAST_SHARE = 1e-6  # that a class is given, as its logarithm is taken
+
+
+def improve(
+    rules: RuleSet,
+    X: Any,
+    y: Any,
+    keep: Any,
+    sample_weight: Any = None,
+    *,
+    ensemble: Any = None,
+    **settings: Any,
+) -> RuleSet:
+    """The rules, those not kept searched for again; see `RuleSet.improve`.
+
+    Where several rules have a say, those of a new search are taken one after the other
+    beside the kept ones, as long as each is worth more nats than it takes to say it.
+    """
+    kept = _kept(rules, keep)
+    max_rules = settings.pop("max_rules", rules.n_rules)
+    _check(rules, settings, len(kept), max_rules)
+    rows = checked_rows(rules, rules.encode(X), y, sample_weight)
+    parts = [select_columns(X, rules.feature_names), y, sample_weight]
+    if sample_weight is not None:
+        positive = np.flatnonzero(np.asarray(sample_weight) > 0)
+        parts = [take_rows(part, positive) for part in parts]
+    make = DefragClassifier if rules.classes else DefragRegressor
+    form = FORMS[rules.decision]
+    n_new = max_rules - 1 - len(kept)
+
+    def fitted(parts, max_rules):
+        return make(ensemble, max_rules=max_rules, form=form, **settings).fit(*parts)
+
+    if n_new == 0:
+        found = kept
+    elif form == "list":
+        found = kept + _for_the_rest(rules, kept, n_new, rows, parts, fitted)
+    else:
+        others = _candidates(rules, kept, fitted(parts, max(max_rules, 2)))
+        found = _taken_beside(rules, kept, n_new, rows, others)
+    made = recount_rows(_with_conditions(rules, found), *rows)
+    text = _edit_text(rules, kept, len(rows[0]))
+    return dataclasses.replace(made, edits=(*rules.edits, Edit("improve", text)))
+
+
+def _kept(rules, keep):
+    """Conditions of the rules with these numbers, in their order."""
+    places = set()
+    for number in [keep] if isinstance(keep, (int, np.integer)) else keep:
+        is_number = isinstance(number, (int, np.integer))
+        if not is_number or not 1 <= number <= len(rules.rules):
+            raise ValueError(
+                f"keep has numbers of rules, from 1 to {len(rules.rules)}; got "
+                f"{number!r}. The last rule is always there."
+            )
+        places.add(int(number) - 1)
+    return [rules.rules[k].conditions for k in sorted(places)]
+
+
+def _check(rules, settings, n_kept, max_rules):
+    if rules.decision not in FORMS:
+        raise ValueError(
+            "improve is for rules in a list, on their own or with points; these have "
+            f"decision={rules.decision!r}. Fit the method again instead."
+        )
+    if "form" in settings:
+        raise ValueError(
+            f"improve keeps the form {FORMS[rules.decision]!r}; got "
+            f"form={settings['form']!r}. Leave it out, or call simplify."
+        )
+    if max_rules < n_kept + 1:
+        raise ValueError(
+            f"max_rules must have room for the {n_kept} rules to keep and the last "
+            f"one; got {max_rules!r}. Keep fewer, or allow more."
+        )
+
+
+def _edit_text(rules, kept, n_rows):
+    every = [rule.conditions for rule in rules.rules]
+    numbers = [str(every.index(conditions) + 1) for conditions in kept]
+    noun = "rule" if len(numbers) == 1 else "rules"
+    names = f"kept {noun} {', '.join(numbers)}" if numbers else "kept no rule"
+    return f"{names}, searched for others on {n_rows:,} rows"
+
+
+def _for_the_rest(rules, kept, n_new, rows, parts, fitted):
+    """Conditions of a list for the rows that kept rules do not answer."""
+    matrix, target, _ = rows
+    held = _with_conditions(rules, kept).covers_encoded(matrix)[:, :-1].any(axis=1)
+    left = np.flatnonzero(~held)
+    if len(left) < FEWEST_ROWS or (target[left] == target[left[0]]).all():
+        return []
+    estimator = fitted([take_rows(part, left) for part in parts], n_new + 1)
+    return _translated(rules, estimator.rules_)
+
+
+def _candidates(rules, kept, estimator):
+    """Conditions of all rules that a new search came by, and of those not kept."""
+    others = [rule.conditions for rule in rules.rules]
+    for made in estimator.path_.values():
+        others += _translated(rules, made)
+    return [one for one in dict.fromkeys(others) if one not in kept]
+
+
+def _taken_beside(rules, kept, n_new, rows, others):
+    """Kept conditions and, one after the other, those that bring most beside them."""
+    matrix = rows[0]
+    taken, least = list(kept), _nats(rules, kept, rows)
+    while len(taken) < len(kept) + n_new:
+        costs = [
+            _nats(rules, [*taken, one], rows)
+            + 0.5 * math.log(len(matrix)) * (1 + sum(c.n_sides for c in one))
+            for one in others
+        ]
+        if not costs or min(costs) >= least:
+            break
+        best = others.pop(int(np.argmin(costs)))
+        taken.append(best)
+        least = _nats(rules, taken, rows)
+    return taken
+
+
+def _nats(rules, conditions, rows):
+    """What it takes to say y where rules with these conditions are known."""
+    matrix, target, weight = rows
+    made = recount_rows(_with_conditions(rules, conditions), *rows)
+    if not rules.classes:
+        losses = rules.outcome.losses(target, made.predict_encoded(matrix))
+        mean = max(float(np.average(losses, weights=weight)), 1e-300)
+        return 0.5 * weight.sum() * math.log(mean)
+    shares = made.predict_proba_encoded(matrix)[np.arange(len(target)), target]
+    return float(-weight @ np.log(np.maximum(shares, LEAST_SHARE)))
+
+
+def _with_conditions(rules, found):
+    """A rule set with these conditions, whose answers are yet to be counted."""
+    blank = dataclasses.replace(rules.default, conditions=())
+    weight = 0.0 if rules.decision == "standalone" else 1.0
+    made = tuple(
+        Rule(
+            conditions,
+            blank.prediction,
+            distribution=blank.distribution,
+            points=blank.points,
+        )
+        for conditions in found
+    )
+    default = dataclasses.replace(blank, weight=weight)
+    return dataclasses.replace(rules, rules=made, default=default, interval_scores=None)
+
+
+def _translated(rules, found):
+    """Conditions of other rules in terms of the columns and categories of these."""
+    place = {name: j for j, name in enumerate(rules.feature_names)}
+    return [
+        tuple(
+            _condition(rules, found, c, place[found.feature_names[c.feature]])
+            for c in rule.conditions
+        )
+        for rule in found.rules
+    ]
+
+
+def _condition(rules, found, condition, feature):
+    if condition.categories is None:
+        return dataclasses.replace(condition, feature=feature)
+    ours, theirs = rules.categories[feature], found.categories[condition.feature]
+    accepted = {theirs[c] for c in condition.categories if c < len(theirs)}
+    takes_others = len(theirs) in condition.categories
+    places = [
+        j
+        for j, label in enumerate(ours)
+        if label in accepted or (takes_others and label not in theirs)
+    ]
+    if takes_others:
+        places.append(len(ours))
+    return Condition(feature, categories=tuple(places), missing=condition.missing)

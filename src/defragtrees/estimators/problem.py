@@ -1,0 +1,250 @@
+"""Problem: all that a method may look at, validated once."""
+
+import dataclasses
+import math
+import re
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from defragtrees.data.grid import Binned, ThresholdGrid, rows_covered
+from defragtrees.ensembles.forest import Forest
+from defragtrees.outcomes import make_outcome
+from defragtrees.rules.labels import ORDERED
+from defragtrees.rules.model import RuleSet
+
+__all__ = ["Problem"]
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """Training rows, what to imitate, and the forest whose splits may be used.
+
+    Parameters
+    ----------
+    X : float64 array of shape (n_samples, n_features), or None
+        Categories as positions, missing values as NaN. None where only codes are kept.
+    target : array of shape (n_samples,)
+        What the rules are to say: class numbers, or numbers.
+    sample_weight : float64 array of shape (n_samples,)
+    task : {"classification", "regression"}
+    classes : tuple, optional
+    feature_names : tuple of str
+    categories : tuple of (tuple or None)
+    forest : Forest
+    shorten : bool
+        Whether the grid's thresholds may be shortened.
+    given_binned : Binned, optional
+        The rows as bin numbers, if they are there already.
+    store : RowStore, optional
+        All rows; those of the problem may be a sample of them.
+    probabilities : array of shape (n_samples, n_classes), optional
+        How likely the ensemble finds each class.
+    labels : array of shape (n_samples,), optional
+        y, as class numbers or numbers.
+    words : dict
+        What features and classes are called, as fields of a RuleSet.
+    """
+
+    X: np.ndarray | None
+    target: np.ndarray
+    sample_weight: np.ndarray
+    task: str
+    classes: tuple[Any, ...] | None
+    feature_names: tuple[str, ...]
+    categories: tuple[tuple[Any, ...] | None, ...]
+    forest: Forest
+    shorten: bool = True
+    given_binned: Binned | None = None
+    store: Any = None
+    probabilities: np.ndarray | None = None
+    labels: np.ndarray | None = None
+    words: dict[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def of_store(cls, store, forest, n_rows, rng, shorten=True, words=None):
+        """The problem of the rows in a store, or of a sample if there are only codes.
+
+        Parameters
+        ----------
+        store : RowStore
+        forest : Forest
+        n_rows : int
+            Most rows of a sample.
+        rng : numpy.random.Generator
+        shorten : bool, default=True
+            Whether the thresholds of the store are shortened.
+        words : dict, optional
+            What features and classes are called, as fields of a RuleSet.
+        """
+        shard = store.table if store.table is not None else store.draw(n_rows, rng)
+        targets = shard.targets
+        target = targets[store.target.name]
+        return cls(
+            X=shard.X,
+            target=target.astype(np.intp) if store.n_classes else target,
+            sample_weight=shard.sample_weight,
+            task=forest.task,
+            classes=forest.classes,
+            feature_names=forest.feature_names,
+            categories=forest.categories or (),
+            forest=forest,
+            shorten=shorten,
+            given_binned=Binned(np.asfortranarray(shard.codes), store.grid),
+            store=store,
+            probabilities=targets.get("probabilities"),
+            labels=targets.get("labels"),
+            words=words or {},
+        ).in_canonical_order()
+
+    def with_forest(self, forest, shorten):
+        """The same rows, to be binned by the splits of another forest."""
+        return dataclasses.replace(
+            self, forest=forest, shorten=shorten, given_binned=None
+        )
+
+    def without_integers(self, features):
+        """The same problem; conditions on these features are as on any numbers."""
+        if not features:
+            return self
+        binned = Binned(self.binned.codes, self.grid.without_integers(features))
+        return dataclasses.replace(self, given_binned=binned)
+
+    @property
+    def is_sample(self):
+        """Whether only some of all rows are here, as codes."""
+        return self.X is None
+
+    @cached_property
+    def grid(self):
+        """The forest's thresholds, shortened if asked for."""
+        if self.given_binned is not None:
+            return self.given_binned.grid
+        grid = ThresholdGrid(tuple(self.forest.splits()))
+        if not self.shorten:
+            return grid
+        return grid.shorten(self.X, self.words.get("feature_kinds"))
+
+    @cached_property
+    def binned(self):
+        """The rows as bin numbers of the grid."""
+        if self.given_binned is not None:
+            return self.given_binned
+        return self.grid.bin(self.X)
+
+    @cached_property
+    def outcome(self):
+        """What is predicted: its losses, checks and texts."""
+        return make_outcome(self.task, self.classes)
+
+    def column(self, feature):
+        """The numbers of a feature; of codes, a number that their rows may have."""
+        if self.X is not None:
+            return self.X[:, feature]
+        return self.store.values[feature][self.binned.codes[:, feature]]
+
+    def covered(self, conditions):
+        """In which rows all conditions hold."""
+        if self.X is not None:
+            return rows_covered(conditions, self.X)
+        codes, values = self.binned.codes, self.store.values
+        return rows_covered(conditions, codes=codes, values=values)
+
+    @cached_property
+    def center(self):
+        """Mean of a target of numbers, by weight."""
+        return float(np.average(self.target, weights=self.sample_weight))
+
+    @cached_property
+    def spread(self):
+        """Standard deviation of a target of numbers, by weight; 0 for classes."""
+        if self.n_classes:
+            return 0.0
+        squares = (self.target - self.center) ** 2
+        return math.sqrt(np.average(squares, weights=self.sample_weight))
+
+    def target_sums(self, rows):
+        """What some rows, given by a mask, say of the rule that answers them."""
+        outcome, weight = self.outcome, self.sample_weight[rows]
+        return outcome.sums.of_group(outcome, self.target[rows], weight)
+
+    @property
+    def n_classes(self):
+        """Number of classes; 0 for regression."""
+        return self.outcome.n_classes
+
+    @property
+    def ordered_features(self):
+        """Features whose categories have an order."""
+        kinds = self.words.get("feature_kinds") or ()
+        return frozenset(j for j, kind in enumerate(kinds) if kind == ORDERED)
+
+    @cached_property
+    def feature_order(self):
+        """Features sorted by name, so that the order of columns has no say.
+
+        Numbers in names count as numbers: columns without names, which are called x1,
+        x2, ..., x10, stand in the order of X.
+        """
+        names = self.feature_names
+        return tuple(sorted(range(len(names)), key=lambda j: _parts(names[j])))
+
+    def rule_set(self, rules, decision="first"):
+        """A RuleSet for this problem, of rules the last of which is the default."""
+        *rules, default = rules
+        return RuleSet(
+            rules=tuple(rules),
+            default=default,
+            feature_names=self.feature_names,
+            task=self.task,
+            classes=self.classes,
+            categories=self.categories,
+            decision=decision,
+            **self.words,
+        )
+
+    def in_canonical_order(self):
+        """The same problem with its rows sorted by a hash of their contents.
+
+        So the order in which a user gives rows has no say: not in which rows are drawn
+        as seeds, and not in the last bits of a sum. Equal rows come to stand together.
+        """
+        key = np.zeros(len(self.target), dtype=np.uint64)
+        columns = [
+            # Plus zero, since minus zero is the same number with other bits.
+            np.ascontiguousarray(self.column(j) + 0.0).view(np.uint64)
+            for j in self.feature_order
+        ]
+        # The rank of the target, so that its units have no say either.
+        rank = np.unique(self.target, return_inverse=True)[1]
+        for bits in (*columns, rank.astype(np.uint64)):
+            key = _mix(key ^ (bits + np.uint64(0x9E3779B97F4A7C15)))
+        rows = np.lexsort((self.sample_weight, key))
+        return dataclasses.replace(
+            self,
+            X=_taken(self.X, rows),
+            target=self.target[rows],
+            sample_weight=self.sample_weight[rows],
+            given_binned=_taken(self.given_binned, rows),
+            probabilities=_taken(self.probabilities, rows),
+            labels=_taken(self.labels, rows),
+        )
+
+
+def _taken(array, rows):
+    return None if array is None else array[rows]
+
+
+def _parts(name):
+    """A name as texts and numbers by turns; the name itself settles "1" and "01"."""
+    parts = re.split(r"([0-9]+)", name)
+    return [int(part) if k % 2 else part for k, part in enumerate(parts)], name
+
+
+def _mix(key):
+    """A bijection of 64-bit numbers that spreads every bit (xor-shift, multiply)."""
+    key = (key ^ (key >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    key = (key ^ (key >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return key ^ (key >> np.uint64(31))

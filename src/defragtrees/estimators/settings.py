@@ -1,0 +1,254 @@
+"""What the settings of methods may be: each is a field that says so for itself.
+
+A method is a dataclass. Each of its fields is declared by `setting(default, *allowed)`,
+where what is allowed are values as they are and constraints such as `Integer(1)`.
+`conflicts` names the settings that cannot go together. `fit` checks both.
+"""
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields
+
+import numpy as np
+
+from defragtrees._utils.values import shown
+from defragtrees.data.tables import feature_index
+from defragtrees.errors import SettingError
+
+__all__ = [
+    "Conflict",
+    "Each",
+    "FLAG",
+    "Function",
+    "Given",
+    "Integer",
+    "Jobs",
+    "Key",
+    "Real",
+    "Several",
+    "as_list",
+    "check_settings",
+    "feature_list",
+    "feature_numbers",
+    "setting",
+]
+
+FLAG = (True, False)
+MOST_JOBS = 1_000_000  # threads
+
+
+@dataclass(frozen=True)
+class Integer:
+    """A whole number in these limits."""
+
+    least: int
+    most: int | None = None
+
+    def accepts(self, value):
+        return _is_integer(value) and _is_within(value, self)
+
+    def __str__(self):
+        return f"a whole number from {self.least}{_until(self.most)}"
+
+
+@dataclass(frozen=True)
+class Real:
+    """A finite number in these limits; `above` and `below` are left out themselves."""
+
+    least: float = -math.inf
+    most: float | None = None
+    above: float | None = None
+    below: float | None = None
+
+    def accepts(self, value):
+        is_number = _is_integer(value) or isinstance(value, (float, np.floating))
+        return (
+            is_number
+            and math.isfinite(value)
+            and _is_within(value, self)
+            and (self.above is None or value > self.above)
+            and (self.below is None or value < self.below)
+        )
+
+    def __str__(self):
+        if self.above is not None:
+            end = "" if self.below is None else f" and below {self.below}"
+            return f"a number above {self.above}{end}"
+        return f"a number from {self.least}{_until(self.most)}"
+
+
+@dataclass(frozen=True)
+class Each:
+    """One value that meets a constraint, or several of them to choose from."""
+
+    constraint: Integer | Real
+
+    def accepts(self, value):
+        values = as_list(value)
+        return bool(values) and all(self.constraint.accepts(one) for one in values)
+
+    def __str__(self):
+        return f"{self.constraint} or a sequence of these"
+
+
+class Given:
+    """Anything but None."""
+
+    def accepts(self, value):
+        return value is not None
+
+
+class Several:
+    """A dict, or several values one after the other."""
+
+    def accepts(self, value):
+        return isinstance(value, Iterable) and getattr(value, "shape", None) != ()
+
+    def __str__(self):
+        return "a dict or a sequence"
+
+
+class Function:
+    """Something that can be called."""
+
+    def accepts(self, value):
+        return callable(value)
+
+    def __str__(self):
+        return "a function"
+
+
+class Jobs:
+    """A number of threads; -1 for all, -2 for all but one, and so on."""
+
+    def accepts(self, value):
+        return _is_integer(value) and 0 < abs(value) <= MOST_JOBS
+
+    def __str__(self):
+        return f"a whole number other than 0 up to {MOST_JOBS:,}"
+
+
+class Key:
+    """A key of a table, which may still grow; or one of some other names."""
+
+    def __init__(self, table, *others):
+        self.table = table
+        self.others = others
+
+    def accepts(self, value):
+        return isinstance(value, str) and value in (*self.others, *self.table)
+
+    def __str__(self):
+        return " or ".join(repr(name) for name in (*self.others, *self.table))
+
+
+class Conflict:
+    """Settings that cannot go together, and what to say then.
+
+    Parameters
+    ----------
+    message : str
+    **settings
+        What each of them must be for the conflict; as for `setting`.
+    """
+
+    def __init__(self, message, **settings):
+        self.message = message
+        self.settings = settings
+
+
+def setting(default, *allowed):
+    """A field of an estimator.
+
+    Parameters
+    ----------
+    default : object
+    *allowed : None, str, bool, Integer, Real, Each or Key
+        What it may be; anything if there is nothing.
+    """
+    return field(default=default, metadata={"allowed": allowed})
+
+
+def check_settings(estimator):
+    """Refuse settings that cannot be.
+
+    Examples
+    --------
+    >>> from defragtrees import DistilledTreeClassifier
+    >>> check_settings(DistilledTreeClassifier(max_depth=0))
+    Traceback (most recent call last):
+    ...
+    defragtrees.errors.SettingError: max_depth must be None or a whole number from 1 \
+to 1000000; got 0.
+    """
+    for one in fields(estimator):
+        allowed, value = one.metadata.get("allowed", ()), getattr(estimator, one.name)
+        if allowed and not any(_is_allowed(value, choice) for choice in allowed):
+            raise SettingError(
+                f"{one.name} must be {_as_text(allowed)}; got {shown(value)}."
+            )
+    for conflict in estimator.conflicts:
+        if all(
+            _is_allowed(getattr(estimator, name), choice)
+            for name, choice in conflict.settings.items()
+        ):
+            raise SettingError(conflict.message)
+
+
+def _is_allowed(value, choice):
+    if hasattr(choice, "accepts"):
+        return choice.accepts(value)
+    if isinstance(choice, bool):
+        return isinstance(value, (bool, np.bool_)) and value == choice
+    return isinstance(value, type(choice)) and value == choice
+
+
+def _as_text(allowed):
+    texts = [str(one) if hasattr(one, "accepts") else repr(one) for one in allowed]
+    return (", " if any(" or " in text for text in texts) else " or ").join(texts)
+
+
+def _is_integer(value):
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def _is_within(value, limits):
+    return limits.least <= value and (limits.most is None or value <= limits.most)
+
+
+def _until(most):
+    return "" if most is None else f" to {most}"
+
+
+def as_list(value):
+    """A setting that may be one value or several, as a list."""
+    return [value] if np.ndim(value) == 0 else list(value)
+
+
+def feature_list(features, what):
+    """The names and numbers that a setting holds, one or several, as a list."""
+    if isinstance(features, str) or _is_integer(features):
+        return [features]
+    if not Several().accepts(features):
+        raise SettingError(
+            f"{what} must be a name or a number of a feature, or several of them; got "
+            f"{shown(features)}."
+        )
+    features = list(features)
+    for which in features:
+        if not (isinstance(which, str) or _is_integer(which)):
+            raise SettingError(
+                f"{what} must hold names or numbers of features; got {shown(which)}."
+            )
+    return features
+
+
+def feature_numbers(features, names, what="features"):
+    """Positions of the features that a setting names; None for none."""
+    if features is None:
+        return None
+    given = feature_list(features, what)
+    numbers = frozenset(feature_index(which, names, what) for which in given)
+    if not numbers:
+        raise ValueError(f"{what} must name at least one feature; it is empty.")
+    return numbers

@@ -1,8 +1,0 @@
-"""Node Harvest: nodes of the ensemble's trees, averaged by weights."""
-
-from defragtrees.methods.node_harvest.estimator import (
-    NodeHarvestClassifier,
-    NodeHarvestRegressor,
-)
-
-__all__ = ["NodeHarvestClassifier", "NodeHarvestRegressor"]

@@ -1,0 +1,561 @@
+"""Whether new rows are still like those that rules were fitted to.
+
+Each rule's share of rows and its rate, and each column that rules ask about, are tested
+against what the rules remember of their training rows, which are a sample too. All
+tests together raise a false alarm as often as `level` says, by Holm's way.
+
+Rules were chosen because their rates are far from others, so their training rates are
+farther than true ones: for each condition of a rule its training rows are taken for
+fewer, `1 / (1 + 3 conditions)` of them, counting at least those of a mean rule.
+"""
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from defragtrees._utils import formatting as render
+from defragtrees.monitoring.page import answer_text, page
+from defragtrees.monitoring.two_samples import (
+    beyond_p,
+    holm,
+    larger_mean_p,
+    mean_p,
+    new_category_p,
+    same_shares_p,
+)
+from defragtrees.rules.model import RuleSet
+
+__all__ = [
+    "Check",
+    "Finding",
+    "LEVEL",
+    "WHAT",
+    "check",
+    "check_encoded",
+    "missing_columns",
+    "p_text",
+]
+
+LEVEL = 0.05
+WHAT = {
+    "coverage": "share of rows",
+    "rate": "rate",
+    "mean": "mean",
+    "target": "true answers",
+    "error": "error",
+    "agreement": "agreement with the model",
+    "column": "values",
+    "missing": "missing values",
+    "range": "values outside the range",
+    "category": "new categories",
+}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing then and now.
+
+    Parameters
+    ----------
+    kind : str
+        A key of `WHAT`.
+    about : str
+        The rule or the column.
+    then, now : str
+        What it was in the training rows, and is in the new ones.
+    p : float
+        How likely a difference such as this one is by chance.
+    rule : int, optional
+        Its number, from 1.
+    column : str, optional
+    adjusted : float
+        The same in view of all other tests.
+    is_moved : bool
+        Whether that is less than the level.
+    """
+
+    kind: str
+    about: str
+    then: str
+    now: str
+    p: float
+    rule: int | None = None
+    column: str | None = None
+    adjusted: float = 1.0
+    is_moved: bool = False
+
+    def to_dict(self):
+        """Its contents in plain numbers and texts."""
+        return {
+            "kind": self.kind,
+            "rule": self.rule,
+            "column": self.column,
+            "then": self.then,
+            "now": self.now,
+            "p": self.p,
+            "adjusted_p": self.adjusted,
+            "moved": self.is_moved,
+        }
+
+    @property
+    def text(self):
+        """The finding as a sentence."""
+        return f"{self.about}: {WHAT[self.kind]} {self.now}, was {self.then}"
+
+
+@dataclass(frozen=True, eq=False)
+class Check(render.Tabular):
+    """Whether new rows are like those that rules were fitted to.
+
+    Parameters
+    ----------
+    findings : tuple of Finding
+    n_then, n_now : float
+        Rows then and now.
+    level : float
+        How often all tests together raise a false alarm.
+    answers : tuple of (str, float or None, float)
+        Of classes: each one, and which share of the rows got it then and now; of
+        numbers, the mean answer.
+    notes : tuple of str
+        What could not be tested, and why.
+    """
+
+    findings: tuple[Finding, ...]
+    n_then: float
+    n_now: int
+    level: float = LEVEL
+    answers: tuple[tuple[str, float | None, float], ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def moved(self):
+        """The findings that are more than chance."""
+        return tuple(finding for finding in self.findings if finding.is_moved)
+
+    @property
+    def has_moved(self):
+        """Whether any is."""
+        return bool(self.moved)
+
+    def __bool__(self):
+        return self.has_moved
+
+    def __repr__(self):
+        return f"<Check: {len(self.moved)} of {len(self.findings)} tests moved>"
+
+    @property
+    def verdict(self):
+        """In a sentence, whether the world has moved."""
+        rows = (
+            f"{render.plural(self.n_now, 'new row')} against "
+            f"{render.count(self.n_then)}"
+        )
+        rate = f"{100 * self.level:g} %"
+        if not self.moved:
+            return (
+                f"Nothing has moved: {rows}, {len(self.findings)} tests, false alarms "
+                f"in at most {rate} of checks."
+            )
+        return (
+            f"{len(self.moved)} of {len(self.findings)} things have moved: {rows}, "
+            f"false alarms in at most {rate} of checks."
+        )
+
+    def to_dict(self):
+        """Everything in plain numbers, texts and lists."""
+        return {
+            "moved": self.has_moved,
+            "verdict": self.verdict,
+            "level": self.level,
+            "n_then": self.n_then,
+            "n_now": self.n_now,
+            "findings": [finding.to_dict() for finding in self.findings],
+            "answers": [
+                {"answer": name, "then": then, "now": now}
+                for name, then, now in self.answers
+            ],
+            "notes": list(self.notes),
+        }
+
+    def to_html(self, title="Are the rules still true?"):
+        """The check as one HTML page, without scripts and links."""
+        return page(self, title)
+
+    def _cells(self):
+        header = ["", "what", "then", "now", "p", ""]
+        rows = [
+            [
+                render.plain(one.about),
+                WHAT[one.kind],
+                render.plain(one.then),
+                render.plain(one.now),
+                p_text(one.adjusted),
+                "moved" if one.is_moved else "",
+            ]
+            for one in self.findings
+        ]
+        return header, rows
+
+    def _notes(self):
+        moved = [f"! {render.plain(finding.text)}" for finding in self.moved]
+        answers = [
+            f"answer {render.plain(name)}: {answer_text(now, name)}"
+            + ("" if then is None else f", was {answer_text(then, name)}")
+            for name, then, now in self.answers
+        ]
+        return [*answers, *moved, *self.notes, self.verdict]
+
+
+def p_text(p):
+    """A p value as it is shown."""
+    return "<0.001" if p < 0.001 else f"{p:.3f}"
+
+
+SEARCHED = 3  # how much each condition takes from what the rates of training are worth
+ERROR_SEARCHED = 2  # the same of the error of all rules, which is raised besides
+CONDITION_ROWS = 3  # that a threshold uses up which was searched for; as in intervals
+
+
+def check(
+    rules: RuleSet, X: Any, y: Any = None, *, ensemble: Any = None, level: float = LEVEL
+) -> Check:
+    """Whether new rows are like those that rules were fitted to; see `RuleSet.check`.
+
+    Parameters
+    ----------
+    rules : RuleSet
+    X : array-like or data frame of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,), optional
+        With it the rates of rules are tested.
+    ensemble : fitted model with predict, optional
+        Whether it still agrees with the rules.
+    level : float
+        How often all tests together may raise a false alarm.
+    """
+    matrix = rules.encode(X)
+    answers = None if ensemble is None else np.ravel(ensemble.predict(X))
+    if y is not None:
+        y = rules.outcome.check(np.ravel(y))
+    names = getattr(X, "columns", None)
+    notes = () if names is None else missing_columns(rules, names)
+    return check_encoded(rules, matrix, y, answers, level, notes)
+
+
+def check_encoded(rules, matrix, y=None, answers=None, level=LEVEL, notes=()):
+    """`check` for a matrix that `encode` made.
+
+    Parameters
+    ----------
+    rules : RuleSet
+    matrix : float64 array of shape (n_samples, n_features)
+    y : array of shape (n_samples,), optional
+    answers : array of shape (n_samples,), optional
+        What the model says of the rows.
+    level : float
+    notes : sequence of str
+        What else is to be told.
+    """
+    _check_input(rules, matrix, y, level)
+    watch = _Watch(rules, matrix, y, answers)
+    findings = [
+        *watch.of_rules(),
+        *watch.of_columns(),
+        *watch.of_target(),
+        *watch.of_agreement(),
+    ]
+    if not findings:
+        raise ValueError(
+            "There is nothing to test: the rules do not say how many rows they "
+            "answered in training. Fit or refit them first."
+        )
+    adjusted = holm([finding.p for finding in findings])
+    told = tuple(
+        _adjusted(finding, p, level)
+        for finding, p in zip(findings, adjusted, strict=True)
+    )
+    every = (*notes, *watch.notes())
+    return Check(told, watch.n_then, len(matrix), level, tuple(watch.answers()), every)
+
+
+def _adjusted(finding, p, level):
+    fields = {**finding.__dict__, "adjusted": p, "is_moved": p <= level}
+    return Finding(**fields)
+
+
+def _check_input(rules, matrix, y, level):
+    if not 0 < level < 1:
+        raise ValueError(f"level must be above 0 and below 1; got {level!r}.")
+    if not len(matrix):
+        raise ValueError("At least one row is needed to check; got none. Pass rows.")
+    if y is None:
+        return
+    if len(y) != len(matrix):
+        raise ValueError(
+            f"X and y must have equally many rows; got {len(matrix)} and {len(y)}."
+        )
+    rules.outcome.check_known(y)
+
+
+def missing_columns(rules, names):
+    """What is to be told of columns that training rows had and a table has not.
+
+    Parameters
+    ----------
+    rules : RuleSet
+    names : iterable of str
+        The columns of the table.
+    """
+    gone = [name for name in rules.feature_names if name not in set(names)]
+    if not gone:
+        return ()
+    shown = ", ".join(map(repr, gone[:5])) + (", …" if gone[5:] else "")
+    return (f"columns that no rule asks about are missing: {shown}",)
+
+
+class _Watch:
+    """What rules remember, beside what new rows say."""
+
+    def __init__(self, rules, matrix, y, answers):
+        self.rules, self.matrix, self.y = rules, matrix, y
+        self.model_answers = answers
+        self.held = rules.covers_encoded(matrix)
+        self.members = rules.members_held(self.held)
+        self.n_then = _n_rows(rules)
+
+    def notes(self):
+        """What could not be tested."""
+        if self.rules.training is None:
+            yield "these rules do not say what their columns were like; fit them again"
+        if any(math.isnan(rule.n_rows) for rule in self.rules):
+            yield "some rules were edited and not counted anew; refit them to test all"
+        has_rates = any(rule.rates is not None for rule in self.rules)
+        if self.y is not None and self.rules.classes and not has_rates:
+            yield "the rules were fitted without y, so their rates are not known"
+
+    def answers(self):
+        """Each answer, and which share of the rows got it then and now."""
+        rules = self.rules
+        now = rules.predict_encoded(self.matrix)
+        counted = [rule.n_rows for rule in rules]
+        has_then = rules.is_list and not any(map(math.isnan, counted))
+        total = sum(counted)
+        if not rules.classes:
+            then = None
+            if has_then and total:
+                sums = [rule.n_rows * rule.prediction for rule in rules]
+                then = sum(sums) / total
+            yield "mean", then, float(now.mean())
+            return
+        for label in rules.classes:
+            then = None
+            if has_then and total:
+                told = [rule.n_rows for rule in rules if rule.prediction == label]
+                then = sum(told) / total
+            yield (
+                rules.outcome.label_text(label),
+                then,
+                float((now == label).mean()),
+            )
+
+    def of_rules(self):
+        """Coverage and rate of each rule."""
+        is_everywhere = self.rules.decision in ("points", "average")
+        for k, rule in enumerate(self.rules):
+            if math.isnan(rule.n_rows) or math.isnan(self.n_then):
+                continue
+            members = self.members[:, k]
+            about = f"rule {k + 1}"
+            if not (is_everywhere and k == len(self.rules.rules)):
+                yield self._coverage(rule, members, about, k)
+            if self.y is not None:
+                yield from self._rate(rule, members, about, k)
+
+    def _coverage(self, rule, members, about, k):
+        n_then, n_now = self.n_then, len(members)
+        then, now = min(rule.n_rows, n_then), int(members.sum())
+        p = same_shares_p([then, n_then - then], [now, n_now - now])
+        shares = render.share(then / n_then), render.share(now / n_now)
+        return Finding("coverage", about, *shares, p, rule=k + 1)
+
+    def _rate(self, rule, members, about, k):
+        y, outcome = self.y[members], self.rules.outcome
+        n_now = len(y)
+        # The rows of a rule with few conditions are those that others left to it.
+        n_searched = max(rule.n_conditions, self.rules.n_conditions)
+        n_then = rule.n_rows / (1 + SEARCHED * n_searched)
+        if not n_now or not rule.n_rows:
+            return
+        if not self.rules.classes:
+            if rule.spread is None or self.rules.decision == "points":
+                return
+            p = mean_p(rule.prediction, rule.spread, n_then, y)
+            texts = render.rounded(rule.prediction), _mean_text(y)
+            yield Finding("mean", about, *texts, p, rule=k + 1)
+            return
+        if rule.rates is None:
+            return
+        codes = outcome.encode_any(y)
+        now = np.bincount(codes[codes >= 0], minlength=len(rule.rates))
+        counts = np.append(now, (codes < 0).sum())
+        p = same_shares_p([*(n_then * np.array(rule.rates)), 0.0], counts)
+        place = self.rules.classes.index(outcome.told(rule)["class"])
+        label = outcome.label_text(self.rules.classes[place])
+        texts = (
+            f"{render.share(rule.rates[place])} {label}",
+            f"{render.share(now[place] / n_now)} {label}",
+        )
+        yield Finding("rate", about, *texts, p, rule=k + 1)
+
+    def of_columns(self):
+        """What the columns are like that rules ask about."""
+        training = self.rules.training
+        for column in training.columns if training is not None else ():
+            values = self.matrix[:, column.feature]
+            name = self.rules.shown_names[column.feature]
+            yield from self._of_column(column, values, name)
+
+    def _of_column(self, column, values, name):
+        present = values[~np.isnan(values)]
+        n_then, place = sum(column.counts), {"column": name}
+        n_missing = len(values) - len(present)
+        if n_missing or column.missing:
+            then, now = column.missing, n_missing
+            p = same_shares_p([then, n_then], [now, len(present)])
+            shares = (
+                render.share(then / (then + n_then)),
+                render.share(now / len(values)),
+            )
+            yield Finding("missing", name, *shares, p, **place)
+        if not len(present) or not n_then:
+            return
+        counts = column.count(values)
+        if column.cuts is None:
+            yield from self._new_categories(column, counts, name)
+            counts, before = counts[:-1], column.counts[:-1]
+        else:
+            yield from self._outside(column, present, name)
+            before = column.counts
+        p = same_shares_p(before, counts)
+        texts = self._texts_of(column, before), self._texts_of(column, counts)
+        yield Finding("column", name, *texts, p, **place)
+
+    def _texts_of(self, column, counts):
+        """The most frequent category, or where the middle lies."""
+        counts = np.asarray(counts, dtype=np.float64)
+        total = max(counts.sum(), 1e-300)
+        if column.cuts is None:
+            labels = self.rules.categories[column.feature]
+            place = int(counts.argmax())
+            return f"{render.share(counts[place] / total)} {labels[place]}"
+        scale = self.rules.vocabulary.scales[column.feature]
+        if not column.cuts:
+            return "all alike"
+        # The cut that parts old rows most evenly tells old and new ones apart best.
+        reached = np.cumsum(column.counts)[:-1] / sum(column.counts)
+        place = int(np.abs(reached - 0.5).argmin())
+        share = counts[: place + 1].sum() / total
+        return f"{render.share(share)} <= {scale.text(column.cuts[place])}"
+
+    def _outside(self, column, present, name):
+        if column.low is None:
+            return
+        n_then, n_now = sum(column.counts), len(present)
+        n_low = int((present < column.low).sum())
+        n_high = int((present > column.high).sum())
+        p = min(
+            1.0,
+            2 * min(beyond_p(n_then, n_now, n) for n in (n_low, n_high)),
+        )
+        scale = self.rules.vocabulary.scales[column.feature]
+        then = f"{scale.number(column.low)} to {scale.text(column.high)}"
+        ends = f"{scale.number(present.min())} to {scale.text(present.max())}"
+        now = f"{ends}, {render.plural(n_low + n_high, 'row')} outside"
+        yield Finding("range", name, then, now, p, column=name)
+
+    def _new_categories(self, column, counts, name):
+        n_new = int(counts[-1])
+        before = np.asarray(column.counts)
+        if before[-1] > 0:
+            p = same_shares_p(
+                [before[:-1].sum(), before[-1]], [counts[:-1].sum(), n_new]
+            )
+        else:
+            p = new_category_p(before[:-1], int(counts.sum()), n_new)
+        texts = render.count(before[-1]), render.plural(n_new, "row")
+        yield Finding("category", name, f"{texts[0]} rows", texts[1], p, column=name)
+
+    def of_target(self):
+        """What is true, and how often the rules err."""
+        training, outcome = self.rules.training, self.rules.outcome
+        if self.y is None or training is None:
+            return
+        if training.target is not None:
+            if self.rules.classes:
+                codes = outcome.encode_any(self.y)
+                now = np.bincount(codes[codes >= 0], minlength=len(training.target))
+                others = int((codes < 0).sum())
+                p = same_shares_p([*training.target, 0.0], [*now, others])
+                texts = self._class_text(training.target), self._class_text(now)
+            else:
+                p = mean_p(*training.target, self.n_then, self.y)
+                texts = render.rounded(training.target[0]), _mean_text(self.y)
+            yield Finding("target", "y", *texts, p)
+        if training.error is not None:
+            yield self._error(training.error)
+
+    def _class_text(self, counts):
+        """The share of the last class, or of the most frequent of many."""
+        counts = np.asarray(counts, dtype=np.float64)
+        place = 1 if len(counts) == 2 else int(counts.argmax())
+        share = counts[place] / max(counts.sum(), 1e-300)
+        label = self.rules.outcome.label_text(self.rules.classes[place])
+        return f"{render.share(share)} {label}"
+
+    def _error(self, then):
+        """Whether the rules err more often, or by more, than they did."""
+        rules, outcome = self.rules, self.rules.outcome
+        losses = outcome.losses(self.y, rules.predict_encoded(self.matrix))
+        n_used = rules.n_rules + CONDITION_ROWS * rules.total_conditions
+        # In rows that rules were fitted to they err less than in others.
+        kept = 1 - then if rules.classes else 1.0
+        expected = then * (1 + 2 * n_used * kept / max(self.n_then, 1.0))
+        fewer = 1 + ERROR_SEARCHED * rules.total_conditions / rules.n_rules
+        p = larger_mean_p(losses, expected, self.n_then / fewer)
+        texts = [outcome.error_text(value) for value in (then, float(losses.mean()))]
+        return Finding("error", "all rules", *texts, p)
+
+    def of_agreement(self):
+        """Whether the model still says what the rules say; of classes in a list."""
+        rules, answers = self.rules, self.model_answers
+        if answers is None or not rules.classes:
+            return
+        agrees = int((rules.predict_encoded(self.matrix) == answers).sum())
+        errors = np.array([rule.error * rule.n_rows for rule in rules])
+        total = sum(rule.n_rows for rule in rules)
+        if not rules.is_list or not np.isfinite(errors).all():
+            return
+        wrong = float(errors.sum())
+        n_now = len(answers)
+        # Rules were fitted to agree in these rows.
+        fewer = 1 + SEARCHED * rules.total_conditions / rules.n_rules
+        then = np.array([total - wrong, wrong]) / fewer
+        p = same_shares_p(then, [agrees, n_now - agrees])
+        shares = render.share(1 - wrong / total), render.share(agrees / n_now)
+        yield Finding("agreement", "all rules", *shares, p)
+
+
+def _mean_text(values):
+    return render.rounded(float(values.mean()))
+
+
+def _n_rows(rules):
+    """Rows of the training, by weight; NaN where nobody counted them."""
+    if rules.training is not None:
+        return rules.training.n_rows
+    for rule in rules:
+        if rule.answered > 0 and not math.isnan(rule.n_rows):
+            return rule.n_rows / rule.answered
+    return math.nan

@@ -1,0 +1,93 @@
+"""A check as one HTML page: reads without scripts, prints, and has a dark side."""
+
+from html import escape
+
+from defragtrees._utils import formatting as render
+
+__all__ = ["answer_text", "page"]
+
+STYLE = """
+:root { color-scheme: light dark; }
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto;
+  padding: 0 1rem; color: #1a1a1a; background: #fff; }
+h1 { font-size: 1.5rem; line-height: 1.2; }
+.verdict { font-size: 1.125rem; padding: .75rem 1rem;
+  border-left: .4rem solid #2e7d32; }
+.moved .verdict { border-color: #b3261e; }
+.scroll { overflow-x: auto; }
+table { border-collapse: collapse; width: 100%; margin: 1rem 0; }
+th, td { text-align: left; padding: .35rem .75rem .35rem 0; vertical-align: top;
+  border-bottom: 1px solid #ddd; overflow-wrap: anywhere; }
+th { font-weight: 600; }
+tr.is-moved td { font-weight: 600; }
+tr.is-moved td:first-child { border-left: .25rem solid #b3261e; padding-left: .5rem; }
+@media (prefers-color-scheme: dark) {
+  body { color: #eee; background: #161616; }
+  th, td { border-color: #444; }
+}
+"""
+
+
+def page(check, title):
+    """The page of a check.
+
+    Parameters
+    ----------
+    check : Check
+    title : str
+    """
+    state = "moved" if check.has_moved else "still"
+    moved = "".join(f"<li>{_text(finding.text)}</li>" for finding in check.moved)
+    notes = "".join(f"<li>{_text(note)}</li>" for note in check.notes)
+    parts = [
+        f"<h1>{_text(title)}</h1>",
+        f'<p class="verdict">{_text(check.verdict)}</p>',
+        f"<h2>What has moved</h2><ul>{moved}</ul>" if moved else "",
+        "<h2>All tests</h2>",
+        _findings(check),
+        "<p>p is how likely a difference as large as this one is by chance, in view of "
+        f"all tests; up to {100 * check.level:g} % counts as moved. The training rows "
+        "are a sample too.</p>",
+        _answers(check),
+        f"<h2>Notes</h2><ul>{notes}</ul>" if notes else "",
+    ]
+    return (
+        '<!doctype html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>{_text(title)}</title><style>{STYLE}</style></head>"
+        f'<body class="{state}">{"".join(parts)}</body></html>\n'
+    )
+
+
+def _text(text):
+    return escape(render.plain(text))
+
+
+def _findings(check):
+    header, rows = check._cells()
+    header = ["rule or column", *header[1:-1], "moved"]
+    head = "".join(f'<th scope="col">{_text(name)}</th>' for name in header)
+    body = ""
+    for finding, row in zip(check.findings, rows, strict=True):
+        mark = ' class="is-moved"' if finding.is_moved else ""
+        cells = [*row[:-1], "yes" if finding.is_moved else "no"]
+        body += f"<tr{mark}>{''.join(f'<td>{_text(cell)}</td>' for cell in cells)}</tr>"
+    return (
+        '<div class="scroll"><table><thead><tr>'
+        f"{head}</tr></thead><tbody>{body}</tbody></table></div>"
+    )
+
+
+def _answers(check):
+    """Which share of the rows gets which answer."""
+    rows = [
+        [name, "" if then is None else answer_text(then, name), answer_text(now, name)]
+        for name, then, now in check.answers
+    ]
+    table = render.html_table(["answer", "then", "now"], rows)
+    return f'<h2>Answers of the rules</h2><div class="scroll">{table}</div>'
+
+
+def answer_text(value, name):
+    """A share of rows, or a mean answer."""
+    return render.rounded(value) if name == "mean" else render.share(value)

@@ -1,0 +1,260 @@
+"""From probabilities to a class: what each mistake costs, and a threshold."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from defragtrees._utils.values import shown
+
+__all__ = ["Decision", "make_decision"]
+
+EDGE = 1e-12  # log-odds are those of a probability that is so far from 0 and from 1
+
+
+@dataclass(frozen=True, eq=False)
+class Decision:
+    """Which class follows from probabilities.
+
+    Parameters
+    ----------
+    costs : array of shape (n_classes, n_classes)
+        What it costs to answer the class of the column where that of the row is true.
+    threshold : float, optional
+        Of two classes the second is answered from this probability on.
+    """
+
+    costs: np.ndarray
+    threshold: float | None = None
+
+    @classmethod
+    def of(cls, n_classes):
+        """The likeliest class: all mistakes cost the same."""
+        return cls(1.0 - np.eye(n_classes))
+
+    def choose(self, probabilities):
+        """Class numbers for rows of probabilities, (n_samples, n_classes)."""
+        probabilities = np.asarray(probabilities, dtype=np.float64)
+        if self.threshold is not None:
+            return (probabilities[:, 1] >= self.threshold).astype(np.intp)
+        return self._expected_costs(probabilities).argmin(axis=1)
+
+    def _expected_costs(self, probabilities):
+        """What each answer is expected to cost, (n_samples, n_classes)."""
+        # Not a matrix product: its last digits hang on the number of rows.
+        return (probabilities[:, :, None] * self.costs).sum(axis=1)
+
+    def scores(self, probabilities):
+        """How much speaks for a class, by which rows can be ranked.
+
+        Two classes: the log-odds of the second less those at which it is answered, so
+        that it is answered where the score is above 0; shape (n_samples,). More: what
+        each answer is expected to cost, negated; shape (n_samples, n_classes).
+        """
+        probabilities = np.asarray(probabilities, dtype=np.float64)
+        if len(self.costs) != 2:
+            return -self._expected_costs(probabilities)
+        apart = _log_odds(probabilities[:, 1]) - _log_odds(self._cut)
+        # Rounding, or a tie, must not say other than the answer.
+        is_second = self.choose(probabilities) == 1
+        smallest = np.finfo(np.float64).tiny
+        return np.where(is_second, np.maximum(apart, smallest), np.minimum(apart, 0.0))
+
+    def choose_log_odds(self, log_odds):
+        """Class numbers, of two classes, from the log-odds of the second."""
+        cut = self.log_odds_cut
+        is_second = log_odds >= cut if self.threshold is not None else log_odds > cut
+        return is_second.astype(np.intp)
+
+    def scores_of_log_odds(self, log_odds):
+        """`scores` of two classes from the log-odds of the second."""
+        apart = log_odds - self.log_odds_cut
+        is_second = self.choose_log_odds(log_odds) == 1
+        smallest = np.finfo(np.float64).tiny
+        return np.where(is_second, np.maximum(apart, smallest), np.minimum(apart, 0.0))
+
+    @property
+    def log_odds_cut(self):
+        """Of two classes, the log-odds at which the second is answered."""
+        return float(_log_odds(self._cut))
+
+    @property
+    def _cut(self):
+        """Of two classes, the probability of the second at which it is answered."""
+        if self.threshold is not None:
+            return self.threshold
+        return self.costs[0, 1] / (self.costs[0, 1] + self.costs[1, 0])
+
+    @property
+    def stated_costs(self):
+        """The costs as tuples; None where a threshold decides or all are the same."""
+        is_plain = np.array_equal(self.costs, 1.0 - np.eye(len(self.costs)))
+        if is_plain or self.threshold is not None:
+            return None
+        return tuple(map(tuple, self.costs.tolist()))
+
+    @property
+    def importance(self):
+        """How much a mistake in each class costs, on average one."""
+        if self.threshold is not None:
+            weights = np.array([self.threshold, 1.0 - self.threshold])
+        else:
+            weights = self.costs.sum(axis=1)
+        return weights / weights.mean() if weights.any() else weights + 1.0
+
+    def emphasise(self, probabilities, sample_weight):
+        """The probabilities and weights of rows if dear classes were more frequent.
+
+        Where a mistake in a class costs twice as much, its rows count twice; then the
+        likeliest class is the one that costs least.
+        """
+        shares, total = self.emphasised(probabilities)
+        scale = sample_weight.sum() / (sample_weight @ total)
+        return shares, sample_weight * total * scale
+
+    def emphasised(self, probabilities):
+        """What `emphasise` makes of probabilities, and by how much more rows count."""
+        weighted = probabilities * self.importance
+        total = weighted.sum(axis=1)
+        # Where no mistake can cost anything a row counts for nothing.
+        free = total <= 0
+        shares = np.where(free[:, None], probabilities, weighted)
+        return shares / np.where(free, 1.0, total)[:, None], total
+
+    @property
+    def is_even(self):
+        """Whether a mistake in any class costs the same."""
+        return bool((self.importance == self.importance[0]).all())
+
+
+def make_decision(labels, rates, *, class_weight=None, costs=None, threshold=None):
+    """The decision that a user's settings describe.
+
+    Parameters
+    ----------
+    labels : tuple
+        The classes.
+    rates : array of shape (n_classes,)
+        How frequent they are, for "balanced".
+    class_weight : None, "balanced" or dict from class to float
+        What any mistake in a class costs.
+    costs : dict from (true class, answered class) to float, or array, optional
+        What each mistake costs, 1 if a dict does not name it; a matrix has a row for
+        each true class.
+    threshold : float, optional
+
+    Examples
+    --------
+    >>> costs = {("bad", "good"): 5}
+    >>> decision = make_decision(("bad", "good"), [0.3, 0.7], costs=costs)
+    >>> decision.choose([[0.2, 0.8], [0.1, 0.9]]).tolist()
+    [0, 1]
+    """
+    matrix = _cost_matrix(labels, costs) * _class_weights(labels, rates, class_weight)
+    if threshold is None:
+        return Decision(matrix)
+    for name, other in (("costs", costs), ("class_weight", class_weight)):
+        if other is not None:
+            raise ValueError(
+                f"Give threshold or {name}, not both: each decides alone; got "
+                f"threshold={threshold!r} and {name}={other!r}."
+            )
+    return Decision(matrix, _checked_threshold(threshold, len(labels)))
+
+
+def _checked_threshold(threshold, n_classes):
+    if n_classes != 2:
+        raise ValueError(
+            f"threshold needs two classes; there are {n_classes}. Use costs."
+        )
+    is_number = isinstance(threshold, (int, float, np.integer, np.floating))
+    if not is_number or isinstance(threshold, bool) or not 0 < threshold < 1:
+        raise ValueError(
+            f"threshold must be a number above 0 and below 1; got {shown(threshold)}."
+        )
+    return float(threshold)
+
+
+def _log_odds(probabilities):
+    inside = np.clip(probabilities, EDGE, 1 - EDGE)
+    return np.log(inside) - np.log1p(-inside)
+
+
+def _class_weights(labels, rates, class_weight):
+    """A column with the weight of each class."""
+    weights = np.ones(len(labels))
+    if class_weight is None:
+        return weights[:, None]
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        present = np.asarray(rates, dtype=np.float64) > 0
+        weights[present] = 1.0 / (len(labels) * np.asarray(rates)[present])
+    elif not isinstance(class_weight, dict):
+        raise ValueError(
+            "class_weight must be None, 'balanced' or a dict from class to weight; got "
+            f"{shown(class_weight)}."
+        )
+    else:
+        for label, weight in class_weight.items():
+            weights[_place(labels, label, "class_weight")] = _amount(
+                weight, f"class_weight of {label!r}"
+            )
+        if not weights.any():
+            raise ValueError("class_weight must be above 0 for one class at least.")
+    return weights[:, None]
+
+
+def _cost_matrix(labels, costs):
+    n_classes = len(labels)
+    matrix = 1.0 - np.eye(n_classes)
+    if costs is None:
+        return matrix
+    if isinstance(costs, dict):
+        for pair, cost in costs.items():
+            if not isinstance(pair, tuple) or len(pair) != 2:
+                raise ValueError(
+                    "costs must have keys such as (true class, answered class); got "
+                    f"{pair!r}."
+                )
+            true, answered = (_place(labels, label, "costs") for label in pair)
+            matrix[true, answered] = _amount(cost, f"costs of {pair!r}")
+    else:
+        given = _numbers(costs)
+        if given.shape != matrix.shape:
+            raise ValueError(
+                f"costs must have a row and a column for each of the {n_classes} "
+                f"classes; got the shape {given.shape}."
+            )
+        for cost in given.ravel().tolist():
+            _amount(cost, "costs")
+        matrix = given
+    if np.diagonal(matrix).any():
+        raise ValueError("costs must be 0 where the answer is right.")
+    if not matrix.any():
+        raise ValueError("costs must be above 0 for one mistake at least.")
+    return matrix
+
+
+def _numbers(costs):
+    try:
+        return np.asarray(costs, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError(
+            "costs must be a dict from (true class, answered class) to a number, or a "
+            f"matrix of numbers; got {shown(costs)}."
+        ) from None
+
+
+def _place(labels, label, name):
+    if label not in labels:
+        raise ValueError(
+            f"{name} names the class {label!r}, which is not one of "
+            f"{list(labels)[:5]!r}."
+        )
+    return labels.index(label)
+
+
+def _amount(value: Any, name: str) -> float:
+    is_number = isinstance(value, (int, float, np.integer, np.floating))
+    if not is_number or isinstance(value, bool) or not 0 <= value < np.inf:
+        raise ValueError(f"{name} must be a finite number from 0; got {value!r}.")
+    return float(value)

@@ -1,0 +1,554 @@
+"""Condition and Rule: what is asked of one feature, and what follows if all hold."""
+
+import copy
+import math
+import operator
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from defragtrees._utils import formatting as render
+from defragtrees._utils.types import Flags, Floats
+from defragtrees._utils.values import ByValue
+from defragtrees.outcomes.intervals import wilson_interval
+from defragtrees.rules.labels import PLAIN, Vocabulary
+
+__all__ = [
+    "Condition",
+    "Rule",
+    "as_bound",
+    "as_list",
+    "as_measured",
+    "as_tuple",
+    "exact_bounds",
+    "finite_or_none",
+    "is_single",
+    "json_number",
+    "listed",
+    "sides_of",
+    "sides_text",
+]
+
+FLIPPED = {">": "<", ">=": "<="}
+
+
+def sides_of(lower, upper, is_integer=False):
+    """What an interval that is not empty asks: pairs of a sign and a number.
+
+    Parameters
+    ----------
+    lower, upper : float
+    is_integer : bool
+        Whether the feature has whole numbers only.
+
+    Returns
+    -------
+    tuple of (str, float)
+        None for all numbers, one with "=" for a single one, else one for each finite
+        side, the lower first.
+
+    Examples
+    --------
+    >>> sides_of(2, math.inf, True), sides_of(18, 19, True)
+    ((('>=', 3.0),), (('=', 19.0),))
+    >>> sides_of(40, 49, True), sides_of(2.5, 7.25)
+    ((('>', 40.0), ('<', 50.0)), (('>', 2.5), ('<=', 7.25)))
+    >>> sides_of(math.nextafter(10, 0), math.inf)
+    (('>=', 10.0),)
+    """
+    if is_single(lower, upper, is_integer):
+        return (("=", float(upper)),)
+    sides = []
+    if math.isfinite(lower):
+        sides.append(_lower_side(float(lower), is_integer))
+    if math.isfinite(upper):
+        sides.append(_upper_side(float(upper), is_integer))
+    return tuple(sides)
+
+
+def is_single(lower, upper, is_integer=False):
+    """Whether an interval holds one number only.
+
+    Examples
+    --------
+    >>> is_single(18, 19, True), is_single(18, 19), is_single(math.nextafter(2, 0), 2)
+    (True, False, True)
+    """
+    if not (math.isfinite(lower) and math.isfinite(upper)):
+        return False
+    after = math.floor(lower) + 1 if is_integer else math.nextafter(lower, math.inf)
+    return after == upper
+
+
+def exact_bounds(lower, upper, is_integer=False):
+    """The doubles for which `lower < x <= upper` is what the interval asks.
+
+    Examples
+    --------
+    >>> exact_bounds(2, 40, True)
+    (2.9999999999999996, 40.0)
+    """
+    if not is_integer or lower >= upper:
+        return lower, upper
+    for sign, value in sides_of(lower, upper, True):
+        if sign in (">=", "="):
+            lower = math.nextafter(value, -math.inf)
+        if sign in ("<=", "="):
+            upper = value
+        if sign == "<":
+            upper = math.nextafter(value, -math.inf)
+    return lower, upper
+
+
+def sides_text(name, sides, write, unit=""):
+    """An interval in words.
+
+    Parameters
+    ----------
+    name : str
+    sides : tuple of (str, float)
+        As `sides_of` gives them; at least one.
+    write : callable
+        From a number to its text.
+    unit : str
+        What follows the last number.
+
+    Examples
+    --------
+    >>> sides_text("age", sides_of(2.5, 7.25), render.number, " years")
+    '2.5 < age <= 7.25 years'
+    >>> sides_text("day", sides_of(18, 19, True), render.number)
+    'day is 19'
+    """
+    (sign, value), *others = sides
+    if others:
+        [(upper_sign, upper)] = others
+        low, high = write(value), f"{write(upper)}{unit}"
+        return f"{low} {FLIPPED[sign]} {name} {upper_sign} {high}"
+    return f"{name} {'is' if sign == '=' else sign} {write(value)}{unit}"
+
+
+def _lower_side(lower, is_integer):
+    if is_integer:
+        after = math.floor(lower) + 1.0
+        is_rounder = _n_digits(after) <= _n_digits(math.floor(lower))
+        return (">=", after) if is_rounder else (">", lower)
+    after = math.nextafter(lower, math.inf)
+    return (">=", after) if _is_shorter(after, lower) else (">", lower)
+
+
+def _upper_side(upper, is_integer):
+    if is_integer:
+        after = math.floor(upper) + 1.0
+        is_rounder = _n_digits(after) < _n_digits(math.floor(upper))
+        return ("<", after) if is_rounder else ("<=", upper)
+    after = math.nextafter(upper, math.inf)
+    return ("<", after) if _is_shorter(after, upper) else ("<=", upper)
+
+
+def _is_shorter(one, other):
+    # One digit less may be chance; beside a number that was meant many are needed.
+    return len(render.number(one)) < len(render.number(other)) - 3
+
+
+def _n_digits(value):
+    """Digits of a whole number up to its last one that is not zero."""
+    return len(str(abs(int(value))).rstrip("0")) or 1
+
+
+def listed(data, name):
+    """A list in plain data; anything else is refused."""
+    if not isinstance(data[name], (list, tuple)):
+        raise ValueError(f"{name} must be a list; got {data[name]!r}.")
+    return data[name]
+
+
+def as_bound(value):
+    """A number of plain data; infinities are the only texts."""
+    if value in ("inf", "-inf"):
+        return float(value)
+    if isinstance(value, (bool, str)) or not value == value:
+        raise ValueError(f"A number is needed; got {value!r}.")
+    return float(value)
+
+
+def as_measured(value):
+    """A number of plain data; None is NaN, which nobody measured."""
+    return math.nan if value is None else as_bound(value)
+
+
+def json_number(value):
+    """A number as JSON has it: infinities are texts."""
+    return value if math.isfinite(value) else str(value)
+
+
+def finite_or_none(value):
+    """A number, or None where it is NaN."""
+    return None if math.isnan(value) else float(value)
+
+
+def as_list(values):
+    """A tuple as a list; anything else as it is."""
+    return list(values) if isinstance(values, tuple) else values
+
+
+def as_tuple(values):
+    """A list as a tuple; anything else as it is."""
+    return tuple(values) if isinstance(values, list) else values
+
+
+MEASURED = ("coverage", "answered", "error")  # NaN where nobody measured
+
+
+@dataclass(frozen=True)
+class Condition:
+    """What a rule asks of one feature.
+
+    Parameters
+    ----------
+    feature : int
+    lower, upper : float
+        A number x holds if `lower < x <= upper`.
+    categories : tuple of int, optional
+        Of a categorical feature: the positions that hold. The position after the
+        last category stands for any other one.
+    missing : bool, default=False
+        Whether a missing value holds.
+    is_integer : bool, default=False
+        Whether the feature has whole numbers only. Then `x > 2` is said, and asked, as
+        `x >= 3`; see `sides`.
+
+    Examples
+    --------
+    >>> Condition(0, lower=1.5, upper=3.0).text(["age"])
+    '1.5 < age <= 3'
+    >>> Condition(0, upper=3.0, missing=True).text(["age"])
+    'age <= 3 or missing'
+    >>> Condition(0, lower=18.0, upper=19.0, is_integer=True).text(["day"])
+    'day is 19'
+    >>> Condition(0, lower=1.5).covers([1.0, 2.0]).tolist()
+    [False, True]
+    >>> Condition.from_dict(Condition(0, lower=1.5).to_dict()).lower
+    1.5
+    """
+
+    feature: int
+    lower: float = -math.inf
+    upper: float = math.inf
+    categories: tuple[int, ...] | None = None
+    missing: bool = False
+    is_integer: bool = False
+
+    @property
+    def n_sides(self) -> int:
+        """How many things it asks: one for each finite side, a set, or one number."""
+        if self.categories is not None:
+            return 1
+        return max(1, len(self.sides))
+
+    @property
+    def sides(self) -> list[tuple[str, float]]:
+        """What it asks of numbers: pairs such as `(">=", 3.0)`, at most two."""
+        return sides_of(self.lower, self.upper, self.is_integer)
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The doubles for which `lower < x <= upper` is what `sides` ask."""
+        return exact_bounds(self.lower, self.upper, self.is_integer)
+
+    @property
+    def edges(self) -> tuple[float, float]:
+        """Where a picture draws `lower` and `upper`: midway between whole numbers."""
+        shift = 0.5 if self.is_integer else 0.0
+        return self.lower + shift, self.upper + shift
+
+    def covers(self, column: Iterable[Any]) -> Flags:
+        """Whether each value of an encoded column holds."""
+        column = np.asarray(column, dtype=np.float64)
+        if self.categories is not None:
+            inside = np.isin(column, self.categories)
+        else:
+            lower, upper = self.bounds
+            # Without a lower bound even minus infinity holds, as the text says.
+            above = column > lower if lower > -math.inf else True
+            inside = above & (column <= upper)
+        return np.where(np.isnan(column), self.missing, inside)
+
+    def text(
+        self,
+        names: Sequence[str],
+        categories: Sequence[Any] | None = None,
+        scales: Sequence[Any] | None = None,
+    ) -> str:
+        """The condition as a person would say it.
+
+        Parameters
+        ----------
+        names : sequence of str
+        categories : sequence of (tuple or None), optional
+            For each feature its categories.
+        scales : sequence of Scale, optional
+            For each feature how its numbers are written.
+        """
+        name = names[self.feature]
+        if self.categories is not None:
+            labels = categories[self.feature] if categories else None
+            is_ordered = scales[self.feature].is_ordered if scales else False
+            body = self._set_text(name, labels, is_ordered)
+        else:
+            body = self._interval_text(name, scales[self.feature] if scales else PLAIN)
+        if body is None:
+            return f"{name} is missing" if self.missing else f"{name} is impossible"
+        return f"{body} or missing" if self.missing else body
+
+    def _interval_text(self, name, scale):
+        if self.lower >= self.upper:
+            return None
+        if self.sides:
+            return sides_text(name, self.sides, scale.number, scale.ending)
+        return f"{name} is not missing" if not self.missing else f"{name} is anything"
+
+    def _set_text(self, name, labels, is_ordered=False):
+        if not self.categories:
+            return None
+        if labels is None:
+            labels = [f"category {c}" for c in range(max(self.categories) + 1)]
+        texts = [render.category(label) for label in labels]
+        if any(c >= len(labels) for c in self.categories):
+            # Categories that the ensemble does not know are accepted too, so what the
+            # condition says is which known ones are not.
+            out = [c for c in range(len(labels)) if c not in self.categories]
+            if not out:
+                return f"{name} is {'anything' if self.missing else 'not missing'}"
+            return f"{name} is {_none_of([texts[c] for c in out])}"
+        first, last = min(self.categories), max(self.categories)
+        if is_ordered and last - first + 1 == len(self.categories) > 1:
+            return _range_text(name, texts, first, last)
+        return f"{name} is {_any_of([texts[c] for c in sorted(self.categories)])}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Its contents in plain numbers and lists."""
+        return {
+            "feature": self.feature,
+            # No number is above infinity: the condition asks for missing values.
+            "lower": None if self.lower == -math.inf else json_number(self.lower),
+            "upper": None if self.upper == math.inf else json_number(self.upper),
+            "categories": None if self.categories is None else list(self.categories),
+            "missing": self.missing,
+            "integer": self.is_integer,
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """The condition that `to_dict` wrote down."""
+        places = data["categories"]
+        is_integer = data.get("integer", False)
+        for name, value in (("missing", data["missing"]), ("integer", is_integer)):
+            if not isinstance(value, bool):
+                raise ValueError(f"{name} must be true or false; got {value!r}.")
+        return cls(
+            feature=operator.index(data["feature"]),
+            lower=-math.inf if data["lower"] is None else as_bound(data["lower"]),
+            upper=math.inf if data["upper"] is None else as_bound(data["upper"]),
+            categories=None if places is None else tuple(map(operator.index, places)),
+            missing=data["missing"],
+            is_integer=is_integer,
+        )
+
+
+def _any_of(texts):
+    *most, last = texts
+    return f"{', '.join(most)} or {last}" if most else last
+
+
+def _none_of(texts):
+    if len(texts) == 1:
+        return f"not {texts[0]}"
+    if len(texts) == 2:
+        return f"neither {texts[0]} nor {texts[1]}"
+    return f"none of {', '.join(texts)}"
+
+
+def _range_text(name, texts, first, last):
+    """Neighbours in an order, at least two."""
+    if first == 0:
+        return f"{name} <= {texts[last]}"
+    if last == len(texts) - 1:
+        return f"{name} >= {texts[first]}"
+    return f"{texts[first]} <= {name} <= {texts[last]}"
+
+
+class _Numbered:
+    """Names of features that have none: "x[0]" and so on."""
+
+    def __getitem__(self, feature):
+        return f"x[{feature}]"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Rule(ByValue):
+    """If all conditions hold, this is the answer.
+
+    Parameters
+    ----------
+    conditions : tuple of Condition
+        One for each feature that it asks about; none means always.
+    prediction : class label or float
+    distribution : tuple of float, optional
+        Probability of each class, which `predict_proba` tells.
+    spread : float, optional
+        Of numbers: how far y, or without y the ensemble's answer, is from the
+        prediction in the rows that it answers, as a root mean square.
+    coverage : float
+        Share of the training rows in which it holds.
+    answered : float
+        Share of the training rows that it answers: it holds and none before it does.
+    error : float
+        Of its answers: share of wrong classes, or mean squared error.
+    weight : float
+        Its say where rules are averaged.
+    n_rows : float
+        Number of training rows that it answers; the sum of their weights if they have
+        any.
+    rates : tuple of float, optional
+        Share of each class in y among these rows.
+    ensemble_mean : tuple of float or float, optional
+        What the ensemble says of these rows on average: the probability of each class,
+        or a number.
+    quantiles : tuple of two floats, optional
+        Of numbers: one in ten of these rows has less than the first, one in ten more
+        than the second; of y or, without y, of the ensemble's answers.
+    alone : tuple of float or float, optional
+        Of a rule in a list: share of each class, or the mean, in all training rows in
+        which it holds, those that rules before it answer included.
+    points : tuple of float, optional
+        What it adds where points add up: to a number, to the log-odds of the second of
+        two classes, or to each of more classes.
+
+    Examples
+    --------
+    >>> rule = Rule((Condition(0, lower=20.0),), "yes", (0.2, 0.8))
+    >>> rule.text(["degrees"])
+    'degrees > 20'
+    >>> rule.covers(np.array([[21.0], [19.0]])).tolist()
+    [True, False]
+    >>> Rule.from_dict(rule.to_dict()) == rule
+    True
+    """
+
+    conditions: tuple[Condition, ...]
+    prediction: Any
+    distribution: tuple[float, ...] | None = None
+    spread: float | None = None
+    coverage: float = math.nan
+    answered: float = math.nan
+    error: float = math.nan
+    weight: float = 1.0
+    n_rows: float = math.nan
+    rates: tuple[float, ...] | None = None
+    ensemble_mean: tuple[float, ...] | float | None = None
+    quantiles: tuple[float, float] | None = None
+    alone: tuple[float, ...] | float | None = None
+    points: tuple[float, ...] | None = None
+
+    # Names and categories for its text; no part of its value.
+    _vocabulary: ClassVar[Vocabulary] = Vocabulary(_Numbered())
+
+    @property
+    def n_conditions(self) -> int:
+        """How many things it asks; an interval with two finite sides asks two."""
+        return sum(condition.n_sides for condition in self.conditions)
+
+    @property
+    def interval(self) -> tuple[Any, ...] | None:
+        """For each class Wilson's 95 % interval of its rate; of numbers, `quantiles`.
+
+        None where nobody counted.
+        """
+        if self.rates is None:
+            return self.quantiles
+        if not self.n_rows > 0:
+            return None
+        return tuple(wilson_interval(rate, self.n_rows) for rate in self.rates)
+
+    def covers(self, matrix: Floats) -> Flags:
+        """Whether it holds in each row of an encoded matrix."""
+        held = np.ones(len(matrix), dtype=bool)
+        for condition in self.conditions:
+            held &= condition.covers(matrix[:, condition.feature])
+        return held
+
+    def named(self, vocabulary: Vocabulary) -> Self:
+        """The same rule, which knows in these words what its conditions ask about."""
+        rule = copy.copy(self)
+        object.__setattr__(rule, "_vocabulary", vocabulary)
+        return rule
+
+    def text(
+        self,
+        names: Sequence[str] | None = None,
+        categories: Sequence[Any] | None = None,
+        scales: Sequence[Any] | None = None,
+    ) -> str:
+        """Its conditions as a person would say them.
+
+        Parameters
+        ----------
+        names : sequence of str, optional
+            By default those of the RuleSet that it stands in; a rule without one says
+            "x[0]" for the first feature.
+        categories : sequence of (tuple or None), optional
+            For each feature its categories.
+        scales : sequence of Scale, optional
+            For each feature how its numbers are written.
+        """
+        words = Vocabulary(names, categories, scales)
+        words = self._vocabulary if names is None else words
+        parts = [c.text(*words) for c in self.conditions]
+        parts = [
+            f"({part})" if " or " in part and len(parts) > 1 else part for part in parts
+        ]
+        return " and ".join(parts) if parts else "otherwise"
+
+    def __repr__(self) -> str:
+        answer = self.prediction
+        text = render.number(answer) if isinstance(answer, float) else str(answer)
+        body = f"if {self.text()} then" if self.conditions else "otherwise"
+        return render.plain(f"<Rule: {body} {text}>")
+
+    def to_dict(self) -> dict[str, Any]:
+        """Its contents in plain numbers, texts and lists."""
+        return {
+            "conditions": [condition.to_dict() for condition in self.conditions],
+            "prediction": self.prediction,
+            "distribution": as_list(self.distribution),
+            "rates": as_list(self.rates),
+            "ensemble_mean": as_list(self.ensemble_mean),
+            "quantiles": as_list(self.quantiles),
+            **({} if self.alone is None else {"alone": as_list(self.alone)}),
+            "points": as_list(self.points),
+            "spread": self.spread,
+            "weight": self.weight,
+            "n_rows": finite_or_none(self.n_rows),
+            **{name: finite_or_none(getattr(self, name)) for name in MEASURED},
+        }
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any]) -> Self:
+        """The rule that `to_dict` wrote down."""
+        return cls(
+            conditions=tuple(Condition.from_dict(c) for c in data["conditions"]),
+            prediction=data["prediction"],
+            distribution=as_tuple(data["distribution"]),
+            rates=as_tuple(data.get("rates")),
+            ensemble_mean=as_tuple(data.get("ensemble_mean")),
+            quantiles=as_tuple(data.get("quantiles")),
+            alone=as_tuple(data.get("alone")),
+            points=as_tuple(data.get("points")),
+            spread=data["spread"],
+            weight=as_bound(data.get("weight", 1.0)),
+            n_rows=as_measured(data.get("n_rows")),
+            **{name: as_measured(data[name]) for name in MEASURED},
+        )

@@ -1,0 +1,320 @@
+"""diff: what changed from one rule set to another, in words and in rows."""
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from defragtrees._utils import formatting as render
+from defragtrees.rules.model import RuleSet, rule_text
+from defragtrees.rules.text import then_text
+
+__all__ = ["Change", "Difference", "diff", "diff_answers"]
+
+ALIKE = 0.5  # share of columns that two rules must have in common to be one changed
+SETTINGS = {
+    "decision": "how rules answer together",
+    "threshold": "the threshold",
+    "costs": "the costs",
+    "unit": "what a point stands for",
+    "origin": "the total that stands for 0",
+}
+
+
+@dataclass(frozen=True)
+class Change:
+    """One thing that is not as before.
+
+    Parameters
+    ----------
+    kind : {"gone", "new", "conditions", "answer", "moved", "rate", "setting", "edit"}
+    text : str
+    before, after : int or None
+        The number of the rule, from 1, in the first and in the second rule set.
+    """
+
+    kind: str
+    text: str
+    before: int | None = None
+    after: int | None = None
+
+    def to_dict(self):
+        """Its contents as plain texts and numbers."""
+        return {
+            "kind": self.kind,
+            "before": self.before,
+            "after": self.after,
+            "text": self.text,
+        }
+
+
+@dataclass(frozen=True, eq=False)
+class Difference(render.Tabular):
+    """What changed from one rule set to another.
+
+    Parameters
+    ----------
+    changes : tuple of Change
+    measures : dict from str to number
+        Of rows, if some were given: how many, how many are answered otherwise, for
+        numbers by how much on average, and with y the error of both.
+    is_changed : bool array of shape (n_samples,), optional
+        Which rows are answered otherwise.
+    moves : tuple of (str, str, int)
+        Of classes: answers before and after, and how many rows went that way.
+    """
+
+    changes: tuple[Change, ...]
+    measures: dict[str, float] = field(default_factory=dict)
+    is_changed: Any = None
+    moves: tuple[tuple[str, str, int], ...] = ()
+
+    def __bool__(self):
+        return bool(self.changes) or bool(self.measures.get("n_changed"))
+
+    def to_dict(self):
+        """Everything in plain numbers, texts and lists."""
+        names = ("before", "after", "n_rows")
+        return {
+            "changes": [change.to_dict() for change in self.changes],
+            "measures": dict(self.measures),
+            "moves": [dict(zip(names, move, strict=True)) for move in self.moves],
+        }
+
+    def __repr__(self):
+        return f"<Difference: {render.plural(len(self.changes), 'change')}>"
+
+    def _cells(self):
+        lines = [
+            [_number(change.before), _number(change.after), render.plain(change.text)]
+            for change in self.changes
+        ]
+        return ["before", "after", "change"], lines
+
+    def __str__(self):
+        lines = [render.plain(change.text) for change in self.changes]
+        lines = lines or ["The rules are the same."]
+        return "\n".join([*lines, *self._notes()])
+
+    def _notes(self):
+        measures = self.measures
+        if not measures:
+            return []
+        n_rows, n_changed = measures["n_rows"], measures["n_changed"]
+        share = render.share(n_changed / n_rows) if n_rows else "none"
+        notes = [
+            f"{render.plural(n_changed, 'row')} of {n_rows:,} ({share}) answered "
+            "otherwise"
+        ]
+        notes += [
+            f"{render.plural(n, 'row')} from {before} to {after}"
+            for before, after, n in self.moves
+        ]
+        if "mean_change" in measures:
+            apart = render.rounded(measures["mean_change"])
+            notes.append(f"answers differ by {apart} on average")
+        if "error_after" in measures:
+            before, after = measures["error_before"], measures["error_after"]
+            notes.append(f"error {render.rounded(after)}, was {render.rounded(before)}")
+        return notes
+
+
+def diff(before: RuleSet, after: RuleSet, X: Any = None, y: Any = None) -> Difference:
+    """What changed from one rule set to another, in words and, with X, in rows.
+
+    Parameters
+    ----------
+    before, after : RuleSet
+    X : array-like or data frame of shape (n_samples, n_features), optional
+        Rows to answer by both.
+    y : array-like of shape (n_samples,), optional
+        What is true of them.
+
+    Returns
+    -------
+    Difference
+
+    Examples
+    --------
+    >>> from defragtrees import Condition, Rule
+    >>> rules = RuleSet((Rule((Condition(0, lower=20.0),), "yes"),), Rule((), "no"),
+    ...                 ("degrees",), "classification", ("no", "yes"))
+    >>> print(diff(rules, rules.replace(1, "degrees > 25"), [[21.0], [26.0]]))
+    rule 1: degrees > 20 became degrees > 25
+    1 row of 2 (50.0 %) answered otherwise
+    1 row from yes to no
+    """
+    _check(before, after)
+    if X is None:
+        return diff_answers(before, after)
+    return diff_answers(before, after, before.predict(X), after.predict(X), y)
+
+
+def diff_answers(before, after, first=None, second=None, y=None):
+    """`diff` for a caller who has answered the rows.
+
+    Parameters
+    ----------
+    before, after : RuleSet
+    first, second : arrays of shape (n_samples,), optional
+        What they answer.
+    y : array-like of shape (n_samples,), optional
+    """
+    _check(before, after)
+    changes = (*_rule_changes(before, after), *_setting_changes(before, after))
+    if first is None:
+        return Difference(changes)
+    return Difference(changes, *_in_rows(before, after, first, second, y))
+
+
+def _check(before, after):
+    for rules in (before, after):
+        if not isinstance(rules, RuleSet):
+            raise TypeError(
+                f"diff needs two rule sets; got {type(rules).__name__}. Pass rules_ of "
+                "an estimator, or RuleSet.load(path)."
+            )
+    if before.task != after.task or set(before.classes or ()) != set(
+        after.classes or ()
+    ):
+        raise ValueError(
+            "diff needs two rule sets for the same answers; got "
+            f"{before.classes or before.task!r} and {after.classes or after.task!r}. "
+            "Compare those of one target."
+        )
+
+
+def _number(number):
+    return "" if number is None else str(number)
+
+
+def _asked(rules, rule):
+    """What a rule asks: from column to the text of its condition."""
+    return {
+        rules.feature_names[c.feature]: c.text(*rules.vocabulary)
+        for c in rule.conditions
+    }
+
+
+def _pairs(before, after):
+    """Which rule became which: the same conditions, else mostly the same columns."""
+    first = [_asked(before, rule) for rule in before.rules]
+    second = [_asked(after, rule) for rule in after.rules]
+    pairs: dict[int, int] = {}
+    for i, one in enumerate(first):
+        same = [j for j, other in enumerate(second) if one == other]
+        free = [j for j in same if j not in pairs.values()]
+        if free:
+            pairs[i] = free[0]
+    scores = [
+        (-_likeness(one, other), abs(i - j), i, j)
+        for i, one in enumerate(first)
+        for j, other in enumerate(second)
+        if i not in pairs and j not in pairs.values()
+    ]
+    for score, _, i, j in sorted(scores):
+        if -score >= ALIKE and i not in pairs and j not in pairs.values():
+            pairs[i] = j
+    return pairs
+
+
+def _likeness(one, other):
+    """Share of the columns in common, a little more where they ask the same of them."""
+    every = set(one) | set(other)
+    same = sum(one.get(name) == other.get(name) for name in every)
+    return (len(set(one) & set(other)) + 0.01 * same) / max(len(every), 1)
+
+
+def _rule_changes(before, after):
+    pairs = _pairs(before, after)
+    for i, rule in enumerate(before.rules):
+        if i not in pairs:
+            text = f"rule {i + 1} is gone: {rule_text(before, rule)}"
+            yield Change("gone", text, i + 1)
+    for j, rule in enumerate(after.rules):
+        if j not in pairs.values():
+            text = f"rule {j + 1} is new: {rule_text(after, rule)}"
+            yield Change("new", text, None, j + 1)
+    kept_before = sorted(pairs)
+    kept_after = sorted(pairs.values())
+    for i, j in sorted(pairs.items(), key=lambda pair: pair[1]):
+        yield from _changes_of(before, after, i, j)
+        if kept_before.index(i) != kept_after.index(j) and after.is_list:
+            text = f"rule {j + 1} was rule {i + 1}: {rule_text(after, after.rules[j])}"
+            yield Change("moved", text, i + 1, j + 1)
+    yield from _changes_of(before, after, len(before.rules), len(after.rules))
+
+
+def _changes_of(before, after, i, j):
+    """What is not as before in a rule that is there in both."""
+    old, new = [*before][i], [*after][j]
+    place = {"before": i + 1, "after": j + 1}
+    head = f"rule {j + 1}" if i == j else f"rule {j + 1} (was {i + 1})"
+    if _asked(before, old) != _asked(after, new):
+        text = f"{head}: {old.text()} became {new.text()}"
+        yield Change("conditions", text, **place)
+    then = then_text(before, old), then_text(after, new)
+    if then[0] != then[1]:
+        about = f": {'if ' if new.conditions else ''}{new.text()}"
+        text = f"{head} answers {then[1]}, was {then[0]}{about}"
+        yield Change("answer", text, **place)
+    told = _rate_text(before, old), _rate_text(after, new)
+    if all(told) and told[0] != told[1]:
+        yield Change("rate", f"{head}: {told[1]}, was {told[0]}", **place)
+
+
+def _rate_text(rules, rule):
+    """The rate of a rule and its rows; empty where nobody counted."""
+    if math.isnan(rule.n_rows):
+        return ""
+    rows = f"in {render.count(rule.n_rows)} rows"
+    if rule.rates is None:
+        return rows
+    label = rules.outcome.told(rule)["class"]
+    rate = rule.rates[rules.classes.index(label)]
+    return f"{render.share(rate)} {rules.outcome.label_text(label)} {rows}"
+
+
+def _setting_changes(before, after):
+    for name, words in SETTINGS.items():
+        old, new = getattr(before, name), getattr(after, name)
+        if old != new:
+            yield Change("setting", f"{words} is {new!r}, was {old!r}")
+    added = after.edits[len(before.edits) :]
+    if after.edits[: len(before.edits)] == before.edits:
+        for edit in added:
+            if edit.action in ("refit", "improve"):
+                yield Change("edit", edit.text)
+
+
+def _in_rows(before, after, first, second, y):
+    """Measures, which rows changed, and from which class to which."""
+    is_changed = first != second
+    measures = {"n_rows": len(first), "n_changed": int(is_changed.sum())}
+    moves: tuple[tuple[str, str, int], ...] = ()
+    if before.classes:
+        pairs, counts = np.unique(
+            [
+                before.outcome.encode(first[is_changed]),
+                before.outcome.encode(second[is_changed]),
+            ],
+            axis=1,
+            return_counts=True,
+        )
+        name = before.outcome.label_text
+        moves = tuple(
+            (name(before.classes[a]), name(before.classes[b]), int(n))
+            for a, b, n in zip(*pairs, counts, strict=True)
+        )
+    elif len(first):
+        measures["mean_change"] = float(np.abs(first - second).mean())
+    if y is not None:
+        y = np.ravel(y)
+        if len(y) != len(first):
+            raise ValueError(
+                f"X and y must have equally many rows; got {len(first)} and {len(y)}."
+            )
+        measures["error_before"] = before.outcome.error(y, first)
+        measures["error_after"] = after.outcome.error(y, second)
+    return measures, is_changed, moves

@@ -1,0 +1,343 @@
+"""What features and classes are called where people read: labels, units, dates.
+
+A label may end with a unit in brackets: "Duration [months]". Numbers of a feature of
+some kind are days: since 1970-01-01 ("date", "datetime"), since midnight ("time"), or
+between two times ("duration"). A kind may be given as a unit too: "Opened [date]".
+Categories of the kind "ordered" stand in an order, and are said as `grade <= good`.
+"""
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from typing import Any, NamedTuple, Self
+
+from defragtrees._utils import formatting as render
+from defragtrees._utils.values import shown as in_message
+
+__all__ = [
+    "KINDS",
+    "ORDERED",
+    "PLAIN",
+    "Scale",
+    "Vocabulary",
+    "WORDS",
+    "Worded",
+    "checked_labels",
+    "checked_pos_label",
+    "make_vocabulary",
+]
+
+WORDS = ("feature_labels", "class_labels", "feature_kinds", "pos_label")  # of a RuleSet
+
+ORDERED = "ordered"  # of categories that have an order
+
+START = datetime(1970, 1, 1, tzinfo=UTC)
+WITH_UNIT = re.compile(r"(.*\S)\s*\[(.+)\]", re.DOTALL)
+MICROSECONDS = 86_400_000_000  # of a day
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How the numbers of a feature are written.
+
+    Parameters
+    ----------
+    unit : str
+    kind : str, optional
+        A key of `KINDS`; "ordered" for categories in an order; None for others.
+
+    Examples
+    --------
+    >>> Scale("months").text(24.0), Scale(kind="date").text(19783.0)
+    ('24 months', '2024-03-01')
+    >>> Scale(kind="datetime").text(19783.5), Scale(kind="time").text(0.25)
+    ('2024-03-01 12:00', '06:00')
+    >>> Scale(kind="duration").text(1.0), Scale(kind="duration").text(2.125)
+    ('1 day', '2 days 03:00')
+    """
+
+    unit: str = ""
+    kind: str | None = None
+
+    def number(self, value):
+        """A number without its unit, exactly as it is stored."""
+        if self.kind not in KINDS or not math.isfinite(value):
+            return render.number(value)
+        return KINDS[self.kind](float(value))
+
+    @property
+    def is_ordered(self):
+        """Whether the feature has categories in an order."""
+        return self.kind == ORDERED
+
+    @property
+    def ending(self):
+        """The unit, to stand behind a number."""
+        return f" {self.unit}" if self.unit else ""
+
+    def text(self, value):
+        """A number with its unit."""
+        return f"{self.number(value)}{self.ending}"
+
+
+PLAIN = Scale()
+
+
+class Vocabulary(NamedTuple):
+    """The words that conditions are said in, with an entry for each feature.
+
+    Parameters
+    ----------
+    names : sequence of str
+    categories : sequence of (tuple or None), optional
+    scales : sequence of Scale, optional
+    """
+
+    names: Any
+    categories: Any = None
+    scales: Any = None
+
+
+def make_vocabulary(names, categories, labels=None, kinds=None):
+    """The vocabulary of features with these labels and kinds.
+
+    Examples
+    --------
+    >>> words = make_vocabulary(("dur", "age"), None, ("Duration [months]", None))
+    >>> words.names, words.scales[0].unit
+    (('Duration', 'age'), 'months')
+    """
+    shown, scales = [], []
+    for j, name in enumerate(names):
+        label = name if labels is None or labels[j] is None else labels[j]
+        # A name may have brackets of its own; only a label is known to mean a unit.
+        match = None if label == name else WITH_UNIT.fullmatch(label)
+        shown.append(match[1] if match else label)
+        kind, unit = kinds[j] if kinds else None, match[2] if match else ""
+        is_kind = kind is None and unit in KINDS
+        scales.append(Scale(kind=unit) if is_kind else Scale(unit, kind))
+    return Vocabulary(tuple(shown), categories, tuple(scales))
+
+
+class Worded:
+    """The part of a RuleSet that knows what features and classes are called."""
+
+    @property
+    def vocabulary(self) -> Vocabulary:
+        """The words that conditions are said in: names, categories and scales."""
+        return make_vocabulary(
+            self.feature_names,
+            self.categories,
+            self.feature_labels,
+            self.feature_kinds,
+        )
+
+    @property
+    def shown_names(self) -> tuple[str, ...]:
+        """What the features are called where people read."""
+        return self.vocabulary.names
+
+    @property
+    def axis_names(self) -> tuple[str, ...]:
+        """The same with their units, for the axes of pictures and heads of tables."""
+        words = self.vocabulary
+        pairs = zip(words.names, words.scales, strict=True)
+        return tuple(f"{n} [{s.unit}]" if s.unit else n for n, s in pairs)
+
+    def relabel(
+        self,
+        feature_labels: Mapping[str, str] | Sequence[str] | None = None,
+        class_labels: Mapping[Any, str] | Sequence[str] | None = None,
+        pos_label: Any = None,
+    ) -> Self:
+        """The same rules in other words; what is not given stays as it is.
+
+        Parameters
+        ----------
+        feature_labels : dict from name to str, or sequence of str, optional
+            A label may end with a unit in brackets.
+        class_labels : dict from class to str, or sequence of str, optional
+        pos_label : object, optional
+            Of two classes, the one whose rate is told.
+
+        Examples
+        --------
+        >>> from defragtrees import Condition, Rule, RuleSet
+        >>> short = Rule((Condition(0, upper=12.0),), 1)
+        >>> rules = RuleSet((short,), Rule((), 0), ("dur",), "classification", (0, 1))
+        >>> print(rules.relabel({"dur": "Duration [months]"}, {0: "bad", 1: "good"}))
+        1. if Duration <= 12 months then good
+        2. otherwise bad
+        """
+        given = {
+            "feature_labels": feature_labels,
+            "class_labels": class_labels,
+            "pos_label": pos_label,
+        }
+        given = {name: words for name, words in given.items() if words is not None}
+        return replace(self, **given)
+
+    def checked_words(self) -> dict[str, Any]:
+        """The fields of `WORDS` as tuples; what fits no feature or class is refused."""
+        names, classes = self.feature_names, self.classes or ()
+        return {
+            "feature_labels": checked_labels(
+                self.feature_labels, names, "feature_labels"
+            ),
+            "class_labels": checked_labels(self.class_labels, classes, "class_labels"),
+            "feature_kinds": checked_kinds(self.feature_kinds, names),
+            "pos_label": checked_pos_label(self.pos_label, classes),
+        }
+
+    def words_dict(self) -> dict[str, Any]:
+        """The fields of `WORDS` as plain lists; `pos_label` if there is one."""
+        fields = {name: getattr(self, name) for name in WORDS if name != "pos_label"}
+        told = {} if self.pos_label is None else {"pos_label": self.pos_label}
+        return {name: words and list(words) for name, words in fields.items()} | told
+
+
+def checked_kinds(kinds, names):
+    """Kinds of features as a tuple, or None if all are plain numbers."""
+    if kinds is None or not any(kinds):
+        return None
+    if len(kinds) != len(names) or not {*kinds} <= {None, ORDERED, *KINDS}:
+        raise ValueError(
+            f"feature_kinds must have one of {_cut(list(KINDS))} or None for each "
+            f"feature; got {kinds!r}."
+        )
+    return tuple(kinds)
+
+
+def checked_labels(labels, keys, what):
+    """Labels given by key or in order, as a tuple with one for each key, or None.
+
+    Parameters
+    ----------
+    labels : dict, sequence of str, or None
+        A dict need not name all.
+    keys : sequence
+        Names of features, or classes.
+    what : str
+        The setting that they come from.
+
+    Examples
+    --------
+    >>> checked_labels({"dur": "Duration [months]"}, ("dur", "age"), "feature_labels")
+    ('Duration [months]', None)
+    """
+    if labels is None:
+        return None
+    keys = list(keys)
+    if hasattr(labels, "keys"):
+        unknown = [key for key in labels if key not in keys]
+        if unknown:
+            raise ValueError(
+                f"{what} must name some of {_cut(keys)}; got {unknown[0]!r}. Correct "
+                "the name or leave it out."
+            )
+        entries = [labels.get(key) for key in keys]
+    else:
+        entries = [labels] if isinstance(labels, str) else list(labels)
+    if not keys:
+        raise ValueError(f"{what} is for rules that answer classes; leave it out.")
+    if len(entries) != len(keys):
+        raise ValueError(
+            f"{what} must have one entry for each of {_cut(keys)}; got "
+            f"{len(entries)} for {len(keys)}. A dict may leave some out."
+        )
+    for entry in entries:
+        if entry is not None and not (isinstance(entry, str) and entry.strip()):
+            raise ValueError(
+                f"{what} must hold texts; got {in_message(entry)}. Write it as text."
+            )
+    shown = [str(k) if e is None else e for k, e in zip(keys, entries, strict=True)]
+    repeated = [label for label in shown if shown.count(label) > 1]
+    if repeated:
+        raise ValueError(
+            f"{what} must differ, or nobody can tell which is meant; got "
+            f"{repeated[0]!r} twice. Choose another one."
+        )
+    return tuple(entries)
+
+
+def checked_pos_label(label, classes):
+    """Of two classes the one that is told, or None; what is neither is refused.
+
+    Examples
+    --------
+    >>> checked_pos_label("bad", ("bad", "good"))
+    'bad'
+    """
+    if label is None:
+        return None
+    if len(classes) != 2:
+        came = f"there are {len(classes)}" if classes else "these rules answer numbers"
+        raise ValueError(
+            f"pos_label needs two classes; {came}. Leave it out: of more classes each "
+            "rule tells the rate of the one that it answers."
+        )
+    if label not in classes:
+        raise ValueError(
+            f"pos_label must be one of the classes {_cut(list(classes))}; got "
+            f"{in_message(label)}. Give it as it is in y."
+        )
+    return classes[list(classes).index(label)]
+
+
+def _cut(keys):
+    return ", ".join(map(repr, keys[:5])) + (", …" if len(keys) > 5 else "")
+
+
+def _date_text(days):
+    if days != math.floor(days) or not _is_date(days):
+        return _datetime_text(days)
+    return f"{_as_time(days):%Y-%m-%d}"
+
+
+def _datetime_text(days):
+    if not _is_date(days):
+        return _days_text(days)
+    time = _as_time(days)
+    return f"{time:%Y-%m-%d} {_clock(time)}"
+
+
+def _time_text(days):
+    return _clock(_as_time(days)) if 0 <= days < 1 else _days_text(days)
+
+
+def _duration_text(days):
+    sign, days = "-" if days < 0 else "", abs(days)
+    whole = math.floor(days)
+    parts = [render.plural(whole, "day")] if whole else []
+    if days > whole or not whole:
+        parts.append(_clock(_as_time(days - whole)))
+    return sign + " ".join(parts)
+
+
+def _as_time(days):
+    return START + timedelta(microseconds=round(days * MICROSECONDS))
+
+
+def _is_date(days):
+    """Whether the calendar has it: the years 1 to 9999."""
+    return -719_162 <= days < 2_932_896
+
+
+def _days_text(days):
+    return f"day {render.number(days)}"
+
+
+def _clock(time):
+    seconds = f":{time:%S}" if time.second or time.microsecond else ""
+    fraction = f".{time.microsecond:06d}".rstrip("0") if time.microsecond else ""
+    return f"{time:%H:%M}{seconds}{fraction}"
+
+
+KINDS = {
+    "date": _date_text,
+    "datetime": _datetime_text,
+    "time": _time_text,
+    "duration": _duration_text,
+}

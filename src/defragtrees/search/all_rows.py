@@ -1,0 +1,1005 @@
+"""Lists of boxes over rows that are elsewhere: in shards, on a cluster, on a GPU.
+
+A list knows the counts of its rules and, if asked, what every condition of each would
+gain; both are sums over all rows, made in one visit for many lists.
+"""
+
+import math
+from dataclasses import dataclass, replace
+from functools import cache, cached_property, partial
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from defragtrees.data.shards import BOXES_A_WORD, pack_boxes
+from defragtrees.outcomes.sums import SHRINKAGE
+from defragtrees.search.algorithm import keep
+from defragtrees.search.choice import FREQUENT, HOLD_OUT_EVERY, ListScore
+from defragtrees.search.lists import BoxList, box_price, settled
+from defragtrees.search.moves import LEAST_GAIN, changes_by_sums, tidy
+
+__all__ = [
+    "AllRows",
+    "CountedBoxes",
+    "Folds",
+    "Imitated",
+    "JudgedRows",
+    "LOW_BITS",
+    "MIXING",
+    "RowNumbers",
+    "ShardKeeper",
+    "ShardVisits",
+    "TARGET_BITS",
+    "list_answering",
+    "list_counts",
+    "list_gains",
+    "list_losses",
+    "list_told",
+    "polish_all_rows",
+    "squares",
+    "weight_bits",
+    "with_expected",
+]
+
+LOW_WORD_BITS = (
+    26  # of a whole number; sums of the rest and of these are exact as float64
+)
+
+
+def plain_list_answering(codes, n_boxes, used, starts, rejects):
+    """The first box that accepts each row; their number where none does."""
+    once, _ = _rejected(codes, used, starts, rejects)
+    return _first_box(once, n_boxes)
+
+
+def plain_list_counts(
+    codes, target, classes, units, n_classes, n_boxes, used, starts, rejects
+):
+    """Sums over the rows that each rule answers.
+
+    Parameters
+    ----------
+    codes : unsigned int array of shape (n_rows, n_features)
+    target : int32 array of shape (n_rows, n_outputs)
+    classes : unsigned int array of shape (n_rows,), or empty
+    units : int64 array of shape (n_rows,)
+        Weights; one number if all are the same.
+    n_classes : int
+        0 if classes do not count.
+    n_boxes, used, starts, rejects : see PackedList
+
+    Returns
+    -------
+    int64 array of shape (n_rules, 1 + n_outputs + n_classes)
+        Of the weight, of weight times target, and of the weight of each class.
+    """
+    rule = plain_list_answering(codes, n_boxes, used, starts, rejects)
+    weight = np.broadcast_to(units, len(codes))
+    columns = [weight, *(weight * one for one in target.T)]
+    columns += [np.where(classes == c, weight, 0) for c in range(n_classes)]
+    return np.column_stack([_exact_sums(rule, one, n_boxes + 1) for one in columns])
+
+
+def plain_list_gains(
+    codes,
+    target,
+    classes,
+    weight,
+    n_boxes,
+    used,
+    starts,
+    rejects,
+    slope,
+    level,
+    columns,
+    places,
+):
+    """What each box would gain by feature and bin, with all its other conditions.
+
+    Parameters
+    ----------
+    codes, target, classes, n_boxes, used, starts, rejects : as for `list_counts`
+    weight : float64 array of shape (n_rows,), or empty if all are one
+    slope, level : see PackedList
+    columns : int array of shape (n_columns,)
+        Features to add up by; those in use are among them.
+    places : int array of shape (n_columns + 1,)
+        Where the bins of each of them begin in the sums; the last is their number.
+
+    Returns
+    -------
+    int64 array of shape (n_boxes, n_places)
+    """
+    once, twice = _rejected(codes, used, starts, rejects)
+    sums = np.zeros((n_boxes, places[-1]), dtype=np.int64)
+    place_of = dict(zip(columns.tolist(), places.tolist(), strict=False))
+    reaches = np.ones(len(codes), dtype=bool)
+    for k in range(n_boxes):
+        word, bit = divmod(k, BOXES_A_WORD)
+        is_rejected = (once[word] >> bit & 1).astype(bool)
+        is_near = is_rejected & (twice[word] >> bit & 1 == 0)
+        rows = np.flatnonzero(reaches & (is_near | ~is_rejected))
+        after = _first_box(once[:, rows], n_boxes, k + 1)
+        kind = classes[rows] if level.shape[2] > 1 else 0
+        gain = level[k, after, kind]
+        for one, each in zip(target.T, slope[k].T, strict=True):
+            gain = gain + each[after] * one[rows]
+        if len(weight):
+            gain = np.rint(weight[rows] * gain).astype(np.int64)
+        inside = ~is_rejected[rows]
+        for j, start, end in zip(columns, places, places[1:], strict=False):
+            own = _exact_sums(codes[rows[inside], j], gain[inside], end - start)
+            sums[k, start:end] += own
+        near, gain = rows[~inside], gain[~inside]
+        for j, start in zip(used, starts, strict=True):
+            own = codes[near, j]
+            only = (rejects[word, start + own] >> bit & 1).astype(bool)
+            own = _exact_sums(own[only], gain[only])
+            sums[k, place_of[int(j)] :][: len(own)] += own
+        reaches &= is_rejected
+    return sums
+
+
+def plain_list_told(codes, expected, weight, chosen, n_boxes, used, starts, rejects):
+    """Weight and sums of what should come out, by the rule that answers.
+
+    Parameters
+    ----------
+    codes, n_boxes, used, starts, rejects : as for `list_counts`
+    expected : float64 array of shape (n_rows, n_outputs)
+    weight : float64 array of shape (n_rows,), or empty if all are one
+    chosen : bool array of shape (n_rows,)
+        Rows that count.
+
+    Returns
+    -------
+    float64 array of shape (n_rules, 1 + n_outputs)
+    """
+    rule = plain_list_answering(codes[chosen], n_boxes, used, starts, rejects)
+    weight = weight[chosen] if len(weight) else np.ones(len(rule))
+    columns = [weight, *(weight * one for one in expected[chosen].T)]
+    return np.column_stack([np.bincount(rule, one, n_boxes + 1) for one in columns])
+
+
+def plain_list_losses(
+    codes, expected, weight, chosen, told, counts, n_boxes, used, starts, rejects
+):
+    """Sums of what a list loses that tells something of each row.
+
+    Parameters
+    ----------
+    codes, expected, weight, chosen, n_boxes, used, starts, rejects : see `list_told`
+    told : float64 array of shape (n_rules, n_outputs)
+    counts : bool
+        Whether a wrong class is the loss, not the squared distance.
+
+    Returns
+    -------
+    float64 array of shape (5,)
+        Of the weight, weight times loss, and of squared weights times the powers of
+        the loss.
+    """
+    rule = plain_list_answering(codes[chosen], n_boxes, used, starts, rejects)
+    weight = weight[chosen] if len(weight) else np.ones(len(rule))
+    answers, expected = told[rule], expected[chosen]
+    if counts:
+        loss = (answers.argmax(axis=1) != expected.argmax(axis=1)).astype(np.float64)
+    else:
+        loss = ((answers - expected) ** 2).sum(axis=1)
+    square = weight**2
+    powers = np.ones(len(loss)), loss, loss**2
+    return np.array([weight.sum(), weight @ loss, *(square @ one for one in powers)])
+
+
+def _rejected(codes, used, starts, rejects):
+    """Boxes that one feature rejects a row for, and those that two do, as bits."""
+    shape = len(rejects), len(codes)
+    once, twice = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
+    for j, start in zip(used, starts, strict=True):
+        more = rejects[:, start + codes[:, j].astype(np.intp)]
+        twice |= once & more
+        once |= more
+    return once, twice
+
+
+def _first_box(once, n_boxes, begin=0):
+    answering = np.full(once.shape[1], n_boxes)
+    for k in range(n_boxes - 1, begin - 1, -1):
+        word, bit = divmod(k, BOXES_A_WORD)
+        np.copyto(answering, k, where=once[word] >> bit & 1 == 0)
+    return answering
+
+
+def _exact_sums(place, values, n_places=0):
+    """`numpy.bincount` of whole numbers, without rounding."""
+    high = values >> LOW_WORD_BITS
+    low = values - (high << LOW_WORD_BITS)
+    total = np.bincount(place, high, n_places).astype(np.int64) << LOW_WORD_BITS
+    return total + np.bincount(place, low, n_places).astype(np.int64)
+
+
+@cache
+def _kernel(name):
+    """A loop, compiled if numba can be imported; that waits until now."""
+    try:
+        return getattr(import_module("defragtrees.search.list_kernels_numba"), name)
+    except ImportError:
+        return globals()[f"plain_{name}"]
+
+
+def list_answering(*arguments):
+    """See `plain_list_answering`."""
+    return _kernel("list_answering")(*arguments)
+
+
+def list_counts(*arguments):
+    """See `plain_list_counts`."""
+    return _kernel("list_counts")(*arguments)
+
+
+def list_gains(*arguments):
+    """See `plain_list_gains`."""
+    return _kernel("list_gains")(*arguments)
+
+
+def list_told(*arguments):
+    """See `plain_list_told`."""
+    return _kernel("list_told")(*arguments)
+
+
+def list_losses(*arguments):
+    """See `plain_list_losses`."""
+    return _kernel("list_losses")(*arguments)
+
+
+SEEN, JUDGED = 1, 2  # bits of a fold
+# The high bits of a product hang on all bits of what was multiplied.
+MIXING, LOW_BITS = 0x9E3779B97F4A7C15, 40
+
+
+@dataclass(frozen=True, eq=False)
+class Folds:
+    """Which rows are seen by the search, and which judge: by what stands in them.
+
+    Rows that are alike stay together, but for those that are frequent: what many rows
+    have in common is on both sides, as it is in new data.
+
+    Parameters
+    ----------
+    factors : uint64 array of shape (n_features,)
+    frequent : uint64 array
+        Sorted fingerprints of rows that come often.
+    """
+
+    factors: np.ndarray
+    frequent: np.ndarray
+
+    @classmethod
+    def of_sample(cls, codes, weight, order):
+        """The folds for rows of which some are here.
+
+        Parameters
+        ----------
+        codes : unsigned int array of shape (n_samples, n_features)
+        weight : array of shape (n_samples,)
+        order : sequence of int
+            Features in an order that hangs on their names only.
+        """
+        factors = np.empty(codes.shape[1], dtype=np.uint64)
+        rng = np.random.default_rng(0)
+        drawn = rng.integers(2**63, size=len(factors), dtype=np.uint64)
+        factors[list(order)] = 2 * drawn + 1
+        marks, place = np.unique(_fingerprints(codes, factors), return_inverse=True)
+        return cls(factors, marks[np.bincount(place, weight) >= FREQUENT])
+
+    def of(self, codes):
+        """Two bool arrays: rows to find lists on, and rows to judge them by."""
+        mark = _fingerprints(codes, self.factors)
+        place = np.searchsorted(self.frequent, mark)
+        is_frequent = np.zeros(len(mark), dtype=bool)
+        if len(self.frequent):
+            last = len(self.frequent) - 1
+            is_frequent = self.frequent[np.minimum(place, last)] == mark
+        is_judged = mark >> np.uint64(LOW_BITS)
+        is_judged = is_judged % HOLD_OUT_EVERY == HOLD_OUT_EVERY // 2
+        return ~is_judged | is_frequent, is_judged | is_frequent
+
+
+def _fingerprints(codes, factors):
+    total = np.zeros(len(codes), dtype=np.uint64)
+    for column, factor in zip(codes.T, factors, strict=True):
+        total += column.astype(np.uint64) * factor
+    return total * np.uint64(MIXING)
+
+
+@dataclass(frozen=True, eq=False)
+class JudgedRows:
+    """Scores lists by all rows.
+
+    Parameters
+    ----------
+    visits : ShardVisits or another that has the rows
+    rows : AllRows
+        For lists over their codes.
+    counts_errors : bool
+        Whether only the likeliest class matters.
+    """
+
+    visits: Any
+    rows: Any
+    counts_errors: bool = False
+
+    def scores(self, lists):
+        """A ListScore for each of some CountedBoxes, by two visits."""
+        packed = [self.rows.packed(own.boxes) for own in lists]
+        told = []
+        for part in _cut_shares(self.visits.told_sums(packed), packed):
+            every = part.sum(axis=0)[1:] / max(part[:, 0].sum(), 1e-300)
+            each = part[:, 1:] + SHRINKAGE * every
+            told.append(each / (part[:, :1] + SHRINKAGE))
+        moments = self.visits.loss_moments(packed, told, self.counts_errors)
+        return [_score(own, part) for own, part in zip(lists, moments, strict=True)]
+
+
+@dataclass(frozen=True, eq=False)
+class ShardVisits:
+    """What judging asks of rows, where these are in shards.
+
+    Parameters
+    ----------
+    shards : LocalShards or DaskShards
+        As they are read.
+    imitated : Imitated
+    folds : Folds
+    """
+
+    shards: Any
+    imitated: Any
+    folds: Folds
+
+    def told_sums(self, packed):
+        """For all rules of all lists: weight and sums of what comes out, of rows seen.
+
+        Those of each PackedList follow one another in one array.
+        """
+        return self._folded.total(_told_sums, packed, self.imitated, self.folds)
+
+    def loss_moments(self, packed, told, counts_errors):
+        """For every list the sums that a score needs, of rows that judge.
+
+        Parameters
+        ----------
+        packed : list of PackedList
+        told : list of array of shape (n_rules, n_outputs)
+            What the rules of each tell.
+        counts_errors : bool
+            Whether a wrong class is the loss, not the squared distance.
+        """
+        context = self.imitated, self.folds, counts_errors
+        return self._folded.total(_loss_moments, packed, told, *context)
+
+    @cached_property
+    def _folded(self):
+        """The shards, with a column that says who sees a row, where they are here.
+
+        On a cluster they would count as one more copy of all rows.
+        """
+        if not self.shards.is_here:
+            return self.shards
+        return self.shards.map(_with_folds, self.folds)
+
+
+def with_expected(shard, imitated):
+    """The rows with what should come out of them, "expected", and their weight."""
+    expected, weight = _expected(shard, imitated)
+    return replace(shard, targets={"expected": expected}, weight=weight, X=None)
+
+
+def _with_folds(shard, folds):
+    return replace(shard, targets={**shard.targets, "fold": _sides(shard, folds)})
+
+
+def _sides(shard, folds):
+    """Who sees each row, as bits."""
+    is_seen, is_judged = folds.of(shard.codes)
+    return (is_seen * SEEN + is_judged * JUDGED).astype(np.uint8)
+
+
+def _score(rules, moments):
+    """The score from sums over all rows, without the digits that hang on their order.
+
+    These are of the weight, weight times loss, and of squared weights times the powers
+    of the loss.
+    """
+    total, first, *squared = moments
+    mean = first / max(total, 1e-300)
+    variance = squared[2] - 2 * mean * squared[1] + mean**2 * squared[0]
+    error = np.sqrt(max(variance, 0.0)) / max(total, 1e-300)
+    mean, error = (float(f"{value:.9g}") for value in (mean, error))
+    return ListScore(rules.n_rules, rules.n_conditions, mean, error)
+
+
+def _told_sums(shard, packed, imitated, folds):
+    rows = _rows(shard, SEEN, imitated, folds)
+    sums = [list_told(shard.codes, *rows, *own.boxes) for own in packed]
+    return np.concatenate([own.ravel() for own in sums])
+
+
+def _cut_shares(sums, packed):
+    """The sums of each list, (n_rules, 1 + n_outputs)."""
+    n_columns = len(sums) // sum(own.n_rules for own in packed)
+    ends = np.cumsum([own.n_rules * n_columns for own in packed])
+    return [part.reshape(-1, n_columns) for part in np.split(sums, ends[:-1])]
+
+
+def _loss_moments(shard, packed, told, imitated, folds, counts_errors):
+    rows = _rows(shard, JUDGED, imitated, folds)
+    return np.array(
+        [
+            list_losses(shard.codes, *rows, means, counts_errors, *own.boxes)
+            for own, means in zip(packed, told, strict=True)
+        ]
+    )
+
+
+def _rows(shard, side, imitated, folds):
+    """What should come out, the weights, and which rows are on a side."""
+    expected, weight = _expected(shard, imitated)
+    weight = np.empty(0) if weight is None else weight
+    fold = shard.targets.get("fold")
+    fold = _sides(shard, folds) if fold is None else fold
+    return expected, weight, fold & side > 0
+
+
+def _expected(shard, imitated):
+    """What should come out, and the weight of rows; None where each is one."""
+    outputs, weight = imitated.outputs(shard)
+    if "labels" in shard.targets:
+        outputs = imitated.expected(shard)
+    return np.ascontiguousarray(outputs), weight
+
+
+TARGET_BITS = 16  # after the point, of a target in units of its spread
+MOST_SPREADS = 256  # a target farther from the mean counts as so far
+WEIGHT_BITS = 20  # after the point, of a weight in units of their mean
+SUM_BITS = 60  # of a sum that is sure to fit
+
+
+@dataclass(frozen=True, eq=False)
+class Imitated:
+    """What the search imitates, row by row.
+
+    Parameters
+    ----------
+    outcome : Classes or Numbers
+    column : Target
+        Which column of a shard that is; it standardises numbers.
+    is_labels : bool
+        Whether classes come from it, not from the ensemble's probabilities.
+    decision : Decision or None
+        From probabilities to a class; None for numbers.
+    """
+
+    outcome: Any
+    column: Any
+    is_labels: bool
+    decision: Any = None
+
+    def outputs(self, shard):
+        """Probabilities of classes as they count, or numbers; and the weight of rows.
+
+        The weight is None where each counts as one.
+        """
+        n_classes = self.outcome.n_classes
+        if not n_classes:
+            return self.column.of(shard, 0)[:, None], shard.weight
+        if self.is_labels:
+            shares = self.outcome.indicators(shard.targets[self.column.name])
+        else:
+            shares = shard.targets["probabilities"].astype(np.float64)
+        if self.decision.is_even:
+            return shares, shard.weight
+        shares, total = self.decision.emphasised(shares)
+        return shares, shard.sample_weight * total
+
+    def target(self, outputs):
+        """The outputs on the scale of the search."""
+        return self.outcome.search_target(outputs) if self.decision else outputs
+
+    def expected(self, shard):
+        """What should come out: y where it is there, else what is imitated."""
+        labels = shard.targets.get("labels")
+        if labels is None:
+            return self.outputs(shard)[0]
+        if not self.outcome.n_classes:
+            return replace(self.column, name="labels").of(shard, 0)[:, None]
+        shares = self.outcome.indicators(labels)
+        if self.decision.is_even:
+            return shares
+        return self.decision.emphasised(shares)[0]
+
+    def totals(self, shard):
+        """Weight of the rows, and sums of the target and of its square, by weight."""
+        outputs, weight = self.outputs(shard)
+        target = self.target(outputs)
+        weight = np.ones(len(shard)) if weight is None else weight
+        square = weight @ (target**2).sum(axis=1)
+        return np.array([weight.sum(), square, *(weight @ target)])
+
+
+def weight_bits(n_rows):
+    """Digits of a weight, after the point, with which all sums are sure to fit."""
+    room = SUM_BITS - TARGET_BITS - math.ceil(math.log2(max(n_rows, 2)))
+    return max(0, min(WEIGHT_BITS, room))
+
+
+@dataclass(frozen=True, eq=False)
+class RowNumbers:
+    """From a shard to one with whole numbers as its targets.
+
+    Parameters
+    ----------
+    imitated : Imitated
+    center : tuple of float
+        Of the target, for each output.
+    spread : float
+        Of the target; one is 2**16.
+    mean_weight : float
+        Of a row, dear classes counted as often as they cost; one is 2**bits.
+    unit : float
+        What such a weight stands for.
+    bits : int
+        Of a weight, after the point.
+    has_target : bool
+        Whether the target counts, not only the class.
+    """
+
+    imitated: Imitated
+    center: tuple[float, ...]
+    spread: float
+    mean_weight: float
+    unit: float
+    bits: int
+    has_target: bool
+
+    @classmethod
+    def of_totals(cls, imitated, totals, n_rows, total_weight, has_target):
+        """The numbers for rows with these `Imitated.totals` and this weight."""
+        # Rounded, since the last digits of a sum hang on its order.
+        weight, square, *sums = totals
+        center = tuple(round(value / weight, 6) + 0.0 for value in sums)
+        variance = square / weight - sum(value**2 for value in center)
+        spread = float(f"{math.sqrt(max(variance, 0.0)):.6g}") or 1.0
+        weights = (float(f"{own / n_rows:.9g}") for own in (weight, total_weight))
+        bits = weight_bits(n_rows)
+        return cls(imitated, center, spread, *weights, bits, has_target)
+
+    def of(self, shard):
+        """The shard with "target" and "classes" as whole numbers.
+
+        A weight is a multiple of 2**-bits in units of the mean, as a float64.
+        """
+        return self.with_outputs(shard, *self.imitated.outputs(shard))
+
+    def with_outputs(self, shard, outputs, weight):
+        """`of` where what the rows say, as `Imitated.outputs` gives it, is known."""
+        outcome = self.imitated.outcome
+        target = np.empty((len(shard), 0), dtype=np.int32)
+        if self.has_target:
+            target = self.imitated.target(outputs) - self.center
+            target = np.clip(target / self.spread, -MOST_SPREADS, MOST_SPREADS)
+            target = np.rint(target * 2**TARGET_BITS).astype(np.int32)
+        classes = np.empty(0, dtype=np.uint8)
+        if outcome.n_classes:
+            dtype = np.min_scalar_type(outcome.n_classes - 1)
+            classes = outputs.argmax(axis=1).astype(dtype)
+        if weight is not None:
+            weight = np.rint(weight / self.mean_weight * 2**self.bits) / 2**self.bits
+        targets = {"target": np.ascontiguousarray(target), "classes": classes}
+        return replace(shard, targets=targets, weight=weight, X=None)
+
+
+def squares(shard):
+    """Sum of the squared targets of a shard of whole numbers, by weight."""
+    target = shard.targets["target"].astype(np.float64) / 2**TARGET_BITS
+    return float(shard.sample_weight @ (target**2).sum(axis=1))
+
+
+GAIN_BITS = 60  # of the sum of what all rows gain
+ROW_BITS = 44  # of what a row with an ordinary target gains
+
+
+class ShardKeeper:
+    """Answers for the rows of shards of whole numbers; see RowNumbers.
+
+    Parameters
+    ----------
+    shards : LocalShards or DaskShards
+    new : Shard, optional
+        Of rows that were drawn beside those of the data.
+    """
+
+    def __init__(self, shards, new=None):
+        self.shards = shards
+        self.new = new
+
+    def _total(self, function, *arguments):
+        total = self.shards.total(function, *arguments)
+        if self.new is None:
+            return total
+        return total + function(self.new, *arguments)
+
+    def counts(self, lists, n_classes, bits):
+        """The counts of each PackedList, one after the other in one array."""
+        return self._total(shard_counts, lists, n_classes, bits)
+
+    def gains(self, lists, columns, places):
+        """The gains of each PackedList, likewise."""
+        return self._total(shard_gains, lists, columns, places)
+
+    def square(self):
+        """The sum of squared targets, by weight."""
+        return self._total(squares)
+
+    def judging(self, shards, imitated, folds):
+        """Who answers to a judge; see ShardVisits."""
+        return ShardVisits(shards, imitated, folds)
+
+
+def shard_counts(shard, lists, n_classes, bits):
+    """`list_counts` of all lists over the rows of a shard, in one array."""
+    rows = shard.codes, shard.targets["target"], shard.targets["classes"]
+    units = np.array([1 << bits], dtype=np.int64)
+    if shard.weight is not None:
+        units = np.rint(shard.weight * (1 << bits)).astype(np.int64)
+    counts = [list_counts(*rows, units, n_classes, *own.boxes) for own in lists]
+    return np.concatenate([own.ravel() for own in counts])
+
+
+def shard_gains(shard, lists, columns, places):
+    """`list_gains` of all lists over the rows of a shard, in one array."""
+    weight = np.empty(0) if shard.weight is None else shard.weight
+    rows = shard.codes, shard.targets["target"], shard.targets["classes"], weight
+    gains = [
+        list_gains(*rows, *own.boxes, own.slope, own.level, columns, places)
+        for own in lists
+    ]
+    return np.concatenate([own.ravel() for own in gains])
+
+
+class AllRows:
+    """What the search asks of all rows.
+
+    Parameters
+    ----------
+    keeper : ShardKeeper or another that keeps the rows
+    table : RowTable
+        Without rows; its codes are those of all.
+    loss : SquaredLoss, ErrorLoss or BothLoss
+        Of other rows, such as a sample.
+    numbers : RowNumbers
+    n_bins : int array
+        Number of bins of every feature of the grid.
+    """
+
+    def __init__(self, keeper, table, loss, numbers, n_bins):
+        self.keeper = keeper
+        self.table = table
+        self.n_outputs, self.n_classes = loss.counted
+        self.numbers = numbers
+        self.n_bins = n_bins
+        self.features = np.array([c.feature for c in table.columns], dtype=np.intp)
+        self.places = self._places(self.features)
+        self.units = keeper.counts([self.packed(())], self.n_classes, numbers.bits)[0]
+        total = float(self.units) * numbers.unit / 2**numbers.bits
+        square = float(f"{keeper.square() * numbers.unit:.10g}")
+        self.loss = loss.elsewhere(total, square)
+
+    def list_of(self, boxes):
+        """The boxes, over the codes of the table, as a list."""
+        return CountedBoxes(self, tuple(boxes))
+
+    def count(self, lists):
+        """Have the counts of some lists ready, by one visit."""
+        lists = [own for own in lists if not own.is_counted]
+        if not lists:
+            return
+        packed = [self.packed(own.boxes) for own in lists]
+        sums = self.keeper.counts(packed, self.n_classes, self.numbers.bits)
+        width = 1 + self.n_outputs + self.n_classes
+        scale = np.full(width, self.numbers.unit / 2**self.numbers.bits)
+        scale[1 : 1 + self.n_outputs] /= 2**TARGET_BITS
+        # Who counts classes only has no use for the weight of all.
+        first = 0 if self.n_outputs or not self.n_classes else 1
+        for own, part in zip(lists, _cut(sums, packed, width), strict=True):
+            own.counts = (part * scale)[:, first:]
+
+    def sweep(self, lists):
+        """Have what conditions of some lists would gain ready, by one visit."""
+        lists = [own for own in lists if own.gains is None and own.boxes]
+        if not lists:
+            return
+        self.count(lists)
+        priced = [self._with_gains(own) for own in lists]
+        packed = [own for own, _ in priced]
+        sums = self.keeper.gains(packed, self.features, self.places)
+        cuts = _cut(sums, packed, self.places[-1], n_more=0)
+        for own, part, (_, scale) in zip(lists, cuts, priced, strict=True):
+            own.gains = part * (self.numbers.unit * scale)
+
+    def used_gains(self, own):
+        """What the rules of a list would gain by bins of the features in use.
+
+        Returns
+        -------
+        dict from feature to array of shape (n_boxes, n_bins)
+        """
+        packed, scale = self._with_gains(own)
+        places = self._places(packed.used)
+        sums = self.keeper.gains([packed], packed.used, places)
+        sums = sums.reshape(packed.n_boxes, -1) * (self.numbers.unit * scale)
+        parts = np.split(sums, places[1:-1], axis=1)
+        return dict(zip(packed.used.tolist(), parts, strict=True))
+
+    def _places(self, features):
+        """Where the bins of each feature begin in sums, and their number."""
+        widths = [self.n_bins[j] for j in features]
+        return np.concatenate([[0], np.cumsum(widths)]).astype(np.intp)
+
+    def packed(self, boxes, **gains):
+        """The PackedList of boxes over the codes of the table."""
+        by_bin = [
+            {
+                self.table.columns[j].feature: self._accepted_bins(j, mask)
+                for j, mask in box.items()
+            }
+            for box in boxes
+        ]
+        return pack_boxes(by_bin, self.n_bins, **gains)
+
+    def _accepted_bins(self, j, mask):
+        """The codes that a condition accepts as bins of the grid."""
+        column = self.table.columns[j]
+        accepted = np.zeros(self.n_bins[column.feature], dtype=bool)
+        accepted[column.bins] = mask[:-1]
+        accepted[-1] = mask[-1]
+        return accepted
+
+    def _with_gains(self, own):
+        """The packed list with what rows gain, as whole numbers; and their unit."""
+        slope, level = _gain_tables(*self.loss.rule_terms(own.counts), self.n_classes)
+        largest = float(np.abs(slope).sum(axis=2).max() + np.abs(level).max())
+        largest = math.log2(max(largest, 1e-30))
+        n_rows = float(self.units) / 2**self.numbers.bits
+        bits = min(GAIN_BITS - math.log2(max(n_rows, 1.0)), ROW_BITS) - largest
+        bits = math.floor(bits) - TARGET_BITS
+        slope = np.rint(slope * 2.0**bits).astype(np.int64)
+        level = np.rint(level * 2.0 ** (bits + TARGET_BITS)).astype(np.int64)
+        packed = self.packed(own.boxes, slope=slope, level=level)
+        return packed, 2.0 ** -(bits + TARGET_BITS)
+
+
+def _gain_tables(means, spread, answers, mistake, n_classes):
+    """What a row gains if a box takes it from a rule, by its target and its class.
+
+    Parameters
+    ----------
+    means, spread, answers, mistake : what `SquaredLoss.rule_terms` gives
+    n_classes : int
+        0 if classes do not count.
+    """
+    n_boxes = len(means) - 1
+    slope = (means[:-1, None] - means[None]) / spread
+    square = (means**2).sum(axis=1) / (2 * spread)
+    level = (square[None] - square[:n_boxes, None])[:, :, None]
+    if n_classes:
+        wrong = mistake * (answers[:, None] != np.arange(n_classes))
+        level = level + wrong[None] - wrong[:n_boxes, None]
+    return slope, level
+
+
+def _cut(sums, packed, width, n_more=1):
+    """The part of each list in sums that stand one after the other."""
+    heights = [own.n_boxes + n_more for own in packed]
+    ends = np.cumsum([height * width for height in heights])
+    parts = np.split(sums, ends[:-1])
+    return [part.reshape(-1, width) for part in parts]
+
+
+class CountedBoxes(BoxList):
+    """An ordered list of boxes over all rows, wherever these are.
+
+    Parameters
+    ----------
+    rows : AllRows
+    boxes : tuple of dict
+    """
+
+    def __init__(self, rows, boxes):
+        self.rows, self.table, self.loss = rows, rows.table, rows.loss
+        self.boxes = boxes
+        self.prices = tuple(box_price(self.table, box) for box in boxes)
+        self.gains = None
+
+    @property
+    def is_counted(self):
+        """Whether its rows have been counted."""
+        return "counts" in self.__dict__
+
+    @cached_property
+    def counts(self):
+        """What its loss asks of the rows that each rule answers."""
+        self.rows.count([self])
+        return self.__dict__["counts"]
+
+    @cached_property
+    def fit_cost(self):
+        """Nats for the target of all rows."""
+        return settled(self.loss.cost(self.counts))
+
+    @property
+    def cost(self):
+        """Nats for the target of all rows, the rules and their conditions."""
+        return settled(self.fit_cost + self.price)
+
+    def with_box(self, k, box):
+        """The list with another box at place k."""
+        return self.rows.list_of((*self.boxes[:k], box, *self.boxes[k + 1 :]))
+
+    def with_new_box(self, k, box):
+        """The list with one more box, at place k."""
+        return self.rows.list_of((*self.boxes[:k], box, *self.boxes[k:]))
+
+    def _ordered(self, order):
+        return self.rows.list_of(tuple(self.boxes[i] for i in order))
+
+    def code_gains(self, k):
+        """What rule k would gain by column and code, and what it gains as it is."""
+        self.rows.sweep([self])
+        table, places = self.table, self.rows.places
+        sums = np.zeros((len(table.columns), table.width))
+        for j, column in enumerate(table.columns):
+            bins = self.gains[k, places[j] : places[j + 1]]
+            sums[j, : column.n_codes + 1] = _by_code(column, bins)
+        j, accepted = next(iter(self.boxes[k].items()))
+        return sums, float(sums[j, : len(accepted)][accepted].sum())
+
+    def widenings(self, k):
+        """Conditions of rule k, and what wider ones would gain; see RuleBoxes."""
+        for j, accepted in self.boxes[k].items():
+            column = self.table.columns[j]
+            sums = _by_code(column, self._used_gains[column.feature][k])
+            yield j, accepted, partial(_gain_outside, sums, accepted)
+
+    @cached_property
+    def _used_gains(self):
+        return self.rows.used_gains(self)
+
+
+def _by_code(column, bins):
+    """Sums by bin as sums by code, that of missing values last."""
+    return np.append(bins[column.bins], bins[-1])
+
+
+def _gain_outside(sums, accepted, wider):
+    return sums[wider & ~accepted].sum()
+
+
+MOST_SWEEPS = 12  # visits for conditions before the order of rules is looked at
+MOST_ROUNDS = 2  # how often that is
+N_FIRST = 4  # lists that are tried at first: all changes at once, and the best alone
+LEAST_SHARE = 1e-7  # nats a row; a list that gains less in a visit is done
+
+
+def polish_all_rows(rows, lists, limits):
+    """The lists after a descent over all rows, by number of rules.
+
+    Parameters
+    ----------
+    rows : AllRows
+    lists : list of (list of dict)
+        Boxes over the codes of `rows.table`; each keeps to the limits on other rows.
+    limits : Limits
+
+    Returns
+    -------
+    dict from number of rules to CountedBoxes
+    """
+    limits = limits.keeping()
+    starts = [rows.list_of(boxes) for boxes in lists]
+    rows.count(starts)
+    polished = {}
+    for own in _descended(rows, [tidy(start, limits) for start in starts], limits):
+        if limits.allows(own):
+            keep(polished, own, limits)
+    for n in range(max(polished, default=1) - 1, 1, -1):
+        if n not in polished and n + 1 in polished:
+            shorter = [polished[n + 1].without_box(k) for k in range(n)]
+            rows.count(shorter)
+            best = tidy(min(shorter, key=lambda own: own.cost), limits)
+            for own in _descended(rows, [best], limits):
+                if limits.allows(own):
+                    keep(polished, own, limits)
+    return polished
+
+
+def _descended(rows, lists, limits):
+    """The lists with better conditions, in a better order."""
+    active = list(range(len(lists)))
+    _improve_conditions(rows, lists, active, limits)
+    for _ in range(MOST_ROUNDS):
+        active = _improve_order(rows, lists, active, limits)
+        if not active:
+            break
+        _improve_conditions(rows, lists, active, limits)
+    return lists
+
+
+def _improve_conditions(rows, lists, active, limits):
+    """Change conditions of the active lists, in place, until nothing moves."""
+    least = LEAST_SHARE * rows.loss.total_weight
+    for _ in range(MOST_SWEEPS):
+        rows.sweep([lists[i] for i in active])
+        options = {i: _changed(lists[i], limits) for i in active}
+        first = {i: own[:N_FIRST] for i, own in options.items()}
+        better = _better(rows, lists, first, limits)
+        others = {i: own[N_FIRST:] for i, own in options.items() if i not in better}
+        better |= _better(rows, lists, others, limits)
+        active = [i for i in better if lists[i].cost - better[i].cost > least]
+        for i, own in better.items():
+            lists[i] = tidy(own, limits)
+        if not active:
+            return
+
+
+def _improve_order(rows, lists, active, limits):
+    """Swap neighbours in the active lists, in place; which lists have changed."""
+    options = {
+        i: [
+            lists[i].swapped(k)
+            for k in range(len(lists[i].boxes) - 1)
+            if _overlap(*lists[i].boxes[k : k + 2])
+        ]
+        for i in active
+    }
+    better = _better(rows, lists, options, limits)
+    for i, own in better.items():
+        lists[i] = tidy(own, limits)
+    return list(better)
+
+
+def _overlap(box, other):
+    """Whether a row could be in both boxes."""
+    shared = box.keys() & other.keys()
+    return all((box[j] & other[j]).any() for j in shared)
+
+
+def _changed(rules, limits):
+    """Lists in which all rules are changed for the better, or one is, best first."""
+    changes = []
+    for k, box in enumerate(rules.boxes):
+        sums, inside = rules.code_gains(k)
+        better = changes_by_sums(rules.table, box, sums, inside, limits)
+        changes += [(-more, k, place, own) for place, (more, own) in enumerate(better)]
+    changes.sort(key=lambda change: change[:3])
+    alone = [rules.with_box(k, own) for _, k, _, own in changes]
+    best = {k: own for _, k, place, own in changes if place == 0}
+    if len(best) < 2:
+        return alone
+    boxes = [best.get(k, box) for k, box in enumerate(rules.boxes)]
+    return [rules.rows.list_of(boxes), *alone]
+
+
+def _better(rows, lists, options, limits):
+    """Of the options for each list the cheapest that costs less and is allowed."""
+    rows.count([option for own in options.values() for option in own])
+    better = {}
+    for i, own in options.items():
+        for option in sorted(own, key=lambda option: option.cost):
+            if option.cost >= lists[i].cost - LEAST_GAIN:
+                break
+            if limits.allows(option):
+                better[i] = option
+                break
+    return better

@@ -1,0 +1,150 @@
+"""How long a list should be: judged by rows that the search did not see."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from defragtrees.outcomes.sums import SHRINKAGE
+
+__all__ = [
+    "FREQUENT",
+    "HOLD_OUT_EVERY",
+    "HeldOut",
+    "ListScore",
+    "choose",
+    "held_out_rows",
+]
+
+HOLD_OUT_EVERY = 4  # one row in so many is kept from the search
+FREQUENT = 8  # rows that are alike; some of them will come again
+
+
+@dataclass(frozen=True)
+class ListScore:
+    """How a list does on the rows that the search did not see.
+
+    Parameters
+    ----------
+    n_rules, n_conditions : int
+    loss : float
+        Mean squared error of what it tells, or share of wrong classes.
+    standard_error : float
+        Of the loss.
+    """
+
+    n_rules: int
+    n_conditions: int
+    loss: float
+    standard_error: float
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Rows to find lists on, and rows to judge them by.
+
+    Parameters
+    ----------
+    outputs : array of shape (n_samples, n_outputs)
+        What should be told: classes as indicators or probabilities, or numbers.
+    weight : array of shape (n_samples,)
+    is_seen : bool array of shape (n_samples,)
+        Rows to find lists on.
+    is_judged : bool array of shape (n_samples,)
+        Rows to judge them by.
+    counts_errors : bool
+        Whether only the likeliest class matters.
+    """
+
+    outputs: np.ndarray
+    weight: np.ndarray
+    is_seen: np.ndarray
+    is_judged: np.ndarray
+    counts_errors: bool = False
+
+    def scores(self, lists):
+        """A ListScore for each of some RuleBoxes over all the rows.
+
+        What a list tells comes from the rows that the search saw.
+        """
+        return [self._score(rules) for rules in lists]
+
+    def _score(self, rules):
+        losses = self._losses(rules.answering, rules.n_rules)
+        weight = self.weight[self.is_judged]
+        total = max(weight.sum(), 1e-300)
+        mean = float(weight @ losses / total)
+        error = float(np.sqrt(weight**2 @ (losses - mean) ** 2) / total)
+        return ListScore(rules.n_rules, rules.n_conditions, mean, error)
+
+    def _losses(self, answering, n_rules):
+        seen, judged = self.is_seen, self.is_judged
+        weight, group = self.weight[seen], answering[seen]
+        outputs = self.outputs[seen]
+        every = weight @ outputs / max(weight.sum(), 1e-300)
+        sums = [np.bincount(group, weight * one, n_rules) for one in outputs.T]
+        told = np.column_stack(sums) + SHRINKAGE * every
+        told /= (np.bincount(group, weight, n_rules) + SHRINKAGE)[:, None]
+        expected, told = self.outputs[judged], told[answering[judged]]
+        if self.counts_errors:
+            return (told.argmax(axis=1) != expected.argmax(axis=1)).astype(float)
+        return ((told - expected) ** 2).sum(axis=1)
+
+
+def held_out_rows(table, target, weight):
+    """Rows to search on, and rows to judge by: every fourth, in order of the target.
+
+    The order of rows and columns has no say. Rows that are alike stay together, so that
+    a row given twice is a row of weight two; what many rows have in common is on both
+    sides, as it is in new data.
+
+    Parameters
+    ----------
+    table : RowTable
+    target : array of shape (n_samples, n_outputs)
+    weight : array of shape (n_samples,)
+
+    Returns
+    -------
+    is_seen, is_judged : bool arrays of shape (n_samples,)
+    """
+    rng = np.random.default_rng(0)
+    factors = rng.integers(2**63, size=len(table.columns), dtype=np.uint64)
+    fingerprint = (table.codes.astype(np.uint64) * (2 * factors + 1)).sum(axis=1)
+    order = np.lexsort((fingerprint, *target.T[::-1]))
+    alike = fingerprint[order[1:]] == fingerprint[order[:-1]]
+    alike &= (target[order[1:]] == target[order[:-1]]).all(axis=1)
+    number = np.empty(len(target), dtype=np.intp)
+    number[order] = np.concatenate([[0], np.cumsum(~alike)])
+    is_held_out = number % HOLD_OUT_EVERY == HOLD_OUT_EVERY // 2
+    is_frequent = np.bincount(number, weight)[number] >= FREQUENT
+    return ~is_held_out | is_frequent, is_held_out | is_frequent
+
+
+def choose(scores):
+    """Place of the score with the fewest conditions within one standard error.
+
+    A list without conditions is taken only if it is the best.
+
+    Parameters
+    ----------
+    scores : list of ListScore
+
+    Examples
+    --------
+    >>> lists = ListScore(1, 0, 0.5, 0.03), ListScore(2, 1, 0.22, 0.02)
+    >>> choose([*lists, ListScore(4, 6, 0.21, 0.02)])
+    1
+    """
+    best = min(scores, key=lambda score: (score.loss, score.n_conditions))
+    limit = best.loss + best.standard_error
+    # Who asks for rules is not served by none, unless none are better.
+    least = min(best.n_conditions, 1)
+    places = [
+        i
+        for i, score in enumerate(scores)
+        if score.loss <= limit and score.n_conditions >= least
+    ]
+    return min(
+        places,
+        key=lambda i: (scores[i].n_conditions, scores[i].n_rules, scores[i].loss),
+    )

@@ -1,0 +1,464 @@
+"""The loops that the search spends its time in, in numpy; compiled where it can be.
+
+`first_true` says who answers, `row_gains` what rows gain if a rule takes them,
+`rejections` which conditions stand in their way; `gain_sums` adds up what rows gain, by
+code of every column, and `rule_gains` does these three in one pass; `near_gains` does
+so for the rows that only one condition of a rule rejects. `condition_values` finds what
+the best condition on every column is worth, `best_cuts` the cut that is worth most to a
+new rule, and `answered_sums` adds up what answered rows say. `compiled_kernels` holds
+the same in numba. Both add in the order of rows and outputs, and rows in a box before
+those near it, so they agree to the last bit.
+"""
+
+from functools import cache
+from importlib import import_module
+
+import numpy as np
+
+__all__ = [
+    "answered_sums",
+    "best_cuts",
+    "condition_values",
+    "first_true",
+    "gain_sums",
+    "near_gains",
+    "plain_best_cuts",
+    "plain_condition_values",
+    "rejections",
+    "row_gains",
+    "rule_gains",
+]
+
+
+def plain_condition_values(sums, n_codes, prices, name_prices, is_set):
+    """Gain of the rows that the best condition on every column accepts, less its price.
+
+    Parameters
+    ----------
+    sums : float64 array of shape (n_columns, width)
+        What `gain_sums` gave.
+    n_codes : int array of shape (n_columns,)
+        The sum of missing values stands at this place.
+    prices : float64 array of shape (n_columns,)
+        Of each finite side of an interval, and of a set with its first category.
+    name_prices : float64 array of shape (n_columns,)
+        Of every further category that a set names.
+    is_set : bool array of shape (n_columns,)
+
+    Returns
+    -------
+    float64 array of shape (n_columns,)
+    """
+    n_columns, width = sums.shape
+    rows, place = np.arange(n_columns), np.arange(width)[None, :]
+    missing = sums[rows, n_codes]
+    reached = np.cumsum(sums, axis=1)
+    total = np.where(n_codes > 0, reached[rows, n_codes - 1], 0.0)
+    bonus = np.maximum(missing, 0.0)
+    # reached[:, i] is the gain up to code i; a cut after it if it is not the last.
+    is_no_cut = place >= (n_codes - 1)[:, None]
+    low = np.where(is_no_cut, np.inf, reached)
+    high = np.where(is_no_cut, -np.inf, reached)
+    lowest, highest = low.min(axis=1), high.max(axis=1)
+    whole = total + missing
+    only_missing = np.where(missing != 0, missing - prices, -np.inf)
+    options = (
+        whole,
+        total - lowest + bonus - prices,  # x > t
+        highest + bonus - prices,  # x <= t
+        total - prices,  # not missing
+        only_missing,
+    )
+    value = np.maximum.reduce(options)
+    # No interval gains more than from the lowest to the highest, wherever they are.
+    inner = np.flatnonzero((highest - lowest + bonus - 2 * prices > value) & ~is_set)
+    if len(inner):
+        before = np.minimum.accumulate(low[inner], axis=1)[:, :-1]
+        between = (high[inner, 1:] - before).max(axis=1, initial=-np.inf)
+        between = between + bonus[inner] - 2 * prices[inner]
+        value[inner] = np.maximum(value[inner], between)
+    if is_set.any():
+        present = np.where(place < n_codes[:, None], sums, 0.0)[is_set]
+        chosen = _set_values(present, name_prices[is_set], n_codes[is_set])
+        chosen = chosen + bonus[is_set] - prices[is_set]
+        options = chosen, whole[is_set], only_missing[is_set]
+        value[is_set] = np.maximum.reduce(options)
+    return value
+
+
+def _set_values(sums, name_price, n_codes):
+    """Gain of the best set of every column, less its names after the first.
+
+    The first name is free, and a set without codes is none.
+    """
+    is_code = np.arange(sums.shape[1])[None, :] < n_codes[:, None]
+    rows = np.arange(len(sums))
+    inside = sums > name_price[:, None]
+    outside = sums < -name_price[:, None]
+    highest = np.where(is_code, sums, -np.inf).argmax(axis=1)
+    lowest = np.where(is_code, sums, np.inf).argmin(axis=1)
+    outside[rows, lowest] |= sums[rows, lowest] < 0
+    inside[rows, highest], outside[rows, highest] = True, False
+    values = []
+    for named in (inside, is_code & ~outside):
+        gained = np.cumsum(np.where(named, sums, 0.0), axis=1)[:, -1]
+        n_inside = np.count_nonzero(named, axis=1)
+        n_named = np.minimum(n_inside, n_codes - n_inside)
+        values.append(gained - name_price * np.maximum(n_named - 1, 0))
+    return np.maximum(*values)
+
+
+def plain_best_cuts(sums, n_codes, prices):
+    """For each column the cut whose rows are worth most to a new rule of their own.
+
+    Parameters
+    ----------
+    sums : float64 array of shape (2 + n_outputs, n_columns, width)
+        Of the three terms of `SquaredLoss.new_rule_terms` by column and code: the
+        constant, the quadratic and the linear ones.
+    n_codes : int array of shape (n_columns,)
+    prices : float64 array of shape (n_columns, width)
+        Nats for a condition that ends at each code.
+
+    Returns
+    -------
+    value : float64 array of shape (n_columns,)
+        Nats, less the price; -inf if there is no cut.
+    cut : int array of shape (n_columns,)
+        The last code below.
+    is_low : bool array of shape (n_columns,)
+        Whether the new rule takes the rows below.
+    """
+    n_columns, width = sums.shape[1:]
+    place = np.arange(width)[None, :]
+    reached = np.cumsum(np.where(place < n_codes[:, None], sums, 0.0), axis=2)
+    parts = reached, reached[:, :, -1:] - reached
+    low, high = (_worth(part[0], part[1], part[2:]) for part in parts)
+    is_cut = place < (n_codes - 1)[:, None]
+    value = np.where(is_cut, np.maximum(low, high) - prices, -np.inf)
+    every, cut = np.arange(n_columns), value.argmax(axis=1)
+    is_low = is_cut[every, cut] & (low[every, cut] >= high[every, cut])
+    return value[every, cut], cut, is_low
+
+
+def _worth(constant, quadratic, linear):
+    """What rows gain by the best mean, from sums of the three terms."""
+    return constant + (linear**2).sum(axis=0) / np.maximum(quadratic, 1e-300)
+
+
+NO_ROWS = np.empty(0, dtype=np.intp)
+
+
+def plain_first_true(held, start):
+    """Index of the first box, from `start` on, that accepts each row.
+
+    Parameters
+    ----------
+    held : bool array of shape (n_boxes, n_rows)
+    start : int
+
+    Returns
+    -------
+    int array of shape (n_rows,)
+        The number of boxes where none does.
+    """
+    n_boxes, n_rows = held.shape
+    answering = np.full(n_rows, n_boxes)
+    for k in range(n_boxes - 1, start - 1, -1):
+        np.copyto(answering, k, where=held[k])
+    return answering
+
+
+def plain_row_gains(
+    held, answering, k, weight, target, means, spread, classes, answers, mistake
+):
+    """What a list gains for each row if rule k takes it from the rules after it.
+
+    Parameters
+    ----------
+    held : bool array of shape (n_boxes, n_rows)
+    answering : int array of shape (n_rows,)
+        What `first_true` says of `held`.
+    k : int
+    weight : float64 array of shape (n_rows,)
+    target : float64 array of shape (n_rows, n_outputs)
+    means : float64 array of shape (n_rules, n_outputs)
+        What each rule tells.
+    spread : float
+        Variance of the target around what is told.
+    classes : int array of shape (n_rows,)
+    answers : int array of shape (n_rules,)
+        The class that each rule answers; none if classes do not matter.
+    mistake : float
+        Nats for a wrong class.
+
+    Returns
+    -------
+    float64 array of shape (n_rows,)
+        0 where a rule before k takes the row.
+    """
+    terms = weight, target, means, spread, classes, answers, mistake
+    gain = np.zeros(len(weight))
+    rows = np.flatnonzero(answering >= k)
+    gain[rows] = _gains_of_rows(held, answering, k, rows, *terms)
+    return gain
+
+
+def _gains_of_rows(
+    held, answering, k, rows, weight, target, means, spread, classes, answers, mistake
+):
+    """The gains of some rows that no rule before k takes."""
+    after = answering[rows]
+    inside = np.flatnonzero(after == k)
+    after[inside] = plain_first_true(held[:, rows[inside]], k + 1)
+    weight, target = weight[rows], target[rows]
+    scale = weight / (2 * spread)
+    then, now = np.zeros(len(rows)), np.zeros(len(rows))
+    for one, mean in zip(target.T, means.T, strict=True):
+        for total, told in ((then, mean[after]), (now, mean[k])):
+            residual = one - told
+            total += residual * residual
+    then *= scale
+    now *= scale
+    if len(answers):
+        lost = mistake * weight
+        then += (answers[after] != classes[rows]) * lost
+        now += (answers[k] != classes[rows]) * lost
+    return then - now
+
+
+def plain_rejections(codes, columns, accepted):
+    """Which conditions of a box stand in the way of each row.
+
+    Parameters
+    ----------
+    codes : unsigned int array of shape (n_rows, n_columns)
+    columns : int array of shape (n_conditions,)
+    accepted : bool array of shape (n_conditions, width)
+        By code.
+
+    Returns
+    -------
+    n_rejecting : uint8 array of shape (n_rows,)
+        How many conditions do not accept the row.
+    rejecting : int array of shape (n_rows,)
+        The column of the last of them, 0 if there is none.
+    """
+    n_rejecting = np.zeros(len(codes), dtype=np.uint8)
+    rejecting = np.zeros(len(codes), dtype=np.intp)
+    for j, mask in zip(columns, accepted, strict=True):
+        rejects = ~mask[codes[:, j]]
+        n_rejecting += rejects
+        rejecting[rejects] = j
+    return n_rejecting, rejecting
+
+
+def plain_gain_sums(codes, gain, n_rejecting, rejecting, width):
+    """Sums of a number per row by column and code.
+
+    Parameters
+    ----------
+    codes : unsigned int array of shape (n_rows, n_columns)
+    gain : float64 array of shape (n_rows,)
+    n_rejecting : uint8 array of shape (n_rows,)
+        How many conditions of a box do not accept the row.
+    rejecting : int array of shape (n_rows,)
+        The column of one of them.
+    width : int
+        Largest number of codes of a column, missing included.
+
+    Returns
+    -------
+    float64 array of shape (n_columns, width)
+        For each column the sums over the rows that all conditions of the box on other
+        columns accept.
+    """
+    has_gain = gain != 0
+    inside = np.flatnonzero(has_gain & (n_rejecting == 0))
+    near = np.flatnonzero(has_gain & (n_rejecting == 1))
+    rejected = codes[near, rejecting[near]] + width * rejecting[near]
+    return _sums_of_rows(codes[inside], gain[inside], rejected, gain[near], width)
+
+
+def _sums_of_rows(codes, gain, rejected, near_gain, width):
+    """Sums over the rows inside, by all columns, and near, by the one that rejects."""
+    n_columns = codes.shape[1]
+    places = np.empty(codes.size + len(rejected), dtype=np.intp)
+    gains = np.empty(len(places))
+    np.add(
+        codes,
+        width * np.arange(n_columns),
+        out=places[: codes.size].reshape(codes.shape),
+    )
+    gains[: codes.size].reshape(codes.shape)[:] = gain[:, None]
+    places[codes.size :], gains[codes.size :] = rejected, near_gain
+    sums = np.bincount(places, gains, n_columns * width)
+    # Without rows numpy counts in whole numbers.
+    return sums.astype(np.float64, copy=False).reshape(n_columns, width)
+
+
+def plain_rule_gains(
+    held,
+    answering,
+    k,
+    weight,
+    target,
+    means,
+    spread,
+    classes,
+    answers,
+    mistake,
+    codes,
+    columns,
+    accepted,
+    width,
+):
+    """The sums of `gain_sums` for rule k, and what each row in its box gains.
+
+    The arguments are those of `row_gains`, `rejections` and `gain_sums`.
+    """
+    terms = weight, target, means, spread, classes, answers, mistake
+    n_rejecting, rejecting = plain_rejections(codes, columns, accepted)
+    rows = np.flatnonzero((answering >= k) & (n_rejecting <= 1))
+    gain = _gains_of_rows(held, answering, k, rows, *terms)
+    is_inside = n_rejecting[rows] == 0
+    inside, near = rows[is_inside], rows[~is_inside]
+    rejected = codes[near, rejecting[near]] + width * rejecting[near]
+    sums = _sums_of_rows(
+        codes[inside], gain[is_inside], rejected, gain[~is_inside], width
+    )
+    gain_inside = np.zeros(len(codes))
+    gain_inside[inside] = gain[is_inside]
+    return sums, gain_inside[held[k]]
+
+
+def plain_near_gains(
+    held,
+    answering,
+    k,
+    weight,
+    target,
+    means,
+    spread,
+    classes,
+    answers,
+    mistake,
+    codes,
+    columns,
+    accepted,
+):
+    """What rule k would gain by code of each of its columns, were it accepted.
+
+    The arguments are those of `rule_gains`.
+
+    Returns
+    -------
+    float64 array of shape (n_conditions, width)
+    """
+    terms = weight, target, means, spread, classes, answers, mistake
+    n_rejecting, rejecting = plain_rejections(codes, columns, accepted)
+    rows = np.flatnonzero((answering > k) & (n_rejecting == 1))
+    gain = _gains_of_rows(held, answering, k, rows, *terms)
+    width = accepted.shape[1]
+    sums = np.zeros(accepted.shape)
+    for c, j in enumerate(columns):
+        only = rejecting[rows] == j
+        sums[c] = np.bincount(codes[rows[only], j], gain[only], width)
+    return sums
+
+
+def plain_answered_sums(answering, n_rules, columns, weight, classes, n_classes):
+    """Sums over the rows that each rule answers.
+
+    Parameters
+    ----------
+    answering : int array of shape (n_rows,)
+    n_rules : int
+    columns : float64 array of shape (n_columns, n_rows)
+    weight : float64 array of shape (n_rows,)
+    classes : int array of shape (n_rows,), or empty
+    n_classes : int
+        0 if classes do not count.
+
+    Returns
+    -------
+    float64 array of shape (n_rules, n_columns + n_classes)
+        Of each column, and of the weight of each class.
+    """
+    n_columns = len(columns)
+    sums = np.empty((n_rules, n_columns + n_classes))
+    for c, column in enumerate(columns):
+        sums[:, c] = np.bincount(answering, column, n_rules)
+    if n_classes:
+        place = answering * n_classes + classes
+        counts = np.bincount(place, weight, n_rules * n_classes)
+        sums[:, n_columns:] = counts.reshape(n_rules, n_classes)
+    return sums
+
+
+PLAIN = {
+    "answered_sums": plain_answered_sums,
+    "best_cuts": plain_best_cuts,
+    "condition_values": plain_condition_values,
+    "first_true": plain_first_true,
+    "gain_sums": plain_gain_sums,
+    "near_gains": plain_near_gains,
+    "rejections": plain_rejections,
+    "row_gains": plain_row_gains,
+    "rule_gains": plain_rule_gains,
+}
+
+
+@cache
+def _kernel(name):
+    """A loop, compiled if numba can be imported; that waits until now."""
+    try:
+        return getattr(import_module("defragtrees.search.kernels_numba"), name)
+    except ImportError:
+        return PLAIN[name]
+
+
+def first_true(held, start=0):
+    """See `plain_first_true`."""
+    return _kernel("first_true")(held, start)
+
+
+def row_gains(*arguments):
+    """See `plain_row_gains`."""
+    return _kernel("row_gains")(*arguments)
+
+
+def rejections(*arguments):
+    """See `plain_rejections`."""
+    return _kernel("rejections")(*arguments)
+
+
+def gain_sums(*arguments):
+    """See `plain_gain_sums`."""
+    return _kernel("gain_sums")(*arguments)
+
+
+def near_gains(*arguments):
+    """See `plain_near_gains`."""
+    return _kernel("near_gains")(*arguments)
+
+
+def best_cuts(*arguments):
+    """See `plain_best_cuts`."""
+    return _kernel("best_cuts")(*arguments)
+
+
+def answered_sums(answering, n_rules, columns, weight, classes=NO_ROWS, n_classes=0):
+    """See `plain_answered_sums`."""
+    rows = columns, weight, classes, n_classes
+    return _kernel("answered_sums")(answering, n_rules, *rows)
+
+
+def rule_gains(*arguments):
+    """See `plain_rule_gains`."""
+    return _kernel("rule_gains")(*arguments)
+
+
+def condition_values(*arguments):
+    """See `plain_condition_values`."""
+    return _kernel("condition_values")(*arguments)

@@ -1,0 +1,650 @@
+"""Moves that lower the cost of a rule list; each is kept only if it does.
+
+One rule and one feature at a time, all else fixed: a row that reaches rule k gains its
+loss with the rules after k, less its loss with rule k. The best condition on a feature
+is then found exactly (`segments`) among all intervals, or sets, of its codes.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from defragtrees.search.kernels import best_cuts, condition_values, gain_sums
+from defragtrees.search.lists import (
+    DIGITS,
+    box_price,
+    code_gains,
+    condition_price,
+    n_sides,
+    rows_in,
+    settled,
+)
+
+__all__ = [
+    "LEAST_GAIN",
+    "best_condition",
+    "box_changes",
+    "changes_by_sums",
+    "cut_conditions",
+    "descend",
+    "find_seeds",
+    "grow_rule",
+    "insert_rule",
+    "remove_rule",
+    "tidy",
+]
+
+
+def best_condition(sums, missing, price, name_price=None):
+    """Value and accepted codes of the best condition on one feature, missing last.
+
+    Parameters
+    ----------
+    sums : float64 array of shape (n_codes,)
+    missing : float
+    price : float
+        Of each finite side, or of a set with its first category.
+    name_price : float, optional
+        Of every further category that a set names; for numbers there is none.
+
+    Examples
+    --------
+    >>> value, accepted = best_condition(np.array([-2.0, 5.0, -2.0]), 0.0, 1.0)
+    >>> float(value), accepted.tolist()
+    (3.0, [False, True, False, False])
+    """
+    n_codes = len(sums)
+    accepted = np.ones(n_codes + 1, dtype=bool)
+    if name_price is not None:
+        return _best_set(sums, missing, price, name_price)
+    value, low, high, takes_missing = _best_interval(sums, missing, price)
+    accepted[:low] = False
+    accepted[high + 1 : n_codes] = False
+    accepted[-1] = takes_missing
+    return value, accepted
+
+
+def _best_set(sums, missing, price, name_price):
+    """Value and accepted codes of the best set: the shorter side is named."""
+    best = (sums.sum() + missing, np.ones(len(sums) + 1, dtype=bool))
+    # A condition that no row passes is none.
+    if missing != 0 and missing - price > best[0]:
+        best = (missing - price, np.arange(len(sums) + 1) == len(sums))
+    inside, outside = sums > name_price, sums < -name_price
+    if len(sums):
+        highest, lowest = sums.argmax(), sums.argmin()
+        outside[lowest] |= sums[lowest] < 0
+        inside[highest], outside[highest] = True, False
+    for named, gained in (
+        (inside, np.where(inside, sums, 0.0).sum()),
+        (~outside, np.where(outside, 0.0, sums).sum()),
+    ):
+        n_named = int(min(np.count_nonzero(named), np.count_nonzero(~named)))
+        value = gained + max(missing, 0.0) - price - name_price * max(n_named - 1, 0)
+        if value > best[0]:
+            best = (value, np.append(named, missing > 0))
+    return best
+
+
+def _best_interval(sums, missing, price):
+    """Value, first and last code, and whether missing values are accepted."""
+    n_codes = len(sums)
+    last = n_codes - 1
+    if not n_codes:
+        return missing, 0, last, True
+    reached = np.cumsum(sums)
+    total = reached[-1]
+    best = (total + missing, 0, last, True)
+    bonus, takes = max(missing, 0.0), missing > 0
+    only_missing = missing - price if missing != 0 else -np.inf
+    for option in ((total - price, 0, last, False), (only_missing, 0, -1, True)):
+        best = option if option[0] > best[0] else best
+    if n_codes == 1:
+        return best
+    cuts = reached[:-1]
+    at = int(cuts.argmin())
+    if total - cuts[at] + bonus - price > best[0]:
+        best = (total - cuts[at] + bonus - price, at + 1, last, takes)
+    at = int(cuts.argmax())
+    if cuts[at] + bonus - price > best[0]:
+        best = (cuts[at] + bonus - price, 0, at, takes)
+    if n_codes > 2:
+        between = cuts[1:] - np.minimum.accumulate(cuts)[:-1]
+        end = int(between.argmax())
+        value = between[end] + bonus - 2 * price
+        if value > best[0]:
+            begin = int(cuts[: end + 1].argmin())
+            best = (value, begin + 1, end + 1, takes)
+    return best
+
+
+LEAST_GAIN = 1e-7  # nats; less is rounding
+MOST_TRIED = 4  # changes of a rule, best first, before it is left as it is
+
+
+def descend(rules, limits, max_rounds=20, max_steps=12):
+    """Improve every rule in turn, and their order, until nothing moves.
+
+    Parameters
+    ----------
+    rules : RuleBoxes
+    limits : Limits
+    max_rounds : int
+        How often to go through the rules.
+    max_steps : int
+        How many conditions of a rule to change before the next rule.
+
+    Returns
+    -------
+    RuleBoxes
+    """
+    at_rest = {}  # for each rule the list in which nothing more moved it
+    for _ in range(max_rounds):
+        before = rules.cost
+        for k in range(len(rules.boxes)):
+            if at_rest.get(k) is not rules:
+                rules, is_done = _improved(rules, k, limits, max_steps)
+                at_rest[k] = rules if is_done else None
+        rules = tidy(improve_order(rules, limits), limits)
+        if rules.cost > before - max(LEAST_GAIN, 1e-6 * abs(before)):
+            break
+    return rules
+
+
+def improve_rule(rules, k, limits, max_steps):
+    """Change the conditions of rule k one at a time, best change first."""
+    return _improved(rules, k, limits, max_steps)[0]
+
+
+def _improved(rules, k, limits, max_steps):
+    """What `improve_rule` gives, and whether nothing more moves the rule."""
+    for _ in range(max_steps):
+        sums, inside = rules.code_gains(k)
+        options = changes_by_sums(
+            rules.table, rules.boxes[k], sums, inside, limits, rules.prices[k]
+        )
+        for _, box in options:
+            changed = rules.with_box(k, box)
+            if changed.cost < rules.cost - LEAST_GAIN and limits.allows(changed):
+                rules = changed
+                break
+        else:
+            return rules, True
+    return rules, False
+
+
+def box_changes(table, box, gain, limits):
+    """Boxes that differ in one condition and gain more, best first.
+
+    Parameters
+    ----------
+    table : RowTable
+    box : dict
+    gain : array of shape (n_samples,)
+        What is gained for each row that the box accepts.
+    limits : Limits
+    """
+    sums, inside = code_gains(table, box, gain)
+    for _, changed in changes_by_sums(table, box, sums, inside, limits):
+        yield changed
+
+
+def changes_by_sums(table, box, sums, inside, limits, price=None):
+    """Boxes that differ in one condition, best first, and what each gains more.
+
+    Parameters
+    ----------
+    table : RowTable
+    box : dict
+    sums : array of shape (n_columns, width)
+        What is gained by column and code, over the rows that all conditions on other
+        columns accept.
+    inside : float
+        What is gained over the rows in the box.
+    limits : Limits
+    price : float, optional
+        Nats for the conditions of the box, where they are at hand.
+
+    Yields
+    ------
+    more : float
+        In nats, less the price of the conditions.
+    changed : dict
+    """
+    value = condition_values(
+        sums, table.n_codes, table.prices, table.name_prices, table.is_set
+    )
+    price = box_price(table, box) if price is None else price
+    value -= price
+    if not limits.allows_longer(table, box):
+        allowed = np.zeros(len(value), dtype=bool)
+        allowed[list(box)] = True
+        value[~allowed] = -np.inf
+    for j, accepted in box.items():
+        value[j] += condition_price(table, j, accepted)
+    now = inside - price
+    if value.max(initial=-np.inf) <= now + LEAST_GAIN:
+        return
+    # Rounded as costs are, so that conditions that accept the same rows tie.
+    value = np.round(value, DIGITS)
+    for j in np.argsort(-value, kind="stable")[:MOST_TRIED]:
+        if value[j] <= now + LEAST_GAIN:
+            return
+        changed = _with_condition(table, box, int(j), sums[j])
+        if changed is not None and limits.allows_box(table, changed):
+            yield float(value[j] - now), changed
+
+
+def _with_condition(table, box, j, sums):
+    """The box with the best condition on column j; None if it stays as it is."""
+    column = table.columns[j]
+    n_codes = column.n_codes
+    name_price = table.name_prices[j] if column.is_set else None
+    _, accepted = best_condition(
+        sums[:n_codes], sums[n_codes], table.prices[j], name_price
+    )
+    changed = {i: mask for i, mask in box.items() if i != j}
+    if not column.accepts_all(accepted):
+        changed[j] = accepted
+    elif j not in box:
+        return None
+    return changed
+
+
+def improve_order(rules, limits):
+    """Swap neighbours while that lowers the cost."""
+    for k in range(len(rules.boxes) - 1):
+        if rules.swap_gain(k) <= 0:
+            continue
+        swapped = rules.swapped(k)
+        if swapped.cost < rules.cost - LEAST_GAIN and limits.allows(swapped):
+            rules = swapped
+    return rules
+
+
+def remove_rule(rules):
+    """The cheapest list with one rule less."""
+    lists = [rules.without_box(k) for k in range(len(rules.boxes))]
+    return min(lists, key=lambda shorter: shorter.cost)
+
+
+def tidy(rules, limits):
+    """The list without boxes that answer too few rows or have no condition."""
+    for k in range(len(rules.boxes) - 1, -1, -1):
+        weight = rules.weights[k]
+        is_idle = weight <= 0 or weight < limits.least_answered
+        if is_idle or not rules.boxes[k]:
+            return tidy(rules.without_box(k), limits)
+    return limits.repaired(rules)
+
+
+MOST_GROWN = 6  # conditions that a new rule is grown by; descent may add more
+N_SEEDS = 6  # first conditions that are grown into rules
+
+
+@dataclass(frozen=True, eq=False)
+class Seed:
+    """The first condition of a new rule.
+
+    Parameters
+    ----------
+    value : float
+        What it gains, in nats, less its price.
+    place : int
+        Where the rule would stand.
+    column : int
+    accepted : bool array
+        Codes of the column, missing last.
+    """
+
+    value: float
+    place: int
+    column: int
+    accepted: np.ndarray
+
+
+def insert_rule(rules, limits, places=None, n_seeds=N_SEEDS):
+    """The cheapest list found with one more rule; None if there is none.
+
+    At every place, and for every cut of every column, the rows on either side could
+    have a rule of their own, with their own mean. The few best of these are grown by
+    further conditions.
+
+    Parameters
+    ----------
+    rules : RuleBoxes
+        With a SquaredLoss or BothLoss.
+    limits : Limits
+    places : sequence of int, optional
+        Where the rule may stand; anywhere by default.
+    """
+    best = None
+    seeds, terms = [], {}
+    for k in range(len(rules.boxes) + 1) if places is None else places:
+        reaching = rules.reaching(k)
+        if not reaching.any():
+            continue
+        constant, linear, quadratic = rules.loss.new_rule_terms(
+            rules.counts, rules.answering_after(k - 1)
+        )
+        terms[k] = (
+            np.where(reaching, constant, 0.0),
+            np.where(reaching[:, None], linear, 0.0),
+            np.where(reaching, quadratic, 0.0),
+        )
+        seeds += find_seeds(rules.table, k, terms[k])
+    seeds.sort(key=lambda seed: -seed.value)
+    for seed in seeds[:n_seeds]:
+        box = _grow(rules.table, seed, terms[seed.place], limits)
+        longer = rules.with_new_box(seed.place, box)
+        if limits.allows(longer) and (best is None or longer.cost < best.cost):
+            best = longer
+    return best
+
+
+def find_seeds(table, place, terms):
+    """For each column the best cut for a rule at this place.
+
+    Parameters
+    ----------
+    table : RowTable
+    place : int
+    terms : tuple of array
+        What rows gain by the rule; see `SquaredLoss.new_rule_terms`.
+
+    Returns
+    -------
+    list of Seed
+    """
+    constant, linear, quadratic = terms
+    n_rejecting = np.zeros(table.n_rows, dtype=np.uint8)
+    rejecting = np.zeros(table.n_rows, dtype=np.intp)
+
+    def by_code(values):
+        values = np.ascontiguousarray(values)
+        return gain_sums(table.codes, values, n_rejecting, rejecting, table.width)
+
+    sums = np.stack([by_code(constant), by_code(quadratic), *map(by_code, linear.T)])
+    order = _code_order(table, sums)
+    if table.is_set.any():
+        sums = np.take_along_axis(sums, order[None], axis=2)
+    values, cuts, are_low = best_cuts(sums, table.n_codes, table.cut_prices)
+    seeds = []
+    for j in np.flatnonzero(np.isfinite(values)).tolist():
+        accepted = np.zeros(table.columns[j].n_codes + 1, dtype=bool)
+        below = slice(cuts[j] + 1)
+        above = slice(cuts[j] + 1, len(accepted) - 1)
+        accepted[order[j, below if are_low[j] else above]] = True
+        seeds.append(Seed(settled(values[j]), place, j, accepted))
+    return seeds
+
+
+def _code_order(table, sums):
+    """Codes of each column in order; categories by the mean of the widest output."""
+    order = np.tile(np.arange(table.width), (len(table.columns), 1))
+    if table.is_set.any():
+        widest = 2 + int((sums[2:] ** 2).sum(axis=(1, 2)).argmax())
+        for j in np.flatnonzero(table.is_set):
+            n = table.n_codes[j]
+            weight = np.maximum(sums[1, j, :n], 1e-300)
+            order[j, :n] = np.argsort(sums[widest, j, :n] / weight, kind="stable")
+    return order
+
+
+def _grow(table, seed, terms, limits):
+    """A box cut down from the seed by the best conditions, one after the other."""
+    constant, linear, quadratic = terms
+    box = {seed.column: seed.accepted}
+    for _ in range((limits.max_conditions or MOST_GROWN) - 1):
+        inside = rows_in(table, box)
+        weight = max(quadratic[inside].sum(), 1e-300)
+        mean = linear[inside].sum(axis=0) / weight
+        gain = constant + 2 * (linear @ mean) - (mean @ mean) * quadratic
+        grown = next(box_changes(table, box, gain, limits), None)
+        if not grown:
+            break
+        box = grown
+    return box
+
+
+N_GROWN_SEEDS = 4  # columns whose best cut is grown into rules, from either side
+MOST_GROWN_BOXES = 4  # conditions of a new rule, if there is no limit
+
+
+@dataclass(frozen=True, eq=False)
+class Cut:
+    """A condition on one column.
+
+    Parameters
+    ----------
+    fall : float
+        By how much the loss falls with it, all points fitted anew.
+    column : int
+    accepted : bool array
+        Codes of the column, missing last.
+    side : {-1, 1}
+        Whether it accepts what is below, or what is above.
+    """
+
+    fall: float
+    column: int
+    accepted: np.ndarray
+    side: int
+
+
+class Slopes:
+    """What rows say of one more box, beside those that are there.
+
+    Parameters
+    ----------
+    rules : PointBoxes
+    monotone : dict from int to {-1, 1}
+        Features with which sums may only fall, or only rise.
+    """
+
+    def __init__(self, rules, monotone=None):
+        self.table, self.loss = rules.table, rules.loss
+        signs = [(monotone or {}).get(c.feature, 0) for c in self.table.columns]
+        self.signs = np.array(signs, dtype=int)
+        slope, bend = rules.loss.slopes(rules.totals())
+        base = np.ones((1, rules.table.n_rows))
+        design = np.vstack([rules.held.astype(np.float64), base])
+        overlap = design * bend
+        matrix = overlap @ design.T + np.diag(rules.prior)
+        floor = 1e-9 * max(matrix.diagonal().max(), 1e-300)
+        self.inverse = np.linalg.inv(matrix + floor * np.eye(len(matrix)))
+        self.n_outputs = slope.shape[1]
+        # The base's overlap is the bend itself.
+        self.rows = np.vstack([slope.T, overlap])
+
+    def fall(self, sums):
+        """By how much the loss falls, from sums of `rows`, (n_rows_of_it, ...)."""
+        slope, overlap = sums[: self.n_outputs], sums[self.n_outputs :]
+        bend = overlap[-1]
+        shared = np.tensordot(self.inverse, overlap, axes=1)
+        rest = bend - (overlap * shared).sum(axis=0) + self.loss.prior
+        # A box that others make up already has nothing of its own.
+        rest = np.where(rest > 1e-6 * bend + 1e-12, rest, np.inf)
+        return (slope**2).sum(axis=0) / rest
+
+    def of_rows(self, inside):
+        """By how much the loss falls with the box of these rows, and its points."""
+        sums = self.rows[:, inside].sum(axis=1)
+        overlap = sums[self.n_outputs :]
+        rest = overlap[-1] - overlap @ self.inverse @ overlap + self.loss.prior
+        return float(self.fall(sums)), sums[: self.n_outputs] / max(rest, 1e-12)
+
+    def cuts(self, inside, sign=0):
+        """For each column the best cut of the rows inside, on either side.
+
+        Parameters
+        ----------
+        inside : bool array of shape (n_samples,)
+        sign : {-1, 0, 1}
+            That the points of the box must have; 0 for any.
+
+        Returns
+        -------
+        list of Cut
+        """
+        table = self.table
+        nobody = np.zeros(table.n_rows, dtype=np.uint8), np.zeros(table.n_rows, np.intp)
+        sums = np.stack(
+            [
+                gain_sums(table.codes, np.where(inside, row, 0.0), *nobody, table.width)
+                for row in self.rows
+            ]
+        )
+        order = self._code_order(sums)
+        sums = np.take_along_axis(sums, order[None], axis=2)
+        places = np.arange(table.width)[None, :]
+        is_code = places < table.n_codes[:, None]
+        reached = np.cumsum(np.where(is_code, sums, 0.0), axis=2)
+        is_cut = places < (table.n_codes - 1)[:, None]
+        missing = sums[:, np.arange(len(table.columns)), table.n_codes][:, :, None]
+        best = []
+        for side in (-1, 1):
+            sums = reached if side < 0 else reached[:, :, -1:] - reached
+            for takes_missing in (False, True):
+                if takes_missing and not missing.any():
+                    continue
+                total = sums + missing if takes_missing else sums
+                is_allowed = is_cut & (total[0] * sign >= 0)
+                is_allowed &= total[0] * (side * self.signs)[:, None] >= 0
+                fall = np.where(is_allowed, self.fall(total), -np.inf)
+                best += self._best_cuts(fall, order, side, takes_missing)
+        return best
+
+    def sign_of(self, cut, sign=0):
+        """The sign that points must have with a cut, if they had one before."""
+        return int(cut.side * self.signs[cut.column]) or sign
+
+    def _best_cuts(self, fall, order, side, takes_missing):
+        cuts = fall.argmax(axis=1)
+        found = []
+        for j, column in enumerate(self.table.columns):
+            if not np.isfinite(fall[j, cuts[j]]):
+                continue
+            if takes_missing and not column.has_missing:
+                continue
+            accepted = np.zeros(column.n_codes + 1, dtype=bool)
+            codes = order[j, : column.n_codes]
+            end = cuts[j] + 1
+            accepted[codes[:end] if side < 0 else codes[end:]] = True
+            accepted[-1] = takes_missing
+            found.append(Cut(float(fall[j, cuts[j]]), j, accepted, side))
+        return found
+
+    def _code_order(self, sums):
+        """Codes of each column in order; categories by the slope of their rows."""
+        table = self.table
+        order = np.tile(np.arange(table.width), (len(table.columns), 1))
+        if table.is_set.any():
+            slopes = sums[: self.n_outputs]
+            widest = int((slopes**2).sum(axis=(1, 2)).argmax())
+            for j in np.flatnonzero(table.is_set):
+                n = table.n_codes[j]
+                bend = np.maximum(sums[-1, j, :n], 1e-300)
+                order[j, :n] = np.argsort(sums[widest, j, :n] / bend, kind="stable")
+        return order
+
+
+def grow_rule(rules, limits, n_seeds=N_GROWN_SEEDS):
+    """The cheapest set found with one more rule; None if there is none.
+
+    Parameters
+    ----------
+    rules : PointBoxes
+    limits : Limits
+    n_seeds : int
+        How many columns to start from.
+    """
+    slopes = Slopes(rules, limits.monotone)
+    every = np.ones(rules.table.n_rows, dtype=bool)
+    cuts = sorted(slopes.cuts(every), key=lambda cut: -_value(rules, cut, {}))
+    columns = list(dict.fromkeys(cut.column for cut in cuts))[:n_seeds]
+    best = None
+    for cut in [cut for cut in cuts if cut.column in columns]:
+        box = _grown(rules, slopes, cut, limits)
+        points = slopes.of_rows(rows_in(rules.table, box))[1]
+        longer = rules.with_new_box(len(rules.boxes), box, points)
+        if limits.allows(longer) and (best is None or longer.cost < best.cost):
+            best = longer
+    return best
+
+
+def _grown(rules, slopes, seed, limits):
+    """A box cut down from the seed by the best conditions, one after the other."""
+    box, value = {seed.column: seed.accepted}, _value(rules, seed, {})
+    sign = slopes.sign_of(seed)
+    for _ in range((limits.max_conditions or MOST_GROWN_BOXES) - 1):
+        cuts = slopes.cuts(rows_in(rules.table, box), sign)
+        narrowed = [(_value(rules, cut, box), cut) for cut in cuts]
+        best, cut = max(narrowed, key=lambda pair: pair[0], default=(value, None))
+        if best <= value:
+            break
+        changed = _narrowed(box, cut)
+        if not limits.allows_box(rules.table, changed):
+            break
+        box, value, sign = changed, best, slopes.sign_of(cut, sign)
+    return box
+
+
+def _narrowed(box, cut):
+    accepted = cut.accepted
+    if cut.column in box:
+        accepted = accepted & box[cut.column]
+    return {**box, cut.column: accepted}
+
+
+def _value(rules, cut, box):
+    """Nats that a box brings with a cut, less the price of its conditions."""
+    share = cut.fall / (rules.spread * rules.loss.base_deviance)
+    # Beyond nearly all of the loss the second order says nothing.
+    brought = -0.5 * rules.loss.total_weight * np.log1p(-min(share, 0.99))
+    return settled(brought - box_price(rules.table, _narrowed(box, cut)))
+
+
+def cut_conditions(rules, limits):
+    """Ever shorter lists, each with a condition less than the one before.
+
+    Parameters
+    ----------
+    rules : RuleBoxes
+    limits : Limits
+
+    Yields
+    ------
+    RuleBoxes
+        The last one has no condition.
+    """
+    while rules.boxes:
+        k, box = max(_shorter_boxes(rules), key=lambda option: option[0])[1:]
+        rules = tidy(rules.with_box(k, box), limits)
+        yield rules
+
+
+def _shorter_boxes(rules):
+    """What is gained, in nats, the rule and its box without one of its sides."""
+    table = rules.table
+    for k, box in enumerate(rules.boxes):
+        for j, accepted, gained in rules.widenings(k):
+            column = table.columns[j]
+            for wider in _wider(column, accepted):
+                rest = {i: mask for i, mask in box.items() if i != j}
+                saved = condition_price(table, j, accepted)
+                if not column.accepts_all(wider):
+                    rest[j] = wider
+                    saved -= condition_price(table, j, wider)
+                yield settled(gained(wider) + saved), k, rest
+
+
+def _wider(column, accepted):
+    """The condition without its lower side, its upper side, or altogether."""
+    yield np.ones_like(accepted)
+    inside = np.flatnonzero(accepted[:-1])
+    if not column.is_set and n_sides(column, accepted) == 2:
+        for part in (slice(None, inside[0]), slice(inside[-1] + 1, -1)):
+            wider = accepted.copy()
+            wider[part] = True
+            yield wider

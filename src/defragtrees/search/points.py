@@ -1,0 +1,267 @@
+"""PointBoxes: boxes whose points add up, with what the sums cost on rows of a table."""
+
+import numpy as np
+
+from defragtrees.outcomes.points import (
+    PRIOR_ROWS,
+    PRIOR_ROWS_OF_NUMBERS,
+    find_patterns,
+    fit_log_odds,
+    fit_numbers,
+    to_probability,
+)
+from defragtrees.search.lists import (
+    RULE_PRICE,
+    Boxes,
+    box_price,
+    n_sides,
+    rows_in,
+    settled,
+)
+
+__all__ = ["LogOddsLoss", "NumberLoss", "PointBoxes"]
+
+
+class NumberLoss:
+    """Squared error of sums of points, for numbers, one or several a row.
+
+    Parameters
+    ----------
+    target : array of shape (n_samples, n_outputs)
+    weight : array of shape (n_samples,)
+    least_spread : float
+        Share of the target's variance that sums are not asked to explain.
+    """
+
+    def __init__(self, target, weight, least_spread):
+        self.least_spread = least_spread
+        center = np.average(target, axis=0, weights=weight)
+        square = np.average(((target - center) ** 2).sum(axis=1), weights=weight)
+        # Rounded, so that units leave no trace in the last digits and break no ties.
+        self.target = np.round((target - center) / (np.sqrt(square) or 1.0), 9)
+        self.weight = weight
+        self.total_weight = float(weight.sum())
+        self.base_deviance = float(weight @ (self.target**2).sum(axis=1)) or 1.0
+        self.prior = PRIOR_ROWS_OF_NUMBERS
+        self.columns = [weight, *(weight * column for column in self.target.T)]
+
+    def take(self, rows):
+        """The same loss for some of the rows."""
+        return NumberLoss(self.target[rows], self.weight[rows], self.least_spread)
+
+    def fit(self, held, weight, sums, prior, start):
+        """Points, and by how far the sums are off, as a share of what the base is."""
+        points, explained = fit_numbers(held, weight, sums, prior)
+        return points, max(1.0 - explained / self.base_deviance, 0.0)
+
+    def row_losses(self, totals):
+        """How far the sums of each row are off, by weight."""
+        apart = self.target - totals
+        return self.weight * (apart * apart).sum(axis=1)
+
+    def slopes(self, totals):
+        """How the loss of each row changes with its sum: downwards, and its bend."""
+        return (self.target - totals) * self.weight[:, None], self.weight
+
+
+class LogOddsLoss:
+    """Twice the nats from a probability to that which sums of points are log-odds of.
+
+    Parameters
+    ----------
+    target : array of shape (n_samples, 1)
+        Probabilities.
+    weight : array of shape (n_samples,)
+    least_spread : float
+        Share of the base's loss that sums are not asked to explain.
+    """
+
+    def __init__(self, target, weight, least_spread):
+        self.least_spread = least_spread
+        self.target = np.round(target, 9)
+        self.weight = weight
+        self.total_weight = float(weight.sum())
+        rate = float(weight @ self.target[:, 0]) / self.total_weight
+        self.entropy = float(weight @ _entropy(self.target[:, 0]))
+        self.base_deviance = 2 * (self.total_weight * _entropy(rate) - self.entropy)
+        self.base_deviance = max(self.base_deviance, 1e-9 * self.total_weight)
+        bend = max(rate * (1 - rate), 1e-3)
+        self.prior = PRIOR_ROWS * bend
+        self.columns = [weight, weight * self.target[:, 0]]
+
+    def take(self, rows):
+        """The same loss for some of the rows."""
+        return LogOddsLoss(self.target[rows], self.weight[rows], self.least_spread)
+
+    def fit(self, held, weight, sums, prior, start):
+        """Points, and by how far the sums are off, as a share of what the base is."""
+        points, nats = fit_log_odds(held, weight, sums, prior, start)
+        return points, max(2 * (nats - self.entropy) / self.base_deviance, 0.0)
+
+    def row_losses(self, totals):
+        """How far the sums of each row are off, by weight."""
+        total = totals[:, 0]
+        nats = np.logaddexp(0.0, total) - self.target[:, 0] * total
+        return 2 * self.weight * nats
+
+    def slopes(self, totals):
+        """How the loss of each row changes with its sum: downwards, and its bend."""
+        likely = to_probability(totals)
+        bend = self.weight * (likely * (1 - likely))[:, 0]
+        return (self.target - likely) * self.weight[:, None], bend
+
+
+def _entropy(share):
+    share = np.clip(share, 1e-12, 1 - 1e-12)
+    return -share * np.log(share) - (1 - share) * np.log1p(-share)
+
+
+class PointBoxes(Boxes):
+    """Boxes with points; those of all boxes that hold, and of the base, add up.
+
+    A box is a dict from column number to the codes that it accepts (a bool array,
+    missing last). Sets are not changed: `with_box` and the like give new ones. Points
+    are fitted jointly whenever a box changes.
+
+    Parameters
+    ----------
+    table : RowTable
+    loss : NumberLoss or LogOddsLoss
+    boxes : tuple of dict
+    held : bool array of shape (n_boxes, n_samples), optional
+        Which rows each box accepts.
+    prices : tuple of float, optional
+        Nats for the conditions of each box.
+    start : array of shape (n_boxes + 1, n_outputs), optional
+        Points that are likely to be near.
+    """
+
+    def __init__(self, table, loss, boxes, held=None, prices=None, start=None):
+        self.table = table
+        self.loss = loss
+        self.boxes = tuple(boxes)
+        if held is None:
+            held = np.array([rows_in(table, box) for box in self.boxes], dtype=bool)
+            held = held.reshape(len(self.boxes), table.n_rows)
+            prices = tuple(box_price(table, box) for box in self.boxes)
+        self.held = held
+        self.prices = prices
+        self.prior = np.append(np.full(len(self.boxes), loss.prior), 0.0)
+        patterns, place = find_patterns(held)
+        weight, *sums = (
+            np.bincount(place, column, len(patterns)) for column in loss.columns
+        )
+        self.weights = patterns[:, :-1].T @ weight
+        sums = np.column_stack(sums)
+        self.points, off = loss.fit(patterns, weight, sums, self.prior, start)
+        self.spread = off + loss.least_spread
+        # One number a rule, as precisely as rows can tell it.
+        each = 0.5 * np.log(max(loss.total_weight, 2.0)) + RULE_PRICE
+        fit = 0.5 * loss.total_weight * np.log(self.spread)
+        self.cost = settled(fit + sum(prices) + each * len(prices))
+
+    @property
+    def least_answered(self):
+        """Weight of the rows that the rule with fewest holds in, or fails in."""
+        rest = self.loss.total_weight - self.weights
+        return np.minimum(self.weights, rest).min(initial=np.inf)
+
+    @property
+    def nats_per_loss(self):
+        """What a unit of the rows' losses is worth, in nats."""
+        loss = self.loss
+        return loss.total_weight / (2 * self.spread * loss.base_deviance)
+
+    def totals(self, without=None):
+        """Sums of points of each row, (n_samples, n_outputs); one rule may be left out.
+
+        Rule by rule, so that rounding does not hang on how matrices are multiplied.
+        """
+        shape = (self.table.n_rows, self.points.shape[1])
+        totals = np.tile(self.points[-1], (shape[0], 1))
+        for k, (held, points) in enumerate(zip(self.held, self.points, strict=False)):
+            if k != without:
+                totals += held[:, None] * points
+        return totals
+
+    def row_gains(self, k):
+        """What is gained for each row if rule k accepts it, its points as they are."""
+        loss, rest = self.loss, self.totals(without=k)
+        gain = loss.row_losses(rest) - loss.row_losses(rest + self.points[k])
+        return gain * self.nats_per_loss
+
+    def _made(self, boxes, held, prices, start=None):
+        return PointBoxes(self.table, self.loss, boxes, held, prices, start)
+
+    def with_box(self, k, box):
+        """The set with another box at place k."""
+        held = self.held.copy()
+        held[k] = rows_in(self.table, box)
+        prices = list(self.prices)
+        prices[k] = box_price(self.table, box)
+        boxes = (*self.boxes[:k], box, *self.boxes[k + 1 :])
+        return self._made(boxes, held, tuple(prices), self.points)
+
+    def with_new_box(self, k, box, points=None):
+        """The set with one more box, at the end whatever k; points may be known."""
+        held = np.vstack([self.held, rows_in(self.table, box)])
+        start = np.insert(self.points, -1, 0.0 if points is None else points, axis=0)
+        prices = (*self.prices, box_price(self.table, box))
+        return self._made((*self.boxes, box), held, prices, start)
+
+    def without_box(self, k):
+        """The set without box k."""
+        places = [i for i in range(len(self.boxes)) if i != k]
+        return self._made(
+            tuple(self.boxes[i] for i in places),
+            self.held[np.array(places, dtype=np.intp)],
+            tuple(self.prices[i] for i in places),
+            np.delete(self.points, k, axis=0),
+        )
+
+    def keeps_order(self, j, sign):
+        """Whether sums only fall, or only rise, with a column.
+
+        So it is if each rule that asks about it accepts all codes on one side, with
+        points of the right sign.
+        """
+        for box, points in zip(self.boxes, self.points[:, 0], strict=False):
+            if j not in box:
+                continue
+            inside = box[j][:-1]
+            rises = np.diff(inside.astype(int)) * points * sign
+            if (inside[0] and inside[-1] and not inside.all()) or (rises < 0).any():
+                return False
+        return True
+
+    def swap_gain(self, k):
+        """Nothing: the order of these rules has no say."""
+        return 0.0
+
+    def in_reading_order(self):
+        """The same set as it is told: most important rules first, about few rows.
+
+        A rule of one condition that holds in most rows says the same as one that holds
+        in the others, with the points of the other sign.
+        """
+        boxes = [self._rarer(k) for k in range(len(self.boxes))]
+        rules = PointBoxes(self.table, self.loss, boxes)
+        share = rules.weights / self.loss.total_weight
+        size = np.sqrt((rules.points[:-1] ** 2).sum(axis=1) * share * (1 - share))
+        order = np.argsort(-np.round(size, 9), kind="stable").tolist()
+        return PointBoxes(self.table, self.loss, [boxes[k] for k in order])
+
+    def _rarer(self, k):
+        """Box k or, if that holds in fewer rows and is as short, its complement."""
+        box = self.boxes[k]
+        if len(box) != 1 or 2 * self.weights[k] <= self.loss.total_weight:
+            return box
+        [(j, accepted)] = box.items()
+        column = self.table.columns[j]
+        others = ~accepted
+        if not column.has_missing:
+            others[-1] = False
+        is_short = n_sides(column, others) == n_sides(column, accepted) == 1
+        inside = np.flatnonzero(others[:-1])
+        is_interval = len(inside) and len(inside) == inside[-1] - inside[0] + 1
+        return {j: others} if is_short and (column.is_set or is_interval) else box

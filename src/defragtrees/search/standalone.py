@@ -1,0 +1,306 @@
+"""StandaloneBoxes: boxes each of which is true by itself, with their cost.
+
+A rule's mean and class are those of all rows that its box accepts. Where several
+accept a row, it is charged for the one that is farthest from it, for a wrong class if
+one of them has it, and more if their classes differ: so rules come to agree where they
+overlap, or to stand apart.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from defragtrees.search.lists import RULE_PRICE, Boxes, box_price, rows_in, settled
+from defragtrees.search.losses import BothLoss, ErrorLoss
+from defragtrees.search.moves import box_changes, find_seeds
+
+__all__ = ["StandaloneBoxes", "add_rule"]
+
+CONFLICT = 2.0  # a row whose rules differ counts as so many wrong rows more
+MOST_GROWN = 6  # conditions that a new rule is grown by; descent may add more
+N_SEEDS = 6  # first conditions that are grown into rules
+
+
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """What each rule answers, the last "otherwise" included, and how that fits.
+
+    Parameters
+    ----------
+    weight : array of shape (n_rules,)
+        Of the rows of each.
+    mean : array of shape (n_rules, n_outputs)
+    label : int array of shape (n_rules,)
+        Class numbers; all 0 for numbers.
+    apart : array of shape (n_rules, n_samples)
+        How far each row is from each mean, squared.
+    is_wrong : bool array of shape (n_rules, n_samples)
+        Whether each row has another class.
+    """
+
+    weight: np.ndarray
+    mean: np.ndarray
+    label: np.ndarray
+    apart: np.ndarray
+    is_wrong: np.ndarray
+
+    def replaced(self, places, other):
+        """The same answers with those of some rules exchanged."""
+        changed = []
+        for name in ("weight", "mean", "label", "apart", "is_wrong"):
+            values = getattr(self, name).copy()
+            values[places] = getattr(other, name)
+            changed.append(values)
+        return Answers(*changed)
+
+    def taken(self, places):
+        """The answers of some rules."""
+        return Answers(
+            self.weight[places],
+            self.mean[places],
+            self.label[places],
+            self.apart[places],
+            self.is_wrong[places],
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Charges:
+    """What each row is charged for; arrays of shape (n_samples,).
+
+    Parameters
+    ----------
+    apart : float array
+        How far it is from the farthest of its rules, squared.
+    is_wrong : bool array
+        Whether one of them has another class.
+    differ : bool array
+        Whether they have different ones.
+    label : int array
+        The class of one of them.
+    is_held : bool array
+        Whether a rule other than the "otherwise" holds.
+    """
+
+    apart: np.ndarray
+    is_wrong: np.ndarray
+    differ: np.ndarray
+    label: np.ndarray
+    is_held: np.ndarray
+
+    @property
+    def wrong(self):
+        """As how many wrong rows each counts."""
+        return self.is_wrong + CONFLICT * self.differ
+
+
+class StandaloneBoxes(Boxes):
+    """Boxes without an order, each with the answer of all rows that it accepts.
+
+    A box is a dict from column number to the codes that it accepts (a bool array,
+    missing last). Sets are not changed: `with_box` and the like give new ones.
+
+    Parameters
+    ----------
+    table : RowTable
+    loss : SquaredLoss, ErrorLoss or BothLoss
+    boxes : tuple of dict
+    held : bool array of shape (n_boxes, n_samples), optional
+        Which rows each box accepts.
+    prices : tuple of float, optional
+        Nats for the conditions of each box.
+    answers : Answers, optional
+        Of the boxes, the "otherwise" left out.
+    """
+
+    def __init__(self, table, loss, boxes, held=None, prices=None, answers=None):
+        self.table = table
+        self.loss = loss
+        self.boxes = tuple(boxes)
+        if held is None:
+            held = np.array([rows_in(table, box) for box in self.boxes], dtype=bool)
+            held = held.reshape(len(self.boxes), table.n_rows)
+            prices = tuple(box_price(table, box) for box in self.boxes)
+            answers = _answers(loss, held)
+        self.held, self.prices = held, prices
+        self.is_free = ~held.any(axis=0)
+        rest = _answers(loss, self.is_free[None])
+        self.answers = Answers(
+            *(
+                np.concatenate([getattr(part, name) for part in (answers, rest)])
+                for name in ("weight", "mean", "label", "apart", "is_wrong")
+            )
+        )
+        self.weights = self.answers.weight
+        self.charges = self._charged()
+        self.cost = self._cost()
+
+    def _charged(self, without=None):
+        """What each row is charged for; one rule may be left out."""
+        held, answers = self.held, self.answers
+        if without is not None:
+            held = np.delete(held, without, axis=0)
+            places = np.delete(np.arange(len(self.boxes) + 1), without)
+            answers = answers.taken(places)
+        is_free = ~held.any(axis=0)
+        apart = np.where(is_free, answers.apart[-1], 0.0)
+        is_wrong = is_free & answers.is_wrong[-1]
+        label = np.where(is_free, answers.label[-1], -1)
+        differ = np.zeros(len(label), dtype=bool)
+        for k, accepted in enumerate(held):
+            np.maximum(apart, answers.apart[k], out=apart, where=accepted)
+            is_wrong |= accepted & answers.is_wrong[k]
+            differ |= accepted & (label >= 0) & (label != answers.label[k])
+            label[accepted] = answers.label[k]
+        return Charges(apart, is_wrong, differ, label, ~is_free)
+
+    def _cost(self):
+        squared, wrong, emphasis = _parts(self.loss)
+        n_rules, weight = len(self.boxes) + 1, self.loss.weight
+        cost = sum(self.prices) + RULE_PRICE * len(self.prices)
+        if squared is not None:
+            cost += squared.nats(float(weight @ self.charges.apart), n_rules)
+        if wrong is not None:
+            share = min(float(weight @ self.charges.wrong), self.loss.total_weight)
+            cost += emphasis * wrong.nats(share, n_rules)
+        return settled(cost)
+
+    def row_nats(self, apart, wrong):
+        """Nats for rows that are so far from an answer, and count as so many wrong."""
+        squared, errors, emphasis = _parts(self.loss)
+        nats, charges = np.zeros(len(apart)), self.charges
+        if squared is not None:
+            nats += squared.nats_each(float(squared.weight @ charges.apart)) * apart
+        if errors is not None:
+            each = errors.nats_each(float(errors.weight @ charges.wrong))
+            nats += emphasis * each * wrong
+        return nats * self.loss.weight
+
+    def row_gains(self, k):
+        """What is gained for each row if rule k accepts it, answers as they are."""
+        return self.gains(self._charged(without=k), self.answers, k)
+
+    def gains(self, charges, answers, k):
+        """What is gained for each row if a rule accepts it.
+
+        Parameters
+        ----------
+        charges : Charges
+            Without the rule.
+        answers : Answers
+        k : int
+            The place of the rule in it.
+        """
+        others = charges.is_held
+        far, is_wrong = answers.apart[k], answers.is_wrong[k]
+        far = np.where(others, np.maximum(charges.apart, far), far)
+        is_wrong = np.where(others, charges.is_wrong | is_wrong, is_wrong)
+        differ = others & (charges.differ | (charges.label != answers.label[k]))
+        before = self.row_nats(charges.apart, charges.wrong)
+        return before - self.row_nats(far, is_wrong + CONFLICT * differ)
+
+    def _made(self, boxes, held, prices, answers):
+        return StandaloneBoxes(self.table, self.loss, boxes, held, prices, answers)
+
+    def _own(self):
+        return self.answers.taken(np.arange(len(self.boxes)))
+
+    def with_box(self, k, box):
+        """The set with another box at place k."""
+        held = self.held.copy()
+        held[k] = rows_in(self.table, box)
+        answers = self._own().replaced([k], _answers(self.loss, held[k : k + 1]))
+        prices = list(self.prices)
+        prices[k] = box_price(self.table, box)
+        boxes = (*self.boxes[:k], box, *self.boxes[k + 1 :])
+        return self._made(boxes, held, tuple(prices), answers)
+
+    def with_new_box(self, k, box):
+        """The set with one more box, at the end whatever k."""
+        return StandaloneBoxes(self.table, self.loss, (*self.boxes, box))
+
+    def without_box(self, k):
+        """The set without box k."""
+        places = np.array([i for i in range(len(self.boxes)) if i != k], dtype=np.intp)
+        return self._made(
+            tuple(self.boxes[i] for i in places),
+            self.held[places],
+            tuple(self.prices[i] for i in places),
+            self._own().taken(places),
+        )
+
+    def swap_gain(self, k):
+        """Nothing: the order of these rules has no say."""
+        return 0.0
+
+
+def _parts(loss):
+    """The squared and the wrong part of a loss, and how much the latter counts."""
+    if isinstance(loss, BothLoss):
+        return loss.squared, loss.wrong, loss.emphasis
+    return (None, loss, 1.0) if isinstance(loss, ErrorLoss) else (loss, None, 1.0)
+
+
+def _answers(loss, held):
+    """What rules answer that hold in these rows, (n_rules, n_samples)."""
+    squared, wrong, _ = _parts(loss)
+    n_rules, n_rows = held.shape
+    weighted = held * loss.weight
+    weight = np.array([row.sum() for row in weighted])
+    mean, apart = np.zeros((n_rules, 1)), np.zeros((n_rules, n_rows))
+    if squared is not None:
+        # Row by row, so that rounding does not hang on how matrices are multiplied.
+        sums = [[(row * one).sum() for one in squared.target.T] for row in weighted]
+        shape = (n_rules, squared.target.shape[1])
+        mean = np.array(sums).reshape(shape) / np.maximum(weight, 1e-300)[:, None]
+        for k in range(n_rules):
+            apart[k] = ((squared.target - mean[k]) ** 2).sum(axis=1)
+    label, is_wrong = np.zeros(n_rules, np.intp), np.zeros((n_rules, n_rows), bool)
+    if wrong is not None:
+        for k in range(n_rules):
+            counts = np.bincount(wrong.target, weighted[k], wrong.n_classes)
+            label[k] = counts.argmax()
+            is_wrong[k] = wrong.target != label[k]
+    return Answers(weight, mean, label, apart, is_wrong)
+
+
+def add_rule(rules, limits, n_seeds=N_SEEDS):
+    """The cheapest set found with one more rule; None if there is none.
+
+    Parameters
+    ----------
+    rules : StandaloneBoxes
+        With a SquaredLoss or BothLoss.
+    limits : Limits
+    n_seeds : int
+        How many first conditions to grow into rules.
+    """
+    squared = _parts(rules.loss)[0]
+    if not rules.is_free.any():
+        return None
+    free = rules.is_free
+    scale = squared.nats_each(float(squared.weight @ rules.charges.apart))
+    quadratic = np.where(free, squared.weight * scale, 0.0)
+    rest = rules.answers.mean[-1]
+    constant = ((rest - 2 * squared.target) * rest).sum(axis=1) * quadratic
+    terms = constant, squared.target * quadratic[:, None], quadratic
+    seeds = find_seeds(rules.table, 0, terms)
+    best = None
+    for seed in sorted(seeds, key=lambda seed: -seed.value)[:n_seeds]:
+        longer = rules.with_new_box(len(rules.boxes), _grown(rules, seed, limits))
+        if limits.allows(longer) and (best is None or longer.cost < best.cost):
+            best = longer
+    return best
+
+
+def _grown(rules, seed, limits):
+    """A box cut down from the seed by the best conditions, one after the other."""
+    box = {seed.column: seed.accepted}
+    for _ in range((limits.max_conditions or MOST_GROWN) - 1):
+        answers = _answers(rules.loss, rows_in(rules.table, box)[None])
+        gain = rules.gains(rules.charges, answers, 0)
+        changed = next(box_changes(rules.table, box, gain, limits), None)
+        if not changed:
+            break
+        box = changed
+    return box

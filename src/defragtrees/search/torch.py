@@ -1,0 +1,374 @@
+"""All rows on a device, or on one for each worker: the visits of `list_kernels`.
+
+They are done by PyTorch. Codes lie there feature by feature, targets and weights beside
+them; packed lists go there and sums come back. These are of whole numbers, which GPUs
+may add in any order, so they are those of the CPU to the last bit.
+"""
+
+import math
+
+import numpy as np
+
+from defragtrees._utils.optional import require
+from defragtrees.data.devices import KeptWithItems, device_at
+from defragtrees.data.shards import BOXES_A_WORD
+from defragtrees.search.all_rows import (
+    LOW_BITS,
+    MIXING,
+    TARGET_BITS,
+    ShardKeeper,
+    shard_counts,
+    shard_gains,
+    with_expected,
+)
+from defragtrees.search.choice import HOLD_OUT_EVERY
+
+__all__ = ["DeviceKeeper", "TorchKeeper", "TorchVisits"]
+
+
+class TorchVisits:
+    """What judging asks of rows, where their codes are on a device.
+
+    Parameters
+    ----------
+    keeper : TorchKeeper
+        Of the same rows, others may follow them.
+    shards : LocalShards
+        As they are read.
+    imitated : Imitated
+    folds : Folds
+    """
+
+    def __init__(self, keeper, shards, imitated, folds):
+        self.keeper, self.torch = keeper, keeper.torch
+        parts = shards.map(with_expected, imitated).shards
+        self.n_rows = sum(map(len, parts))
+        self.expected = self._joined([part.targets["expected"] for part in parts]).T
+        self.is_seen, self.is_judged = self._sides(folds)
+        self.weight = None
+        if any(part.weight is not None for part in parts):
+            self.weight = self._joined([part.sample_weight for part in parts])
+
+    def _joined(self, arrays):
+        return self.torch.cat([self.keeper.there(array) for array in arrays])
+
+    def _sides(self, folds):
+        """As `Folds.of`; products of eight bytes lose the same digits with a sign."""
+        keeper = self.keeper
+        mark = self.torch.zeros_like(keeper.copy[: self.n_rows])
+        for j, factor in enumerate(folds.factors.view(np.int64).tolist()):
+            mark += keeper.code(j, slice(0, self.n_rows)) * factor
+        mark *= int(np.uint64(MIXING).view(np.int64))
+        high = (mark >> LOW_BITS) & (2 ** (64 - LOW_BITS) - 1)
+        is_judged = high % HOLD_OUT_EVERY == HOLD_OUT_EVERY // 2
+        frequent = keeper.there(folds.frequent.view(np.int64))
+        is_frequent = self.torch.isin(mark, frequent)
+        return ~is_judged | is_frequent, is_judged | is_frequent
+
+    def told_sums(self, packed):
+        """See ShardVisits."""
+        weight, parts = self._weight_where(self.is_seen), []
+        columns = [weight, *(weight * one for one in self.expected)]
+        for own in packed:
+            rule = self._answering(own)
+            sums = [self._added(rule, one, own.n_rules) for one in columns]
+            parts.append(self.torch.stack(sums, dim=1).ravel())
+        return self.torch.cat(parts).cpu().numpy()
+
+    def loss_moments(self, packed, told, counts_errors):
+        """See ShardVisits."""
+        weight = self._weight_where(self.is_judged)
+        square = weight**2
+        parts = []
+        for own, means in zip(packed, told, strict=True):
+            rule = self._answering(own)
+            loss = self._losses(rule, means, counts_errors)
+            sums = [weight, weight * loss, square, square * loss, square * loss**2]
+            parts.append(self.torch.stack([one.sum() for one in sums]))
+        return self.torch.stack(parts).cpu().numpy()
+
+    def _answering(self, own):
+        return self.keeper.answering(own)[: self.n_rows]
+
+    def _added(self, rule, values, n_rules):
+        return self.keeper.added(rule, values, n_rules, slice(0, self.n_rows))
+
+    def _weight_where(self, is_there):
+        """The weight of rows on a side; that of others is nothing."""
+        is_there = is_there.double()
+        return is_there if self.weight is None else is_there * self.weight
+
+    def _losses(self, rule, means, counts_errors):
+        if counts_errors:
+            answers = self.keeper.there(np.argmax(means, axis=1))
+            return (answers[rule] != self.expected.argmax(dim=0)).double()
+        told = self.keeper.there(means)
+        parts = [(told[:, c][rule] - one) ** 2 for c, one in enumerate(self.expected)]
+        return self.torch.stack(parts).sum(dim=0)
+
+
+# Of one sum; a GPU adds fastest where few rows meet. On a CPU one is enough.
+N_COPIES = 64
+MOST_JOINED = 1024  # bins of features that are added up together
+
+
+class TorchKeeper:
+    """Answers for the rows of shards of whole numbers, which are copied to a device.
+
+    Parameters
+    ----------
+    parts : list of Shard
+    device : str or torch.device
+    """
+
+    def __init__(self, parts, device):
+        torch = require("torch", 'engine="cuda"')
+        self.torch, self.device = torch, torch.device(device)
+        self.n_copies = N_COPIES if self.device.type == "cuda" else 1
+        n_rows = sum(map(len, parts))
+        first = parts[0]
+        kind = torch.uint8 if first.codes.dtype == np.uint8 else torch.int16
+        if first.codes.dtype == np.uint32:
+            kind = torch.int32
+        n_features, n_outputs = first.codes.shape[1], first.targets["target"].shape[1]
+        self.codes = self._empty((n_features, n_rows), kind)
+        self.target = self._empty((n_outputs, n_rows), torch.int64)
+        # Of no rows there are all the classes.
+        has_classes = sum(len(part.targets["classes"]) for part in parts) == n_rows
+        self.classes = self._empty(n_rows, torch.int64) if has_classes else None
+        self.weight = None
+        if any(part.weight is not None for part in parts):
+            self.weight = self._empty(n_rows, torch.float64)
+        begin = 0
+        for part in parts:
+            self._load(part, slice(begin, begin + len(part)))
+            begin += len(part)
+        self.joint = {}
+        self.copy = torch.arange(n_rows, device=self.device) % self.n_copies
+
+    def _empty(self, shape, kind):
+        return self.torch.empty(shape, dtype=kind, device=self.device)
+
+    def there(self, array):
+        array = np.ascontiguousarray(array)
+        if array.dtype in (np.uint16, np.uint32):
+            array = array.view(np.int16 if array.dtype == np.uint16 else np.int32)
+        return self.torch.from_numpy(array).to(self.device)
+
+    def _load(self, part, rows):
+        self.codes[:, rows] = self.there(part.codes).T
+        self.target[:, rows] = self.there(part.targets["target"]).T.long()
+        if self.classes is not None:
+            self.classes[rows] = self.there(part.targets["classes"]).long()
+        if self.weight is not None:
+            self.weight[rows] = self.there(part.sample_weight)
+
+    def code(self, j, rows=slice(None)):
+        """The codes of a feature as places; two bytes of them have no sign."""
+        code = self.codes[j][rows].long()
+        return code & 0xFFFF if self.codes.dtype == self.torch.int16 else code
+
+    def square(self):
+        """The sum of squared targets, by weight."""
+        total = (self.target.double() / 2**TARGET_BITS).square().sum(dim=0)
+        weighted = total if self.weight is None else total * self.weight
+        return float(weighted.sum())
+
+    def counts(self, lists, n_classes, bits):
+        """The counts of each PackedList, one after the other in one array."""
+        torch = self.torch
+        units = torch.full((), 1 << bits, dtype=torch.int64, device=self.device)
+        units = units.expand(self.codes.shape[1])
+        if self.weight is not None:
+            units = torch.round(self.weight * (1 << bits)).long()
+        columns = [units * one for one in self.target]
+        if not n_classes:  # else those of classes add up to it
+            columns.insert(0, units)
+        found = []
+        for own in lists:
+            rule = self.answering(own)
+            sums = [self.added(rule, one, own.n_rules) for one in columns]
+            if n_classes:
+                place = rule * n_classes + self.classes
+                by_class = self.added(place, units, own.n_rules * n_classes)
+                by_class = by_class.reshape(own.n_rules, n_classes)
+                sums = [by_class.sum(dim=1), *sums, *by_class.T]
+            found.append(torch.stack(sums, dim=1).ravel())
+        return torch.cat(found).cpu().numpy()
+
+    def answering(self, own):
+        """The rule of a PackedList that answers each row, as a tensor."""
+        held = [~word for word in self._looked_up(own)[0]]
+        return self._first_box(held, own.n_boxes)
+
+    def judging(self, shards, imitated, folds):
+        """Who answers to a judge; see TorchVisits."""
+        return TorchVisits(self, shards, imitated, folds)
+
+    def gains(self, lists, columns, places):
+        """The gains of each PackedList, likewise; see `plain_list_gains`."""
+        parts = [self._gains(own, columns, places).ravel() for own in lists]
+        return self.torch.cat(parts).cpu().numpy()
+
+    def _gains(self, own, columns, places):
+        n_boxes, n_places = own.n_boxes, int(places[-1])
+        sums = self._empty((n_boxes + 1, n_places), self.torch.int64).zero_()
+        once, twice, looked = self._looked_up(own, keeps=True)
+        held = [~word for word in once]
+        taker = self._first_box(held, n_boxes)
+        after = self._after(held, taker, n_boxes)
+        gain = self._row_gains(own, taker.clamp(max=n_boxes - 1), after)
+        for group, widths in self._groups(columns, np.diff(places)):
+            size = math.prod(widths)
+            place = taker * size + self._joint_code(columns[group], widths)
+            found = self.added(place, gain, (n_boxes + 1) * size)
+            found = found.reshape(n_boxes + 1, *widths)
+            for at, c in enumerate(group, start=1):
+                others = [d for d in range(1, found.ndim) if d != at]
+                own_sums = found.sum(dim=others) if others else found
+                sums[:, places[c] : places[c + 1]] += own_sums
+        starts = dict(zip(columns.tolist(), places.tolist(), strict=False))
+        for k in range(n_boxes):
+            word, bit = divmod(k, BOXES_A_WORD)
+            is_near = (once[word] >> bit & 1) & ~(twice[word] >> bit) & 1
+            near = self.torch.nonzero((is_near == 1) & (taker > k)).ravel()
+            boxes = self.torch.full_like(near, k)
+            gain = self._row_gains(own, boxes, taker[near], near)
+            place = self.torch.zeros_like(near)
+            for j, words in zip(own.used.tolist(), looked[word], strict=True):
+                # Only one feature rejects the row.
+                place += (words[near] >> bit & 1) * (self.code(j, near) + starts[j])
+            sums[k] += self.added(place, gain, n_places, near)
+        return sums[:n_boxes]
+
+    def _groups(self, columns, widths):
+        """Columns with few bins put together, since one sum costs as much as another.
+
+        Pairs of places in `columns`, and their numbers of bins.
+        """
+        groups, size = [], MOST_JOINED + 1
+        for c in np.argsort(widths, kind="stable").tolist():
+            if size * widths[c] > MOST_JOINED:
+                groups.append([])
+                size = 1
+            groups[-1].append(c)
+            size *= int(widths[c])
+        return [(group, [int(widths[c]) for c in group]) for group in groups]
+
+    def _joint_code(self, features, widths):
+        """One code for the codes of some features together."""
+        if len(features) == 1:
+            return self.code(int(features[0]))
+        key = tuple(features.tolist())
+        if key not in self.joint:
+            code = 0
+            for j, width in zip(key, widths, strict=True):
+                code = code * width + self.code(j)
+            self.joint[key] = code.int()
+        return self.joint[key].long()
+
+    def _looked_up(self, own, keeps=False):
+        """Words of the boxes that reject a row once, twice, and by each feature."""
+        rejects = self.there(own.rejects)
+        once, twice, looked = [], [], []
+        for word in rejects:
+            n_rows = self.codes.shape[1]
+            first, second = (
+                self._empty(n_rows, self.torch.int64).zero_() for _ in range(2)
+            )
+            kept = []
+            for j, start in zip(own.used.tolist(), own.starts.tolist(), strict=True):
+                more = word[self.code(j) + start]
+                second |= first & more
+                first |= more
+                if keeps:
+                    kept.append(more)
+            once.append(first)
+            twice.append(second)
+            looked.append(kept)
+        return (once, twice, looked) if keeps else (once, twice)
+
+    def _first_box(self, held, n_boxes):
+        """The first box whose bit is set; their number where there is none."""
+        answering = self._empty(self.codes.shape[1], self.torch.int64).fill_(n_boxes)
+        for k in range(n_boxes - 1, -1, -1):
+            word, bit = divmod(k, BOXES_A_WORD)
+            answering.masked_fill_((held[word] >> bit & 1) == 1, k)
+        return answering
+
+    def _after(self, held, taker, n_boxes):
+        """The first box after the one that takes a row."""
+        after = self.torch.full_like(taker, n_boxes)
+        for k in range(n_boxes - 1, 0, -1):
+            word, bit = divmod(k, BOXES_A_WORD)
+            after.masked_fill_(((held[word] >> bit & 1) == 1) & (taker < k), k)
+        return after
+
+    def _row_gains(self, own, boxes, after, rows=None):
+        """What it gains if boxes take rows from the rules after."""
+
+        def at(array):
+            return array if rows is None else array[..., rows]
+
+        place = boxes * own.n_rules + after
+        level = self.there(own.level)
+        n_kinds = level.shape[2]
+        kind = place if n_kinds == 1 else place * n_kinds + at(self.classes)
+        gain = level.ravel()[kind]
+        slope = self.there(own.slope).flatten(0, 1)
+        for c, one in enumerate(self.target):
+            gain = gain + slope[:, c][place] * at(one)
+        if self.weight is not None:
+            gain = self.torch.round(at(self.weight) * gain).long()
+        return gain
+
+    def added(self, place, values, n_places, rows=None):
+        """Sums of numbers by place; each copy of a sum takes some of the rows."""
+        copy = self.copy if rows is None else self.copy[rows]
+        sums = self._empty(n_places * self.n_copies, values.dtype).zero_()
+        sums.scatter_add_(0, place * self.n_copies + copy, values.contiguous())
+        return sums.reshape(n_places, self.n_copies).sum(dim=1)
+
+
+KEPT = KeptWithItems()  # TorchKeepers of this process with their shards
+
+
+class DeviceKeeper(ShardKeeper):
+    """Answers for the rows of shards by a device at each place where there are some.
+
+    Parameters
+    ----------
+    shards : LocalShards or DaskShards
+    device : str
+    new : Shard, optional
+        Of rows that were drawn beside those of the data; they stay here.
+    """
+
+    def __init__(self, shards, device, new=None):
+        super().__init__(shards, new)
+        self.device = device
+
+    def counts(self, lists, n_classes, bits):
+        """See ShardKeeper."""
+        return self._summed("counts", shard_counts, lists, n_classes, bits)
+
+    def gains(self, lists, columns, places):
+        """See ShardKeeper."""
+        return self._summed("gains", shard_gains, lists, columns, places)
+
+    def _summed(self, verb, of_new, *arguments):
+        total = self.shards.total_of_groups(
+            _answered, self.device, verb, arguments, in_any_order=True
+        )
+        return total if self.new is None else total + of_new(self.new, *arguments)
+
+
+def _answered(shards, place, device, verb, arguments):
+    """What the TorchKeeper of some shards says; it stays here as long as they do."""
+    return KEPT.use(
+        shards,
+        device,
+        device_at(device, place),
+        lambda there: TorchKeeper(shards, there),
+        lambda keeper: getattr(keeper, verb)(*arguments),
+    )

@@ -1,0 +1,636 @@
+"""Whole fits on a Dask cluster: its own models, little memory, workers that die."""
+
+import os
+import signal
+import sys
+import time
+import weakref
+from pathlib import Path
+
+import dask.array as da
+import dask.dataframe as dd
+import lightgbm
+import lightgbm.dask
+import numpy as np
+import pandas as pd
+import pytest
+import xgboost
+import xgboost.dask
+from distributed import Client, LocalCluster
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+)
+
+from defragtrees.data import devices, sources
+from defragtrees.ensembles.readers import read_forest
+from defragtrees.errors import MissingPackageError
+from defragtrees.estimators.defrag import DefragClassifier, DefragRegressor
+from defragtrees.paper import fit
+from defragtrees.paper.engines import on_torch
+from defragtrees.paper.engines.on_torch import DeviceEngine
+from defragtrees.search import torch as refine_on_torch
+from defragtrees.search.all_rows import ShardKeeper
+from defragtrees.search.torch import DeviceKeeper
+from tests.checks.readers import (
+    check_numbers,
+    check_probabilities,
+    rows_around_thresholds,
+)
+
+pytestmark = pytest.mark.cluster
+NAMES = ["age", "income", "height", "speed"]
+N_ROWS = 6000
+BLOCK_ROWS, N_BLOCKS, N_WIDE = 9500, 60, 200  # of a table of 912 million bytes
+STATUS = Path("/proc/self/status")
+# LightGBM passes itself a number of threads, and warns that it does not use it.
+ignores_threads = pytest.mark.filterwarnings(
+    "ignore:Parameter n_jobs will be ignored:UserWarning"
+)
+
+
+def cluster_of(n_workers, **settings):
+    return LocalCluster(
+        n_workers=n_workers,
+        threads_per_worker=1,
+        dashboard_address=None,
+        # Also without the dashboard there is a server; any port will do for it.
+        scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
+        **settings,
+    )
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    with cluster_of(2) as made:
+        yield made
+
+
+@pytest.fixture
+def client(cluster):
+    with Client(cluster) as made:
+        made.wait_for_workers(2)
+        yield made
+
+
+@pytest.fixture
+def few_are_many(monkeypatch):
+    """Thousands of rows are many."""
+    monkeypatch.setattr(sources, "MANY_ROWS", 1600)
+    monkeypatch.setattr(fit, "RUNGS", ((200, 3), (800, 2)))
+
+
+@pytest.fixture(scope="module")
+def frame():
+    rng = np.random.default_rng(0)
+    df = pd.DataFrame(rng.normal(size=(N_ROWS, 4)), columns=NAMES)
+    df.loc[rng.random(N_ROWS) < 0.1, "income"] = np.nan
+    return df
+
+
+@pytest.fixture(scope="module")
+def groups(frame):
+    """One of three groups for each row, by number."""
+    rng = np.random.default_rng(1)
+    old, fast = frame["age"] > 0.3, frame["speed"] > -0.2
+    drawn = pd.Series(rng.integers(0, 3, N_ROWS))
+    return drawn.where(rng.random(N_ROWS) < 0.1, old.astype(int) + (old & fast))
+
+
+@pytest.fixture(scope="module")
+def amounts(frame):
+    return 1000 + 20 * (frame["age"] > 0.5) - 5 * (frame["income"] > 0)
+
+
+def lazily(rows, n_parts=4):
+    return dd.from_pandas(rows, npartitions=n_parts)
+
+
+def with_edges(model, frame):
+    """The frame's rows, and rows on and beside every threshold of a model."""
+    around = rows_around_thresholds(read_forest(model), frame.to_numpy())
+    assert len(around) > 20
+    edges = pd.DataFrame(around, columns=frame.columns)
+    return pd.concat([frame, edges], ignore_index=True)
+
+
+def simplified(ensemble, *rows, **settings):
+    settings = {"n_restarts": 6, "max_rules": 6, "random_state": 0, **settings}
+    kinds = {"classification": DefragClassifier, "regression": DefragRegressor}
+    return kinds[read_forest(ensemble).task](ensemble, **settings).fit(*rows)
+
+
+def assert_same_fit(ensemble, frame, **settings):
+    """Rules on the cluster are those in memory; returns the fitted simplifier."""
+    found = simplified(ensemble, lazily(frame), **settings)
+    local = simplified(ensemble, frame, **settings)
+    assert found.rules_ == local.rules_
+    assert found.rules_.n_rules > 1
+    assert found.rules_.feature_names == tuple(NAMES)
+    assert found.training_["fidelity"] > 0.8
+    return found
+
+
+@pytest.mark.usefixtures("few_are_many")
+def test_xgboost_classifiers_trained_on_the_cluster(client, frame, groups):
+    model = xgboost.dask.DaskXGBClassifier(n_estimators=6, max_depth=3)
+    model.fit(lazily(frame), lazily(groups))
+    rows = with_edges(model, frame)
+    forest = read_forest(model)
+    assert forest.classes == (0, 1, 2)
+    expected = model.predict(lazily(rows)).compute()
+    np.testing.assert_array_equal(forest.predict(rows), expected)
+    shares = model.predict_proba(lazily(rows)).compute()
+    check_probabilities(forest, shares, rows)
+    own = model.get_booster().predict(xgboost.DMatrix(rows))
+    check_probabilities(forest, own, rows)
+    found = assert_same_fit(model, frame)
+    assert found.rules_.classes == (0, 1, 2)
+
+
+@pytest.mark.usefixtures("few_are_many")
+def test_xgboost_regressors_that_stopped_early(client, frame, amounts):
+    model = xgboost.dask.DaskXGBRegressor(
+        n_estimators=40, max_depth=3, learning_rate=0.9, early_stopping_rounds=2
+    )
+    noisy = amounts + np.random.default_rng(1).normal(0, 3, N_ROWS)
+    held_out = (lazily(frame[1::2]), lazily(noisy[1::2]))
+    train = (lazily(frame[::2]), lazily(noisy[::2]))
+    model.fit(*train, eval_set=[held_out], verbose=False)
+    rows = with_edges(model, frame)
+    forest = read_forest(model)
+    assert len(forest.trees) == model.best_iteration + 1
+    assert len(forest.trees) < model.get_booster().num_boosted_rounds()
+    check_numbers(forest, model.predict(lazily(rows)).compute(), rows)
+    assert_same_fit(model, frame)
+
+
+@pytest.mark.usefixtures("few_are_many")
+def test_boosters_that_xgboost_dask_train_gives(client, frame, groups):
+    labels = lazily((groups > 0).astype(int))
+    rows = xgboost.dask.DaskDMatrix(client, lazily(frame), labels)
+    settings = {"objective": "binary:logistic", "max_depth": 3}
+    trained = xgboost.dask.train(client, settings, rows, num_boost_round=5)
+    forest = read_forest(trained["booster"])
+    rows = with_edges(trained["booster"], frame)
+    expected = xgboost.dask.predict(client, trained, lazily(rows)).compute()
+    check_probabilities(forest, np.column_stack([1 - expected, expected]), rows)
+    np.testing.assert_array_equal(forest.predict(rows), expected > 0.5)
+    assert_same_fit(trained["booster"], frame)
+
+
+@ignores_threads
+# Answers that are words are objects to Dask, and it warns of that.
+@pytest.mark.filterwarnings("ignore:Dask currently has limited support:UserWarning")
+@pytest.mark.parametrize("names", [("low", "mid", "top"), (2, 5, 9)])
+@pytest.mark.usefixtures("few_are_many")
+def test_lightgbm_classifiers_trained_on_the_cluster(client, frame, groups, names):
+    model = lightgbm.DaskLGBMClassifier(
+        n_estimators=6, num_leaves=8, verbose=-1, client=client
+    )
+    labels = pd.Series(np.array(names)[groups])
+    model.fit(lazily(frame), lazily(labels))
+    rows = with_edges(model, frame)
+    forest = read_forest(model)
+    assert forest.classes == names
+    expected = model.predict(lazily(rows)).compute()
+    np.testing.assert_array_equal(forest.predict(rows), expected)
+    np.testing.assert_array_equal(model.to_local().predict(rows), expected)
+    shares = model.predict_proba(lazily(rows)).compute()
+    check_probabilities(forest, shares, rows)
+    found = assert_same_fit(model, frame)
+    assert found.rules_.classes == names
+
+
+@ignores_threads
+@pytest.mark.usefixtures("few_are_many")
+def test_lightgbm_regressors_trained_on_the_cluster(client, frame, amounts):
+    model = lightgbm.DaskLGBMRegressor(
+        n_estimators=20, num_leaves=8, verbose=-1, client=client
+    )
+    model.fit(lazily(frame), lazily(amounts))
+    rows = with_edges(model, frame)
+    forest = read_forest(model)
+    check_numbers(forest, model.predict(lazily(rows)).compute(), rows)
+    check_numbers(forest, model.to_local().predict(rows), rows)
+    assert_same_fit(model, frame)
+
+
+@pytest.fixture(scope="module")
+def boosted(frame, groups):
+    labels = np.array(["low", "mid", "top"])[groups]
+    return HistGradientBoostingClassifier(max_iter=10, random_state=0).fit(
+        frame, labels
+    )
+
+
+@pytest.fixture(scope="module")
+def boosted_amounts(frame, amounts):
+    kind = HistGradientBoostingRegressor(max_iter=10, random_state=0)
+    return kind.fit(frame, amounts)
+
+
+@pytest.mark.parametrize("refine", [False, True])
+@pytest.mark.usefixtures("few_are_many")
+def test_weights_that_do_not_add_up_exactly_change_no_rule(
+    client, frame, boosted, refine
+):
+    weight = np.linspace(0.1, 2.3, N_ROWS)
+    labels = boosted.predict(frame)
+    local = simplified(boosted, frame, labels, weight, refine=refine)
+    for n_parts in (3, 7):
+        lazy = lazily(frame, n_parts)
+        found = simplified(boosted, lazy, labels, weight, refine=refine)
+        assert found.rules_ == local.rules_
+        assert found.training_ == pytest.approx(local.training_, rel=1e-12)
+    assert local.rules_.n_rules > 1
+
+
+@pytest.mark.usefixtures("few_are_many")
+def test_answers_and_measures_are_those_of_the_whole_table(
+    client, frame, boosted, boosted_amounts, amounts, monkeypatch
+):
+    weight = np.random.default_rng(2).uniform(0, 2, N_ROWS)
+    labels = pd.Series(boosted.predict(frame)).where(frame["speed"] < 1, "mid")
+    for ensemble, y in ((boosted, labels), (boosted_amounts, amounts + weight)):
+        simple = simplified(ensemble, frame)
+        lazy = lazily(frame)
+        mixture = simplified(ensemble, frame, refine=False, n_restarts=2)
+        calls = [(simple, verb) for verb in ("predict", "apply")]
+        calls += [(simple, "predict_proba")] * hasattr(simple, "predict_proba")
+        calls += [(mixture, "predict"), (mixture, "predict_posterior")]
+        answers = [getattr(fitted, verb)(lazy).compute() for fitted, verb in calls]
+        measured = simple.evaluate(lazy, lazily(y), da.from_array(weight, chunks=1500))
+        with monkeypatch.context() as patch:
+            patch.setattr(sources, "MANY_ROWS", 10**6)
+            for (fitted, verb), found in zip(calls, answers, strict=True):
+                np.testing.assert_array_equal(found, getattr(fitted, verb)(frame))
+            at_once = simple.evaluate(frame, y, weight)
+        assert set(measured) == set(at_once)
+        assert measured == pytest.approx(at_once, rel=1e-9)
+        assert 0 < measured["error"] != measured["ensemble_error"]
+
+
+def kill_a_worker(client):
+    """End the process of a worker that holds rows; its number."""
+    held = client.has_what()
+    address = max(held, key=lambda own: len(held[own]))
+    assert held[address]
+    process = client.run(os.getpid, workers=[address])[address]
+    os.kill(process, signal.SIGKILL)
+    return process
+
+
+@pytest.mark.usefixtures("few_are_many")
+def test_a_worker_killed_in_the_middle_of_the_search_changes_no_rule(
+    client, frame, boosted, monkeypatch
+):
+    calls, killed = [], []
+
+    def counts(keeper, *arguments):
+        calls.append("counts")
+        return count(keeper, *arguments)
+
+    def gains(keeper, *arguments):
+        calls.append("gains")
+        if calls.count("gains") == 2:
+            killed.append(kill_a_worker(client))
+        return gain(keeper, *arguments)
+
+    count, gain = ShardKeeper.counts, ShardKeeper.gains
+    labels = pd.Series(boosted.predict(frame))
+    with monkeypatch.context() as patch:
+        patch.setattr(ShardKeeper, "counts", counts)
+        patch.setattr(ShardKeeper, "gains", gains)
+        kind = DefragClassifier(boosted, random_state=0)
+        found = kind.fit(lazily(frame, 12), lazily(labels, 12))
+    assert calls.count("gains") > 2
+    assert killed[0] not in client.run(os.getpid).values()
+    local = DefragClassifier(boosted, random_state=0).fit(frame, labels)
+    assert found.rules_ == local.rules_
+    assert found.path_costs_ == local.path_costs_
+    assert found.rules_.n_rules > 1
+
+
+@pytest.mark.usefixtures("few_are_many")
+def test_a_worker_killed_among_the_steps_on_the_cluster_changes_no_rule(
+    client, frame, boosted
+):
+    steps, killed = [], []
+
+    def kill(step):
+        steps.append(step.rung)
+        if steps.count(2) == 3 and not killed:
+            killed.append(kill_a_worker(client))
+
+    found = simplified(boosted, lazily(frame, 12), refine=False, callback=kill)
+    assert steps.count(2) > 8
+    assert killed[0] not in client.run(os.getpid).values()
+    assert found.rules_ == simplified(boosted, frame, refine=False).rules_
+    assert found.rules_.n_rules > 1
+
+
+@pytest.fixture
+def on_cpu(monkeypatch):
+    """Workers do as on a GPU, but on their processors."""
+    pytest.importorskip("torch", reason="engine='cuda' needs torch")
+    monkeypatch.setattr(devices, "DEVICE", "cpu")
+
+
+def n_kept():
+    """What this process keeps on devices for the search, and for the mixture."""
+    return len(refine_on_torch.KEPT.kept), len(on_torch.KEPT.kept)
+
+
+def n_made():
+    """How often it made something to keep there."""
+    return np.array([refine_on_torch.KEPT.n_made, on_torch.KEPT.n_made])
+
+
+def wait_until_nothing_is_kept(client):
+    end = time.monotonic() + 20
+    while any(map(any, client.run(n_kept).values())):
+        assert time.monotonic() < end
+        time.sleep(0.05)
+
+
+def conditions_of(simple):
+    """Of all lists of the path."""
+    return {
+        n: [rule.conditions for rule in own.rules] for n, own in simple.path_.items()
+    }
+
+
+@pytest.mark.usefixtures("few_are_many", "on_cpu")
+def test_devices_of_workers_give_the_rules_of_the_processor(
+    client, frame, boosted, boosted_amounts, amounts
+):
+    weight = np.linspace(0.1, 2.3, N_ROWS)
+    for n_parts, ensemble, *given in (
+        (7, boosted, boosted.predict(frame), weight),
+        (3, boosted_amounts, amounts),
+    ):
+        local = simplified(ensemble, frame, *given, engine="numpy", augment=300)
+        rows, before = (lazily(frame, n_parts), *given), client.run(n_made)
+        found = simplified(ensemble, *rows, engine="cuda", augment=300)
+        made = sum(client.run(n_made).values()) - sum(before.values())
+        assert made[0] in (1, 2)  # once for each thread that has rows
+        assert made[1] == 0
+        assert found.rules_ == local.rules_
+        assert found.path_costs_ == local.path_costs_
+        assert conditions_of(found) == conditions_of(local)
+        assert local.rules_.n_rules > 1
+    wait_until_nothing_is_kept(client)
+
+
+@pytest.mark.usefixtures("few_are_many", "on_cpu")
+def test_devices_of_workers_fit_the_mixture(
+    client, frame, boosted, boosted_amounts, amounts, monkeypatch
+):
+    weight = np.linspace(0.1, 2.3, N_ROWS)
+    for tolerance, exact_rows, ensemble, *given in (
+        (1e-4, N_ROWS - 1, boosted, None, weight),
+        (1e-9, N_ROWS, boosted_amounts, amounts),
+    ):
+        monkeypatch.setattr(on_torch, "EXACT_ROWS", exact_rows)
+        settings = {"refine": False, "n_restarts": 4, "max_rules": 5}
+        local = simplified(ensemble, frame, *given, engine="numpy", **settings)
+        rows, before = (lazily(frame, 5), *given), client.run(n_made)
+        found = simplified(ensemble, *rows, engine="cuda", **settings)
+        made = sum(client.run(n_made).values()) - sum(before.values())
+        assert made.tolist() == [0, 5]  # once for each run
+        assert found.rules_ == local.rules_
+        assert found.kept_restart_ == local.kept_restart_
+        bounds, expected = (
+            [step.objective for step in own.history_ if step.rung == 2][:5]
+            for own in (found, local)
+        )
+        assert bounds == pytest.approx(expected, rel=tolerance)
+        assert local.rules_.n_rules > 1
+    wait_until_nothing_is_kept(client)
+
+
+@pytest.mark.parametrize("refine", [False, True])
+@pytest.mark.usefixtures("few_are_many", "on_cpu")
+def test_a_worker_killed_with_its_device_changes_no_rule(
+    client, frame, boosted, refine, monkeypatch
+):
+    keeper, verb = (DeviceKeeper, "gains") if refine else (DeviceEngine, "_visit")
+    real, seen, killed = getattr(keeper, verb), [], []
+
+    def watched(own, *arguments):
+        if len(seen) == 3:
+            kept = client.run(n_kept)
+            assert any(map(any, kept.values()))
+            killed.append(kill_a_worker(client))
+        seen.append(verb)
+        return real(own, *arguments)
+
+    monkeypatch.setattr(keeper, verb, watched)
+    settings = {"refine": refine, "n_restarts": 4}
+    found = simplified(boosted, lazily(frame, 12), engine="cuda", **settings)
+    assert len(seen) > 5
+    assert killed[0] not in client.run(os.getpid).values()
+    local = simplified(boosted, frame, engine="numpy", **settings)
+    assert found.rules_ == local.rules_
+    assert found.rules_.n_rules > 1
+
+
+def hide_torch():
+    """Let imports of torch fail, as if it were not installed; what there was."""
+    hidden.append(sys.modules.get("torch"))
+    sys.modules["torch"] = None
+
+
+def show_torch():
+    there = hidden.pop()
+    del sys.modules["torch"]
+    if there is not None:
+        sys.modules["torch"] = there
+
+
+hidden = []  # what a worker's process had imported
+
+
+@pytest.mark.parametrize("is_late", [False, True])
+@pytest.mark.usefixtures("few_are_many", "on_cpu")
+def test_a_worker_without_torch_is_named(client, frame, boosted, is_late, monkeypatch):
+    client.wait_for_workers(2)
+    address = min(client.nthreads())
+    where = f"On 1 of 2 Dask workers, such as {address}: "
+    if is_late:  # as a worker that joins while rows are read
+        monkeypatch.setattr(on_torch, "check", lambda ask_workers: None)
+        where = f"On the Dask worker {address}: "
+    client.run(hide_torch, workers=[address])
+    try:
+        with pytest.raises(MissingPackageError) as error:
+            simplified(boosted, lazily(frame), engine="cuda")
+    finally:
+        client.run(show_torch, workers=[address])
+    assert str(error.value) == (
+        f'{where}engine="cuda" needs torch, which is not installed. Install it with: '
+        "pip install 'defragtrees[gpu]'"
+    )
+    logs = [text for own in client.get_worker_logs().values() for _, text in own]
+    assert "Compute Failed" not in "\n".join(logs)
+
+
+@pytest.mark.usefixtures("few_are_many")
+def test_workers_without_a_gpu_are_named_before_rows_are_read(client, frame, boosted):
+    torch = pytest.importorskip("torch", reason="engine='cuda' needs torch")
+    if torch.cuda.is_available():
+        pytest.skip("torch finds a CUDA device")
+    rows = da.from_array(frame.to_numpy(), chunks=(1500, -1))
+    rows = rows.map_blocks(never, dtype=float, meta=np.empty((0, 0)))
+    with pytest.raises(RuntimeError) as error:
+        simplified(boosted, rows, engine="cuda")
+    message = str(error.value)
+    assert message.startswith("On 2 of 2 Dask workers, such as tcp://127.0.0.1:")
+    assert "needs a CUDA device" in message
+    assert message.endswith('Use engine="numpy" or "numba".')
+
+
+def never(block):
+    raise AssertionError("No row should be read.")
+
+
+def rows_or_death(block, path):
+    """The rows as they are; but the process dies if nobody has died yet."""
+    try:
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL))
+    except FileExistsError:
+        return block
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+@pytest.mark.usefixtures("few_are_many")
+def test_a_worker_killed_in_the_first_pass_changes_no_rule(
+    client, frame, boosted, tmp_path
+):
+    lazy = lazily(frame, 12)
+    # Not in the first partitions, so that the worker has made some shards.
+    last = lazy.partitions[6:].map_partitions(
+        rows_or_death, str(tmp_path / "dead"), meta=frame[:0]
+    )
+    before = set(client.run(os.getpid).values())
+    found = simplified(boosted, dd.concat([lazy.partitions[:6], last]))
+    client.wait_for_workers(2)
+    assert len(before - set(client.run(os.getpid).values())) == 1
+    assert found.rules_ == simplified(boosted, frame).rules_
+    assert found.rules_.n_rules > 1
+
+
+class Held:
+    """Blocks of a table that live in this process."""
+
+    now = most = 0
+
+    @classmethod
+    def count(cls, block):
+        cls.now += 1
+        cls.most = max(cls.most, cls.now)
+        weakref.finalize(block, cls.forget)
+
+    @classmethod
+    def forget(cls):
+        cls.now -= 1
+
+    @classmethod
+    def read_most(cls):
+        return cls.most
+
+
+def wide_block(number):
+    return np.random.default_rng(number).random((BLOCK_ROWS, N_WIDE))
+
+
+def lazy_block(block_info=None):
+    block = wide_block(block_info[None]["chunk-location"][0])
+    Held.count(block)
+    return block
+
+
+def wide_table(n_blocks):
+    chunks = ((BLOCK_ROWS,) * n_blocks, (N_WIDE,))
+    return da.map_blocks(lazy_block, chunks=chunks, dtype=float, meta=np.empty((0, 0)))
+
+
+def peak_memory():
+    """Bytes that this process had in memory at most."""
+    return 1024 * int(STATUS.read_text().partition("VmHWM:")[2].split()[0])
+
+
+def wide_ensemble():
+    X = wide_block(N_BLOCKS)
+    chance = np.where((X[:, 0] > 0.4) & (X[:, 1] > 0.3) | (X[:, 2] > 0.8), 0.95, 0.05)
+    y = np.random.default_rng(3).random(BLOCK_ROWS) < chance
+    kind = RandomForestClassifier(10, max_depth=5, max_features=0.3, random_state=0)
+    return kind.fit(X, y)
+
+
+@pytest.mark.skipif(
+    not STATUS.exists() or "VmHWM:" not in STATUS.read_text(),
+    reason="no /proc to read the peak of memory from",
+)
+@pytest.mark.usefixtures("few_are_many")
+def test_data_larger_than_what_a_worker_holds():
+    ensemble = wide_ensemble()
+    settings = {"refine": False, "n_restarts": 4, "max_rules": 5, "tol": 1e-3}
+    lazy = wide_table(N_BLOCKS)
+    with cluster_of(2, memory_limit=0) as cluster, Client(cluster) as client:
+        client.wait_for_workers(2)
+        # What libraries and their compilers take differs from machine to machine, and
+        # a kernel may take their pages back; so two peaks are compared.
+        simplified(ensemble, wide_table(2), **settings)
+        before = client.run(peak_memory)
+        found = simplified(ensemble, lazy, **settings)
+        most = client.run(peak_memory)
+        held = client.run(Held.read_most)
+    assert max(held.values()) in (1, 2), held
+    # A third of the rows is more than their codes, even twice, if one worker has all.
+    grown = {address: most[address] - before[address] for address in before}
+    assert max(grown.values()) < lazy.nbytes / 3, (before, most)
+    assert {step.rung for step in found.history_} == {0, 1, 2}
+    local = simplified(ensemble, map(wide_block, range(N_BLOCKS)), **settings)
+    assert found.rules_ == local.rules_
+    assert found.rules_.n_rules > 1
+    assert found.training_["fidelity"] > 0.8
+
+
+def received(dask_worker):
+    """Bytes that this worker got from others, and how often, by its own counters."""
+    return (
+        sum(entry["total"] for entry in dask_worker.transfer_incoming_log),
+        dask_worker.state.transfer_incoming_count_total,
+    )
+
+
+@pytest.mark.usefixtures("few_are_many")
+def test_no_rows_travel_between_workers_once_they_are_read(frame, boosted):
+    found = {}
+    with cluster_of(4) as cluster, Client(cluster) as client:
+        client.wait_for_workers(4)
+
+        def watch(step):
+            if step.rung not in found:
+                found[step.rung] = client.run(received)
+
+        lazy = lazily(pd.concat([frame] * 5, ignore_index=True), 24)
+        simple = simplified(boosted, lazy, refine=False, callback=watch)
+        found["end"] = client.run(received)
+        # The counters do count: a worker that asks for another's data is seen.
+        first, second = list(found["end"])[:2]
+        rows = client.submit(np.ones, 1000, workers=[first])
+        client.submit(np.sum, rows, workers=[second]).result()
+        assert client.run(received)[second][0] >= found["end"][second][0] + 8000
+    n_cells = 5 * N_ROWS * len(NAMES)  # codes have at least a byte for each
+    assert simple.rules_.n_rules > 1
+    assert sorted(found, key=str) == [0, 1, 2, "end"]
+    for moment in (0, 1, 2):
+        moved = {
+            address: np.subtract(found["end"][address], found[moment][address])
+            for address in found["end"]
+        }
+        n_bytes, n_times = sum(moved.values())
+        assert (n_bytes, n_times) == (0, 0), f"{n_bytes} bytes; codes have {n_cells}"

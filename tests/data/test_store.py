@@ -1,0 +1,168 @@
+"""The row store: one shard or many, the same sums; all columns stay with their rows."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+
+from defragtrees import read_forest, simplify
+from defragtrees.data import shards as visits
+from defragtrees.data import sources
+from defragtrees.data.shards import LocalShards, OneShard, Shard, joined
+from defragtrees.data.sources import TableSource
+from defragtrees.data.store import read_store
+
+N_ROWS = 600
+rng = np.random.default_rng(0)
+X = np.round(rng.normal(size=(N_ROWS, 3)), 2)
+X[rng.random(X.shape) < 0.05] = np.nan
+signal = np.nan_to_num(X[:, 0]) + (np.nan_to_num(X[:, 1]) > 0)
+LABELS = np.array(["low", "mid", "top"])[np.digitize(signal, [0.0, 1.0])]
+WEIGHT = rng.integers(0, 3, N_ROWS).astype(float)
+ENSEMBLES = {
+    "classes": (RandomForestClassifier(9, max_depth=4, random_state=0), LABELS),
+    "numbers": (RandomForestRegressor(9, max_depth=4, random_state=0), 9 + signal),
+}
+
+
+@pytest.fixture(params=ENSEMBLES)
+def case(request):
+    kind, y = ENSEMBLES[request.param]
+    return kind.fit(X, y), y
+
+
+def store_of(ensemble, y, keeps_numbers, target="answers", weight=WEIGHT):
+    return read_store(
+        TableSource(X, y, weight),
+        read_forest(ensemble),
+        target=target,
+        shorten=True,
+        keeps_numbers=keeps_numbers,
+    )
+
+
+def without_quantiles(rules):
+    """Quantiles are counted in narrow cells where rows are in shards."""
+    bare = [dataclasses.replace(rule, quantiles=None) for rule in rules]
+    return dataclasses.replace(rules, rules=tuple(bare[:-1]), default=bare[-1])
+
+
+@pytest.mark.parametrize("target", ["answers", "labels"])
+def test_a_table_and_many_shards_say_the_same_of_rules(case, target, monkeypatch):
+    ensemble, y = case
+    rules = simplify(ensemble, X, max_rules=4, n_restarts=2, random_state=0).rules_
+    table = store_of(ensemble, y, True, target)
+    monkeypatch.setattr(sources, "MANY_ROWS", 100)
+    monkeypatch.setattr(sources, "PART_ROWS", 130)
+    shards = store_of(ensemble, y, False, target)
+    assert table.table is not None
+    assert shards.table is None
+    assert len(shards.shards.lengths) > 2
+    assert table.grid == shards.grid
+    assert table.n_rows == shards.n_rows == (WEIGHT > 0).sum()
+    [one], [many] = table.recount([rules]), shards.recount([rules])
+    assert without_quantiles(one) == without_quantiles(many)
+    for exact, counted in zip(one, many, strict=True):
+        assert (exact.quantiles is None) == (one.classes is not None)
+        if exact.quantiles is not None:
+            near = max(0.0025 * np.ptp([exact.prediction, *exact.quantiles]), 1e-4)
+            assert counted.quantiles == pytest.approx(exact.quantiles, abs=near)
+    assert shards.evaluate(rules) == pytest.approx(table.evaluate(rules), rel=1e-12)
+    assert table.evaluate(rules)["error"] > 0
+
+
+def test_recounted_rules_have_the_evidence_of_all_rows():
+    kind, y = ENSEMBLES["classes"]
+    ensemble = kind.fit(X, y)
+    rules = simplify(ensemble, X, max_rules=3, n_restarts=2, random_state=0).rules_
+    [counted] = store_of(ensemble, y, False, "labels").recount([rules])
+    by = rules.apply(X)
+    for k, rule in enumerate(counted):
+        weight = WEIGHT * (by == k)
+        right = weight @ (rule.prediction == LABELS)
+        assert rule.answered == pytest.approx(weight.sum() / WEIGHT.sum(), abs=1e-12)
+        assert rule.error == pytest.approx(1 - right / weight.sum(), abs=1e-12)
+
+
+def test_rules_for_numbers_tell_what_y_is_in_their_rows():
+    kind, y = ENSEMBLES["numbers"]
+    ensemble = kind.fit(X, y)
+    rules = simplify(ensemble, X, max_rules=3, random_state=0).rules_
+    [told] = store_of(ensemble, y, True).recount([rules], "told")
+    [kept] = store_of(ensemble, y, True).recount([rules])
+    [silent] = store_of(ensemble, None, True).recount([rules], "told")
+    by, answers = rules.apply(X), ensemble.predict(X)
+    means = [np.average(y[by == k], weights=WEIGHT[by == k]) for k in range(3)]
+    every = np.average(y, weights=WEIGHT)
+    within = np.average((y - np.take(means, by)) ** 2, weights=WEIGHT)
+    between = np.average((np.take(means, by) - every) ** 2, weights=WEIGHT)
+    for k, rule in enumerate(told):
+        rows, weight = y[by == k], WEIGHT[by == k]
+        n, prior = weight.sum(), within / between
+        mean = (n * means[k] + prior * every) / (n + prior)
+        assert rule.prediction == pytest.approx(mean, abs=6e-4)
+        square = np.average((rows - rule.prediction) ** 2, weights=weight)
+        assert rule.error == pytest.approx(square, rel=1e-8)
+        assert rule.spread == pytest.approx(np.sqrt(square), rel=1e-8)
+        twice = np.sort(np.repeat(rows, weight.astype(int)))
+        low, high = (twice[int(np.ceil(share * n)) - 1] for share in (0.1, 0.9))
+        # Rules keep twelve digits.
+        assert rule.quantiles == pytest.approx((low, high), rel=1e-11)
+        assert [*kept][k].prediction == [*rules][k].prediction
+        mean = np.average(answers[by == k], weights=weight)
+        assert [*silent][k].prediction == pytest.approx(mean, abs=6e-4)
+        assert [*silent][k].quantiles != rule.quantiles
+    assert len(told.interval_scores) == WEIGHT.sum()
+    assert kept.interval_scores is None
+    assert silent.interval_scores is None
+
+
+def test_any_target_stays_with_its_rows():
+    def shard(*rows):
+        rows = np.array(rows)
+        shares = np.column_stack([rows / 10, 1 - rows / 10])
+        targets = {"answers": rows, "probabilities": shares}
+        return Shard(rows[:, None].astype(np.uint8), targets)
+
+    [one] = joined([shard(1, 2), shard(3, 4, 5)], math.inf)
+    assert one.targets["probabilities"].shape == (5, 2)
+    some = OneShard(one).map(Shard.take, np.array([4, 0])).shards[0]
+    assert some.codes.ravel().tolist() == [5, 1]
+    assert some.targets["probabilities"][:, 0].tolist() == [0.5, 0.1]
+    taken = LocalShards([one]).collect(Shard.take, [np.array([1])])
+    assert taken[0].targets["answers"].tolist() == [2]
+
+
+@pytest.mark.parametrize("target", ["answers", "labels"])
+@pytest.mark.parametrize("has_labels", [False, True])
+def test_compiled_counts_of_a_list_are_those_of_numpy(target, has_labels, monkeypatch):
+    pytest.importorskip("numba")
+    ensemble, y = ENSEMBLES["classes"]
+    ensemble.fit(X, y)
+    if target == "labels" and not has_labels:
+        return
+    rules = simplify(ensemble, X, y, max_rules=6, random_state=0).rules_
+    alone = dataclasses.replace(rules, rules=())
+    monkeypatch.setattr(sources, "MANY_ROWS", 100)
+    monkeypatch.setattr(sources, "PART_ROWS", 130)
+    for weight in (None, WEIGHT):
+        labels = y if has_labels else None
+        store = store_of(ensemble, labels, False, target, weight)
+        counted = [store.recount([rules, alone]), store.evaluate(rules)]
+        with monkeypatch.context() as without:
+            without.setattr(visits, "_kernels", lambda: None)
+            plain = [store.recount([rules, alone]), store.evaluate(rules)]
+        assert counted == plain
+        assert counted[0][0].rules[0].n_rows < store.total_weight
+
+
+def test_compiled_visits_take_no_more_boxes_than_a_word_has():
+    pytest.importorskip("numba")
+    rules = simplify(ENSEMBLES["classes"][0].fit(X, LABELS), X, random_state=0).rules_
+    many = dataclasses.replace(rules, rules=rules.rules[:1] * 62)
+    values = [np.linspace(-3, 3, 9)] * 3
+    assert visits.pack_rules(many, values).n_boxes == 62
+    many = dataclasses.replace(rules, rules=rules.rules[:1] * 63)
+    assert visits.pack_rules(many, values) is None

@@ -1,0 +1,94 @@
+"""What the scikit-learn reader cannot read, it refuses, and says what to do."""
+
+import numpy as np
+import pytest
+from sklearn import clone
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import (
+    AdaBoostClassifier,
+    AdaBoostRegressor,
+    BaggingClassifier,
+    BaggingRegressor,
+    ExtraTreesClassifier,
+    GradientBoostingClassifier,
+    IsolationForest,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.exceptions import NotFittedError
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+from defragtrees.ensembles.readers.from_sklearn import read
+from defragtrees.errors import UnsupportedEnsembleError
+from tests.ensembles.test_from_sklearn import CLASSIFIERS, SMALL, make_rows, make_y
+
+
+@pytest.mark.parametrize("kind", CLASSIFIERS)
+def test_an_unfitted_ensemble_says_so(kind):
+    ensemble = clone(CLASSIFIERS[kind])
+    name = type(ensemble).__name__
+    with pytest.raises(NotFittedError, match=f"this {name} is not fitted. Call fit"):
+        read(ensemble)
+
+
+@pytest.mark.parametrize(
+    "ensemble",
+    [
+        IsolationForest(n_estimators=3),
+        LogisticRegression(),
+        BaggingClassifier(LogisticRegression(), n_estimators=2),
+        BaggingClassifier(RandomForestClassifier(n_estimators=2), n_estimators=2),
+        BaggingRegressor(DecisionTreeClassifier(), n_estimators=2),
+        AdaBoostClassifier(LogisticRegression(), n_estimators=2),
+        AdaBoostRegressor(LinearRegression(), n_estimators=2),
+    ],
+)
+def test_what_is_no_ensemble_of_trees_is_refused(ensemble):
+    X = make_rows()
+    ensemble.fit(X, make_y(X, "two numbers"))
+    name = type(ensemble).__name__
+    with pytest.raises(UnsupportedEnsembleError, match=f"^Cannot read {name}"):
+        read(ensemble)
+
+
+@pytest.mark.parametrize(
+    "init", [LogisticRegression(), DummyClassifier(strategy="uniform", random_state=0)]
+)
+def test_boosting_from_another_estimator_is_refused(init):
+    X = make_rows()
+    ensemble = GradientBoostingClassifier(init=init, **SMALL)
+    ensemble.fit(X, make_y(X, "two texts"))
+    message = f"starts from the answers of {type(init).__name__}"
+    with pytest.raises(UnsupportedEnsembleError, match=message):
+        read(ensemble)
+
+
+@pytest.mark.parametrize(
+    "ensemble",
+    [
+        DecisionTreeRegressor(),
+        RandomForestRegressor(n_estimators=2),
+        BaggingRegressor(n_estimators=2),
+        ExtraTreesClassifier(n_estimators=2),
+    ],
+)
+def test_several_targets_are_refused(ensemble):
+    X = make_rows()
+    y = make_y(X, "two numbers")
+    ensemble.fit(X, np.column_stack([y, y[::-1]]))
+    with pytest.raises(UnsupportedEnsembleError, match="predicts 2 targets at once"):
+        read(ensemble)
+
+
+def test_a_class_with_a_predict_of_its_own_is_refused():
+    class Rounded(DecisionTreeRegressor):
+        def predict(self, X):
+            return np.round(super().predict(X))
+
+    X = make_rows()
+    y = make_y(X, "number")
+    with pytest.raises(UnsupportedEnsembleError, match="Cannot read Rounded"):
+        read(Rounded().fit(X, y))
+    with pytest.raises(UnsupportedEnsembleError, match="of Rounded"):
+        read(BaggingRegressor(Rounded(), n_estimators=2).fit(X, y))

@@ -1,0 +1,326 @@
+"""Models that cannot be read: asked in batches, and imitated; nobody says exactly."""
+
+import pickle
+import re
+
+import numpy as np
+import pytest
+from sklearn.compose import ColumnTransformer
+from sklearn.decomposition import PCA
+from sklearn.ensemble import IsolationForest, RandomForestClassifier, StackingClassifier
+from sklearn.linear_model import LinearRegression, LogisticRegression
+from sklearn.model_selection import FixedThresholdClassifier
+from sklearn.multioutput import MultiOutputRegressor
+from sklearn.neighbors import KNeighborsClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.svm import SVC
+
+from defragtrees import (
+    BornAgainTreeClassifier,
+    DefragClassifier,
+    DefragRegressor,
+    RuleSet,
+    compare,
+    simplify,
+    simplify_path,
+)
+from defragtrees.ensembles.black_box import AskedForest, TableForm
+from defragtrees.report.writing import write_report
+
+pd = pytest.importorskip("pandas")
+
+RNG = np.random.default_rng(0)
+N_ROWS = 250
+FRAME = pd.DataFrame(
+    {
+        "size": RNG.normal(size=N_ROWS),
+        "age": RNG.integers(20, 80, N_ROWS),
+        "city": RNG.choice(["Bern", "Lima", "Oslo"], N_ROWS),
+    }
+)
+SCORE = FRAME["size"] + (FRAME["age"] > 50) + (FRAME["city"] == "Oslo")
+Y = np.where(SCORE > 1, "yes", "no")
+
+
+def encoder():
+    return ColumnTransformer(
+        [("n", StandardScaler(), ["size", "age"]), ("t", OneHotEncoder(), ["city"])],
+        sparse_threshold=0,
+    )
+
+
+@pytest.fixture(scope="module")
+def model():
+    steps = (encoder(), PCA(3), LogisticRegression())
+    return make_pipeline(*steps).fit(FRAME, Y)
+
+
+def agreement(simple, model, X=FRAME):
+    return np.mean(simple.predict(X) == model.predict(X))
+
+
+def test_pipeline_with_an_unreadable_step_is_asked_on_raw_columns(model, tmp_path):
+    simple = simplify(model, FRAME, Y, max_rules=10, random_state=0)
+    assert isinstance(simple.forest_, AskedForest)
+    assert simple.rules_.feature_names == ("size", "age", "city")
+    assert agreement(simple, model) > 0.9
+    assert simple.training_["fidelity"] == pytest.approx(agreement(simple, model))
+    assert set(simple.rules_.features) <= {"size", "age", "city"}
+    simple.rules_.save(tmp_path / "rules.json")
+    loaded = RuleSet.load(tmp_path / "rules.json")
+    assert (loaded.predict(FRAME) == simple.predict(FRAME)).all()
+
+
+def test_forest_answers_what_the_model_answers(model):
+    forest = simplify(model, FRAME, Y, random_state=0).forest_
+    new = FRAME.assign(size=FRAME["size"] + 0.1, age=FRAME["age"] - 3)
+    for rows in (FRAME, new):
+        assert (forest.predict(rows) == model.predict(rows)).all()
+        np.testing.assert_allclose(
+            forest.predict_proba(rows), model.predict_proba(rows), atol=1e-12
+        )
+
+
+def test_summary_and_report_say_that_it_was_asked(model, tmp_path):
+    simple = simplify(model, FRAME, Y, random_state=0)
+    text = simple.summary()
+    assert "Pipeline was asked, not read. Cannot read LogisticRegression" in text
+    assert "grown on its answers to 250 rows and 2,000 new rows near them" in text
+    page = write_report(tmp_path / "page.html", simple, FRAME, Y).read_text("utf-8")
+    assert "was asked, not read" in page
+    assert "is a model that cannot be read, and answers what it is asked" in page
+    assert "What does <bdi>Pipeline</bdi> say, in" in page
+    assert "trees grown on the model’s answers" in page
+    for claim in ("leaves", "trees of", "the ensemble’s splits"):
+        assert claim not in re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL)
+    forest = RandomForestClassifier(5, random_state=0)
+    read = simplify(make_pipeline(encoder(), forest).fit(FRAME, Y), FRAME, Y)
+    assert "asked" not in read.summary()
+    page = write_report(tmp_path / "page.html", read, FRAME, Y).read_text("utf-8")
+    assert "was asked, not read" not in page
+
+
+class Counter:
+    """A remote scorer: it has no class of its own, and counts what it is asked."""
+
+    def __init__(self):
+        self.n_rows = 0
+        self.batches = []
+
+    def predict(self, X):
+        self.n_rows += len(X)
+        self.batches.append(len(X))
+        return 2.0 * X["size"].to_numpy() + (X["age"].to_numpy() > 50)
+
+
+def test_calls_are_counted_and_limited():
+    counter = Counter()
+    simple = DefragRegressor(counter, random_state=0).fit(FRAME)
+    assert simple.n_calls_ == counter.n_rows > N_ROWS
+    for limit in (1000, N_ROWS, 100):
+        counter = Counter()
+        simple = DefragRegressor(counter, max_calls=limit, random_state=0).fit(FRAME)
+        assert simple.n_calls_ == counter.n_rows <= limit
+        assert counter.n_rows >= 0.9 * limit
+        # Later questions are the user's own.
+        simple.evaluate(FRAME.assign(size=0.0))
+        assert counter.n_rows > simple.n_calls_
+
+
+def test_calls_go_in_batches(monkeypatch):
+    monkeypatch.setattr("defragtrees.ensembles.black_box.BATCH_ROWS", 100)
+    counter = Counter()
+    simplify(counter, FRAME, random_state=0)
+    assert max(counter.batches) == 100
+    assert len(counter.batches) > 10
+
+
+def test_progress_is_shown(monkeypatch, capsys):
+    moments = iter(range(0, 100_000, 2))
+    monkeypatch.setattr(
+        "defragtrees._utils.progress.time.monotonic", lambda: next(moments)
+    )
+    DefragRegressor(Counter(), verbose=1, random_state=0).fit(FRAME)
+    assert "asking Counter [" in capsys.readouterr().err
+
+
+def test_more_questions_than_allowed_are_refused(model):
+    simple = BornAgainTreeClassifier(model, max_calls=260, random_state=0)
+    with pytest.raises(ValueError, match="max_calls must be at least"):
+        simple.fit(FRAME, Y)
+    with pytest.raises(ValueError, match="max_calls must be None or a whole number"):
+        simplify(model, FRAME, Y, max_calls=0)
+
+
+def test_plain_functions():
+    def price(X):
+        return X["size"] * 3 + (X["city"] == "Lima")
+
+    simple = simplify(price, FRAME, random_state=0)
+    assert isinstance(simple, DefragRegressor)
+    assert "price was asked" in simple.summary()
+    assert simple.training_["fidelity"] > 0.9
+
+    def name(X):
+        return np.where(X["age"] > 40, "old", "young")
+
+    simple = simplify(name, FRAME, random_state=0)
+    assert simple.rules_.classes == ("old", "young")
+    assert (simple.predict(FRAME) == name(FRAME)).all()
+
+    def shares(X):
+        p = 1 / (1 + np.exp(-X["size"].to_numpy()))
+        return np.column_stack([1 - p, p])
+
+    simple = simplify(shares, FRAME, Y, random_state=0)
+    assert simple.rules_.classes == ("no", "yes")
+    assert simplify(shares, FRAME, random_state=0).rules_.classes == (0, 1)
+    np.testing.assert_allclose(simple.forest_.predict_proba(FRAME), shares(FRAME))
+
+
+def test_answers_that_are_not_the_likeliest_class():
+    numbers = FRAME[["size", "age"]]
+    low = FixedThresholdClassifier(
+        LogisticRegression(), threshold=0.1, pos_label="yes"
+    ).fit(numbers, Y)
+    vector = SVC(random_state=0).fit(numbers, Y)
+    for model in (low, vector):
+        simple = simplify(model, numbers, Y, random_state=0)
+        forest = simple.forest_
+        assert (forest.predict(numbers) == model.predict(numbers)).all()
+
+
+def test_outliers_and_models_of_many_classes():
+    numbers = FRAME[["size", "age"]]
+    outliers = IsolationForest(n_estimators=20, random_state=0).fit(numbers)
+    simple = simplify(outliers, numbers, max_rules=10, random_state=0)
+    assert simple.rules_.classes == (-1, 1)
+    assert agreement(simple, outliers, numbers) > 0.9
+    three = np.digitize(SCORE, [0, 1])
+    near = KNeighborsClassifier(15).fit(numbers, three)
+    settings = {"max_rules": 10, "criterion": "error", "random_state": 0}
+    simple = simplify(near, numbers, three, **settings)
+    assert simple.rules_.classes == (0, 1, 2)
+    assert agreement(simple, near, numbers) > 0.6
+
+
+def test_survival_forest_gives_risks():
+    sksurv = pytest.importorskip("sksurv.ensemble")
+    times = np.exp(2 - FRAME["size"].to_numpy())
+    happened = RNG.random(N_ROWS) < 0.7
+    y = np.array(
+        list(zip(happened, times, strict=True)), dtype=[("event", "?"), ("time", "f8")]
+    )
+    numbers = FRAME[["size", "age"]]
+    model = sksurv.RandomSurvivalForest(10, random_state=0).fit(numbers, y)
+    simple = simplify(model, numbers, random_state=0)
+    assert simple.training_["fidelity"] > 0.7
+    assert simple.rules_.features[0] == "size"
+
+
+def test_stack_with_a_member_that_cannot_be_read(model):
+    forest = make_pipeline(encoder(), RandomForestClassifier(5, random_state=0))
+    stack = StackingClassifier([("a", forest), ("b", model)], cv=2).fit(FRAME, Y)
+    simple = simplify(stack, FRAME, Y, random_state=0)
+    assert agreement(simple, stack) > 0.85
+
+
+def test_same_seed_same_rules_whatever_the_order_of_rows_and_threads(model):
+    first = simplify(model, FRAME, Y, random_state=0)
+    again = simplify(model, FRAME, Y, random_state=0, n_jobs=2)
+    assert first.rules_ == again.rules_
+
+
+def test_unfitted_model_is_fitted_first():
+    simple = DefragClassifier(
+        make_pipeline(encoder(), LogisticRegression()), max_rules=10, random_state=0
+    ).fit(FRAME, Y)
+    assert simple.ensemble_.predict(FRAME).shape == (N_ROWS,)
+    assert agreement(simple, simple.ensemble_) > 0.9
+
+
+def test_other_methods_and_functions_take_a_model(model):
+    table = compare(model, FRAME, Y, random_state=0)
+    assert all(row["fidelity"] > 0.6 for row in table.rows())
+    path = simplify_path(model, FRAME, Y, random_state=0)
+    assert path.points[-1].fidelity > 0.8
+
+
+def test_fitted_rules_are_pickled_with_the_model(model):
+    simple = simplify(model, FRAME, Y, random_state=0)
+    loaded = pickle.loads(pickle.dumps(simple))
+    assert loaded.rules_ == simple.rules_
+    assert loaded.evaluate(FRAME, Y) == simple.evaluate(FRAME, Y)
+
+
+@pytest.mark.parametrize(
+    ("function", "message"),
+    [
+        (lambda X: np.full(len(X), np.nan), "finite numbers; it answers NaN or infin"),
+        (lambda X: X["nothing"], "the call failed with KeyError: 'nothing'. Pass X as"),
+        (lambda X: np.zeros((len(X), 2)), None),
+        (lambda X: np.zeros(3), r"one answer for each of the \d+ rows; it gives the"),
+    ],
+)
+def test_answers_that_cannot_be_imitated_get_one_sentence(function, message):
+    if message is None:
+        with pytest.raises(ValueError, match="gives the shape"):
+            DefragRegressor(function).fit(FRAME)
+        return
+    with pytest.raises(ValueError, match=message):
+        simplify(function, FRAME)
+
+
+def test_several_targets_get_one_sentence():
+    X = FRAME[["size", "age"]]
+    model = MultiOutputRegressor(LinearRegression()).fit(X, np.column_stack([X, X]))
+    with pytest.raises(ValueError, match="one target at a time"):
+        simplify(model, X)
+
+
+def frames():
+    import datetime as dt
+
+    dates = pd.Series(
+        pd.Timestamp("2024-03-01 06:00") + pd.to_timedelta([0, 1, 2], "h")
+    )
+    yield pd.DataFrame({"a": [1, 2, 3], "b": [True, False, True], "c": [0.5, 1.5, 2.5]})
+    yield pd.DataFrame({"t": ["x", None, "y"], "f": np.float32([0.1, np.nan, 3])})
+    yield pd.DataFrame({"t": pd.Categorical(["x", "y", None], ["y", "x", "z"])})
+    yield pd.DataFrame({"d": dates, "e": dates - dates.iloc[0]})
+    yield pd.DataFrame({"d": dates.dt.tz_localize("Europe/Berlin")})
+    yield pd.DataFrame({"a": [1, None, 3], "s": ["x", None, "y"]}).astype(
+        {"a": "Int64", "s": "string"}
+    )
+    polars = pytest.importorskip("polars")
+    yield polars.DataFrame(
+        {
+            "a": [1, None, 3],
+            "t": ["x", "y", None],
+            "d": [dt.date(2024, 3, 1), None, dt.date(2024, 3, 2)],
+        }
+    )
+
+
+@pytest.mark.parametrize("number", range(7))
+def test_tables_come_back_as_they_were(number):
+    frame = list(frames())[number]
+    form = TableForm(frame)
+    back = form.table(form.matrix(frame))
+    if hasattr(frame, "iloc"):
+        pd.testing.assert_frame_equal(back, frame)
+    else:
+        assert back.equals(frame)
+
+
+def test_arrays_come_back_as_they_were():
+    for X in (
+        np.array([[1, 2], [3, 4]]),
+        np.array([[0.5, np.nan]], dtype=np.float32),
+        np.array([["a", 1.0], ["b", 2.0]], dtype=object),
+    ):
+        form = TableForm(X)
+        back = form.table(form.matrix(X))
+        assert back.dtype == X.dtype
+        np.testing.assert_array_equal(back, X)

@@ -1,0 +1,256 @@
+"""Doors: what is added is one module and one line, and all that is public knows it."""
+
+import sys
+from dataclasses import dataclass
+from types import ModuleType
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+
+import defragtrees
+from defragtrees import plots
+from defragtrees._api import simplify
+from defragtrees._compare import compare
+from defragtrees.ensembles.forest import Forest, Tree
+from defragtrees.ensembles.readers import READERS, read_forest
+from defragtrees.estimators import METHODS
+from defragtrees.estimators.base import RuleClassifier, RuleRegressor, Simplifier
+from defragtrees.estimators.settings import Integer, setting
+from defragtrees.export import FORMATS, export
+from defragtrees.paper.engines import ENGINES, on_numpy
+from defragtrees.plots.drawing import draw_picture
+from defragtrees.plots.picture import Axis, Curve, Picture
+from defragtrees.report import sections
+from defragtrees.report.sections import SECTIONS, Section
+from defragtrees.report.writing import write_report
+from defragtrees.search.driver import answering_rule
+
+RNG = np.random.default_rng(0)
+X = pd.DataFrame(RNG.random((60, 2)), columns=["size", "age"])
+Y = np.where(X["size"] > 0.5, "large", "small")
+
+
+@pytest.fixture
+def add(monkeypatch):
+    """Add a module with some names, and its line in a table."""
+
+    def add(table, key, **names):
+        module = ModuleType(f"a_{key}_from_elsewhere")
+        module.__dict__.update(names)
+        monkeypatch.setitem(sys.modules, module.__name__, module)
+        monkeypatch.setitem(table, key, module.__name__)
+
+    return add
+
+
+def take_command_line():
+    """Take the modules of the command line out of `sys.modules`; returns them."""
+    names = [name for name in sys.modules if name.startswith("defragtrees.cli")]
+    return {name: sys.modules.pop(name) for name in names}
+
+
+@pytest.fixture
+def call(monkeypatch, capsys):
+    """Run the command line in a state as if it had just been started."""
+
+    def call(*arguments):
+        take_command_line()
+        from defragtrees.cli.group import run
+
+        capsys.readouterr()
+        code = run([str(argument) for argument in arguments])
+        done = capsys.readouterr()
+        assert code == 0, done.err
+        return done.out
+
+    monkeypatch.setattr(defragtrees, "cli", None, raising=False)
+    before = take_command_line()
+    yield call
+    # None of the fresh modules may stay: they share no state with those of before.
+    take_command_line()
+    sys.modules.update(before)
+
+
+@pytest.fixture
+def data(tmp_path):
+    path = tmp_path / "data.csv"
+    X.assign(answer=Y).to_csv(path, index=False)
+    return path
+
+
+@dataclass
+class Stump:
+    """An ensemble of a library that nobody knows."""
+
+    threshold: float
+
+
+Stump.__module__ = "stumps.models"
+
+
+def read_stump(stump):
+    tree = Tree(
+        feature=[0, -1, -1],
+        threshold=[stump.threshold, 0, 0],
+        left=[1, -1, -1],
+        right=[2, -1, -1],
+        missing_left=[True, False, False],
+        value=[[0.5, 0.5], [0.0, 1.0], [1.0, 0.0]],
+    )
+    return Forest((tree,), ("size", "age"), "classification", ("large", "small"))
+
+
+def read_stump_file(path):
+    return read_stump(Stump(float(path.read_text().split()[1])))
+
+
+@pytest.fixture
+def stumps(add):
+    add(
+        READERS,
+        "stumps",
+        NAME="stumps",
+        read=read_stump,
+        KIND="a stump",
+        SUFFIXES=(".stump",),
+        is_file=lambda file: file.head.startswith(b"stump "),
+        read_file=read_stump_file,
+    )
+
+
+def test_reader(stumps, call, tmp_path, data):
+    assert simplify(Stump(0.5), X).score(X, Y) == 1
+    path = tmp_path / "model.any"
+    path.write_text("stump 0.5")
+    assert read_forest(path).predict(X).tolist() == Y.tolist()
+    assert "size <= 0.5" in call("simplify", path, data)
+
+
+def count(rules):
+    return f"{rules.n_rules} rules\n"
+
+
+def test_export(add, stumps, call, tmp_path):
+    rules = simplify(Stump(0.5), X).rules_
+    add(FORMATS, "count", SUFFIX=".txt", export=count)
+    assert export(rules, "count", tmp_path / "two.txt") == "2 rules\n"
+    assert (tmp_path / "two.txt").read_text() == "2 rules\n"
+    rules.save(tmp_path / "rules.json")
+    assert call("export", tmp_path / "rules.json", "--format", "count") == "2 rules\n"
+
+
+def test_export_that_is_no_text(add, stumps, call, tmp_path):
+    rules = simplify(Stump(0.5), X).rules_
+    add(
+        FORMATS,
+        "bytes",
+        SUFFIX=".bin",
+        export=lambda rules: rules.n_rules,
+        to_bytes=lambda n_rules: bytes([n_rules]),
+    )
+    assert export(rules, "bytes", tmp_path / "two.bin") == 2
+    rules.save(tmp_path / "rules.json")
+    path = tmp_path / "other.bin"
+    call("export", tmp_path / "rules.json", "--format", "bytes", "--out", path)
+    assert path.read_bytes() == (tmp_path / "two.bin").read_bytes() == b"\x02"
+
+
+@dataclass(repr=False, eq=False)
+class _OneRule(Simplifier):
+    """One rule that always holds."""
+
+    max_rules: int = setting(1, Integer(1))
+
+    def _simplify(self, problem, rng):
+        rows = np.ones(len(problem.X), dtype=bool)
+        return problem.rule_set([answering_rule(problem, (), rows)])
+
+
+class OneRuleClassifier(RuleClassifier, _OneRule):
+    pass
+
+
+class OneRuleRegressor(RuleRegressor, _OneRule):
+    pass
+
+
+def test_method(add, stumps, call, tmp_path, data):
+    add(
+        METHODS,
+        "one_rule",
+        __all__=["OneRuleClassifier", "OneRuleRegressor"],
+        OneRuleClassifier=OneRuleClassifier,
+        OneRuleRegressor=OneRuleRegressor,
+    )
+    with pytest.raises(ValueError, match="max_rules must be a whole number from 1"):
+        OneRuleClassifier(max_rules=0).fit(X, Y)
+    forest = RandomForestClassifier(5, random_state=0).fit(X, Y)
+    (row,) = compare(forest, X, Y, methods=["one_rule"]).rows()
+    assert (row["method"], row["n_rules"]) == ("one_rule", 1)
+    path = tmp_path / "model.stump"
+    path.write_text("stump 0.5")
+    assert "1. otherwise" in call("simplify", path, data, "--method", "one_rule")
+    out = call("compare", path, data, "--target", "answer", "--methods", "one_rule")
+    assert "one_rule" in out
+
+
+def test_engine(add, stumps):
+    made = []
+
+    def make(layout, rows):
+        made.append(layout)
+        return on_numpy.make(layout, rows)
+
+    add(ENGINES, "abacus", check=on_numpy.check, make=make)
+    settings = {"refine": False, "random_state": 0}
+    by_abacus = simplify(Stump(0.5), X, engine="abacus", **settings)
+    assert made
+    assert by_abacus.rules_ == simplify(Stump(0.5), X, **settings).rules_
+    with pytest.raises(ValueError, match=r"engine must be 'auto' .* or 'abacus'; got"):
+        simplify(Stump(0.5), X, engine="slide rule")
+
+
+def lengths_picture(rules):
+    """How many conditions each rule has."""
+    n_rules = len(rules.rules)
+    lengths = [len(rule.conditions) for rule in rules.rules]
+    curve = Curve("lengths", list(range(n_rules)), lengths, "g1")
+    return Picture(Axis("rule"), Axis("conditions"), (curve,))
+
+
+def write_lengths(page):
+    picture = lengths_picture(page.summary.rules)
+    return ["<p>Short rules.</p>", page.figure("lengths", picture, "Lengths", "Few.")]
+
+
+def lengths(rules, ax=None):
+    draw_picture(lengths_picture(rules), ax, {"g1": "blue"})
+    return ax
+
+
+def test_picture(add, stumps):
+    add(plots.PICTURES, "lengths", lengths=lengths)
+    ax = pytest.importorskip("matplotlib.figure").Figure().subplots()
+    assert plots.lengths(simplify(Stump(0.5), X).rules_, ax=ax) is ax
+    assert [ax.get_xlabel(), ax.get_ylabel()] == ["rule", "conditions"]
+    assert ax.lines[0].get_ydata().tolist() == [1]
+
+
+def test_section_of_the_report(stumps, monkeypatch, call, tmp_path, data):
+    module = ModuleType("lengths_of_rules")
+    module.write = write_lengths
+    monkeypatch.setitem(sys.modules, module.__name__, module)
+    line = Section("lengths", "Lengths", "How long the rules are", module.__name__)
+    monkeypatch.setattr(sections, "SECTIONS", (*SECTIONS, line))
+    page = write_report(tmp_path / "a.html", simplify(Stump(0.5), X), X, Y)
+    path = tmp_path / "model.stump"
+    path.write_text("stump 0.5")
+    call("report", path, data, "--target", "answer", "--out", tmp_path / "b.html")
+    for text in (page.read_text("utf-8"), (tmp_path / "b.html").read_text("utf-8")):
+        assert '<li><a href="#lengths">Lengths</a></li>' in text
+        assert "<p>Short rules.</p>" in text
+        # One description, drawn for readers with scripts and without.
+        assert 'id="plot-lengths"' in text
+        assert "lengths-" in text

@@ -1,0 +1,145 @@
+"""Odd inputs end in one sentence that names what is wrong, and what to do."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestClassifier
+
+from defragtrees import Condition, DefragClassifier, Rule, RuleSet, simplify
+from defragtrees.ensembles.forest import Forest, Tree
+from defragtrees.errors import (
+    ModelFileError,
+    SettingError,
+    TableFileError,
+    UnsupportedEnsembleError,
+)
+from defragtrees.estimators import defrag
+from defragtrees.export import export
+from defragtrees.report.writing import write_report
+from defragtrees.search.driver import Refinement
+from tests.fuzz.cases import SEEDS
+
+X = np.random.default_rng(0).normal(size=(60, 2))
+Y = (X[:, 0] > 0).astype(int)
+
+
+@pytest.fixture(scope="module")
+def ensemble():
+    return RandomForestClassifier(3, max_depth=2, random_state=0).fit(X, Y)
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"callback": 3}, "callback must be None or a function; got 3."),
+        (
+            {"n_jobs": "x"},
+            "a whole number other than 0 up to 1,000,000; got 'x'",
+        ),
+        ({"n_jobs": 0}, "number other than 0 up to 1,000,000; got 0."),
+        ({"n_jobs": 1.5}, "n_jobs must be None or a whole number other than 0"),
+        ({"n_jobs": 10**30}, "n_jobs must be None or a whole number other than 0"),
+        ({"random_state": "a"}, "random_state must be None, a whole number from 0"),
+        ({"features": object()}, "features must be a name or a number of a feature"),
+        ({"features": [["a"]]}, "features must hold names or numbers of features"),
+        ({"features": np.zeros((2, 2))}, "features must hold names or numbers"),
+        ({"max_rules": np.arange(500)}, "got ndarray with 500 entries."),
+        ({"brevity": np.zeros((2, 3))}, "brevity must be a number from 0; got ndarray"),
+    ],
+)
+def test_a_wrong_setting_is_named(settings, message, ensemble):
+    with pytest.raises(SettingError) as caught:
+        simplify(ensemble, X, Y, **settings)
+    assert message in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_an_ensemble_with_several_answers_is_refused():
+    stump = Tree(
+        [0, -1, -1],
+        [0.5, 0, 0],
+        [1, -1, -1],
+        [2, -1, -1],
+        [True] * 3,
+        [[0, 0], [1, 2], [3, 4]],
+    )
+    forest = Forest((stump,), ("a", "b"), "regression", base=np.zeros(2))
+    with pytest.raises(UnsupportedEnsembleError, match="this one has 2"):
+        simplify(forest, X)
+
+
+def test_more_categories_than_the_default_ensemble_takes_are_told_by_column():
+    frame = pd.DataFrame({"id": [f"c{i}" for i in range(300)], "x": np.arange(300.0)})
+    with pytest.raises(ValueError, match="column 'id' has 300"):
+        DefragClassifier().fit(frame, frame["x"] > 9)
+
+
+def test_a_column_of_periods_is_named():
+    periods = pd.period_range("2020-01", periods=60, freq="M")
+    with pytest.raises(TypeError, match="Column 'month' must hold"):
+        DefragClassifier().fit(pd.DataFrame({"month": periods, "x": X[:, 0]}), Y)
+
+
+def test_half_a_surrogate_pair_is_saved_and_comes_back(tmp_path):
+    rules = RuleSet(
+        (Rule((Condition(0, upper=1.0),), "a\ud800"),),
+        Rule((), "b"),
+        ("n\udc01",),
+        "classification",
+        ("a\ud800", "b"),
+    )
+    rules.save(tmp_path / "rules.json")
+    assert RuleSet.load(tmp_path / "rules.json") == rules
+    with pytest.raises(ValueError, match=r"half of a pair. Rename it first"):
+        export(rules, "sql", tmp_path / "rules.sql")
+
+
+@pytest.mark.parametrize("cut", [5, -10, -400])
+def test_a_damaged_parquet_file_is_one_sentence(cut, tmp_path):
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "rows.parquet"
+    content = bytearray((SEEDS / "table.parquet").read_bytes())
+    content[cut : cut + 4] = b"\xff\xff\xff\xff"
+    path.write_bytes(bytes(content))
+    with pytest.raises(TableFileError) as caught:
+        DefragClassifier(SEEDS / "lightgbm-binary.txt").fit(path)
+    message = str(caught.value)
+    assert "\n" not in message
+    assert message.startswith(f"{str(path)!r} is damaged: ")
+
+
+def test_another_table_in_the_place_of_parquet(tmp_path, ensemble):
+    pytest.importorskip("pyarrow")
+    path = tmp_path / "d.csv"
+    path.write_text("a,b,target\n1,2,0\n", encoding="utf-8")
+    with pytest.raises(TableFileError, match=r"as with pandas.read_csv"):
+        simplify(ensemble, path, "target")
+
+
+def test_a_pickle_says_how_to_open_it_here(tmp_path):
+    (tmp_path / "f.pkl").write_bytes(b"\x80\x04N.")
+    with pytest.raises(ModelFileError, match=r"read_forest\(path, trust_pickle=True\)"):
+        simplify(tmp_path / "f.pkl", X)
+
+
+def test_a_report_wants_its_arguments_in_order(tmp_path, ensemble):
+    simple = simplify(ensemble, X, Y, max_rules=2)
+    path = str(tmp_path / "a.html")
+    with pytest.raises(TypeError, match="the file comes first"):
+        write_report(simple, X, Y, path)
+    with pytest.raises(TypeError, match=r"got RuleSet. Pass the one whose `rules_`"):
+        write_report(path, simple.rules_, X, Y)
+
+
+def test_a_budget_beyond_the_rows_is_not_searched_for(monkeypatch, ensemble):
+    budgets = []
+
+    def remembered(**settings):
+        budgets.append(settings["max_rules"])
+        return Refinement(**settings)
+
+    monkeypatch.setattr(defrag, "Refinement", remembered)
+    with pytest.warns(UserWarning, match="more than the 60 rows"):
+        simplify(ensemble, X, Y, max_rules=10**6, random_state=0)
+    simplify(ensemble, X, Y, max_rules=7, random_state=0)
+    assert budgets == [12, 7]

@@ -1,0 +1,142 @@
+"""What the measures say of rules worked out by hand."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from sklearn.tree import DecisionTreeClassifier
+
+from defragtrees import metrics
+from defragtrees.baselines.distilled import DistilledTreeClassifier
+from defragtrees.rules import RuleSet
+from defragtrees.rules.conditions import Condition, Rule
+
+X = np.array([[1.0], [2.0], [3.0], [4.0]])
+
+
+def listed(*ends, decision="first"):
+    rules = tuple(Rule((Condition(0, upper=end),), 0.0) for end in ends)
+    return RuleSet(rules, Rule((), 1.0), ("size",), "regression", decision=decision)
+
+
+def test_coverage_and_overlap_leave_out_the_otherwise():
+    rules = listed(1.5, 2.5)
+    assert metrics.coverage(rules, X) == 0.5
+    assert metrics.overlap(rules, X) == 0.75
+    assert rules.n_rules == 3
+    assert rules.n_conditions == 1.0
+
+
+def test_a_partition_has_one_rule_for_each_row():
+    rules = listed(2.5, decision="partition")
+    assert metrics.coverage(rules, X) == 1.0
+    assert metrics.overlap(rules, X) == 1.0
+
+
+def test_similarity_is_of_the_rows_not_of_the_words():
+    assert metrics.similarity(listed(2.5), listed(2.9), X) == 1.0
+    # 2/3 and 1/2 of the rows in common from one side, 2/3 and 1/2 from the other.
+    there, back = (2 * 2 / 3 + 2 * 1 / 2) / 4, (3 * 2 / 3 + 1 * 1 / 2) / 4
+    found = metrics.similarity(listed(2.5), listed(3.5), X)
+    assert found == pytest.approx((there + back) / 2)
+
+
+def test_similar_rows_with_another_class_are_not_alike():
+    def answering(label, other):
+        rule = Rule((Condition(0, upper=2.5),), label)
+        return RuleSet(
+            (rule,), Rule((), other), ("size",), "classification", ("a", "b")
+        )
+
+    first, second = answering("a", "b"), answering("b", "a")
+    assert metrics.similarity(first, first, X) == 1.0
+    assert metrics.similarity(first, second, X) == 0.0
+
+
+def test_stability_is_one_for_a_clear_step_and_less_for_noise():
+    rng = np.random.default_rng(0)
+    table = rng.random((200, 3))
+    step = (table[:, 0] > 0.5).astype(int)
+    noise = rng.integers(2, size=200)
+    found = []
+    for y in (step, noise):
+        tree = DecisionTreeClassifier(max_depth=6, random_state=0).fit(table, y)
+        model = DistilledTreeClassifier(tree, max_rules=6, random_state=0)
+        found.append(metrics.stability(model, table, y, random_state=0))
+    assert found[0] == 1.0
+    assert found[1] < 0.9
+    assert not hasattr(model, "rules_")
+
+
+def test_stability_needs_two_samples():
+    with pytest.raises(ValueError, match="n_resamples must be at least 2; got 1"):
+        metrics.stability(None, X, n_resamples=1)
+
+
+LOW = (Condition(0, upper=2.5),)
+
+
+def telling(low, high, decision="first"):
+    """Up to 2.5 the first probability of yes, then the second."""
+    answers = [Rule((), "yes" if p >= 0.5 else "no", (1 - p, p)) for p in (low, high)]
+    rules = (replace(answers[0], conditions=LOW),)
+    names, labels = ("size",), ("no", "yes")
+    return RuleSet(rules, answers[1], names, "classification", labels, None, decision)
+
+
+def test_calibration_has_told_and_observed_by_rule():
+    y, weight = ["yes", "no", "no", "no"], [3.0, 1.0, 1.0, 1.0]
+    rows = metrics.calibration(telling(0.75, 0.25), X, y, weight)
+    # Wilson's intervals for 3 of 4 and 0 of 2, from a table.
+    expected = [
+        (1, "yes", 0.75, 0.75, 0.3006, 0.9544, 4.0),
+        (2, "yes", 0.25, 0.0, 0.0, 0.6576, 2.0),
+    ]
+    names = ["rule", "class", "told", "observed", "low", "high", "n_rows"]
+    for row, values in zip(rows, expected, strict=True):
+        assert list(row) == names
+        for name, value in zip(names, values, strict=True):
+            is_text = isinstance(value, str)
+            assert row[name] == (value if is_text else pytest.approx(value, abs=1e-4))
+
+
+def test_calibration_of_many_classes_is_of_the_answer():
+    labels = ("a", "b", "c")
+    low, rest = Rule(LOW, "c", (0.2, 0.2, 0.6)), Rule((), "a", (0.8, 0.1, 0.1))
+    rules = RuleSet((low,), rest, ("size",), "classification", labels)
+    rows = metrics.calibration(rules, X, ["c", "a", "a", "unheard"])
+    assert [row["class"] for row in rows] == ["c", "a"]
+    assert [row["told"] for row in rows] == pytest.approx([0.6, 0.8])
+    assert [row["observed"] for row in rows] == pytest.approx([0.5, 1.0])
+    assert [row["n_rows"] for row in rows] == [2.0, 1.0]
+
+
+def test_calibration_of_numbers_has_means_and_their_interval():
+    rows = metrics.calibration(listed(2.5), X, [1.0, 3.0, 1.0, 1.0])
+    assert [row["told"] for row in rows] == [0.0, 1.0]
+    assert [row["observed"] for row in rows] == [2.0, 1.0]
+    # The variance is 1, of two rows.
+    assert rows[0]["high"] == pytest.approx(2 + 1.96 / 2**0.5, abs=1e-3)
+    assert rows[1]["low"] == rows[1]["high"] == 1.0
+
+
+def test_calibration_of_averaged_rules_is_of_what_they_tell_together():
+    rules = telling(0.9, 0.3, decision="average")
+    rows = metrics.calibration(rules, X, ["yes", "yes", "no", "no"])
+    # In the first two rows both rules hold: the mean of 0.9 and 0.3.
+    assert [row["told"] for row in rows] == pytest.approx([0.6, 0.3])
+    assert [row["observed"] for row in rows] == [1.0, 0.0]
+
+
+def test_a_rule_without_rows_has_nothing_observed():
+    rows = metrics.calibration(telling(0.9, 0.3), X[:2], ["yes", "yes"])
+    assert rows[1]["n_rows"] == 0
+    assert np.isnan([rows[1]["told"], rows[1]["observed"], rows[1]["low"]]).all()
+
+
+def test_calibration_needs_probabilities():
+    rules = RuleSet((), Rule((), "no"), ("size",), "classification", ("no", "yes"))
+    with pytest.raises(
+        ValueError, match="needs rules that tell probabilities; one has"
+    ):
+        metrics.calibration(rules, X, ["no"] * 4)

@@ -1,0 +1,272 @@
+"""Whether new rows are like the old: few false alarms, and none missed."""
+
+import dataclasses
+import functools
+import math
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+)
+
+from defragtrees import Condition, Rule, RuleSet, simplify
+from defragtrees.monitoring.check import check
+from defragtrees.monitoring.two_samples import holm, same_shares_p
+
+CITIES = ["Bonn", "Lima", "Oslo", "Rome"]
+
+
+def rows(n, rng, task="classes"):
+    age = rng.integers(18, 80, n).astype(float)
+    income = rng.lognormal(10, 0.6, n).round()
+    city = rng.choice(CITIES, n, p=[0.1, 0.2, 0.4, 0.3])
+    debt = rng.exponential(1000, n).round()
+    debt[rng.random(n) < 0.05] = np.nan
+    odds = -1.0 + 2.2 * (income > 25000) + 1.5 * (age > 40) - 2.0 * (city == "Rome")
+    X = pd.DataFrame(
+        {
+            "age": age,
+            "income": income,
+            "city": pd.Categorical(city, categories=CITIES),
+            "debt": debt,
+        }
+    )
+    if task == "numbers":
+        return X, odds * 3 + rng.normal(size=n)
+    likely = 1 / (1 + np.exp(-2 * odds))
+    return X, np.where(rng.random(n) < likely, "good", "bad")
+
+
+@functools.cache
+def fitted(form="list", task="classes"):
+    X, y = rows(1500, np.random.default_rng(1), task)
+    numbers, classes = HistGradientBoostingRegressor, HistGradientBoostingClassifier
+    make = numbers if task == "numbers" else classes
+    model = make(max_iter=20, categorical_features="from_dtype", random_state=0)
+    estimator = simplify(model.fit(X, y), X, y, form=form, max_rules=6, random_state=0)
+    return estimator.rules_, model
+
+
+CASES = [
+    ("list", "classes"),
+    ("standalone", "classes"),
+    ("points", "classes"),
+    ("list", "numbers"),
+]
+
+
+@pytest.mark.parametrize(("form", "task"), CASES)
+def test_the_same_world_seldom_raises_an_alarm(form, task):
+    rules, _ = fitted(form, task)
+    rng = np.random.default_rng(7)
+    n_alarms = sum(rules.check(*rows(1000, rng, task)).has_moved for _ in range(40))
+    # With 5 % of false alarms more than 6 of 40 come in one of 150 such tests.
+    assert n_alarms <= 6
+
+
+def shifted(X, y, rng):
+    return X.assign(income=X.income * 1.3), y
+
+
+def swapped(X, y, rng):
+    names = {"Oslo": "Rome", "Rome": "Oslo"}
+    return X.assign(city=X.city.cat.rename_categories(names)), y
+
+
+def drifted(X, y, rng):
+    if y.dtype.kind == "f":
+        return X, y + 1.0
+    flipped = np.where(y == "good", "bad", "good")
+    return X, np.where(rng.random(len(y)) < 0.3, flipped, y)
+
+
+@pytest.mark.parametrize(("form", "task"), CASES)
+@pytest.mark.parametrize("change", [shifted, swapped, drifted])
+def test_another_world_raises_an_alarm(form, task, change):
+    rules, _ = fitted(form, task)
+    rng = np.random.default_rng(8)
+    for _ in range(5):
+        found = rules.check(*change(*rows(1000, rng, task), rng))
+        assert found.has_moved
+        kinds = {finding.kind for finding in found.moved}
+        told = {shifted: "column", swapped: "column"}.get(change, "error")
+        assert told in kinds or (told == "error" and kinds & {"rate", "mean", "target"})
+
+
+def by_kind(found, kind):
+    return {
+        finding.about: finding for finding in found.findings if finding.kind == kind
+    }
+
+
+def test_each_rule_is_told_then_and_now():
+    rules, _ = fitted()
+    X, y = rows(1000, np.random.default_rng(3))
+    found = rules.check(X, y)
+    members = rules.members_held(rules.covers(X))
+    for k, rule in enumerate(rules):
+        cover = by_kind(found, "coverage")[f"rule {k + 1}"]
+        assert cover.then == f"{100 * rule.n_rows / 1500:.1f} %"
+        assert cover.now == f"{100 * members[:, k].mean():.1f} %"
+        rate = by_kind(found, "rate")[f"rule {k + 1}"]
+        good = (y[members[:, k]] == "good").mean()
+        assert rate.now == f"{100 * good:.1f} % good"
+        assert rate.then == f"{100 * rule.rates[1]:.1f} % good"
+    wrong = (rules.predict(X) != y).mean()
+    assert by_kind(found, "error")["all rules"].now == f"{100 * wrong:.1f} %"
+    shares = {name: now for name, _, now in found.answers}
+    assert shares["good"] == pytest.approx((rules.predict(X) == "good").mean())
+    assert sum(then for _, then, _ in found.answers) == pytest.approx(1)
+
+
+def test_without_y_only_rows_are_tested():
+    rules, _ = fitted()
+    X, _ = rows(1000, np.random.default_rng(3))
+    kinds = {finding.kind for finding in rules.check(X).findings}
+    assert kinds & {"rate", "error", "target"} == set()
+    assert {"coverage", "column", "range"} <= kinds
+
+
+def test_new_categories_and_missing_values_are_told():
+    rules, _ = fitted()
+    X, _ = rows(1000, np.random.default_rng(3))
+    city = X.city.astype(object)
+    city[:100] = "Kiel"
+    found = rules.check(X.assign(city=city))
+    new = by_kind(found, "category")["city"]
+    assert (new.then, new.now, new.is_moved) == ("0 rows", "100 rows", True)
+    city[:300] = None
+    assert by_kind(rules.check(X.assign(city=city)), "missing")["city"].is_moved
+
+
+def test_values_outside_the_range_are_told():
+    rules, _ = fitted()
+    X, _ = rows(1000, np.random.default_rng(3))
+    age = X.age.copy()
+    age[:30] = 130.0
+    found = by_kind(rules.check(X.assign(age=age)), "range")["age"]
+    assert (found.then, found.is_moved) == ("18 to 79", True)
+    assert found.now == "18 to 130, 30 rows outside"
+
+
+def test_a_model_that_no_longer_agrees_is_told():
+    rules, model = fitted()
+    X, _ = rows(1000, np.random.default_rng(3))
+    found = by_kind(rules.check(X, ensemble=model), "agreement")["all rules"]
+    assert not found.is_moved
+
+    class Other:
+        def predict(self, X):
+            return np.where(X.age > 50, "good", "bad")
+
+    found = by_kind(rules.check(X, ensemble=Other()), "agreement")["all rules"]
+    assert found.is_moved
+
+
+def test_columns_are_needed_where_rules_ask_about_them():
+    rules, _ = fitted()
+    X, y = rows(100, np.random.default_rng(3))
+    unused = [name for name in rules.feature_names if name not in rules.features]
+    with pytest.raises(ValueError, match="income"):
+        rules.check(X.drop(columns=["income"]), y)
+    for name in unused:
+        notes = rules.check(X.drop(columns=[name]), y).notes
+        assert notes == (f"columns that no rule asks about are missing: '{name}'",)
+
+
+def test_what_cannot_be_checked_is_refused():
+    rules, _ = fitted()
+    X, y = rows(100, np.random.default_rng(3))
+    with pytest.raises(ValueError, match="equally many rows; got 100 and 3"):
+        rules.check(X, y[:3])
+    with pytest.raises(ValueError, match="level must be above 0"):
+        rules.check(X, y, level=1.5)
+    with pytest.raises(ValueError, match="Are they of another type"):
+        rules.check(X, np.ones(100, dtype=int))
+    bare = RuleSet((Rule((Condition(0, lower=1.0),), 1.0),), Rule((), 2.0), ("a",),
+                   "regression")  # fmt: skip
+    with pytest.raises(ValueError, match="There is nothing to test"):
+        bare.check([[1.0]])
+
+
+def test_edited_rules_say_what_they_do_not_know():
+    rules, _ = fitted()
+    X, y = rows(1000, np.random.default_rng(3))
+    edited = rules.drop(1)
+    found = edited.check(X, y)
+    assert "some rules were edited" in found.notes[0]
+    assert by_kind(found, "coverage") == {}
+    again = edited.refit(*rows(1500, np.random.default_rng(4)))
+    assert again.check(X, y).notes == ()
+    assert again.training.n_rows == 1500
+    assert not again.check(X, y).has_moved
+
+
+def test_a_check_shows_and_escapes():
+    rules, _ = fitted()
+    X, y = rows(1000, np.random.default_rng(3))
+    renamed = rules.relabel({"age": "<script>alert(1)</script>"})
+    found = renamed.check(shifted(X, y, None)[0], y)
+    page = found.to_html("<b>")
+    assert "<script" not in page
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert "<script" not in found._repr_html_()
+    assert "have moved" in str(found)
+    assert found.to_dict()["moved"] is True
+    assert f"{len(found.moved)} of {len(found.findings)}" in repr(found)
+    assert "http" not in page
+
+
+def test_the_training_record_is_small_and_kept(tmp_path):
+    rules, _ = fitted()
+    record = rules.training
+    assert record.n_rows == 1500
+    assert [rules.feature_names[c.feature] for c in record.columns] == [*rules.features]
+    assert all(sum(c.counts) + c.missing == 1500 for c in record.columns)
+    assert all(len(c.counts) <= 11 for c in record.columns)
+    age = record.column(0)
+    assert (age.low, age.high, age.is_integer) == (18.0, 79.0, True)
+    rules.save(tmp_path / "rules.json")
+    assert RuleSet.load(tmp_path / "rules.json") == rules
+    data = rules.to_dict()
+    data["training"]["columns"][0]["counts"].append(3)
+    with pytest.raises(ValueError, match="one less than its counts"):
+        RuleSet.from_dict(data)
+
+
+def test_the_record_counts_the_rows():
+    rules, _ = fitted()
+    X, y = rows(1500, np.random.default_rng(1))
+    for column in rules.training.columns:
+        values = rules.encode(X)[:, column.feature]
+        assert column.count(values).tolist() == [int(n) for n in column.counts]
+    assert rules.training.target == ((y == "bad").sum(), (y == "good").sum())
+    error = (rules.predict(X) != y).mean()
+    assert rules.training.error == pytest.approx(error)
+
+
+def test_tests_of_counts():
+    # Fisher's tea: 3 and 1 against 1 and 3.
+    assert same_shares_p([3, 1], [1, 3]) == pytest.approx(34 / 70)
+    assert holm([0.04, 0.01]) == [0.04, 0.02]
+    rng = np.random.default_rng(0)
+    shares = [0.3, 0.3, 0.2, 0.1, 0.1]
+    p = [
+        same_shares_p(rng.multinomial(500, shares), rng.multinomial(300, shares))
+        for _ in range(1000)
+    ]
+    assert 0.03 < np.mean(np.array(p) < 0.05) < 0.07
+
+
+def test_rules_of_older_files_are_checked_by_their_counts():
+    rules = dataclasses.replace(fitted()[0], training=None)
+    X, y = rows(1000, np.random.default_rng(3))
+    found = rules.check(X, y)
+    assert {finding.kind for finding in found.findings} == {"coverage", "rate"}
+    assert found.n_then == pytest.approx(1500)
+    assert "do not say what their columns were like" in found.notes[0]
+    assert not math.isnan(found.n_then)
+    assert check(rules, X, y).verdict == found.verdict

@@ -1,0 +1,89 @@
+"""Classes and numbers check y, measure and word it, each in its own way."""
+
+import numpy as np
+import pytest
+
+from defragtrees import Rule
+from defragtrees.outcomes import make_outcome
+from defragtrees.outcomes.classification import Classes
+from defragtrees.outcomes.regression import Numbers
+
+CLASSES = Classes(("no", "yes"))
+NUMBERS = Numbers()
+
+
+@pytest.mark.parametrize(
+    ("outcome", "y", "message"),
+    [
+        (CLASSES, np.array(["no", None], dtype=object), "missing values"),
+        (CLASSES, np.array([0.0, np.nan]), "NaN or infinity; class labels"),
+        (CLASSES, np.array([0.5]), "Unknown label type: continuous"),
+        (NUMBERS, np.array(["no"]), "must hold numbers"),
+        (NUMBERS, np.array([np.inf]), "finite numbers are needed"),
+        (NUMBERS, np.array([1e200]), "Use another unit"),
+    ],
+)
+def test_y_that_cannot_be_is_refused(outcome, y, message):
+    with pytest.raises(ValueError, match=message):
+        outcome.check(y)
+
+
+def test_labels_become_class_numbers_and_come_back():
+    codes = CLASSES.encode(np.array(["yes", "no", "yes"]))
+    assert codes.tolist() == [1, 0, 1]
+    assert CLASSES.decode(codes).tolist() == ["yes", "no", "yes"]
+    assert NUMBERS.decode(NUMBERS.encode(np.array([2.5]))).tolist() == [2.5]
+    with pytest.raises(ValueError, match="does not know: \\['maybe'\\]"):
+        CLASSES.encode(np.array(["maybe", "no"]))
+
+
+def test_labels_of_another_type_are_a_mistake_and_new_ones_are_not():
+    CLASSES.check_known(np.array(["yes", "maybe"]))
+    NUMBERS.check_known(np.array([1.0]))
+    with pytest.raises(ValueError, match="of another type"):
+        CLASSES.check_known(np.array([0, 1]))
+
+
+def test_losses_and_measures_by_hand():
+    expected, predicted = ["no", "yes", "yes", "no"], ["no", "no", "yes", "no"]
+    assert CLASSES.losses(expected, predicted).tolist() == [0.0, 1.0, 0.0, 0.0]
+    assert CLASSES.error(expected, predicted) == 0.25
+    assert CLASSES.error(expected, predicted, [1, 5, 3, 1]) == 0.5
+    assert CLASSES.fidelity(expected, predicted) == 0.75
+    assert NUMBERS.losses([1.0, 4.0], [2.0, 2.0]).tolist() == [1.0, 4.0]
+    assert NUMBERS.error([1.0, 4.0], [2.0, 2.0]) == 2.5
+    assert NUMBERS.fidelity([1.0, 3.0], [1.0, 2.0]) == 0.5
+    assert NUMBERS.fidelity([2.0, 2.0], [2.0, 2.0]) == 1.0
+    assert NUMBERS.fidelity([2.0, 2.0], [2.0, 3.0]) == 0.0
+
+
+def test_answers_and_evidence_in_words():
+    rule = Rule((), "yes", distribution=(0.25, 0.75))
+    assert CLASSES.answer_text("yes") == "yes"
+    assert CLASSES.outputs_text(rule) == "no: 0.25, yes: 0.75"
+    assert CLASSES.error_text(0.125) == "12.5 %"
+    assert CLASSES.evidence_text(0.125) == "87.5 % as the ensemble"
+    assert CLASSES.closeness_text(0.125) == "87.5 %"
+    assert NUMBERS.answer_text(2.0) == NUMBERS.outputs_text(Rule((), 2.0)) == "2"
+    assert NUMBERS.evidence_text(0.0144) == "root mean squared error 0.12"
+    assert NUMBERS.error_text(4e10) == "200000"
+    told = Rule((), 24.5, quantiles=(20.125, 123456.0), n_rows=1212.0)
+    assert NUMBERS.told_text(told) == "20.12 to 123500 for 80 % of 1,212 rows"
+    assert NUMBERS.told_columns([told]) == {"10 to 90 %": ["20.12 to 123500"]}
+    assert NUMBERS.told(told)["interval"] == [20.125, 123456.0]
+    assert NUMBERS.basis_text(told, None) == (
+        "80 % of its 1,212 training rows have 20.12 to 123500."
+    )
+    assert NUMBERS.told_text(Rule((), 24.5)) == ""
+    assert NUMBERS.shown_deviation(4.0, 1.0) == 0.25
+    assert CLASSES.shown_deviation(4.0, 1.0) == 1.0
+
+
+def test_means_of_outputs_decide():
+    assert CLASSES.decide(np.array([[0.6, 0.4], [0.5, 0.5]])).tolist() == ["no", "no"]
+    assert NUMBERS.decide(np.array([[0.5], [2.0]])).tolist() == [0.5, 2.0]
+
+
+def test_an_unknown_task_is_refused():
+    with pytest.raises(ValueError, match="Unknown task 'ranking'"):
+        make_outcome("ranking")

@@ -1,0 +1,323 @@
+"""Whole points: they cost little, a total says how likely, and PMML says the same."""
+
+import math
+from xml.etree import ElementTree
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.metrics import roc_auc_score
+
+from defragtrees import metrics, plots
+from defragtrees.estimators.defrag import DefragClassifier, DefragRegressor
+from defragtrees.export import export
+from defragtrees.outcomes.points import whole_log_odds
+from defragtrees.rules import RuleSet
+from defragtrees.rules.conditions import Condition, Rule
+from tests.estimators.test_forms import make_table
+from tests.export import cases
+
+mpl.use("Agg")
+
+
+def fitted(n_classes=2, **settings):
+    X, y, number = make_table(n_classes=max(n_classes, 2))
+    if n_classes:
+        forest = RandomForestClassifier(30, min_samples_leaf=5, random_state=0)
+        method = DefragClassifier
+    else:
+        forest = RandomForestRegressor(30, min_samples_leaf=5, random_state=0)
+        method, y = DefragRegressor, number
+    settings = {"form": "points", "points": "integer", "random_state": 0, **settings}
+    return method(forest.fit(X, y), max_rules=6, **settings).fit(X, y), X, y
+
+
+def all_points(rules):
+    return [value for rule in rules for value in rule.points]
+
+
+@pytest.mark.parametrize("n_classes", [0, 2, 3])
+def test_points_are_whole_and_say_nearly_as_much(n_classes):
+    whole, X, y = fitted(n_classes)
+    exact, *_ = fitted(n_classes, points="exact")
+    assert all(value.is_integer() for value in all_points(whole.rules_))
+    assert whole.rules_.unit != 1.0
+    if n_classes == 2:
+        scores = [
+            roc_auc_score(y, model.predict_proba(X)[:, 1]) for model in (whole, exact)
+        ]
+        assert scores[0] > scores[1] - 0.01
+        assert max(map(abs, all_points(whole.rules_))) <= 20
+    measure = "log_loss" if n_classes else "error"
+    assert whole.training_[measure] < exact.training_[measure] * 1.05
+
+
+def test_points_double_the_odds_as_often_as_asked_for():
+    model, X, _ = fitted(points_to_double=20)
+    assert model.rules_.unit == pytest.approx(math.log(2) / 20)
+    assert model.rules_.origin == 0.0
+    totals = model.rules_.totals(X)[:, 0]
+    told = model.predict_proba(X)[:, 1]
+    odds = told / (1 - told)
+    assert np.log2(odds) * 20 == pytest.approx(totals)
+    assert "20 more double the odds" in str(model.rules_)
+
+
+def test_rounding_is_no_worse_than_any_neighbour():
+    rng = np.random.default_rng(0)
+    held = np.column_stack([rng.random((40, 3)) < 0.5, np.ones(40)]).astype(float)
+    weight = rng.integers(5, 30, 40).astype(float)
+    likely = 1 / (1 + np.exp(-held @ [0.8, -1.3, 0.4, -0.2]))
+    events = np.round(weight * likely)
+
+    def nats(values):
+        return float(weight @ np.logaddexp(0, values[:, 0]) - events @ values[:, 0])
+
+    points = np.array([[0.8], [-1.3], [0.4], [-0.2]])
+    card = whole_log_odds(held, weight, events, points, nats, 0.0, points_to_double=3)
+    unit = math.log(2) / 3
+    for k in range(4):
+        for step in (-1, 1):
+            moved = card.points.copy()
+            moved[k] += step
+            assert nats(held @ moved * unit) >= card.cost - 1e-9
+    assert card.cost == pytest.approx(nats(held @ card.points * unit))
+
+
+def test_three_classes_have_no_points_to_double():
+    with pytest.raises(ValueError, match="points_to_double needs two classes"):
+        fitted(3, points_to_double=20)
+
+
+@pytest.mark.parametrize(
+    ("settings", "words"),
+    [
+        ({"form": "list"}, "points='integer' needs form='points'"),
+        ({"points": "exact", "points_to_double": 5}, "needs points='integer'"),
+        ({"points_to_double": -5}, "points_to_double must be"),
+        ({"points": "whole"}, "points must be"),
+    ],
+)
+def test_settings_that_do_not_go_together_are_refused(settings, words):
+    with pytest.raises(ValueError, match=words):
+        fitted(**settings)
+
+
+def test_a_table_says_what_totals_stand_for():
+    model, X, y = fitted()
+    rules = model.rules_
+    lines = metrics.score_table(rules, X, y)
+    totals, told = rules.totals(X)[:, 0], model.predict_proba(X)[:, 1]
+    assert sum(line["n_rows"] for line in lines) == len(X)
+    for line in lines:
+        rows = (totals >= line["low"]) & (totals <= line["high"])
+        assert line["n_rows"] == rows.sum()
+        assert line["told"] == pytest.approx(told[rows].mean())
+        assert line["observed"] == pytest.approx(np.mean(y[rows] == "yes"))
+    possible = metrics.score_table(rules)
+    assert {line["low"] for line in lines} <= {line["low"] for line in possible}
+    assert [line["told"] for line in possible] == sorted(
+        line["told"] for line in possible
+    )
+
+
+def test_totals_that_are_many_are_grouped():
+    model, X, y = fitted(points="exact", brevity=0.0)
+    lines = metrics.score_table(model.rules_, X, y)
+    assert len(lines) <= 30
+    assert sum(line["n_rows"] for line in lines) == len(X)
+    highs = [line["high"] for line in lines]
+    assert all(low["low"] > high for low, high in zip(lines[1:], highs, strict=False))
+
+
+def test_lists_have_no_totals():
+    rules = RuleSet((), Rule((), 2.0), ("a",), "regression")
+    with pytest.raises(ValueError, match="score_table needs points"):
+        metrics.score_table(rules)
+    with pytest.raises(AttributeError, match="Totals need rules whose points add up"):
+        rules.totals([[1.0]])
+    with pytest.raises(ValueError, match="A scorecard needs rules whose points add up"):
+        plots.scorecard(rules)
+
+
+@pytest.mark.parametrize("n_classes", [0, 2, 3])
+def test_pictures_show_the_points_and_the_risk(n_classes):
+    model, X, y = fitted(n_classes)
+    ax = plots.scorecard(model.rules_)
+    shown = [text.get_text() for text in ax.texts]
+    n_columns = len(model.rules_.default.points)
+    assert len(shown) == model.rules_.n_rules * n_columns
+    first = model.rules_.rules[0].points[0]
+    assert shown[0] == f"{first:+g}"
+    assert ax.get_yticklabels()[-1].get_text().endswith("base")
+    if n_classes < 3:
+        ax = plots.score_risk(model.rules_, X, y)
+        assert ax.get_xlabel() == "total of points"
+    mpl.pyplot.close("all")
+
+
+def evaluate(document, row):
+    """Score of a row by a PMML scorecard, as the standard says; None is missing."""
+    names = {"p": "http://www.dmg.org/PMML-4_4"}
+    model = ElementTree.fromstring(document).find("p:Scorecard", names)
+    total = float(model.get("initialScore"))
+    for one in model.find("p:Characteristics", names):
+        for attribute in one:
+            if holds(attribute[0], row) is True:
+                total += float(attribute.get("partialScore"))
+                break
+        else:
+            raise AssertionError("no attribute holds")
+    return total
+
+
+def holds(element, row):
+    kind = element.tag.rpartition("}")[2]
+    if kind in ("True", "False"):
+        return kind == "True"
+    if kind == "CompoundPredicate":
+        parts = [holds(part, row) for part in element]
+        is_and = element.get("booleanOperator") == "and"
+        decisive = not is_and
+        if decisive in parts:
+            return decisive
+        return None if None in parts else not decisive
+    value, operator = row[element.get("field")], element.get("operator")
+    if operator in ("isMissing", "isNotMissing"):
+        return (value is None) == (operator == "isMissing")
+    if value is None:
+        return None
+    if kind == "SimpleSetPredicate":
+        words = element[0].text or ""
+        listed = [
+            word.replace('\\"', '"').replace("\\\\", "\\")
+            for word in words.strip().removeprefix('"').removesuffix('"').split('" "')
+        ]
+        inside = _pmml_label(value) in listed
+        return inside == (element.get("booleanOperator") == "isIn")
+    if operator == "equal" and not isinstance(value, float):
+        return _pmml_label(value) == element.get("value")
+    compare = {
+        "greaterThan": float.__gt__,
+        "greaterOrEqual": float.__ge__,
+        "lessThan": float.__lt__,
+        "lessOrEqual": float.__le__,
+        "equal": float.__eq__,
+    }
+    return compare[operator](float(value), float(element.get("value")))
+
+
+def _pmml_label(value):
+    if isinstance(value, bool):
+        return str(value).lower()
+    return str(value)
+
+
+@pytest.mark.parametrize("labels", [None, ("no", "yes")])
+def test_pmml_adds_up_to_the_same_totals(labels):
+    rng = np.random.default_rng(0)
+    rules = cases.make_rules(rng, "points", labels)
+    whole = [
+        Rule(
+            r.conditions, r.prediction, r.distribution, points=(round(9 * r.points[0]),)
+        )
+        for r in rules
+    ]
+    rules = RuleSet(
+        tuple(whole[:-1]),
+        whole[-1],
+        rules.feature_names,
+        rules.task,
+        labels,
+        rules.categories,
+        "points",
+        unit=0.25,
+        origin=2.0,
+    )
+    rows = cases.make_rows(rng)
+    document = export(rules, "pmml")
+    expected = rules.totals(cases.array(rows))[:, 0].tolist()
+    dicts = [dict(zip(cases.NAMES, row, strict=True)) for row in rows]
+    assert [evaluate(document, row) for row in dicts] == expected
+    assert len(set(expected)) > 5
+    name = "probability" if labels else "prediction"
+    assert f'<OutputField name="{name}" feature="transformedValue"' in document
+
+
+def test_pmml_needs_whole_points():
+    base = Rule((), 2.5, points=(2.5,))
+    rules = RuleSet((), base, ("a",), "regression", decision="points")
+    with pytest.raises(ValueError, match="or whole points for a number"):
+        export(rules, "pmml")
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"points": None}, "must have points where they add up"),
+        ({"points": (1.0, 2.0)}, "must have 1 points"),
+        ({"points": (math.nan,)}, "must have 1 points"),
+    ],
+)
+def test_points_that_do_not_fit_are_refused(change, words):
+    rule = Rule((Condition(0, lower=1.0),), 2.0, **change)
+    base = Rule((), 2.5, points=(2.5,))
+    with pytest.raises(ValueError, match=words):
+        RuleSet((rule,), base, ("a",), "regression", decision="points")
+
+
+def test_standalone_default_has_no_weight():
+    with pytest.raises(ValueError, match="weight must be 0"):
+        RuleSet((), Rule((), 2.5), ("a",), "regression", decision="standalone")
+
+
+def test_a_frame_with_texts_gets_a_scorecard():
+    X, y, _ = make_table()
+    X = X.assign(job=pd.Categorical(X.job.map({0: "a", 1: "b", 2: "c", 3: "d"})))
+    lightgbm = pytest.importorskip("lightgbm")
+    model = lightgbm.LGBMClassifier(n_estimators=20, verbose=-1).fit(X, y)
+    card = DefragClassifier(model, form="points", points="integer", random_state=0)
+    card.fit(X, y)
+    rows = X.astype(object).where(X.notna(), None).to_dict("records")
+    document = export(card.rules_, "pmml")
+    totals = card.rules_.totals(X)[:, 0].tolist()
+    assert [evaluate(document, row) for row in rows] == totals
+
+
+def test_points_are_put_on_the_scale_of_the_user():
+    exact, X, _ = fitted(points="exact")
+    rules = exact.rules_.scaled(20, points=600, odds=50)
+    assert all(value.is_integer() for value in all_points(rules))
+    told, before = rules.predict_proba(X)[:, 1], exact.predict_proba(X)[:, 1]
+    log_odds = np.log(told / (1 - told))
+    totals = rules.totals(X)[:, 0]
+    assert log_odds == pytest.approx((totals - 600) * math.log(2) / 20 + math.log(50))
+    # Half a point of each rule, and of the base, is what rounding may change.
+    most = 0.5 * rules.n_rules * math.log(2) / 20
+    assert np.abs(log_odds - np.log(before / (1 - before))).max() <= most
+
+
+@pytest.mark.parametrize(
+    ("scale", "words"),
+    [({"points_to_double": 0}, "must be above 0"), ({"odds": -1}, "must be above 0")],
+)
+def test_a_scale_that_is_none_is_refused(scale, words):
+    exact, *_ = fitted(points="exact")
+    with pytest.raises(ValueError, match=words):
+        exact.rules_.scaled(**scale)
+
+
+def test_only_two_classes_are_scaled():
+    numbers, *_ = fitted(0)
+    with pytest.raises(ValueError, match="for two classes"):
+        numbers.rules_.scaled()
+
+
+def test_labels_are_shown_where_people_read():
+    model, X, y = fitted(class_labels={"yes": "in trouble"})
+    assert "double the odds. Probability of in trouble: " in str(model.rules_)
+    ax = plots.score_risk(model.rules_, X, y)
+    assert ax.get_ylabel() == "probability of in trouble"
+    mpl.pyplot.close("all")

@@ -1,0 +1,72 @@
+"""Random problems for the mixture, as hypothesis strategies."""
+
+import numpy as np
+from hypothesis import strategies as st
+
+from defragtrees.data.grid import ThresholdGrid
+from defragtrees.paper.engines.on_numpy import NumpyEngine
+from defragtrees.paper.params import make_layout
+from tests.reference import dense_mixture
+
+
+class Case:
+    """One random problem, both as bins and as dense statements."""
+
+    def __init__(self, seed, n_rows, n_features, n_classes, missing, weighted, weight):
+        rng = np.random.default_rng(seed)
+        X = np.round(rng.normal(size=(n_rows, n_features)), 1)
+        signal = X[:, 0] + 0.5 * rng.normal(size=n_rows)
+        if missing:
+            X[rng.random(X.shape) < 0.15] = np.nan
+        thresholds = [
+            np.unique(np.round(rng.normal(size=rng.integers(1, 12)), 2))
+            for _ in range(n_features)
+        ]
+        if n_classes:
+            edges = np.quantile(signal, np.linspace(0, 1, n_classes + 1)[1:-1])
+            y = np.searchsorted(edges, signal)
+        else:
+            y = (signal - signal.mean()) / signal.std()
+        row_weight = rng.uniform(0.2, 3.0, n_rows) if weighted else np.ones(n_rows)
+        self.grid = ThresholdGrid(tuple(thresholds))
+        self.binned = self.grid.bin(X)
+        self.layout = make_layout(self.grid, self.binned.counts(), n_classes, weight)
+        self.engine = NumpyEngine(self.layout, self.binned.codes, y, row_weight)
+        self.dense = self._dense(X, thresholds, y, n_classes, row_weight, weight)
+        self.rng = rng
+
+    def _dense(self, X, thresholds, y, n_classes, row_weight, weight):
+        holds, fails, feature = dense_mixture.statements(X, thresholds)
+        tells = (holds > 0).any(axis=0) & (fails > 0).any(axis=0)
+        if weight == "paper":
+            per = np.ones(len(feature))
+            n_statements = float(len(feature))
+        else:
+            count = np.array([(tells & (feature == j)).sum() for j in feature])
+            per = np.where(tells, np.minimum(1.0, weight / np.maximum(count, 1)), 0.0)
+            n_statements = float(per.sum())
+        return dense_mixture.Problem(
+            holds, fails, per, y, n_classes, row_weight, n_statements
+        )
+
+    def responsibilities(self, n_components):
+        """Random starting responsibilities, (n_rows, n_components)."""
+        shape = np.full(n_components, 0.3)
+        return self.rng.dirichlet(shape, len(self.binned))
+
+    def starts(self, betas):
+        """Parameters for the loop after an M-step from each of the given betas."""
+        self.engine.responsibilities = np.hstack(betas).T
+        return self.layout.maximize(self.engine.gather())
+
+
+cases = st.builds(
+    Case,
+    seed=st.integers(0, 10**6),
+    n_rows=st.integers(20, 120),
+    n_features=st.integers(1, 5),
+    n_classes=st.sampled_from([0, 2, 3]),
+    missing=st.booleans(),
+    weighted=st.booleans(),
+    weight=st.sampled_from(["paper", 3.0, 1.0]),
+)

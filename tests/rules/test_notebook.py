@@ -1,0 +1,105 @@
+"""What a notebook shows of results."""
+
+import pytest
+import sklearn
+from sklearn.datasets import load_iris
+from sklearn.tree import DecisionTreeClassifier
+
+from defragtrees import (
+    Comparison,
+    Condition,
+    DistilledTreeClassifier,
+    Rule,
+    RulePath,
+    RuleSet,
+    diff,
+)
+from defragtrees._path import PathPoint
+
+try:
+    from IPython.core.formatters import DisplayFormatter
+except ImportError:
+    DisplayFormatter = None
+
+
+def shown(result):
+    """The forms of a result that a notebook gets, as IPython chooses them."""
+    if DisplayFormatter is not None:
+        return DisplayFormatter().format(result)[0]
+    forms = {}
+    if hasattr(result, "_repr_mimebundle_"):
+        forms = dict(result._repr_mimebundle_(include=None, exclude=None))
+    if "text/html" not in forms and hasattr(result, "_repr_html_"):
+        html = result._repr_html_()
+        forms |= {} if html is None else {"text/html": html}
+    return forms
+
+
+@pytest.fixture(scope="module")
+def simple():
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    tree = DecisionTreeClassifier(max_depth=2, random_state=0).fit(X, y)
+    return DistilledTreeClassifier(tree, max_rules=3, random_state=0).fit(X, y)
+
+
+def warm():
+    rule = Rule((Condition(0, lower=20.0),), 1.0)
+    return RuleSet((rule,), Rule((), 2.0), ("degrees",), "regression")
+
+
+def test_a_fitted_estimator_shows_its_rules_and_an_unfitted_one_its_diagram(simple):
+    assert shown(simple)["text/html"] == simple.rules_._repr_html_()
+    with sklearn.config_context(display="text"):
+        assert shown(simple)["text/html"] == simple.rules_._repr_html_()
+        assert "text/html" not in shown(DistilledTreeClassifier())
+    assert "sk-container" in shown(DistilledTreeClassifier())["text/html"]
+
+
+def test_a_summary_is_shown_line_by_line(simple):
+    summary = simple.summary()
+    assert isinstance(summary, str)
+    assert shown(summary)["text/html"].startswith("<pre>1. if petal")
+    assert "petal length (cm) &lt;= 2.5 then 0" in shown(summary)["text/html"]
+
+
+def test_a_summary_is_printed_line_by_line_at_a_prompt(simple):
+    class Printer:
+        def text(self, words):
+            self.words = words
+
+    printer = Printer()
+    simple.summary()._repr_pretty_(printer, False)
+    assert printer.words == simple.summary()
+
+
+def test_a_path_is_a_table():
+    path = RulePath((PathPoint(warm(), 0.5, 0.1, 0.9, 1.0, 1.2),), 0, 0.4)
+    assert shown(path)["text/html"] == (
+        "<table><caption>ensemble: error 0.4</caption><thead><tr><th>rules</th>"
+        "<th>conditions</th><th>error</th><th>fidelity</th><th>coverage</th></tr>"
+        "</thead><tbody><tr><td>2 *</td><td>1</td><td>0.5 ± 0.1</td><td>0.900</td>"
+        "<td>100.0 %</td></tr></tbody></table>"
+    )
+
+
+def test_a_comparison_is_a_table():
+    failed = {"method": "<a>", "budget": 3, "failure": "no <b>"}
+    html = shown(Comparison((failed,), {}, 0.25, 1, "regression"))["text/html"]
+    caption = "ensemble: root mean squared error 0.5; &lt;a&gt;, at most 3 failed"
+    assert f"<caption>{caption}" in html
+    assert "<td>&lt;a&gt;, at most 3</td>" in html
+
+
+def test_rules_that_nobody_measured_are_a_table_without_measures():
+    assert "nan" not in shown(warm())["text/html"]
+
+
+def test_a_check_and_a_difference_show_as_tables(simple):
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    check = simple.rules_.check(X, y)
+    for result in (check, diff(simple.rules_, simple.rules_.drop(1), X)):
+        form = shown(result)["text/html"]
+        assert form.startswith("<table>")
+        assert "<thead><tr><th>" in form
+    assert "Nothing has moved" in shown(check)["text/html"]
+    assert shown(simple.rules_)["text/html"].startswith("<table>")

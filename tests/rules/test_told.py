@@ -1,0 +1,321 @@
+"""What rules for classes tell besides their answers: rates, intervals, scores."""
+
+import dataclasses
+import json
+import math
+
+import numpy as np
+import pytest
+
+from defragtrees import Condition, ModelFileError, Rule, RuleSet
+from defragtrees.export import export
+from defragtrees.outcomes.intervals import wilson_interval
+
+NAMES = ("degrees",)
+WARM = (Condition(0, lower=20.0),)
+HOT = (Condition(0, lower=30.0),)
+
+
+def two_classes(**changes):
+    hot = Rule(
+        HOT,
+        "sell",
+        (0.75, 0.25),
+        answered=0.25,
+        error=0.125,
+        n_rows=2640,
+        rates=(2428 / 2640, 212 / 2640),
+        ensemble_mean=(0.9, 0.1),
+    )
+    default = Rule(
+        (),
+        "wait",
+        (0.25, 0.75),
+        answered=0.75,
+        error=0.0,
+        n_rows=80,
+        rates=(0.25, 0.75),
+        ensemble_mean=(0.2, 0.8),
+    )
+    rules = RuleSet((hot,), default, NAMES, "classification", ("sell", "wait"))
+    return dataclasses.replace(rules, **changes)
+
+
+def three_classes(**changes):
+    rules = RuleSet(
+        (Rule(HOT, "c", (0.2, 0.2, 0.6)), Rule(WARM, "a", (0.5, 0.3, 0.2))),
+        Rule((), "a", (0.4, 0.3, 0.3)),
+        NAMES,
+        "classification",
+        ("a", "b", "c"),
+    )
+    return dataclasses.replace(rules, **changes)
+
+
+# Agresti and Coull (1998): 0 of 10 and 9 of 10 rows by Wilson's formula.
+@pytest.mark.parametrize(
+    ("n_class", "n_rows", "low", "high"),
+    [(0, 10, 0.0, 0.2775), (9, 10, 0.5958, 0.9821), (212, 2640, 0.0705, 0.0913)],
+)
+def test_an_interval_is_wilsons(n_class, n_rows, low, high):
+    found = wilson_interval(n_class / n_rows, n_rows)
+    assert found == pytest.approx((low, high), abs=5e-5)
+
+
+def test_an_interval_holds_the_rate_and_stays_possible():
+    for n_rows in (1, 3, 1000, 10**9, 0.5):
+        for rate in (0.0, 1e-12, 0.3, 1 - 1e-12, 1.0):
+            low, high = wilson_interval(rate, n_rows)
+            assert 0 <= low <= rate <= high <= 1
+
+
+def test_a_rule_has_an_interval_of_each_class_if_it_has_rates_and_rows():
+    rule = two_classes().rules[0]
+    (low, high), (second_low, second_high) = rule.interval
+    assert (second_low, second_high) == pytest.approx((0.0705, 0.0913), abs=5e-5)
+    assert (low, high) == pytest.approx((1 - second_high, 1 - second_low))
+    assert dataclasses.replace(rule, rates=None).interval is None
+    assert dataclasses.replace(rule, n_rows=math.nan).interval is None
+    assert dataclasses.replace(rule, n_rows=0.0).interval is None
+
+
+def test_of_two_classes_the_rate_of_the_second_is_told():
+    assert str(two_classes()).splitlines() == [
+        "1. if degrees > 30 then sell: 8.0 % are wait (212 of 2,640, 7.1 to 9.1 %)"
+        "  [25.0 % of rows, 87.5 % as the ensemble]",
+        "2. otherwise wait: 75.0 % (60 of 80, 64.5 to 83.2 %)"
+        "  [75.0 % of rows, 100.0 % as the ensemble]",
+    ]
+
+
+def test_of_more_classes_the_rate_of_the_answer_is_told():
+    rules = three_classes()
+    default = dataclasses.replace(rules.default, n_rows=50, rates=(0.5, 0.2, 0.3))
+    rules = dataclasses.replace(rules, default=default)
+    assert str(rules).splitlines()[-1] == (
+        "3. otherwise a: 50.0 % (25 of 50, 36.6 to 63.4 %)"
+    )
+
+
+def test_without_y_the_ensemble_is_named():
+    rules = two_classes()
+    hot = dataclasses.replace(rules.rules[0], rates=None)
+    default = Rule((), "wait", (0.25, 0.75), n_rows=0.0)
+    rules = dataclasses.replace(rules, rules=(hot,), default=default)
+    assert str(rules).splitlines() == [
+        "1. if degrees > 30 then sell: 10.0 % are wait by the ensemble (2,640 rows)"
+        "  [25.0 % of rows, 87.5 % as the ensemble]",
+        "2. otherwise wait: 75.0 % (no rows)",
+    ]
+
+
+def test_where_y_was_imitated_there_is_no_agreement_to_tell():
+    rules = two_classes()
+    hot = dataclasses.replace(rules.rules[0], error=212 / 2640)
+    default = dataclasses.replace(rules.default, error=0.25)
+    rules = dataclasses.replace(rules, rules=(hot,), default=default)
+    assert "ensemble" not in str(rules)
+    assert "ensemble" not in rules._repr_html_()
+
+
+def test_rows_have_the_numbers_behind_the_text():
+    first, last = two_classes().rows()
+    assert first["class"] == last["class"] == "wait"
+    assert first["rate"] == 212 / 2640
+    assert first["probability"] == 0.25
+    assert first["ensemble_mean"] == 0.1
+    assert first["n_rows"] == 2640
+    assert first["interval"] == pytest.approx((0.0705, 0.0913), abs=5e-5)
+    assert last["told"] == "75.0 % (60 of 80, 64.5 to 83.2 %)"
+    unmeasured = three_classes().rows()[0]
+    assert math.isnan(unmeasured["rate"])
+    assert unmeasured["interval"] is None
+    assert unmeasured["told"] == ""
+
+
+def test_weights_that_are_no_counts_are_told_as_they_are():
+    rules = two_classes()
+    default = dataclasses.replace(rules.default, n_rows=10.5, rates=(0.5, 0.5))
+    assert (
+        dataclasses.replace(rules, default=default)
+        .rows()[-1]["told"]
+        .startswith("50.0 % (5.2 of 10.5, ")
+    )
+
+
+def test_a_table_has_rates_and_intervals_and_agreement_last():
+    assert export(two_classes(), "markdown").splitlines() == [
+        "|  | if | then | rate of wait | 95 % interval | rows | as the ensemble |",
+        "| ---: | :--- | :--- | ---: | ---: | ---: | ---: |",
+        "| 1 | degrees > 30 | sell | 8.0 % (212 of 2,640) | 7.1 to 9.1 % | 25.0 % "
+        "| 87.5 % |",
+        "| 2 | otherwise | wait | 75.0 % (60 of 80) | 64.5 to 83.2 % | 75.0 % "
+        "| 100.0 % |",
+    ]
+
+
+def test_a_class_in_the_header_of_a_table_is_escaped():
+    labels = ("a", "50 % | <b>_")
+    default = Rule((), "a", (0.5, 0.5), n_rows=4, rates=(0.5, 0.5))
+    rules = RuleSet((), default, NAMES, "classification", labels)
+    assert r"rate of 50 % \| \<b>\_ |" in export(rules, "markdown")
+    assert r"rate of 50 \% \textbar{} $<$b$>$\_ &" in export(rules, "latex")
+    assert "<th>rate of 50 % | &lt;b&gt;_</th>" in export(rules, "html")
+
+
+def test_explain_tells_the_probability_and_how_one_knows():
+    assert two_classes().explain([[31.0]])[0] == (
+        "sell, by rule 1: degrees > 30 (it is 31). Probability of wait: 25.0 % (212 of "
+        "2,640 training rows, 8.0 %; 95 % interval 7.1 to 9.1 %)."
+    )
+    assert three_classes().explain([31.0]) == (
+        "c, by rule 1: degrees > 30 (it is 31). Probability of c: 60.0 %."
+    )
+    rules = two_classes()
+    default = dataclasses.replace(rules.default, rates=None)
+    assert dataclasses.replace(rules, default=default).explain([0.0]) == (
+        "wait, by rule 2, as no other rule holds; not rule 1, which asks for degrees > "
+        "30 (it is 0). Probability of wait: 75.0 % (the ensemble says 80.0 % on "
+        "average of 80 training rows)."
+    )
+
+
+def test_explain_tells_the_mean_probability_of_averaged_rules():
+    warm = Rule(WARM, "b", (0.0, 1.0), weight=1.0)
+    default = Rule((), "a", (0.5, 0.5), weight=1.0)
+    rules = RuleSet(
+        (warm,), default, NAMES, "classification", ("a", "b"), decision="average"
+    )
+    assert rules.explain([21.0]).endswith("weight 1). Probability of b: 75.0 %.")
+    assert rules.decision_function([[21.0], [0.0]]).tolist() == pytest.approx(
+        [math.log(3), 0.0]
+    )
+
+
+def test_scores_of_two_classes_are_log_odds_above_those_that_decide():
+    X = [[31.0], [0.0]]
+    plain = two_classes().decision_function(X)
+    assert plain == pytest.approx([-math.log(3), math.log(3)])
+    hot = dataclasses.replace(two_classes().rules[0], prediction="wait")
+    strict = two_classes(rules=(hot,), threshold=0.2)
+    assert strict.decision_function(X) == pytest.approx(
+        [math.log(1 / 3) - math.log(1 / 4), math.log(3) - math.log(1 / 4)]
+    )
+    # Mistakes in "wait" cost four times as much: it is answered above 1 in 5.
+    costly = two_classes(rules=(hot,), costs=((0, 1), (4, 0)))
+    assert costly.decision_function(X) == pytest.approx(strict.decision_function(X))
+
+
+def test_a_score_says_the_answer_even_in_a_tie():
+    tied = Rule((), "wait", (0.7, 0.3))
+    rules = RuleSet((), tied, NAMES, "classification", ("sell", "wait"), threshold=0.3)
+    assert rules.decision_function([[0.0]])[0] > 0
+    tied = dataclasses.replace(tied, prediction="sell", distribution=(0.5, 0.5))
+    rules = RuleSet((), tied, NAMES, "classification", ("sell", "wait"))
+    assert rules.decision_function([[0.0]]).tolist() == [0.0]
+
+
+def test_scores_are_finite_where_a_probability_is_none():
+    sure = Rule((), "wait", (0.0, 1.0))
+    rules = RuleSet((), sure, NAMES, "classification", ("sell", "wait"))
+    assert 20 < rules.decision_function([[0.0]])[0] < 30
+
+
+def test_scores_of_more_classes_are_largest_for_the_answer():
+    X = [[31.0], [21.0], [0.0]]
+    rules = three_classes()
+    assert rules.decision_function(X)[0] == pytest.approx([-0.8, -0.8, -0.4])
+    places = rules.decision_function(X).argmax(axis=1)
+    assert np.array(rules.classes)[places].tolist() == rules.predict(X).tolist()
+    # To answer a or c costs 4 where b is true: 0.8, 1.2 and 1.2; to answer b 0.8, ...
+    costs = ((0, 1, 1), (4, 0, 4), (1, 1, 0))
+    answers = ("b", "b", "b")
+    changed = [
+        dataclasses.replace(rule, prediction=answer)
+        for rule, answer in zip(rules, answers, strict=True)
+    ]
+    rules = three_classes(rules=tuple(changed[:2]), default=changed[2], costs=costs)
+    scores = rules.decision_function(X)
+    assert scores[1] == pytest.approx([-(4 * 0.3 + 0.2), -0.7, -(0.5 + 4 * 0.3)])
+    assert scores.argmax(axis=1).tolist() == [1, 1, 1]
+
+
+def test_numbers_have_neither_probabilities_nor_scores():
+    rules = RuleSet((), Rule((), 2.0), NAMES, "regression")
+    with pytest.raises(AttributeError, match="no class probabilities"):
+        rules.decision_function([[0.0]])
+    assert rules.unanswered_classes == ()
+
+
+def test_probabilities_of_rules_without_any_are_refused():
+    rules = RuleSet((), Rule((), "a"), NAMES, "classification", ("a", "b"))
+    with pytest.raises(AttributeError, match="need a distribution in each rule"):
+        rules.predict_proba([[0.0]])
+
+
+def test_classes_that_no_rule_answers_are_known():
+    assert three_classes().unanswered_classes == ("b",)
+    assert two_classes().unanswered_classes == ()
+    default = Rule((), "a", (0.5, 0.5, 0.0), weight=1.0)
+    averaged = RuleSet(
+        (), default, NAMES, "classification", ("a", "b", "c"), decision="average"
+    )
+    assert averaged.unanswered_classes == ("c",)
+    rest = Rule((), 1.0)
+    numbers = RuleSet((), rest, ("x",), "regression", decision="average")
+    assert numbers.unanswered_classes == ()
+
+
+@pytest.mark.parametrize("stored", [{"threshold": 0.6}, {"costs": ((0, 2), (1, 0))}])
+def test_threshold_and_costs_are_saved_and_come_back(stored, tmp_path):
+    rules = two_classes(**stored)
+    assert rules != two_classes()
+    rules.save(tmp_path / "rules.json")
+    assert RuleSet.load(tmp_path / "rules.json") == rules
+    assert json.loads(export(rules, "json")) == rules.to_dict()
+
+
+def test_a_file_from_before_still_loads():
+    data = two_classes().to_dict()
+    for name in ("threshold", "costs"):
+        del data[name]
+    for rule in (*data["rules"], data["default"]):
+        for name in ("n_rows", "rates", "ensemble_mean"):
+            del rule[name]
+    rules = RuleSet.from_dict(data)
+    assert rules.threshold is rules.costs is None
+    assert rules.predict([[31.0], [0.0]]).tolist() == ["sell", "wait"]
+    assert str(rules).splitlines()[0] == (
+        "1. if degrees > 30 then sell  [25.0 % of rows, 87.5 % as the ensemble]"
+    )
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"threshold": 1.0}, "threshold must be a number above 0 and below 1; got 1.0"),
+        ({"threshold": "half"}, "threshold must be a number above 0 and below 1"),
+        ({"threshold": 0.5, "costs": ((0, 1), (1, 0))}, "threshold or costs, not both"),
+        ({"costs": ((0, 1),)}, "a row and a column for each of the 2 classes"),
+        ({"costs": ((0, -1), (1, 0))}, "costs must be a finite number from 0; got -1"),
+        ({"threshold": 0.2}, "one says 'wait' and answers 'sell'. Replace"),
+        ({"threshold": 0.5, "decision": "average"}, "of which one answers"),
+        ({"threshold": 0.5, "rules": (Rule(HOT, "sell"),)}, "need the distribution"),
+    ],
+)
+def test_a_threshold_or_costs_that_cannot_be_are_refused(changes, message):
+    with pytest.raises(ValueError, match=message):
+        two_classes(**changes)
+
+
+def test_a_number_has_no_threshold():
+    with pytest.raises(ValueError, match="need rules for classes"):
+        RuleSet((), Rule((), 2.0), NAMES, "regression", threshold=0.5)
+
+
+@pytest.mark.parametrize("name", ["rates", "ensemble_mean"])
+def test_a_rule_with_too_few_rates_is_refused(name):
+    data = two_classes().to_dict()
+    data["default"][name] = [1.0]
+    with pytest.raises(ModelFileError, match="one share for each class"):
+        RuleSet.from_dict(data)

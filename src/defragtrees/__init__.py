@@ -2,12 +2,13 @@
 
 from importlib import import_module
 
-from defragtrees._version import __version__
+from defragtrees._version import __version__ as __version__
 
 # As type checkers read it; importing typing would take longer than all else here.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from defragtrees import metrics, plots
+    from defragtrees import metrics as metrics
+    from defragtrees import plots as plots
     from defragtrees._api import simplify
     from defragtrees._compare import Comparison, compare
     from defragtrees._path import RulePath, simplify_path

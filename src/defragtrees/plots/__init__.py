@@ -6,20 +6,26 @@ A picture takes an Axes or makes one, and returns it.
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from defragtrees.plots.style import COLOURS, MARKERS
+from defragtrees.plots.style import COLOURS as COLOURS
+from defragtrees.plots.style import MARKERS as MARKERS
 
 if TYPE_CHECKING:
-    from defragtrees.plots.boxes import regions
-    from defragtrees.plots.cells import feature_heat_map
-    from defragtrees.plots.curves import comparison, convergence, trade_off
-    from defragtrees.plots.ensembles import count_regions, forest_regions
-    from defragtrees.plots.lines import parallel_coordinates
-    from defragtrees.plots.panels import rule_panels
-    from defragtrees.plots.points import score_risk, scorecard
-    from defragtrees.plots.promises import calibration
-    from defragtrees.plots.shares import coverage, overlap
-    from defragtrees.plots.table import rule_table
-    from defragtrees.plots.whiskers import risks
+    from defragtrees.plots.boxes import regions as regions
+    from defragtrees.plots.cells import feature_heat_map as feature_heat_map
+    from defragtrees.plots.curves import comparison as comparison
+    from defragtrees.plots.curves import convergence as convergence
+    from defragtrees.plots.curves import trade_off as trade_off
+    from defragtrees.plots.ensembles import count_regions as count_regions
+    from defragtrees.plots.ensembles import forest_regions as forest_regions
+    from defragtrees.plots.lines import parallel_coordinates as parallel_coordinates
+    from defragtrees.plots.panels import rule_panels as rule_panels
+    from defragtrees.plots.points import score_risk as score_risk
+    from defragtrees.plots.points import scorecard as scorecard
+    from defragtrees.plots.promises import calibration as calibration
+    from defragtrees.plots.shares import coverage as coverage
+    from defragtrees.plots.shares import overlap as overlap
+    from defragtrees.plots.table import rule_table as rule_table
+    from defragtrees.plots.whiskers import risks as risks
 
 PICTURES = {
     "calibration": "defragtrees.plots.promises",

@@ -9,7 +9,8 @@ each run, so that a difference comes from the change. The groups are:
 - sources: Parquet, Dask, blocks, more than 100,000 rows, weights and the like;
 - baselines: the other methods;
 - cli: transcripts of every command;
-- reports: HTML pages without their date.
+- reports: HTML pages without their date;
+- plots: pictures as SVG.
 """
 
 import os
@@ -17,16 +18,27 @@ import os
 for variable in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ[variable] = "1"
 
+os.environ["COLUMNS"] = "100"  # how wide the screen is
+os.environ["MPLBACKEND"] = "agg"
+
 import argparse
 import csv
+import datetime
 import hashlib
+import io
+import pickle
+import re
 import shutil
 import sys
+import tempfile
 import time
 import warnings
+from contextlib import chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
 
+import matplotlib as mpl
 import numpy as np
+import pandas as pd
 from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
@@ -184,7 +196,460 @@ def write_fits(folder):
                 write(Path(f"{stem}.posterior"), repr(posterior.tolist()) + "\n")
 
 
-GROUPS = {"fits": write_fits}
+def visits(n_rows, seed):
+    """Visits to a shop, whether something was bought, and for how much."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "minutes": rng.gamma(2.0, 4.0, n_rows).round(1),
+            "pages": rng.poisson(6.0, n_rows),
+            "age": rng.integers(18, 80, n_rows).astype(float),
+            "basket": rng.lognormal(3.0, 1.0, n_rows).round(2),
+            "way": rng.choice(["advert", "letter", "search", "link"], n_rows),
+        }
+    )
+    frame.loc[rng.random(n_rows) < 0.05, "age"] = np.nan
+    frame["way"] = frame["way"].astype("category")
+    is_keen = (frame["minutes"] > 6) & (frame["pages"] > 4) | (frame["basket"] > 60)
+    score = np.where(is_keen, 2.0, -2.0) + (frame["age"].fillna(50) - 50) / 15
+    score = score + 1.5 * (frame["way"] == "letter")
+    bought = rng.random(n_rows) < 1 / (1 + np.exp(-score))
+    spent = (frame["basket"] * np.where(is_keen, 1.5, 0.5)).round(2)
+    return frame, np.where(bought, "yes", "no"), spent.to_numpy()
+
+
+def shop_models():
+    """Boosted trees on visits: one for the class, one for the number."""
+    X, bought, spent = visits(4000, seed=1)
+    settings = {"max_iter": 20, "max_leaf_nodes": 8, "random_state": 0}
+    settings["categorical_features"] = "from_dtype"
+    classes = HistGradientBoostingClassifier(**settings).fit(X, bought)
+    return classes, HistGradientBoostingRegressor(**settings).fit(X, spent)
+
+
+def write_sources(folder):
+    """Rows from elsewhere, many rows, other models and other settings."""
+    write_settings(folder)
+    write_many_rows(folder)
+    write_models(folder)
+
+
+def write_one(folder, name, rows, *arguments, **settings):
+    """Fit once, and write rules, explanations and answers for rows."""
+    from defragtrees import simplify
+
+    estimator = simplify(*arguments, random_state=0, **settings)
+    write_estimator(folder, name, estimator, rows)
+    return estimator
+
+
+def write_estimator(folder, name, estimator, rows):
+    """Write the rule file, the texts and the answers of a fitted estimator."""
+    rules = estimator.rules_
+    rules.save(folder / f"{name}.json")
+    text = "\n".join((str(rules), *rules.explain(rows[:5]), estimator.summary()))
+    write(folder / f"{name}.txt", f"{text}\n")
+    write_answers(estimator, rows, folder / f"{name}.predictions")
+
+
+def write_settings(folder):
+    """Settings of a fit on few rows."""
+    classes, numbers = shop_models()
+    X, bought, spent = visits(3000, seed=2)
+    weight = np.random.default_rng(3).gamma(2.0, 0.5, len(X))
+    rows = with_missing(X)
+    cases = {
+        "weights": {"sample_weight": weight},
+        "labels": {"target": "labels"},
+        "monotone": {"monotone": {"basket": 1, "age": 1}, "max_rules": 5},
+        "limits": {"min_rows": 100, "max_total_conditions": 5, "must_use": ["pages"]},
+        "groups": {"groups": {"who": ["age", "way"], "visit": ["minutes", "pages"]}},
+        "exclude": {"exclude": ["basket"], "max_conditions": 2},
+        "costs": {"costs": {("yes", "no"): 5.0}, "pos_label": "no", "max_rules": 4},
+        "threshold": {"threshold": 0.2, "criterion": "error"},
+        "balanced": {"class_weight": "balanced", "criterion": "probability"},
+        "stability": {"stability": 3, "max_rules": 4},
+        "words": {
+            "feature_labels": {"minutes": "Time [min]"},
+            "class_labels": {"yes": "buys", "no": "leaves"},
+            "max_rules": 4,
+        },
+        "numpy": {"engine": "numpy", "max_rules": 5},
+        "numpy-paper": {"engine": "numpy", "method": "paper", "n_restarts": 2},
+        "double": {"form": "points", "points": "integer", "points_to_double": 4},
+        "monotone-points": {"form": "points", "monotone": {"age": 1}, "max_rules": 5},
+        "weights-standalone": {"form": "standalone", "sample_weight": weight},
+        "exact": {"shorten_thresholds": False, "brevity": 0.003},
+        "em": {"method": "paper", "inference": "em", "n_restarts": 2, "max_rules": 6},
+        "gentle": {"method": "paper", "e_step": "gentle", "n_restarts": 2},
+    }
+    for name, settings in cases.items():
+        write_one(folder, f"few-{name}", rows, classes, X, bought, **settings)
+    for name in ("weights", "labels", "monotone", "limits", "numpy", "gentle"):
+        settings = cases[name]
+        write_one(folder, f"number-{name}", rows, numbers, X, spent, **settings)
+    for form in ("list", "points"):
+        rules = write_one(
+            folder, f"number-{form}", rows, numbers, X, spent, form=form, max_rules=5
+        ).rules_
+        fresh, _, spent_there = visits(500, seed=4)
+        calibrated = rules.calibrated(fresh, spent_there)
+        calibrated.save(folder / f"number-{form}-calibrated.json")
+        intervals = calibrated.predict_interval(fresh[:20]).tolist()
+        write(folder / f"number-{form}-intervals.txt", f"{intervals}\n")
+
+
+def write_many_rows(folder):
+    """The same fit on Parquet, Dask, blocks and more than 100,000 rows."""
+    import dask
+    import dask.dataframe as dd
+
+    classes, numbers = shop_models()
+    X, bought, spent = visits(12_000, seed=5)
+    rows = with_missing(X)
+    few = {"max_rules": 5}
+    with tempfile.TemporaryDirectory() as place:
+        path = Path(place) / "rows.parquet"
+        X.assign(bought=bought, spent=spent).to_parquet(path, row_group_size=5000)
+        for form in ("list", "standalone", "points"):
+            name = f"parquet-{form}"
+            write_one(folder, name, rows, classes, path, "bought", form=form, **few)
+        write_one(folder, "parquet-number", rows, numbers, path, "spent", **few)
+        write_one(
+            folder,
+            "parquet-paper",
+            rows,
+            classes,
+            path,
+            "bought",
+            method="paper",
+            n_restarts=2,
+        )
+    blocks = ((X[i : i + 4000], bought[i : i + 4000]) for i in range(0, len(X), 4000))
+    write_one(folder, "blocks", rows, classes, blocks, **few)
+    with dask.config.set(scheduler="synchronous"):
+        table = dd.from_pandas(X.assign(bought=bought, spent=spent), npartitions=3)
+        frame = table[list(X.columns)]
+        estimator = write_one(
+            folder, "dask", rows, classes, frame, table["bought"], **few
+        )
+        answers = estimator.predict(frame).compute().tolist()
+        write(folder / "dask-answers.txt", f"{digest(repr(answers).encode())}\n")
+        write_one(folder, "dask-number", rows, numbers, frame, table["spent"], **few)
+    X, bought, spent = visits(120_000, seed=6)
+    write_one(folder, "many", rows, classes, X, bought, **few)
+    write_one(folder, "many-points", rows, classes, X, bought, form="points", **few)
+    write_one(folder, "many-number", rows, numbers, X, spent, **few)
+
+
+def write_models(folder):
+    """Models of other libraries, more than two classes, and a model asked by rows."""
+    import lightgbm
+    import xgboost
+    from sklearn.datasets import load_iris
+    from sklearn.linear_model import LogisticRegression
+
+    X, y = load_iris(return_X_y=True, as_frame=True)
+    rows = with_missing(X)
+    forest = RandomForestClassifier(20, random_state=0).fit(X, y)
+    for form in ("list", "standalone", "points"):
+        write_one(folder, f"iris-{form}", rows, forest, X, y, form=form, max_rules=5)
+    boosted = xgboost.XGBClassifier(n_estimators=20, max_depth=3, n_jobs=1).fit(X, y)
+    write_one(folder, "iris-xgboost", rows, boosted, X, y, max_rules=4)
+    boosted = lightgbm.LGBMClassifier(n_estimators=20, n_jobs=1, verbose=-1).fit(X, y)
+    write_one(folder, "iris-lightgbm", rows, boosted, X, y, max_rules=4)
+    line = LogisticRegression(max_iter=1000).fit(X, y)
+    write_one(folder, "iris-line", rows, line, X, y, max_rules=4)
+    write_one(
+        folder, "iris-function", rows,
+        line.predict, X, y, max_rules=4, max_calls=1000,
+    )  # fmt: skip
+
+
+def write_baselines(folder):
+    """The other methods, for classes and for numbers."""
+    import defragtrees
+
+    kinds = ("DistilledTree", "OptimalTree", "BornAgainTree", "InTrees", "NodeHarvest")
+    few = {"OptimalTree": {"max_rules": 4, "n_cuts": 10}}
+    few |= {"BornAgainTree": {"max_rules": 5, "n_smeared": 10, "n_folds": 3}}
+    few |= {"NodeHarvest": {"n_nodes": 200}, "InTrees": {"max_rules": 8}}
+    for name in ("heart", "energy"):
+        X, y, model = table_and_model(name, n_trees=15, n_rows=400)
+        rows = with_missing(X)
+        outcome = "Regressor" if name in NUMERIC else "Classifier"
+        for kind in kinds:
+            method = getattr(defragtrees, f"{kind}{outcome}")
+            estimator = method(model, random_state=0, **few.get(kind, {})).fit(X, y)
+            write_all(estimator.rules_, folder / f"{name}-{kind}")
+            write_estimator(folder, f"{name}-{kind}", estimator, rows)
+
+
+HEART = ("heart.pkl", "heart.csv", "--trust-pickle", "--target", "disease")
+ENERGY = ("energy.json", "energy.csv", "--target", "load")
+COMMANDS = {
+    "simplify": ("simplify", *HEART, "--max-rules", "5", "--out", "rules.json"),
+    "simplify-json": ("simplify", *HEART, "--json", "--test-size", "0"),
+    "simplify-plain": ("simplify", "heart.pkl", "heart.csv", "--trust-pickle"),
+    "simplify-untrusted": ("simplify", "heart.pkl", "heart.csv"),
+    "simplify-parquet": (
+        *("simplify", "heart.pkl", "heart.parquet", "--trust-pickle"),
+        *("--target", "disease", "--max-rules", "4", "--max-conditions", "2"),
+    ),
+    "simplify-points": (
+        *("simplify", *HEART, "--form", "points", "--points", "integer"),
+        *("--max-rules", "6", "--out", "points.json"),
+    ),
+    "simplify-standalone": (
+        *("simplify", *HEART, "--form", "standalone", "--max-rules", "5"),
+        *("--out", "standalone.json", "--seed", "1"),
+    ),
+    "simplify-paper": ("simplify", *HEART, "--method", "paper", "--e-step", "gentle"),
+    "simplify-distilled": ("simplify", *HEART, "--method", "distilled"),
+    "simplify-options": (
+        *("simplify", *HEART, "--cost", "ill:healthy=5", "--min-rows", "20"),
+        *("--exclude", "thallium scan", "--must-use", "age", "--brevity", "0.02"),
+        *("--class-names", "well,sick", "--feature-labels", "age=Age [years]"),
+        *("--stability", "2", "--pos-label", "ill"),
+    ),
+    "simplify-number": ("simplify", *ENERGY, "--out", "energy-rules.json"),
+    "simplify-monotone": ("simplify", *ENERGY, "--monotone", "overall_height=1"),
+    "simplify-report": (
+        *("simplify", *ENERGY, "--max-rules", "3", "--report", "simplify.html"),
+    ),
+    "simplify-no-file": ("simplify", "none.json", "heart.csv"),
+    "simplify-bad-column": ("simplify", *ENERGY, "--exclude", "roof"),
+    "simplify-bad-option": ("simplify", *ENERGY, "--max-rule", "3"),
+    "path": ("path", *HEART, "--max-rules", "5", "--out", "path.json"),
+    "path-number": ("path", *ENERGY, "--max-rules", "4", "--choose-by", "rmse"),
+    "path-json": ("path", *ENERGY, "--max-rules", "4", "--json"),
+    "compare": (
+        *("compare", *HEART, "--methods", "defrag,distilled,intrees"),
+        *("--max-rules", "3,5"),
+    ),
+    "compare-json": (
+        *("compare", *ENERGY, "--methods", "defrag,distilled", "--json"),
+        *("--folds", "2"),
+    ),
+    "predict": ("predict", "rules.json", "holes.csv", "--probabilities"),
+    "predict-json": ("predict", "energy-rules.json", "energy.csv", "--json"),
+    "predict-file": (
+        *("predict", "points.json", "heart.parquet", "--id", "age,sex"),
+        *("--out", "answers.csv"),
+    ),
+    "predict-other": ("predict", "rules.json", "energy.csv"),
+    "explain": ("explain", "rules.json", "holes.csv", "--rows", "1-8,20"),
+    "explain-points": ("explain", "points.json", "holes.csv", "--rows", "1-3"),
+    "explain-standalone": ("explain", "standalone.json", "heart.csv", "--rows", "1-3"),
+    "explain-csv": (
+        *("explain", "energy-rules.json", "energy.csv", "--rows", "1-9"),
+        *("--format", "csv"),
+    ),
+    "explain-json": ("explain", "points.json", "heart.csv", "--rows", "2", "--json"),
+    "export-sql": (
+        *("export", "rules.json", "--format", "sql", "--dialect", "postgres"),
+        *("--table", "patients", "--probabilities"),
+    ),
+    "export-points": ("export", "points.json", "--format", "sql", "--table", "t"),
+    "export-python": ("export", "energy-rules.json", "--format", "python"),
+    "export-pmml": ("export", "points.json", "--format", "pmml", "--out", "p.pmml"),
+    "export-labels": (
+        *("export", "rules.json", "--format", "markdown", "--class-names", "a,b"),
+    ),
+    "export-wrong": ("export", "heart.csv", "--format", "text"),
+    "edit": ("edit", "rules.json", "--drop", "2", "--out", "edited.json"),
+    "edit-condition": (
+        *("edit", "energy-rules.json", "--condition", "1", "glazing_area > 0.2"),
+        *("--answer", "2", "20", "--out", "energy-edited.json"),
+    ),
+    "edit-order": ("edit", "rules.json", "--order", "2,1,3,4"),
+    "edit-points": ("edit", "points.json", "--answer", "1", "6"),
+    "edit-wrong": ("edit", "rules.json", "--drop", "30"),
+    "refit": (
+        *("refit", "edited.json", "heart.csv", "--target", "disease"),
+        *("--out", "refitted.json"),
+    ),
+    "refit-points": ("refit", "points.json", "heart.csv", "--target", "disease"),
+    "refit-json": (
+        *("refit", "energy-edited.json", "energy.csv", "--target", "load"),
+        *("--keep-answers", "--json"),
+    ),
+    "diff": ("diff", "rules.json", "refitted.json", "heart.csv", "--target", "disease"),
+    "diff-json": ("diff", "energy-rules.json", "energy-edited.json", "--json"),
+    "diff-points": ("diff", "rules.json", "points.json"),
+    "watch": ("watch", "rules.json", "heart.csv", "--target", "disease"),
+    "watch-moved": (
+        *("watch", "energy-rules.json", "moved.csv", "--target", "load"),
+        *("--model", "energy.json", "--html", "watch.html"),
+    ),
+    "watch-json": ("watch", "points.json", "heart.csv", "--json"),
+    "report": ("report", *HEART, "--max-rules", "4", "--out", "report.html"),
+    "report-groups": (
+        *("report", *ENERGY, "--max-rules", "3", "--by-group", "orientation"),
+        *("--title", "Heating", "--out", "groups.html"),
+    ),
+    "demo": ("demo",),
+    "version": ("--version",),
+    "unknown": ("simplfy",),
+}
+
+
+def write_cli(folder):
+    """Transcripts of the commands, and the files that they write."""
+    with tempfile.TemporaryDirectory() as place, chdir(place):
+        inputs = set(make_inputs())
+        for name, arguments in COMMANDS.items():
+            write(folder / f"{name}.out", transcript(arguments))
+        for path in sorted(set(Path().iterdir()) - inputs):
+            write(folder / path.name, masked(path.read_text(encoding="utf-8")))
+
+
+def make_inputs():
+    """Tables and models in this folder; gives their paths."""
+    import xgboost
+
+    X, y, model = table_and_model("heart", n_trees=15)
+    Path("heart.pkl").write_bytes(pickle.dumps(model))
+    heart = X.assign(disease=y)
+    heart.to_csv("heart.csv", index=False)
+    heart.to_parquet("heart.parquet")
+    with_missing(heart).to_csv("holes.csv", index=False)
+    X, y, _ = table_and_model("energy", n_trees=1)
+    model = xgboost.XGBRegressor(n_estimators=20, max_depth=4, n_jobs=1).fit(X, y)
+    model.save_model("energy.json")
+    energy = X.assign(load=y)
+    energy.to_csv("energy.csv", index=False)
+    moved = energy.assign(overall_height=7.0, load=energy["load"] + 5)
+    moved[::2].to_csv("moved.csv", index=False)
+    return Path().iterdir()
+
+
+def transcript(arguments):
+    """What a command prints, and its exit code."""
+    from defragtrees.cli import main
+
+    streams = [io.TextIOWrapper(io.BytesIO(), encoding="utf-8") for _ in range(2)]
+    with redirect_stdout(streams[0]), redirect_stderr(streams[1]):
+        code = main(list(arguments))
+    printed = []
+    for stream in streams:
+        stream.flush()
+        printed.append(masked(stream.buffer.getvalue().decode("utf-8")))
+    line = " ".join(repr(word) if " " in word else word for word in arguments)
+    return "\n".join(
+        (
+            f"$ defragtrees {line}",
+            printed[0],
+            "--- stderr",
+            printed[1],
+            f"exit {code}\n",
+        )
+    )
+
+
+def masked(text):
+    """A text without what differs from run to run: the date, and how long it took."""
+    text = text.replace(datetime.date.today().isoformat(), "DATE")
+    # A library of scripts that the pages carry, of several million characters.
+    text = re.sub(r"<script>\s*/\*\*.{500000,}?</script>", "SCRIPT", text, flags=re.S)
+    text = re.sub(r'"seconds": [\d.e-]+', '"seconds": TIME', text)
+    text = re.sub(r"found in [\d.]+ s\b", "found in TIME s", text)
+    lines, is_timed = [], False
+    for line in text.splitlines(keepends=True):
+        if is_timed:  # a row of a table whose last column is the time
+            line = re.sub(r"\s+[\d.]+\n$", " TIME\n", line)
+        is_timed = line.startswith("method ") or is_timed
+        lines.append(line)
+    return "".join(lines)
+
+
+def write_reports(folder):
+    """A page about a list, one about a scorecard and one about a number."""
+    from defragtrees import simplify, write_report
+
+    cases = {
+        "list": ("heart", {"max_rules": 5}),
+        "scorecard": (
+            "heart",
+            {"form": "points", "points": "integer", "max_rules": 6},
+        ),
+        "number": ("energy", {"form": "standalone", "max_rules": 4}),
+    }
+    for case, (name, settings) in cases.items():
+        X, y, model = table_and_model(name, n_trees=15)
+        simple = simplify(model, X[::2], y[::2], random_state=0, **settings)
+        path = write_report(folder / f"{case}.html", simple, X[1::2], y[1::2])
+        write(path, masked(path.read_text(encoding="utf-8")))
+
+
+def write_plots(folder):
+    """Each picture, of every form that it draws."""
+    from defragtrees import compare, plots, simplify, simplify_path
+
+    for name in ("heart", "energy"):
+        X, y, model = table_and_model(name, n_trees=8, n_rows=300)
+        found = {
+            form: simplify(model, X, y, random_state=0, **CASES[form])
+            for form in ("list5", "standalone", "points", "integer")
+        }
+        for form, estimator in found.items():
+            stem = f"{name}-{form}"
+            for kind in ("risks", "rule_table", "scorecard"):
+                draw(folder, f"{stem}-{kind}", getattr(plots, kind), estimator.rules_)
+            for kind in ("feature_heat_map", "overlap", "parallel_coordinates"):
+                draw(
+                    folder, f"{stem}-{kind}", getattr(plots, kind), estimator.rules_, X
+                )
+            for kind in (
+                "calibration",
+                "coverage",
+                "regions",
+                "rule_panels",
+                "score_risk",
+            ):
+                draw(
+                    folder,
+                    f"{stem}-{kind}",
+                    getattr(plots, kind),
+                    estimator.rules_,
+                    X,
+                    y,
+                )
+        paper = simplify(model, X, y, random_state=0, **CASES["paper"])
+        draw(folder, f"{name}-convergence", plots.convergence, paper)
+        path = simplify_path(model, X, y, max_rules=4, random_state=0)
+        draw(folder, f"{name}-trade_off", plots.trade_off, path)
+        methods = ("defrag", "distilled")
+        compared = compare(model, X, y, methods=methods, budgets=(2, 4), random_state=0)
+        draw(folder, f"{name}-comparison", plots.comparison, compared)
+    X, y, _ = table_and_model("energy", n_trees=1, n_rows=300)
+    columns = ["surface_area", "glazing_area"]
+    forest = RandomForestRegressor(3, max_depth=3, random_state=0).fit(X[columns], y)
+    draw(folder, "forest_regions", plots.forest_regions, forest, X[columns], y)
+    write(folder / "count_regions.txt", f"{plots.count_regions(forest)}\n")
+
+
+def draw(folder, name, picture, *arguments):
+    """Write a picture as SVG, or the error where there is no such picture."""
+    import matplotlib.pyplot as plt
+
+    try:
+        picture(*arguments)
+        figure = plt.gcf()
+        figure.savefig(folder / f"{name}.svg", metadata={"Date": None})
+    except (TypeError, ValueError) as error:
+        write(folder / f"{name}.txt", f"{type(error).__name__}: {error}\n")
+    plt.close("all")
+
+
+GROUPS = {
+    "fits": write_fits,
+    "sources": write_sources,
+    "baselines": write_baselines,
+    "cli": write_cli,
+    "reports": write_reports,
+    "plots": write_plots,
+}
 
 
 def main():
@@ -196,6 +661,8 @@ def main():
     src = arguments.src.resolve()
     sys.path.insert(0, str(src))
     warnings.simplefilter("ignore")
+    # Names in pictures are then the same in each run, and their texts can be read.
+    mpl.rcParams |= {"svg.hashsalt": "golden", "svg.fonttype": "none"}
     import defragtrees
 
     if not Path(defragtrees.__file__).is_relative_to(src):

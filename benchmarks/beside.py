@@ -33,7 +33,7 @@ from defragtrees import (
     NodeHarvestClassifier,
     OptimalTreeClassifier,
 )
-from defragtrees.datasets._frames import load_table
+from defragtrees.datasets import load_table
 
 MOST_RULES, MOST_ROWS = 10, 1000
 SETS = ("breast_cancer", "credit", "heart", "spambase")

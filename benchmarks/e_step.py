@@ -22,13 +22,13 @@ from dataclasses import dataclass
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
+from benchmarks.paper import published
+from benchmarks.paper.data import draw
+from benchmarks.paper.parts import Stopwatch, mean_components
 from defragtrees import metrics
 from defragtrees._api import simplify
 from defragtrees._utils.formatting import text_table
 from defragtrees.paper.schedules import SCHEDULES
-from defragtrees.reproduce import paper
-from defragtrees.reproduce.parts import Stopwatch, mean_components
-from defragtrees.reproduce.realisation import draw
 
 FORESTS = {
     "classification": RandomForestClassifier,
@@ -83,7 +83,7 @@ def outcomes(name, seed, folder, with_em, shared):
     if with_em:
         em = sum(
             measured(data, forest, seed, inference="em", max_rules=k, **shared).seconds
-            for k in range(1, paper.MOST_COMPONENTS + 1)
+            for k in range(1, published.MOST_COMPONENTS + 1)
         )
     error = metrics.error(data.y_test, forest.predict(data.X_test), data.task)
     return found, error, em
@@ -122,7 +122,7 @@ def lines_of(name, runs):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--data", default="../shared/data")
-    parser.add_argument("--sets", default=",".join(paper.DATASETS))
+    parser.add_argument("--sets", default=",".join(published.DATASETS))
     parser.add_argument("--seeds", type=int, default=4)
     parser.add_argument("--without-em", action="store_true")
     parser.add_argument("--ours", action="store_true")

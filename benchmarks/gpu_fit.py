@@ -26,6 +26,7 @@ from contextlib import contextmanager
 import numpy as np
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
+from benchmarks.paper.data import make_synthetic
 from benchmarks.scale_data import BLOCK_ROWS, ensemble, make_block
 from defragtrees import datasets
 from defragtrees.data import devices, sources
@@ -149,7 +150,7 @@ def test_sets():
     for name in ("energy", "spambase"):
         yield datasets.load_sample(name)
     for name in ("synthetic1", "synthetic2"):
-        yield datasets.load(name, random_state=0)
+        yield make_synthetic(name, 2000, 0)
 
 
 def same_rules():

@@ -196,7 +196,7 @@ def main():
     options = parse()
     folder = Path(options.data)
     if not folder.is_dir():
-        folder = Path(__file__).parent.parent / "src/defragtrees/data"
+        folder = Path(__file__).parent.parent / "src/defragtrees/datasets"
     results = run_all(options, folder)
     results.to_csv(options.out, index=False, float_format="%.6g")
     tables(results)

@@ -5,7 +5,7 @@ inTrees and nodeHarvest on R's forests, and the paper's own Python of Born-Again
 were run on the same data sets, with 1 to 10 random splits; their numbers are written
 out below. Ours run with the settings of the originals around scikit-learn's forest,
 which is chosen by the same grid and out-of-bag error. With `--kept FOLDER` the results
-of `defragtrees reproduce --out FOLDER` are taken where they are there.
+of `python -m benchmarks.paper --out FOLDER` are taken where they are there.
 """
 
 import os
@@ -19,12 +19,12 @@ from pathlib import Path
 import numpy as np
 from joblib import Parallel, delayed
 
+from benchmarks.paper.data import draw, fit_forest
+from benchmarks.paper.parts import run_part
+from benchmarks.paper.results import Store
+from benchmarks.paper.run import SETTINGS
 from defragtrees import InTreesRegressor
 from defragtrees._utils.formatting import text_table
-from defragtrees.reproduce.parts import run_part
-from defragtrees.reproduce.realisation import draw, fit_forest
-from defragtrees.reproduce.runner import SETTINGS
-from defragtrees.reproduce.store import Store
 
 # Mean error, its standard deviation where it is known, and mean number of rules.
 ORIGINALS = {
@@ -137,7 +137,7 @@ def main():
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--only", default="", help="data sets, separated by commas")
     parser.add_argument("--jobs", type=int, default=2)
-    parser.add_argument("--kept", help="folder of a run of defragtrees reproduce")
+    parser.add_argument("--kept", help="folder of a run of benchmarks.paper")
     options = parser.parse_args()
     names = options.only.split(",") if options.only else list(ORIGINALS)
     jobs = [(name, seed) for name in names for seed in range(options.seeds)]

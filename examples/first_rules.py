@@ -7,7 +7,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from defragtrees import simplify
-from defragtrees.datasets._frames import load_table
+from defragtrees.datasets import load_table
 
 X, y = load_table("heart")  # 303 patients, "healthy" or "ill"
 X, X_new, y, y_new = train_test_split(X, y, random_state=0, stratify=y)

@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
 from defragtrees import simplify
-from defragtrees.datasets._frames import load_table
+from defragtrees.datasets import load_table
 
 DOCS = Path(__file__).parent.parent / "docs" / "pictures"
 PARTS = "paper", "ink", "soft", "card"

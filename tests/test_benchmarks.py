@@ -18,7 +18,7 @@ from benchmarks import (
 )
 from benchmarks.quality import run_one
 
-FOLDER = Path(__file__).parent.parent / "src" / "defragtrees" / "data"
+FOLDER = Path(__file__).parent.parent / "src" / "defragtrees" / "datasets"
 
 
 def pairs(**measures):

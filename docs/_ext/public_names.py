@@ -72,7 +72,7 @@ GUIDES = {
     "defragtrees.write_report": ("report",),
     "defragtrees.plots": ("pictures",),
     "defragtrees.metrics": ("trust", "probabilities"),
-    "defragtrees.datasets": ("gallery/index", "reproduction"),
+    "defragtrees.datasets": ("gallery/index",),
 }
 FOR_METHODS, FOR_ERRORS = ("rivals", "compare"), ("reliability", "readers")
 

@@ -16,7 +16,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 from defragtrees import plots
 from defragtrees._api import simplify
-from defragtrees.datasets._frames import load_table
+from defragtrees.datasets import load_table
 
 X, y = load_table("heart")
 X, X_test, y, y_test = train_test_split(X, y, random_state=0, stratify=y)

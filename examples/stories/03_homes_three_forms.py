@@ -15,7 +15,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 from defragtrees import plots
 from defragtrees._api import simplify
-from defragtrees.datasets._frames import load_table
+from defragtrees.datasets import load_table
 
 X, y = load_table("homes")
 X = X.drop(columns="zip")  # city and place on the map say the same

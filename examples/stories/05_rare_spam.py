@@ -13,7 +13,7 @@ from sklearn.model_selection import train_test_split
 
 from defragtrees import metrics, plots
 from defragtrees._api import simplify
-from defragtrees.datasets._frames import load_table
+from defragtrees.datasets import load_table
 
 X, y = load_table("spambase")
 rng = np.random.default_rng(0)

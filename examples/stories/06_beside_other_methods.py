@@ -11,7 +11,7 @@ from sklearn.ensemble import RandomForestRegressor
 
 from defragtrees import plots
 from defragtrees._compare import compare
-from defragtrees.datasets._frames import load_table
+from defragtrees.datasets import load_table
 from defragtrees.estimators.defrag import DefragRegressor
 
 X, y = load_table("energy")

@@ -15,7 +15,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 from defragtrees import plots
 from defragtrees._api import simplify
-from defragtrees.datasets._frames import load_table
+from defragtrees.datasets import load_table
 from defragtrees.rules.diff import diff
 
 X, y = load_table("heart")

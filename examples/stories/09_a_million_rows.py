@@ -17,7 +17,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 
 from defragtrees import plots
 from defragtrees._api import simplify
-from defragtrees.datasets._frames import load_table
+from defragtrees.datasets import load_table
 
 credit, status = load_table("credit")
 numbers = ["seniority", "months", "age", "expenses", "income", "assets", "amount"]

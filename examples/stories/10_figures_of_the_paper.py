@@ -14,11 +14,12 @@ from sklearn.ensemble import RandomForestClassifier
 from defragtrees import plots
 from defragtrees._api import simplify
 from defragtrees.baselines.node_harvest import NodeHarvestClassifier
-from defragtrees.datasets import load
 
-data = load("synthetic1", n_samples=1000, random_state=0)
-X = pd.DataFrame(data.X, columns=data.feature_names)
-y = np.where(data.y == 1, "odd", "even")
+rng = np.random.default_rng(0)
+X = pd.DataFrame(rng.random((1000, 2)), columns=["x1", "x2"])
+is_odd = (X["x1"] > 0.5) ^ (X["x2"] > 0.5)
+is_wrong = rng.random(1000) < 0.1
+y = np.where(is_odd ^ is_wrong, "odd", "even")
 forest = RandomForestClassifier(5, min_samples_leaf=10, random_state=0).fit(X, y)
 
 # %%

@@ -15,7 +15,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 from defragtrees import metrics, plots
 from defragtrees._api import simplify
-from defragtrees.datasets._frames import load_table
+from defragtrees.datasets import load_table
 from defragtrees.export import export
 
 X, y = load_table("heart")

@@ -17,7 +17,7 @@ from sklearn.preprocessing import OneHotEncoder
 
 from defragtrees import plots
 from defragtrees._api import simplify
-from defragtrees.datasets._frames import load_table
+from defragtrees.datasets import load_table
 
 X, y = load_table("credit")
 X, X_new, y, y_new = train_test_split(X, y, random_state=0, stratify=y)

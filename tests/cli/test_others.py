@@ -1,4 +1,4 @@
-"""path, compare, report, export, demo and reproduce."""
+"""path, compare, report, export and demo."""
 
 import json
 import stat
@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from defragtrees import RuleSet, read_forest, simplify_path
-from defragtrees.cli import _reporting, reproduce
+from defragtrees.cli import _reporting
 
 FEATURES = ["sepal length", "sepal width", "petal length", "petal width"]
 
@@ -219,28 +219,3 @@ def test_demo(call, tmp_path):
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith("Energy: 384 buildings to learn from")
     assert out.exists()
-
-
-def test_reproduce_passes_on_what_it_is_told(call, tmp_path, monkeypatch):
-    given = {}
-
-    def stand_in(folder, **options):
-        given.update(options, folder=folder)
-        return folder / "index.html"
-
-    monkeypatch.setattr(reproduce, "reproduce", stand_in)
-    done = call(
-        *("reproduce", "--quick", "--only", "table1,table2", "--jobs", "1"),
-        *("--data-home", tmp_path, "--out", tmp_path / "results"),
-    )
-    assert done.out == f"The results are in {tmp_path / 'results' / 'index.html'}.\n"
-    given.pop("progress")
-    assert given == {
-        "quick": True,
-        "draws": None,
-        "only": ("table1", "table2"),
-        "datasets": None,
-        "data_home": tmp_path,
-        "n_jobs": 1,
-        "folder": tmp_path / "results",
-    }

@@ -12,9 +12,9 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 
+from benchmarks.paper.data import draw, fit_forest
 from defragtrees import DefragClassifier, simplify, simplify_path
 from defragtrees.datasets import load_sample
-from defragtrees.reproduce.realisation import draw, fit_forest
 
 
 @pytest.fixture(scope="module")

@@ -6,6 +6,7 @@ import sys
 import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
+from benchmarks.paper.data import make_synthetic
 from defragtrees import datasets
 from defragtrees._api import simplify
 from defragtrees.data import devices
@@ -19,11 +20,7 @@ SETS = ("energy", "spambase", "synthetic1", "synthetic2")
 def case(request):
     name = request.param
     is_bundled = name in ("energy", "spambase")
-    own = (
-        datasets.load_sample(name)
-        if is_bundled
-        else datasets.load(name, random_state=0)
-    )
+    own = datasets.load_sample(name) if is_bundled else make_synthetic(name, 2000, 0)
     is_number = own.task == "regression"
     kind = RandomForestRegressor if is_number else RandomForestClassifier
     X, y = own.X[:800], own.y[:800]
@@ -52,7 +49,7 @@ def test_rules_are_those_of_the_numpy_engine(case, engine, refine):
 @pytest.mark.parametrize("e_step", ["original", "converged"])
 def test_rules_of_the_papers_method_are_those_of_the_numpy_engine(e_step):
     pytest.importorskip("numba")
-    data = datasets.load("synthetic1", n_samples=400, random_state=0)
+    data = make_synthetic("synthetic1", 400, 0)
     forest = RandomForestClassifier(10, min_samples_leaf=10, random_state=0)
     forest.fit(data.X, data.y)
     shared = {"method": "paper", "e_step": e_step, "n_restarts": 4, "random_state": 0}

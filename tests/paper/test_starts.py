@@ -8,6 +8,7 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestRegressor
 
+from benchmarks.paper.parts import mean_components
 from defragtrees import datasets
 from defragtrees._api import simplify
 from defragtrees.data import devices, sources
@@ -15,7 +16,6 @@ from defragtrees.data.store import Target
 from defragtrees.paper import fit
 from defragtrees.paper.engines import on_torch
 from defragtrees.paper.starts import draw_rest, random_params
-from defragtrees.reproduce.parts import mean_components
 from tests.paper.problems import Case
 
 LAYOUT = Case(0, 30, 2, 0, False, False, 3.0).layout

@@ -6,7 +6,7 @@ import numpy as np
 
 from defragtrees import metrics, plots
 from defragtrees.baselines.distilled import DistilledTreeRegressor
-from defragtrees.datasets import load, load_sample
+from defragtrees.datasets import load_sample
 from defragtrees.ensembles.readers import read_forest
 from defragtrees.estimators.defrag import DefragRegressor
 
@@ -15,7 +15,7 @@ def main(model_file: str) -> None:
     energy = load_sample("energy")
     reveal_type(energy)
     reveal_type(energy.X)
-    reveal_type(load("synthetic1", n_samples=100, random_state=0).y)
+    reveal_type(energy.y)
     forest = read_forest(model_file)
     reveal_type(forest)
     reveal_type(forest.predict(energy.X))

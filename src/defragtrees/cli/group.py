@@ -39,7 +39,6 @@ COMMANDS = {
     "watch": "Say whether new rows are still like those of the fit.",
     "export": "Write saved rules as SQL, Python, ONNX and others.",
     "demo": "Show the rules for a forest on bundled data.",
-    "reproduce": "Run the experiments of the paper.",
 }
 
 

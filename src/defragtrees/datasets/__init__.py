@@ -1,105 +1,70 @@
-"""The data of the paper, drawn or read from files, and small samples to play with."""
+"""Small real data sets that come with the package."""
 
-import os
-from numbers import Integral
+import gzip
+from dataclasses import dataclass
+from importlib import resources
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from defragtrees.datasets._dataset import Dataset
-from defragtrees.datasets._frames import load_table
-from defragtrees.datasets._known import KNOWN
-from defragtrees.datasets._places import DatasetNotFoundError, find, read_bundled
-from defragtrees.datasets._tables import DatasetFileError, unpack
+from defragtrees._utils.optional import require
+from defragtrees._utils.values import freeze
 
-__all__ = [
-    "Dataset",
-    "DatasetFileError",
-    "DatasetNotFoundError",
-    "load",
-    "load_sample",
-    "load_table",
-]
+if TYPE_CHECKING:
+    import pandas as pd
 
-SAMPLES = {"energy": "energy.csv.gz", "spambase": "spambase_sample.csv.gz"}
-SYNTHETIC = ("synthetic1", "synthetic2")
+__all__ = ["Dataset", "load_sample", "load_table"]
+
+FOLDER = resources.files("defragtrees.datasets")
+TABLES = {
+    "credit": ("credit.csv.gz", "status"),
+    "energy": ("energy.csv.gz", "heating load"),
+    "heart": ("heart.csv.gz", "state"),
+    "homes": ("homes.csv.gz", "price"),
+    "spambase": ("spambase_sample.csv.gz", "kind"),
+}
+NAMED = {"spambase": {0: "mail", 1: "spam"}}
+SAMPLES = {"energy": "regression", "spambase": "classification"}
 
 
-def load(
-    name: str,
-    *,
-    data_home: str | os.PathLike[str] | None = None,
-    download: bool = True,
-    n_samples: int = 2000,
-    random_state: int | np.random.Generator | None = None,
-) -> Dataset:
-    """One of the paper's six data sets.
-
-    `"synthetic1"` and `"synthetic2"` are drawn; a tenth of their labels is flipped.
-    The others are read from the first place that has them: `data_home`, the folder
-    named by the environment variable DEFRAGTREES_DATA, our cache, the package (only
-    `"energy"`), OpenML. A file is `name.csv.gz`: a header, the features, last the
-    column `target`; an empty cell is a missing value. Files are checked, and a wrong
-    one is an error; nothing else is tried in its place.
+def load_table(name: str) -> "tuple[pd.DataFrame, pd.Series]":
+    """A bundled table and its outcome, as a data frame and a series.
 
     Parameters
     ----------
-    name : {"synthetic1", "synthetic2", "spambase", "miniboone", "higgs", "energy"}
-    data_home : path, optional
-        A folder with files of your own.
-    download : bool, default=True
-        Whether a real set that is nowhere else may be fetched from OpenML. It is kept
-        in the folder named by DEFRAGTREES_CACHE, or `~/.cache/defragtrees`, with its
-        SHA-256, which later loads compare.
-    n_samples : int, default=2000
-        Rows to draw; synthetic sets only, real ones come with all their rows.
-    random_state : int, Generator or None, default=None
-        For drawing; synthetic sets only.
+    name : {"credit", "energy", "heart", "homes", "spambase"}
+        4,454 people who asked for a credit, "paid" or "unpaid"; the heating load of 768
+        buildings; 303 patients, "healthy" or "ill"; the prices of 932 homes; 2,000
+        e-mails, "mail" or "spam".
 
     Returns
     -------
-    Dataset
-
-    Notes
-    -----
-    =========== ======================================= ======================== =======
-    name        y                                       rows                     OpenML
-    =========== ======================================= ======================== =======
-    spambase    1 is spam                               4,601                    44
-    miniboone   1 is signal (OpenML: `signal` is True)  130,064, or a part       41150
-    higgs       1 is signal (OpenML: `class` is 1)      a part of 11,000,000     23512
-    energy      heating load                            768                      -
-    =========== ======================================= ======================== =======
-
-    Of Spambase and Energy the contents are known and compared; a file of MiniBooNE or
-    Higgs may be a part, so that its columns, labels and share of signal are checked.
-    As in the paper, rows of MiniBooNE with a value below -900 in every feature, which
-    are failed reconstructions, are left out. OpenML's Higgs has the first 98,050
-    rows, of which the last is incomplete and left out.
+    X : DataFrame
+    y : Series
 
     Examples
     --------
-    >>> load("synthetic1", n_samples=1000, random_state=0)
-    <Dataset synthetic1: 1,000 rows, 2 features, classification>
-    >>> load("energy").X[0].tolist()
-    [0.98, 514.5, 294.0, 110.25, 7.0, 2.0, 0.0, 0.0]
+    >>> X, y = load_table("heart")
+    >>> X.shape, y.value_counts().to_dict()
+    ((303, 13), {'healthy': 164, 'ill': 139})
     """
-    if name in SYNTHETIC:
-        return _draw(name, n_samples, random_state)
-    if name not in KNOWN:
-        raise ValueError(f"name must be one of {(*SYNTHETIC, *KNOWN)}; got {name!r}.")
-    known = KNOWN[name]
-    names, table = find(known, data_home, download)
-    if name == "miniboone":
-        table = table[~(table[:, :-1] < -900).all(axis=1)]
-    return _dataset(known, names, table)
+    if name not in TABLES:
+        raise ValueError(f"name must be one of {tuple(TABLES)}; got {name!r}.")
+    pd = require("pandas", "A table")
+    file, outcome = TABLES[name]
+    with FOLDER.joinpath(file).open("rb") as packed:
+        table = pd.read_csv(packed, compression="gzip", dtype={"zip": str})
+    y = table.pop("target").rename(outcome)
+    return table, y.map(NAMED[name]) if name in NAMED else y
 
 
-def load_sample(name: str) -> Dataset:
-    """A bundled data set: "energy" (768 buildings) or "spambase" (2,000 e-mails).
+def load_sample(name: str) -> "Dataset":
+    """A bundled data set of numbers only, as arrays; it needs no pandas.
 
     Parameters
     ----------
     name : {"energy", "spambase"}
+        768 buildings, or 2,000 e-mails.
 
     Returns
     -------
@@ -113,41 +78,59 @@ def load_sample(name: str) -> Dataset:
     """
     if name not in SAMPLES:
         raise ValueError(f"name must be one of {tuple(SAMPLES)}; got {name!r}.")
-    file = SAMPLES[name]
-    return _dataset(KNOWN[name], *unpack(read_bundled(file), file))
-
-
-def _dataset(known, names, table):
+    packed = FOLDER.joinpath(TABLES[name][0]).read_bytes()
+    header, *lines = gzip.decompress(packed).decode().splitlines()
+    table = np.loadtxt(lines, delimiter=",")
     y = table[:, -1]
     return Dataset(
         X=table[:, :-1],
-        y=y if known.share is None else y.astype(int),
-        feature_names=names[:-1],
-        task=known.task,
-        name=known.name,
-        n_original=known.n_original,
-        source=known.source,
-    )
-
-
-def _draw(name, n_samples, random_state):
-    if not isinstance(n_samples, Integral) or n_samples < 1:
-        raise ValueError(f"n_samples must be an integer above 0; got {n_samples!r}.")
-    rng = np.random.default_rng(random_state)
-    X = rng.random((n_samples, 2))
-    first, second = X.T
-    if name == "synthetic1":
-        is_one = (first > 0.5) ^ (second > 0.5)
-    else:
-        border = 0.25 + 0.5 / (1 + np.exp(-20 * (first - 0.5)))
-        is_one = second > border + 0.05 * np.cos(2 * np.pi * first)
-    is_flipped = rng.random(n_samples) < 0.1
-    return Dataset(
-        X=X,
-        y=(is_one ^ is_flipped).astype(int),
-        feature_names=("x1", "x2"),
-        task="classification",
+        y=y.astype(int) if SAMPLES[name] == "classification" else y,
+        feature_names=tuple(header.split(",")[:-1]),
+        task=SAMPLES[name],
         name=name,
-        source=f"drawn like {name.capitalize()} of S. Hara and K. Hayashi, "
-        "Making Tree Ensembles Interpretable (2018)",
     )
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Dataset:
+    """A table of numbers with the names of its columns.
+
+    Parameters
+    ----------
+    X : float64 array of shape (n_samples, n_features)
+        Missing values are NaN.
+    y : array of shape (n_samples,)
+        Classes are the integers 0 and 1.
+    feature_names : tuple of str
+    task : {"classification", "regression"}
+    name : str
+
+    Examples
+    --------
+    >>> data = Dataset([[0.0], [1.0]], [0, 1], ("size",), "classification", name="two")
+    >>> data
+    <Dataset two: 2 rows, 1 features, classification>
+    """
+
+    X: np.ndarray
+    y: np.ndarray
+    feature_names: tuple[str, ...]
+    task: str
+    name: str = ""
+
+    def __post_init__(self) -> None:
+        X, y = freeze(self.X, dtype=np.float64), freeze(self.y)
+        names = tuple(self.feature_names)
+        if X.ndim != 2 or y.shape != X.shape[:1] or len(names) != X.shape[1]:
+            raise ValueError(
+                "X, y and feature_names must have shapes (n, m), (n,) and (m,); got "
+                f"{X.shape}, {y.shape} and {(len(names),)}."
+            )
+        object.__setattr__(self, "X", X)
+        object.__setattr__(self, "y", y)
+        object.__setattr__(self, "feature_names", names)
+
+    def __repr__(self) -> str:
+        n_samples, n_features = self.X.shape
+        title = f"Dataset {self.name}".rstrip()
+        return f"<{title}: {n_samples:,} rows, {n_features} features, {self.task}>"

@@ -3,16 +3,19 @@
 import csv
 import json
 import re
+from types import SimpleNamespace
 
+import numpy as np
+import pandas as pd
 import pytest
 
+from benchmarks.paper import __main__ as command
+from benchmarks.paper import data as paper_data
+from benchmarks.paper import published
+from benchmarks.paper.results import Results, Store, spread_text, to_csv
+from benchmarks.paper.run import ITEMS, Plan, cost, reproduce
+from benchmarks.paper.tables import table2, table3
 from defragtrees._utils.progress import Progress
-from defragtrees.reproduce import paper
-from defragtrees.reproduce.results import Results, spread_text, to_csv
-from defragtrees.reproduce.runner import ITEMS, Plan, cost, reproduce
-from defragtrees.reproduce.store import Store
-from defragtrees.reproduce.table2 import build as build_table2
-from defragtrees.reproduce.table3 import build as build_table3
 from tests.report.cases import CHROMIUM, PATIENCE, launch
 
 SMALL = {"quick": True, "datasets": ["energy"], "n_jobs": 1}
@@ -63,7 +66,7 @@ def test_the_smallest_methods_are_as_the_paper_says(finished):
     for name in ("Proposed", "Proposed, until convergence"):
         proposed = [int(r["n_rules"]) for r in rows if r["method"] == name]
         assert len(proposed) == 2
-        assert all(3 <= n <= paper.MOST_COMPONENTS for n in proposed)
+        assert all(3 <= n <= published.MOST_COMPONENTS for n in proposed)
     rules = read_csv(finished[0] / "table4.csv")
     assert {row["method"] for row in rules} > {"Proposed", "defragtrees", "BATrees"}
     assert all(re.search("[a-z]+_[a-z]+ |otherwise", row["rule"]) for row in rules)
@@ -99,12 +102,12 @@ def test_only_what_an_item_needs_is_planned():
     assert plan.cells() == [("energy", 0, parts)]
     plan = Plan(("table4",), ("energy", "spambase"), (0,))
     assert [cell[0] for cell in plan.cells()] == ["energy"]
-    plan = Plan(("figure_regions",), tuple(paper.DATASETS), (0, 1))
+    plan = Plan(("figure_regions",), tuple(published.DATASETS), (0, 1))
     assert sorted(cell[:2] for cell in plan.cells()) == [
         ("synthetic1", 0),
         ("synthetic2", 0),
     ]
-    every = Plan(tuple(ITEMS), tuple(paper.DATASETS), (0,)).cells()
+    every = Plan(tuple(ITEMS), tuple(published.DATASETS), (0,)).cells()
     assert every[0][0] in ("higgs", "miniboone")
     assert cost(*every[0][::2]) > cost(*every[-1][::2])
 
@@ -114,7 +117,7 @@ def test_as_many_draws_are_planned_as_are_wanted(tmp_path):
     names = sorted(path.name for path in (tmp_path / "parts").iterdir())
     assert names == [f"energy-{seed}-ensemble.json" for seed in range(3)]
     text = page.read_text(encoding="utf-8")
-    assert "Command: defragtrees reproduce --draws 3" in text
+    assert "Command: python -m benchmarks.paper --draws 3" in text
     assert "3 realisations" in text
 
 
@@ -144,8 +147,8 @@ def made_up(tmp_path, fab, em, overlap=1.0):
 
 
 def test_verdict_on_time_follows_the_numbers(tmp_path):
-    slow = build_table2(made_up(tmp_path / "a", fab=1.0, em=4.4))
-    fast = build_table2(made_up(tmp_path / "b", fab=0.01, em=0.08))
+    slow = table2(made_up(tmp_path / "a", fab=1.0, em=4.4))
+    fast = table2(made_up(tmp_path / "b", fab=0.01, em=0.08))
     assert slow.verdict[0].startswith(
         "FAB is at least 5 times faster than EM on 0 of 2"
     )
@@ -162,8 +165,8 @@ def test_verdict_on_time_follows_the_numbers(tmp_path):
 
 
 def test_verdict_on_overlap_follows_the_numbers(tmp_path):
-    close = build_table3(made_up(tmp_path / "a", 1.0, 1.0, overlap=1.2))
-    far = build_table3(made_up(tmp_path / "b", 1.0, 1.0, overlap=1.5))
+    close = table3(made_up(tmp_path / "a", 1.0, 1.0, overlap=1.2))
+    far = table3(made_up(tmp_path / "b", 1.0, 1.0, overlap=1.5))
     assert "within 0.3 of the paper on 2 of 2 sets" in close.verdict[0]
     assert "within 0.3 of the paper on 0 of 2 sets" in far.verdict[0]
 
@@ -201,3 +204,83 @@ def test_the_page_opens_in_a_browser_with_every_picture(finished):
     assert len(titles) == len(WITHOUT_EM)
     assert said == []
     assert [url for url in asked if not url.startswith(("file:", "data:"))] == []
+
+
+def test_the_command_passes_on_its_options(tmp_path, monkeypatch, capsys):
+    given = {}
+
+    def stand_in(folder, **options):
+        given.update(options, folder=folder)
+        return f"{folder}/index.html"
+
+    monkeypatch.setattr(command, "reproduce", stand_in)
+    command.main(
+        "--quick --only table1,table2 --jobs 1 --data here --out there".split()
+    )
+    assert capsys.readouterr().out == "The results are in there/index.html.\n"
+    assert given == {
+        "quick": True,
+        "draws": None,
+        "only": ["table1", "table2"],
+        "datasets": None,
+        "data_folder": "here",
+        "n_jobs": 1,
+        "folder": "there",
+    }
+
+
+@pytest.mark.parametrize("name", ["synthetic1", "synthetic2"])
+def test_a_tenth_of_the_labels_of_the_drawn_sets_is_flipped(name):
+    drawn = paper_data.make_synthetic(name, 20_000, 3)
+    first, second = drawn.X.T
+    expected = (first > 0.5) != (second > 0.5)
+    if name == "synthetic2":
+        step = 0.25 + 0.5 / (1 + np.exp(-20 * (first - 0.5)))
+        expected = second > step + 0.05 * np.cos(2 * np.pi * first)
+    assert 0.89 < (expected == drawn.y).mean() < 0.91
+
+
+def table_of(name, n_rows, n_ones):
+    """Numbers in the shape of a set, the first rows of class 1."""
+    X = np.random.default_rng(0).normal(size=(n_rows, published.DATASETS[name][0]))
+    return X, (np.arange(n_rows) < n_ones).astype(int)
+
+
+def test_failed_reconstructions_in_a_file_are_left_out(tmp_path):
+    X, y = table_of("miniboone", 200, 56)
+    X[[50, 199]] = -999
+    X[60, :-1] = -999
+    frame = pd.DataFrame(X).assign(target=y)
+    frame.to_csv(tmp_path / "miniboone.csv.gz", index=False)
+    read = paper_data.load("miniboone", tmp_path)
+    np.testing.assert_array_equal(read.X, np.delete(X, [50, 199], axis=0))
+    assert read.y.tolist() == np.delete(y, [50, 199]).tolist()
+
+
+def test_swapped_classes_and_other_columns_are_noticed(tmp_path):
+    X, y = table_of("miniboone", 200, 144)
+    frame = pd.DataFrame(X).assign(target=y)
+    frame.to_csv(tmp_path / "miniboone.csv.gz", index=False)
+    with pytest.raises(ValueError, match="The classes may have been swapped"):
+        paper_data.load("miniboone", tmp_path)
+    frame.to_csv(tmp_path / "higgs.csv.gz", index=False)
+    with pytest.raises(ValueError, match="higgs must have 28 features; got 50"):
+        paper_data.load("higgs", tmp_path)
+
+
+def test_what_the_folder_lacks_comes_from_openml(tmp_path, monkeypatch):
+    X, y = table_of("higgs", 100, 53)
+    X[-1, 5:] = np.nan  # as OpenML has it
+    asked = []
+
+    def stand_in(**options):
+        asked.append((options["data_id"], options["target_column"]))
+        names = [f"f{k}" for k in range(28)]
+        target = y.astype(str).astype(object)
+        return SimpleNamespace(data=X, target=target, feature_names=names)
+
+    monkeypatch.setattr(paper_data, "fetch_openml", stand_in)
+    read = paper_data.load("higgs", tmp_path)
+    assert asked == [(23512, "class")]
+    np.testing.assert_array_equal(read.X, X[:-1])
+    assert read.y.tolist() == y[:-1].tolist()

@@ -7,36 +7,26 @@ from importlib.metadata import version
 from pathlib import Path
 
 from joblib import Parallel, delayed
+from matplotlib import pyplot
 
-from defragtrees._utils.optional import require
+from benchmarks.paper import published
+from benchmarks.paper.data import draw
+from benchmarks.paper.figures import figure_em, figure_regions, figure_trade_off
+from benchmarks.paper.parts import CONVERGED, FOUR_RULES, METHODS, PROPOSED, run_part
+from benchmarks.paper.results import Results, Store, write_item, write_page
+from benchmarks.paper.tables import OVERLAPPING, table1, table2, table3, table4
 from defragtrees._utils.progress import Progress
 from defragtrees._version import __version__
-from defragtrees.reproduce import (
-    figure_em,
-    figure_regions,
-    figure_trade_off,
-    paper,
-    table1,
-    table2,
-    table3,
-    table4,
-)
-from defragtrees.reproduce.page import write_item, write_page
-from defragtrees.reproduce.parts import run_part
-from defragtrees.reproduce.realisation import draw
-from defragtrees.reproduce.results import Results
-from defragtrees.reproduce.store import Store
 
-__all__ = ["ITEMS", "SETTINGS", "Plan", "reproduce"]
-
+# Each table or figure with the parts that it is made of, beside the ensemble.
 ITEMS = {
-    "table1": table1,
-    "table2": table2,
-    "figure_em": figure_em,
-    "figure_trade_off": figure_trade_off,
-    "figure_regions": figure_regions,
-    "table3": table3,
-    "table4": table4,
+    "table1": (table1, ()),
+    "table2": (table2, (PROPOSED, CONVERGED, "em")),
+    "figure_em": (figure_em, (PROPOSED, CONVERGED, "em")),
+    "figure_trade_off": (figure_trade_off, tuple(METHODS)),
+    "figure_regions": (figure_regions, ("regions",)),
+    "table3": (table3, OVERLAPPING),
+    "table4": (table4, (FOUR_RULES, *METHODS)),
 }
 QUICK_REALISATIONS = 2
 SETTINGS = {"version": 3}  # of kept results; counted up when they change their meaning
@@ -56,16 +46,7 @@ OWN_PARTS = {"table4": "energy", "figure_regions": "synthetic"}
 
 @dataclass(frozen=True)
 class Plan:
-    """What is to be run.
-
-    Parameters
-    ----------
-    items : tuple of str
-        Keys of ITEMS.
-    datasets : tuple of str
-    seeds : tuple of int
-        One for each realisation.
-    """
+    """What is to be run: keys of ITEMS, data sets, a seed for each realisation."""
 
     items: tuple[str, ...]
     datasets: tuple[str, ...]
@@ -89,7 +70,7 @@ class Plan:
                 continue
             if item == "figure_regions" and seed != self.seeds[0]:
                 continue
-            parts |= dict.fromkeys(ITEMS[item].NEEDS)
+            parts |= dict.fromkeys(("ensemble", *ITEMS[item][1]))
         return tuple(parts)
 
 
@@ -105,60 +86,39 @@ def reproduce(
     draws=None,
     only=None,
     datasets=None,
-    data_home=None,
+    data_folder=None,
     n_jobs=-1,
-    progress=None,
+    progress=Progress,
 ):
     """Run the paper's experiments and write tables, pictures and a page.
 
     Results are kept as they come; a run that was stopped goes on where it was.
 
-    Parameters
-    ----------
-    folder : path
-        Where everything goes; made if it is not there.
-    quick : bool, default=False
-        Two realisations in place of ten.
-    draws : int, optional
-        So many realisations, whatever `quick`; the kept ones are used again.
-    only : sequence of str, optional
-        Keys of ITEMS; all by default.
-    datasets : sequence of str, optional
-        Of the paper's six; all by default.
-    data_home : path, optional
-        Folder with the real data sets.
-    n_jobs : int, default=-1
-        Processes; -1 means all cores.
-    progress : callable, optional
-        Makes the progress bar from a label and a total; `Progress` by default.
-
-    Returns
-    -------
-    Path
-        Of the page.
+    `draws` is the number of realisations, by default ten, or two if `quick`; `only` are
+    keys of ITEMS. Returns the path of the page.
     """
-    require("matplotlib", "The figures").use("Agg")
-    n_default = QUICK_REALISATIONS if quick else paper.N_REALISATIONS
+    pyplot.switch_backend("Agg")
+    n_default = QUICK_REALISATIONS if quick else published.N_REALISATIONS
     plan = _plan(n_default if draws is None else int(draws), only, datasets)
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     store = Store(folder / "parts", SETTINGS)
     cells = plan.cells()
     total = sum(cost(dataset, parts) for dataset, _, parts in cells)
-    jobs = (delayed(_run_cell)(store, *cell, data_home) for cell in cells)
-    with (progress or Progress)("experiments", total) as bar:
+    jobs = (delayed(_run_cell)(store, *cell, data_folder) for cell in cells)
+    with progress("experiments", total) as bar:
         for done in Parallel(n_jobs=n_jobs, return_as="generator_unordered")(jobs):
             bar.advance(done)
-    results = Results(store, plan.seeds, plan.datasets, data_home)
+    results = Results(store, plan.seeds, plan.datasets, data_folder)
     items = []
     for name in plan.items:
-        item = ITEMS[name].build(results)
+        item = ITEMS[name][0](results)
         write_item(item, folder)
         items.append(item)
     page = write_page(items, folder, _facts(plan))
     for item in items:
         for figure in item.figures.values():
-            require("matplotlib.pyplot", "The figures").close(figure)
+            pyplot.close(figure)
     return page
 
 
@@ -167,20 +127,20 @@ def _plan(n_seeds, only, datasets):
     unknown = [name for name in items if name not in ITEMS]
     if unknown:
         raise ValueError(f"only must be among {tuple(ITEMS)}; got {unknown[0]!r}.")
-    sets = tuple(paper.DATASETS) if not datasets else tuple(datasets)
-    unknown = [name for name in sets if name not in paper.DATASETS]
+    sets = tuple(published.DATASETS) if not datasets else tuple(datasets)
+    unknown = [name for name in sets if name not in published.DATASETS]
     if unknown:
         raise ValueError(
-            f"datasets must be among {tuple(paper.DATASETS)}; got {unknown[0]!r}."
+            f"datasets must be among {tuple(published.DATASETS)}; got {unknown[0]!r}."
         )
     return Plan(items, sets, tuple(range(n_seeds)))
 
 
-def _run_cell(store, dataset, seed, parts, data_home):
+def _run_cell(store, dataset, seed, parts, data_folder):
     """Compute the parts of one realisation that are not there yet; returns the cost."""
     missing = [part for part in parts if store.read(dataset, seed, part) is None]
     if missing:
-        data = draw(dataset, seed, data_home)
+        data = draw(dataset, seed, data_folder)
         for part in missing:
             chosen = store.read(dataset, seed, "ensemble")
             store.write(dataset, seed, part, run_part(part, data, seed, chosen))
@@ -192,9 +152,9 @@ def _facts(plan):
     versions = ", ".join(f"{name} {version(name)}" for name in packages)
     versions = f"defragtrees {__version__}, {versions}"
     return [
-        f"Command: defragtrees reproduce --draws {len(plan.seeds)}",
-        f"{len(plan.seeds)} realisations; {paper.N_TREES} trees, K up to "
-        f"{paper.MOST_COMPONENTS}, {paper.N_RESTARTS} restarts; forests by out-of-bag "
-        "error over the paper's grid, with scikit-learn in place of R.",
+        f"Command: python -m benchmarks.paper --draws {len(plan.seeds)}",
+        f"{len(plan.seeds)} realisations; {published.N_TREES} trees, K up to "
+        f"{published.MOST_COMPONENTS}, {published.N_RESTARTS} restarts; forests by "
+        "out-of-bag error over the paper's grid, with scikit-learn in place of R.",
         f"Python {platform.python_version()} on {sys.platform}; {versions}.",
     ]

@@ -4,22 +4,6 @@ S. Hara and K. Hayashi, "Making Tree Ensembles Interpretable: A Bayesian Model S
 Approach", section 7. A pair is a mean and a standard deviation over ten data draws.
 """
 
-__all__ = [
-    "DATASETS",
-    "DEPTHS",
-    "ENERGY_RULES",
-    "LEAF_NUMBERS",
-    "MOST_COMPONENTS",
-    "NODE_SIZES",
-    "N_REALISATIONS",
-    "N_RESTARTS",
-    "N_TREES",
-    "OVERLAP",
-    "REGIONS_OF_FIVE_TREES",
-    "SECONDS",
-    "TITLES",
-]
-
 # Table 1: features, rows of the whole set, rows to train and as many to test on.
 DATASETS = {
     "synthetic1": (2, None, 1000),

@@ -6,33 +6,21 @@ import warnings
 
 import numpy as np
 
+from benchmarks.paper import published
+from benchmarks.paper.data import fit_forest, search_forest
 from defragtrees import metrics
 from defragtrees.ensembles.readers import read_forest
 from defragtrees.estimators import method_for
 from defragtrees.plots.ensembles import count_regions
-from defragtrees.reproduce import paper
-from defragtrees.reproduce.realisation import fit_forest, search_forest
-
-__all__ = [
-    "CONVERGED",
-    "FOUR_RULES",
-    "METHODS",
-    "N_FEW_TREES",
-    "OF_MIXTURE",
-    "PARTS",
-    "PROPOSED",
-    "Stopwatch",
-    "make_method",
-    "mean_components",
-    "run_part",
-    "shown_rules",
-]
 
 PROPOSED = "Proposed"  # with the schedule of the authors' code
 CONVERGED = "Proposed, until convergence"  # with that of the paper's pseudo code
 OF_MIXTURE = (PROPOSED, CONVERGED)
 FOUR_RULES = "Proposed, y standardised, K at most 4"
-PAPER_SIZE = {"n_restarts": paper.N_RESTARTS, "max_rules": paper.MOST_COMPONENTS}
+PAPER_SIZE = {
+    "n_restarts": published.N_RESTARTS,
+    "max_rules": published.MOST_COMPONENTS,
+}
 ENERGY_FEATURES = ("overall_height", "wall_area")  # of the paper's rules
 N_FEW_TREES = 5  # for the pictures of the regions
 
@@ -43,7 +31,7 @@ METHODS = {
     "BATrees": (
         "born_again",
         {
-            "max_depth": paper.DEPTHS,
+            "max_depth": published.DEPTHS,
             "min_values": 3,
             "min_gain": None,
             "shorten_thresholds": False,
@@ -70,16 +58,7 @@ FOR_NUMBERS = {"inTrees": {"levels": 3, "smoothing": 0.0}}
 
 
 def make_method(name, forest, seed, **more):
-    """One of METHODS around a forest, with the settings of the experiment.
-
-    Parameters
-    ----------
-    name : str
-    forest : Forest
-    seed : int
-    **more
-        Settings that take the place of the usual ones.
-    """
+    """One of METHODS around a forest; `more` replaces settings of the experiment."""
     method, settings = METHODS[name]
     kind, preset = method_for(method, forest.outcome)
     settings = {**preset, **settings}
@@ -88,7 +67,7 @@ def make_method(name, forest, seed, **more):
     return kind(forest, **{**settings, **more}, random_state=seed)
 
 
-def _ensemble(data, seed, _forest):
+def _ensemble(data, seed):
     forest, chosen = search_forest(data, seed)
     return {
         **chosen,
@@ -104,7 +83,7 @@ def _ensemble(data, seed, _forest):
 def _em(data, seed, forest):
     """EM for every K up to the largest, timed."""
     by_k = []
-    for n_components in range(1, paper.MOST_COMPONENTS + 1):
+    for n_components in range(1, published.MOST_COMPONENTS + 1):
         watch = Stopwatch()
         model = make_method(
             PROPOSED,
@@ -191,7 +170,7 @@ def counted_overlap(name, model, X):
     """Mean number of rules that cover a row, as the paper counts them.
 
     inTrees' last rule covers every row and is counted; Node Harvest's root is not; of
-    our lists the "otherwise" counts where no other rule holds.
+    our lists the "otherwise" counts where no other rule matches.
     """
     if name in OF_MIXTURE:
         held = np.array([rule.covers(X) for rule in model.component_rules_])
@@ -256,9 +235,9 @@ def _regions(data, seed, forest):
     return result
 
 
+# What is fitted around the forest that the part "ensemble" has chosen.
 PARTS = {
     "regions": _regions,
-    "ensemble": _ensemble,
     "em": _em,
     **{name: _method(name) for name in METHODS},
     FOUR_RULES: _four_rules,
@@ -266,23 +245,13 @@ PARTS = {
 
 
 def run_part(part, data, seed, chosen=None):
-    """The result of one part.
-
-    Parameters
-    ----------
-    part : str
-        A key of PARTS.
-    data : Realisation
-    seed : int
-    chosen : dict, optional
-        What the part "ensemble" found; that part itself needs none.
-    """
+    """The result of one of PARTS; all but "ensemble" need what that part found."""
     with warnings.catch_warnings():
         # A restart that has not converged, or a class that a fold lacks, is a result.
         warnings.simplefilter("ignore", UserWarning)
         if part == "ensemble":
-            return _ensemble(data, seed, None)
-        n_trees = N_FEW_TREES if part == "regions" else paper.N_TREES
+            return _ensemble(data, seed)
+        n_trees = N_FEW_TREES if part == "regions" else published.N_TREES
         ensemble = fit_forest(
             data, chosen["node_size"], chosen["n_leaves"], seed, n_trees
         )

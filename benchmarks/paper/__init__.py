@@ -1,0 +1,1 @@
+"""The paper's experiments, run again: its numbers and figures beside ours."""

@@ -1,4 +1,4 @@
-"""Born-Again tree: one tree grown on what the ensemble answers."""
+"""Born-again tree: one tree grown on what the ensemble says of rows like the data."""
 
 import dataclasses
 from dataclasses import KW_ONLY, dataclass
@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from defragtrees._utils.progress import Progress
-from defragtrees.baselines.leaves import Split, cross_validate, leaf_rules, make_tree
+from defragtrees.baselines._trees import Split, cross_validate, leaf_rules, make_tree
 from defragtrees.ensembles.forest import Tree
 from defragtrees.estimators.base import (
     RuleClassifier,
@@ -26,23 +26,213 @@ from defragtrees.estimators.settings import (
     setting,
 )
 
-__all__ = [
-    "BornAgainTreeClassifier",
-    "BornAgainTreeRegressor",
-    "Candidates",
-    "Choice",
-    "CodeTable",
-    "Grown",
-    "Growth",
-    "base_weight",
-    "best_split",
-    "cut",
-    "find_candidates",
-    "grow",
-    "make_table",
-    "smear",
-    "split_losses",
-]
+__all__ = ["BornAgainTreeClassifier", "BornAgainTreeRegressor"]
+
+DEPTHS = (2, 3, 4, 6, 8, 10)
+BLOCK_CELLS = 4_000_000  # synthetic values made at once; bounds the memory of a level
+NOISE = 1e-12  # of the largest number: below it the answers are one and the same
+TIED = 1e-9  # of the node's loss: splits whose losses differ by less are tied
+
+DESCRIPTION = """
+    In each node rows are made up from the values of the training rows, the ensemble is
+    asked about them, and the split that fits its answers best is taken. The idea is
+    that of Breiman and Shang [1]_; the recipe, with a depth chosen by cross-validation
+    in place of pruning, is that of Hara and Hayashi's comparison [2]_. The leaves are
+    the rules: in every row just one holds.
+"""
+
+PARAMETERS = with_shared("""
+    Parameters
+    ----------
+    {ensemble}
+    max_depth : int, sequence of int or None, default=None
+        Most splits on the way to a leaf. Of several, the one whose trees err least in
+        cross-validation, or the smallest of these; None means 2, 3, 4, 6, 8 and 10.
+        The ensemble is not fitted again for it, so it has seen the rows left out.
+    max_rules : int or None, default=None
+        Most leaves. A tree with more is cut back to as many that err least on the
+        training rows; None keeps all.
+    n_folds : int, default=5
+        Of the cross-validation.
+    min_samples_split : float, default=10
+        A node with training rows of no more weight than this is a leaf.
+    n_smeared : int, default=100
+        Rows to make up in each node.
+    replace_share : float, default=0.5
+        How many values of a made-up row are drawn on their own; the others are those
+        of one training row.
+    max_thresholds : int or None, default=100
+        Most splits of one feature to try in a node, drawn at random; None tries all.
+    min_values : int, default=2
+        Fewest values that a feature has in a node where it is split; 3 leaves
+        two-valued features alone, as in [2]_.
+    min_gain : float or None, default=0.0
+        Share of a node's impurity that a split must take away more than; None splits
+        even where the ensemble's answers are all the same, as in [2]_.
+    soft : bool, default=False
+        Whether splits look at the ensemble's probabilities and not at its classes.
+    thresholds : {"data", "ensemble"}, default="data"
+        Split midway between values of the training rows, or where the ensemble does.
+        Categories are always split as the ensemble does.
+    target : {"labels", "ensemble"}, default="labels"
+        What a leaf answers, and what the depth is chosen for: y, or what the ensemble
+        says. Splits are about the ensemble in any case.
+    {shorten_thresholds}
+    random_state : int, RandomState, Generator or None, default=None
+        The same seed gives the same rules, whatever `n_jobs`.
+    n_jobs : int or None, default=None
+        Threads for folds, and for an ensemble that is fitted here.
+    verbose : int, default=0
+        1 shows a progress bar.
+
+    Attributes
+    ----------
+    rules_ : RuleSet
+        The leaves; that with the most conditions is the "otherwise".
+    depth_ : int
+        The depth that was chosen or given.
+    depth_errors_ : dict from int to float
+        Error of each depth in cross-validation; empty if there was none.
+    {fitted}
+
+    Notes
+    -----
+    The recipe of [2]_ is ``min_values=3, min_gain=None, shorten_thresholds=False``. A
+    made-up row never lies on the lower threshold of its node, as rules do not, which
+    the original allows; and where no feature can be split there is a leaf.
+
+    References
+    ----------
+    .. [1] Breiman, L. and Shang, N. (1996). Born again trees. Technical report,
+       University of California, Berkeley.
+    .. [2] Hara, S. and Hayashi, K. (2018). Making Tree Ensembles Interpretable: A
+       Bayesian Model Selection Approach. AISTATS.
+""")
+
+
+@dataclass(repr=False, eq=False)
+class _BornAgainTree(Simplifier):
+    _: KW_ONLY
+    max_depth: Any = setting(None, None, Each(Integer(1, 10**6)))
+    max_rules: int | None = setting(None, None, Integer(1))
+    n_folds: int = setting(5, Integer(2))
+    min_samples_split: float = setting(10, Real(0))
+    n_smeared: int = setting(100, Integer(1))
+    replace_share: float = setting(0.5, Real(0, 1))
+    max_thresholds: int | None = setting(100, None, Integer(1))
+    min_values: int = setting(2, Integer(2))
+    min_gain: float | None = setting(0.0, None, Real(0, 1))
+    soft: bool = setting(False, *FLAG)
+    thresholds: str = setting("data", "data", "ensemble")
+    target: str = setting("labels", "ensemble", "labels")
+    verbose: int = setting(0, *FLAG, Integer(0))
+
+    def _simplify(self, problem, rng):
+        given = DEPTHS if self.max_depth is None else as_list(self.max_depth)
+        depths = sorted({int(depth) for depth in given})
+        table = make_table(problem, self.thresholds)
+        ask = self._asker(problem)
+        losses = problem.outcome.constant_loss(problem.target, problem.sample_weight)
+        # For folds and for trees each its own, so that neither moves the other.
+        fold_seed, tree_seed = (int(seed) for seed in rng.integers(2**63, size=2))
+
+        def grow_to(depth, rows, number):
+            return grow(table.take(rows), ask, self._growth(depth), [tree_seed, number])
+
+        def trees_of_fold(rows, fold):
+            grown = grow_to(depths[-1], rows, fold + 1)
+            return [
+                cut(grown, lambda inside: losses(rows[inside]), depth, self.max_rules)
+                for depth in depths
+            ]
+
+        with Progress("folds", self.n_folds) as progress:
+            finished = progress.advance if self.verbose else None
+            errors = self._depth_errors(
+                problem, depths, trees_of_fold, fold_seed, finished
+            )
+        self.depth_errors_ = errors
+        self.depth_ = min(errors, key=lambda depth: errors[depth], default=depths[0])
+        grown = grow_to(self.depth_, np.arange(len(problem.X)), 0)
+        tree = cut(grown, losses, self.depth_, self.max_rules)
+        is_shortened = self.shorten_thresholds and self.thresholds == "data"
+        return leaf_rules(problem, tree, shorten=is_shortened)
+
+    def _depth_errors(self, problem, depths, trees_of_fold, seed, finished):
+        """Error of each depth in cross-validation; nothing if there is none to do."""
+        if len(depths) == 1:
+            return {}
+        errors = cross_validate(
+            problem,
+            trees_of_fold,
+            int(self.n_folds),
+            np.random.default_rng(seed),
+            self.n_jobs,
+            finished,
+        )
+        # Rows that are all the same cannot be left out; there is one leaf anyway.
+        return {} if errors is None else dict(zip(depths, errors.tolist(), strict=True))
+
+    def _growth(self, depth):
+        return Growth(
+            max_depth=depth,
+            min_samples_split=self.min_samples_split,
+            n_smeared=int(self.n_smeared),
+            replace_share=self.replace_share,
+            max_thresholds=self.max_thresholds,
+            min_values=int(self.min_values),
+            min_gain=self.min_gain,
+        )
+
+    def _asker(self, problem):
+        """What the ensemble says of rows: shares, one-hot classes or numbers."""
+        forest, outcome = problem.forest, problem.outcome
+        if self.soft:
+            return forest.predict_proba_encoded
+        return lambda matrix: outcome.indicators(forest.predict_target(matrix))
+
+
+class BornAgainTreeClassifier(RuleClassifier, _BornAgainTree):
+    __doc__ = f"""A tree grown on what a classification ensemble says of made-up rows.
+{DESCRIPTION}{PARAMETERS}
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from defragtrees.baselines.born_again import BornAgainTreeClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> forest = RandomForestClassifier(20, random_state=0)
+    >>> tree = BornAgainTreeClassifier(forest, max_rules=3, random_state=0).fit(X, y)
+    >>> tree.rules_.n_rules
+    3
+    """
+
+
+class BornAgainTreeRegressor(RuleRegressor, _BornAgainTree):
+    __doc__ = f"""A tree grown on what a regression ensemble says of made-up rows.
+{DESCRIPTION}{PARAMETERS}
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> from defragtrees.baselines.born_again import BornAgainTreeRegressor
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> forest = RandomForestRegressor(20, min_samples_leaf=5, random_state=0)
+    >>> tree = BornAgainTreeRegressor(forest, max_depth=3, random_state=0).fit(X, y)
+    >>> tree.rules_.n_rules <= 8
+    True
+    """
+
+    conflicts = (
+        Conflict(
+            "soft=True is for classes; the numbers of a regression are always used as "
+            "they are.",
+            soft=True,
+        ),
+    )
+
+
+# Training rows as codes: the rank of each value within its column.
 
 
 @dataclass(frozen=True, eq=False)
@@ -178,8 +368,288 @@ def _between_values(thresholds, distinct, column, start):
     return np.vstack([np.full(len(code), column), code, middle])
 
 
-NOISE = 1e-12  # of the largest number: below it the answers are one and the same
-TIED = 1e-9  # of the node's loss: splits whose losses differ by less are tied
+# Growing a born-again tree level by level, and cutting it to a depth or a size.
+
+
+@dataclass(frozen=True)
+class Growth:
+    """How to grow; see the estimator's parameters of the same names."""
+
+    max_depth: int
+    min_samples_split: float = 10
+    n_smeared: int = 100
+    replace_share: float = 0.5
+    max_thresholds: int | None = 100
+    min_values: int = 2
+    min_gain: float | None = 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class Grown:
+    """A tree and what growing it has found.
+
+    Parameters
+    ----------
+    tree : Tree
+    depth : int array of shape (n_nodes,)
+    rows : tuple of int array
+        Training rows of each node.
+    """
+
+    tree: Tree
+    depth: np.ndarray
+    rows: tuple[np.ndarray, ...]
+
+
+@dataclass(eq=False)
+class _Node:
+    """A node that may still be split; `number` says where: children of i are 2i, 2i+1.
+
+    Each node has draws of its own, made from the seed and its number. So a tree grown
+    to a smaller depth is the upper part of one grown deeper.
+    """
+
+    number: int
+    depth: int
+    rows: np.ndarray
+    box: dict[int, np.ndarray]
+    split: Split | None = None
+    children: tuple["_Node", ...] = ()
+
+
+def grow(table, ask, settings, seed):
+    """A tree on the rows of a table.
+
+    Parameters
+    ----------
+    table : CodeTable
+    ask : callable
+        What the ensemble says of a matrix of rows, (n_rows, n_outputs).
+    settings : Growth
+    seed : sequence of int
+        Of the draws.
+
+    Returns
+    -------
+    Grown
+    """
+    root = _Node(1, 0, np.arange(len(table.codes)), {})
+    level, nodes = [root], []
+    while level:
+        nodes += level
+        for block in _blocks(table, level, settings, seed):
+            _split_block(table, ask, settings, block)
+        for node in level:
+            node.box = {}  # as long as the data; only the children still need it
+        level = [child for node in level for child in node.children]
+    place = {node.number: i for i, node in enumerate(nodes)}
+    return Grown(
+        make_tree(
+            [node.split for node in nodes],
+            [place.get(2 * node.number, -1) for node in nodes],
+            [place.get(2 * node.number + 1, -1) for node in nodes],
+        ),
+        np.array([node.depth for node in nodes]),
+        tuple(node.rows for node in nodes),
+    )
+
+
+def _blocks(table, level, settings, seed):
+    """The nodes of a level that may be split, with their candidates and draws."""
+    size = max(1, BLOCK_CELLS // (settings.n_smeared * table.n_columns))
+    block = []
+    for node in level:
+        weight = table.weight[node.rows].sum()
+        if node.depth >= settings.max_depth or weight <= settings.min_samples_split:
+            continue
+        rng = np.random.default_rng([*seed, node.number])
+        candidates = find_candidates(
+            table, node.rows, rng, settings.max_thresholds, settings.min_values
+        )
+        if len(candidates):
+            block.append((node, candidates, rng))
+        if len(block) == size:
+            yield block
+            block = []
+    if block:
+        yield block
+
+
+def _split_block(table, ask, settings, block):
+    """Split some nodes; the ensemble is asked once for all of them."""
+    smeared = [
+        smear(table, node.box, settings.n_smeared, settings.replace_share, rng)
+        for node, _, rng in block
+    ]
+    responses = ask(table.matrix(np.vstack(smeared)))
+    parts = responses.reshape(len(block), settings.n_smeared, -1)
+    for (node, candidates, _), rows, answers in zip(block, smeared, parts, strict=True):
+        choice = best_split(table, candidates, rows, answers)
+        if settings.min_gain is None or choice.gain > settings.min_gain:
+            _divide(table, node, choice)
+
+
+def _divide(table, node, choice):
+    """Give a node its split and its children."""
+    column = choice.column
+    width, start = table.width(column), table.starts[column]
+    if column in table.sets:
+        left = table.sets[column][choice.code].copy()
+    else:
+        left = np.arange(start, start + width) <= choice.code
+    place = table.codes[node.rows, column] - start
+    missing_left = choice.missing_left
+    if missing_left is None:
+        # Nobody was asked about missing values; they go where most of the rows go.
+        weight = table.weight[node.rows] * (place < width - 1)
+        missing_left = bool(weight[left[place]].sum() >= weight[~left[place]].sum())
+    left[-1] = missing_left
+    node.split = Split(
+        int(table.features[column]),
+        choice.threshold,
+        table.positions[column][choice.code] if column in table.sets else None,
+        missing_left,
+    )
+    inside = node.box.get(column, np.ones(width, dtype=bool))
+    goes_left = left[place]
+    node.children = tuple(
+        _Node(
+            2 * node.number + k,
+            node.depth + 1,
+            node.rows[goes],
+            {**node.box, column: inside & side},
+        )
+        for k, (goes, side) in enumerate(((goes_left, left), (~goes_left, ~left)))
+    )
+
+
+def cut(grown, losses, max_depth, max_leaves=None):
+    """The tree to a depth and with so many leaves that lose least.
+
+    Parameters
+    ----------
+    grown : Grown
+    losses : callable
+        Given the rows of a node, what it loses as a leaf.
+    max_depth : int
+    max_leaves : int, optional
+
+    Returns
+    -------
+    Tree
+    """
+    tree = _with_leaves(grown.tree, grown.depth >= max_depth)
+    n_leaves = np.count_nonzero(tree.feature >= 0) + 1
+    if max_leaves is None or n_leaves <= max_leaves:
+        return tree
+    cost = [losses(rows) for rows in grown.rows]
+    best: list[np.ndarray] = [np.empty(0)] * len(cost)
+    taken: list[np.ndarray] = [np.empty(0)] * len(cost)
+    for node in reversed(range(len(cost))):
+        below = ()
+        if tree.feature[node] >= 0:
+            below = (best[tree.left[node]], best[tree.right[node]])
+        best[node], taken[node] = _best_sizes(cost[node], below, max_leaves)
+    is_leaf = np.ones(len(cost), dtype=bool)
+    # A leaf that gains nothing but rounding is not worth having.
+    enough = best[0].min() + 1e-12 * cost[0]
+    waiting = [(0, int((best[0] <= enough).argmax()) + 1)]
+    while waiting:
+        node, n_leaves = waiting.pop()
+        if n_leaves > 1:
+            is_leaf[node] = False
+            n_left = int(taken[node][n_leaves - 1])
+            waiting.append((tree.left[node], n_left))
+            waiting.append((tree.right[node], n_leaves - n_left))
+    return _with_leaves(tree, is_leaf)
+
+
+def _with_leaves(tree, is_leaf):
+    """The tree with some nodes made leaves; what was below them is not reached."""
+    return dataclasses.replace(tree, feature=np.where(is_leaf, -1, tree.feature))
+
+
+def _best_sizes(cost, below, max_leaves):
+    """Least loss with 1, 2, ... leaves below a node, and how many of them are left."""
+    if not below:
+        return np.array([cost]), np.zeros(1, dtype=np.intp)
+    left, right = below
+    size = min(max_leaves, len(left) + len(right))
+    best = np.full(size, np.inf)
+    taken = np.zeros(size, dtype=np.intp)
+    best[0] = cost
+    for n_left in range(1, min(len(left), size - 1) + 1):
+        losses = left[n_left - 1] + right[: size - n_left]
+        # These trees have n_left + 1, n_left + 2, ... leaves.
+        sizes = slice(n_left, n_left + len(losses))
+        better = losses < best[sizes]
+        best[sizes] = np.where(better, losses, best[sizes])
+        taken[sizes] = np.where(better, n_left, taken[sizes])
+    return best, taken
+
+
+# Smearing: synthetic rows within a node, mixed from the values of training rows.
+
+
+def smear(table, box, n_rows, replace_share, rng):
+    """Synthetic rows in a box, as codes.
+
+    A row starts as a copy of a training row, anywhere. Each of its values is, with
+    probability `replace_share`, replaced by that of another training row within the
+    box, drawn for that feature alone; a row that is outside in the end is rejected.
+    Here no row is rejected and the law is the same: training rows are drawn with the
+    probability that they would survive, and what lies outside is always replaced.
+
+    Parameters
+    ----------
+    table : CodeTable
+    box : dict from int to bool array
+        For each column that is bounded, which of its codes are inside.
+    n_rows : int
+    replace_share : float
+    rng : numpy.random.Generator
+
+    Returns
+    -------
+    int array of shape (n_rows, n_columns)
+    """
+    # A fixed number of draws: weights and limits have no say in what comes after.
+    draws = rng.random(n_rows)
+    is_replaced = rng.random((n_rows, table.n_columns)) < replace_share
+    places = rng.random((n_rows, table.n_columns))
+    base = _pick(base_weight(table, box, replace_share), draws)
+    base_codes = table.codes[base]
+    other = _pick(table.weight, places)
+    smeared = np.where(
+        is_replaced, table.codes[other, np.arange(table.n_columns)], base_codes
+    )
+    for column, inside in box.items():
+        start = table.starts[column]
+        codes = slice(start, table.starts[column + 1])
+        new = start + _pick(table.code_weight[codes] * inside, places[:, column])
+        kept = inside[base_codes[:, column] - start] & ~is_replaced[:, column]
+        smeared[:, column] = np.where(kept, base_codes[:, column], new)
+    return smeared
+
+
+def base_weight(table, box, replace_share):
+    """Weight of each training row, times the probability that its smear survives."""
+    n_outside = np.zeros(len(table.codes), dtype=np.intp)
+    for column, inside in box.items():
+        n_outside += ~inside[table.codes[:, column] - table.starts[column]]
+    return table.weight * float(replace_share) ** n_outside
+
+
+def _pick(weight, draws):
+    """Places drawn by weight; a weight of two is the same as standing there twice."""
+    reached = np.cumsum(weight)
+    total = reached[-1]
+    # A draw just below one may be rounded up to the total, where nobody stands.
+    draws = np.minimum(draws * total, np.nextafter(total, 0))
+    return np.searchsorted(reached, draws, side="right")
+
+
+# The best split of a node: candidates from its training rows, judged on smeared ones.
 
 
 @dataclass(frozen=True, eq=False)
@@ -419,483 +889,4 @@ def best_split(table, candidates, smeared, responses):
         missing_left,
         float(losses[place, is_left]),
         float(gain),
-    )
-
-
-def smear(table, box, n_rows, replace_share, rng):
-    """Synthetic rows in a box, as codes.
-
-    A row starts as a copy of a training row, anywhere. Each of its values is, with
-    probability `replace_share`, replaced by that of another training row within the
-    box, drawn for that feature alone; a row that is outside in the end is rejected.
-    Here no row is rejected and the law is the same: training rows are drawn with the
-    probability that they would survive, and what lies outside is always replaced.
-
-    Parameters
-    ----------
-    table : CodeTable
-    box : dict from int to bool array
-        For each column that is bounded, which of its codes are inside.
-    n_rows : int
-    replace_share : float
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    int array of shape (n_rows, n_columns)
-    """
-    # A fixed number of draws: weights and limits have no say in what comes after.
-    draws = rng.random(n_rows)
-    is_replaced = rng.random((n_rows, table.n_columns)) < replace_share
-    places = rng.random((n_rows, table.n_columns))
-    base = _pick(base_weight(table, box, replace_share), draws)
-    base_codes = table.codes[base]
-    other = _pick(table.weight, places)
-    smeared = np.where(
-        is_replaced, table.codes[other, np.arange(table.n_columns)], base_codes
-    )
-    for column, inside in box.items():
-        start = table.starts[column]
-        codes = slice(start, table.starts[column + 1])
-        new = start + _pick(table.code_weight[codes] * inside, places[:, column])
-        kept = inside[base_codes[:, column] - start] & ~is_replaced[:, column]
-        smeared[:, column] = np.where(kept, base_codes[:, column], new)
-    return smeared
-
-
-def base_weight(table, box, replace_share):
-    """Weight of each training row, times the probability that its smear survives."""
-    n_outside = np.zeros(len(table.codes), dtype=np.intp)
-    for column, inside in box.items():
-        n_outside += ~inside[table.codes[:, column] - table.starts[column]]
-    return table.weight * float(replace_share) ** n_outside
-
-
-def _pick(weight, draws):
-    """Places drawn by weight; a weight of two is the same as standing there twice."""
-    reached = np.cumsum(weight)
-    total = reached[-1]
-    # A draw just below one may be rounded up to the total, where nobody stands.
-    draws = np.minimum(draws * total, np.nextafter(total, 0))
-    return np.searchsorted(reached, draws, side="right")
-
-
-BLOCK_CELLS = 4_000_000  # synthetic values made at once; bounds the memory of a level
-
-
-@dataclass(frozen=True)
-class Growth:
-    """How to grow; see the estimator's parameters of the same names."""
-
-    max_depth: int
-    min_samples_split: float = 10
-    n_smeared: int = 100
-    replace_share: float = 0.5
-    max_thresholds: int | None = 100
-    min_values: int = 2
-    min_gain: float | None = 0.0
-
-
-@dataclass(frozen=True, eq=False)
-class Grown:
-    """A tree and what growing it has found.
-
-    Parameters
-    ----------
-    tree : Tree
-    depth : int array of shape (n_nodes,)
-    rows : tuple of int array
-        Training rows of each node.
-    """
-
-    tree: Tree
-    depth: np.ndarray
-    rows: tuple[np.ndarray, ...]
-
-
-@dataclass(eq=False)
-class _Node:
-    """A node that may still be split; `number` says where: children of i are 2i, 2i+1.
-
-    Each node has draws of its own, made from the seed and its number. So a tree grown
-    to a smaller depth is the upper part of one grown deeper.
-    """
-
-    number: int
-    depth: int
-    rows: np.ndarray
-    box: dict[int, np.ndarray]
-    split: Split | None = None
-    children: tuple["_Node", ...] = ()
-
-
-def grow(table, ask, settings, seed):
-    """A tree on the rows of a table.
-
-    Parameters
-    ----------
-    table : CodeTable
-    ask : callable
-        What the ensemble says of a matrix of rows, (n_rows, n_outputs).
-    settings : Growth
-    seed : sequence of int
-        Of the draws.
-
-    Returns
-    -------
-    Grown
-    """
-    root = _Node(1, 0, np.arange(len(table.codes)), {})
-    level, nodes = [root], []
-    while level:
-        nodes += level
-        for block in _blocks(table, level, settings, seed):
-            _split_block(table, ask, settings, block)
-        for node in level:
-            node.box = {}  # as long as the data; only the children still need it
-        level = [child for node in level for child in node.children]
-    place = {node.number: i for i, node in enumerate(nodes)}
-    return Grown(
-        make_tree(
-            [node.split for node in nodes],
-            [place.get(2 * node.number, -1) for node in nodes],
-            [place.get(2 * node.number + 1, -1) for node in nodes],
-        ),
-        np.array([node.depth for node in nodes]),
-        tuple(node.rows for node in nodes),
-    )
-
-
-def _blocks(table, level, settings, seed):
-    """The nodes of a level that may be split, with their candidates and draws."""
-    size = max(1, BLOCK_CELLS // (settings.n_smeared * table.n_columns))
-    block = []
-    for node in level:
-        weight = table.weight[node.rows].sum()
-        if node.depth >= settings.max_depth or weight <= settings.min_samples_split:
-            continue
-        rng = np.random.default_rng([*seed, node.number])
-        candidates = find_candidates(
-            table, node.rows, rng, settings.max_thresholds, settings.min_values
-        )
-        if len(candidates):
-            block.append((node, candidates, rng))
-        if len(block) == size:
-            yield block
-            block = []
-    if block:
-        yield block
-
-
-def _split_block(table, ask, settings, block):
-    """Split some nodes; the ensemble is asked once for all of them."""
-    smeared = [
-        smear(table, node.box, settings.n_smeared, settings.replace_share, rng)
-        for node, _, rng in block
-    ]
-    responses = ask(table.matrix(np.vstack(smeared)))
-    parts = responses.reshape(len(block), settings.n_smeared, -1)
-    for (node, candidates, _), rows, answers in zip(block, smeared, parts, strict=True):
-        choice = best_split(table, candidates, rows, answers)
-        if settings.min_gain is None or choice.gain > settings.min_gain:
-            _divide(table, node, choice)
-
-
-def _divide(table, node, choice):
-    """Give a node its split and its children."""
-    column = choice.column
-    width, start = table.width(column), table.starts[column]
-    if column in table.sets:
-        left = table.sets[column][choice.code].copy()
-    else:
-        left = np.arange(start, start + width) <= choice.code
-    place = table.codes[node.rows, column] - start
-    missing_left = choice.missing_left
-    if missing_left is None:
-        # Nobody was asked about missing values; they go where most of the rows go.
-        weight = table.weight[node.rows] * (place < width - 1)
-        missing_left = bool(weight[left[place]].sum() >= weight[~left[place]].sum())
-    left[-1] = missing_left
-    node.split = Split(
-        int(table.features[column]),
-        choice.threshold,
-        table.positions[column][choice.code] if column in table.sets else None,
-        missing_left,
-    )
-    inside = node.box.get(column, np.ones(width, dtype=bool))
-    goes_left = left[place]
-    node.children = tuple(
-        _Node(
-            2 * node.number + k,
-            node.depth + 1,
-            node.rows[goes],
-            {**node.box, column: inside & side},
-        )
-        for k, (goes, side) in enumerate(((goes_left, left), (~goes_left, ~left)))
-    )
-
-
-def cut(grown, losses, max_depth, max_leaves=None):
-    """The tree to a depth and with so many leaves that lose least.
-
-    Parameters
-    ----------
-    grown : Grown
-    losses : callable
-        Given the rows of a node, what it loses as a leaf.
-    max_depth : int
-    max_leaves : int, optional
-
-    Returns
-    -------
-    Tree
-    """
-    tree = _with_leaves(grown.tree, grown.depth >= max_depth)
-    n_leaves = np.count_nonzero(tree.feature >= 0) + 1
-    if max_leaves is None or n_leaves <= max_leaves:
-        return tree
-    cost = [losses(rows) for rows in grown.rows]
-    best: list[np.ndarray] = [np.empty(0)] * len(cost)
-    taken: list[np.ndarray] = [np.empty(0)] * len(cost)
-    for node in reversed(range(len(cost))):
-        below = ()
-        if tree.feature[node] >= 0:
-            below = (best[tree.left[node]], best[tree.right[node]])
-        best[node], taken[node] = _best_sizes(cost[node], below, max_leaves)
-    is_leaf = np.ones(len(cost), dtype=bool)
-    # A leaf that gains nothing but rounding is not worth having.
-    enough = best[0].min() + 1e-12 * cost[0]
-    waiting = [(0, int((best[0] <= enough).argmax()) + 1)]
-    while waiting:
-        node, n_leaves = waiting.pop()
-        if n_leaves > 1:
-            is_leaf[node] = False
-            n_left = int(taken[node][n_leaves - 1])
-            waiting.append((tree.left[node], n_left))
-            waiting.append((tree.right[node], n_leaves - n_left))
-    return _with_leaves(tree, is_leaf)
-
-
-def _with_leaves(tree, is_leaf):
-    """The tree with some nodes made leaves; what was below them is not reached."""
-    return dataclasses.replace(tree, feature=np.where(is_leaf, -1, tree.feature))
-
-
-def _best_sizes(cost, below, max_leaves):
-    """Least loss with 1, 2, ... leaves below a node, and how many of them are left."""
-    if not below:
-        return np.array([cost]), np.zeros(1, dtype=np.intp)
-    left, right = below
-    size = min(max_leaves, len(left) + len(right))
-    best = np.full(size, np.inf)
-    taken = np.zeros(size, dtype=np.intp)
-    best[0] = cost
-    for n_left in range(1, min(len(left), size - 1) + 1):
-        losses = left[n_left - 1] + right[: size - n_left]
-        # These trees have n_left + 1, n_left + 2, ... leaves.
-        sizes = slice(n_left, n_left + len(losses))
-        better = losses < best[sizes]
-        best[sizes] = np.where(better, losses, best[sizes])
-        taken[sizes] = np.where(better, n_left, taken[sizes])
-    return best, taken
-
-
-DEPTHS = (2, 3, 4, 6, 8, 10)
-
-DESCRIPTION = """
-    In each node rows are made up from the values of the training rows, the ensemble is
-    asked about them, and the split that fits its answers best is taken. The idea is
-    that of Breiman and Shang [1]_; the recipe, with a depth chosen by cross-validation
-    in place of pruning, is that of Hara and Hayashi's comparison [2]_. The leaves are
-    the rules: in every row just one holds.
-"""
-
-PARAMETERS = with_shared("""
-    Parameters
-    ----------
-    {ensemble}
-    max_depth : int, sequence of int or None, default=None
-        Most splits on the way to a leaf. Of several, the one whose trees err least in
-        cross-validation, or the smallest of these; None means 2, 3, 4, 6, 8 and 10.
-        The ensemble is not fitted again for it, so it has seen the rows left out.
-    max_rules : int or None, default=None
-        Most leaves. A tree with more is cut back to as many that err least on the
-        training rows; None keeps all.
-    n_folds : int, default=5
-        Of the cross-validation.
-    min_samples_split : float, default=10
-        A node with training rows of no more weight than this is a leaf.
-    n_smeared : int, default=100
-        Rows to make up in each node.
-    replace_share : float, default=0.5
-        How many values of a made-up row are drawn on their own; the others are those
-        of one training row.
-    max_thresholds : int or None, default=100
-        Most splits of one feature to try in a node, drawn at random; None tries all.
-    min_values : int, default=2
-        Fewest values that a feature has in a node where it is split; 3 leaves
-        two-valued features alone, as in [2]_.
-    min_gain : float or None, default=0.0
-        Share of a node's impurity that a split must take away more than; None splits
-        even where the ensemble's answers are all the same, as in [2]_.
-    soft : bool, default=False
-        Whether splits look at the ensemble's probabilities and not at its classes.
-    thresholds : {"data", "ensemble"}, default="data"
-        Split midway between values of the training rows, or where the ensemble does.
-        Categories are always split as the ensemble does.
-    target : {"labels", "ensemble"}, default="labels"
-        What a leaf answers, and what the depth is chosen for: y, or what the ensemble
-        says. Splits are about the ensemble in any case.
-    {shorten_thresholds}
-    random_state : int, RandomState, Generator or None, default=None
-        The same seed gives the same rules, whatever `n_jobs`.
-    n_jobs : int or None, default=None
-        Threads for folds, and for an ensemble that is fitted here.
-    verbose : int, default=0
-        1 shows a progress bar.
-
-    Attributes
-    ----------
-    rules_ : RuleSet
-        The leaves; that with the most conditions is the "otherwise".
-    depth_ : int
-        The depth that was chosen or given.
-    depth_errors_ : dict from int to float
-        Error of each depth in cross-validation; empty if there was none.
-    {fitted}
-
-    Notes
-    -----
-    The recipe of [2]_ is ``min_values=3, min_gain=None, shorten_thresholds=False``. A
-    made-up row never lies on the lower threshold of its node, as rules do not, which
-    the original allows; and where no feature can be split there is a leaf.
-
-    References
-    ----------
-    .. [1] Breiman, L. and Shang, N. (1996). Born again trees. Technical report,
-       University of California, Berkeley.
-    .. [2] Hara, S. and Hayashi, K. (2018). Making Tree Ensembles Interpretable: A
-       Bayesian Model Selection Approach. AISTATS.
-""")
-
-
-@dataclass(repr=False, eq=False)
-class _BornAgainTree(Simplifier):
-    _: KW_ONLY
-    max_depth: Any = setting(None, None, Each(Integer(1, 10**6)))
-    max_rules: int | None = setting(None, None, Integer(1))
-    n_folds: int = setting(5, Integer(2))
-    min_samples_split: float = setting(10, Real(0))
-    n_smeared: int = setting(100, Integer(1))
-    replace_share: float = setting(0.5, Real(0, 1))
-    max_thresholds: int | None = setting(100, None, Integer(1))
-    min_values: int = setting(2, Integer(2))
-    min_gain: float | None = setting(0.0, None, Real(0, 1))
-    soft: bool = setting(False, *FLAG)
-    thresholds: str = setting("data", "data", "ensemble")
-    target: str = setting("labels", "ensemble", "labels")
-    verbose: int = setting(0, *FLAG, Integer(0))
-
-    def _simplify(self, problem, rng):
-        given = DEPTHS if self.max_depth is None else as_list(self.max_depth)
-        depths = sorted({int(depth) for depth in given})
-        table = make_table(problem, self.thresholds)
-        ask = self._asker(problem)
-        losses = problem.outcome.constant_loss(problem.target, problem.sample_weight)
-        # For folds and for trees each its own, so that neither moves the other.
-        fold_seed, tree_seed = (int(seed) for seed in rng.integers(2**63, size=2))
-
-        def grow_to(depth, rows, number):
-            return grow(table.take(rows), ask, self._growth(depth), [tree_seed, number])
-
-        def trees_of_fold(rows, fold):
-            grown = grow_to(depths[-1], rows, fold + 1)
-            return [
-                cut(grown, lambda inside: losses(rows[inside]), depth, self.max_rules)
-                for depth in depths
-            ]
-
-        with Progress("folds", self.n_folds) as progress:
-            finished = progress.advance if self.verbose else None
-            errors = self._depth_errors(
-                problem, depths, trees_of_fold, fold_seed, finished
-            )
-        self.depth_errors_ = errors
-        self.depth_ = min(errors, key=lambda depth: errors[depth], default=depths[0])
-        grown = grow_to(self.depth_, np.arange(len(problem.X)), 0)
-        tree = cut(grown, losses, self.depth_, self.max_rules)
-        is_shortened = self.shorten_thresholds and self.thresholds == "data"
-        return leaf_rules(problem, tree, shorten=is_shortened)
-
-    def _depth_errors(self, problem, depths, trees_of_fold, seed, finished):
-        """Error of each depth in cross-validation; nothing if there is none to do."""
-        if len(depths) == 1:
-            return {}
-        errors = cross_validate(
-            problem,
-            trees_of_fold,
-            int(self.n_folds),
-            np.random.default_rng(seed),
-            self.n_jobs,
-            finished,
-        )
-        # Rows that are all the same cannot be left out; there is one leaf anyway.
-        return {} if errors is None else dict(zip(depths, errors.tolist(), strict=True))
-
-    def _growth(self, depth):
-        return Growth(
-            max_depth=depth,
-            min_samples_split=self.min_samples_split,
-            n_smeared=int(self.n_smeared),
-            replace_share=self.replace_share,
-            max_thresholds=self.max_thresholds,
-            min_values=int(self.min_values),
-            min_gain=self.min_gain,
-        )
-
-    def _asker(self, problem):
-        """What the ensemble says of rows: shares, one-hot classes or numbers."""
-        forest, outcome = problem.forest, problem.outcome
-        if self.soft:
-            return forest.predict_proba_encoded
-        return lambda matrix: outcome.indicators(forest.predict_target(matrix))
-
-
-class BornAgainTreeClassifier(RuleClassifier, _BornAgainTree):
-    __doc__ = f"""A tree grown on what a classification ensemble says of made-up rows.
-{DESCRIPTION}{PARAMETERS}
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.ensemble import RandomForestClassifier
-    >>> from defragtrees.baselines.born_again import BornAgainTreeClassifier
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> forest = RandomForestClassifier(20, random_state=0)
-    >>> tree = BornAgainTreeClassifier(forest, max_rules=3, random_state=0).fit(X, y)
-    >>> tree.rules_.n_rules
-    3
-    """
-
-
-class BornAgainTreeRegressor(RuleRegressor, _BornAgainTree):
-    __doc__ = f"""A tree grown on what a regression ensemble says of made-up rows.
-{DESCRIPTION}{PARAMETERS}
-    Examples
-    --------
-    >>> from sklearn.datasets import load_diabetes
-    >>> from sklearn.ensemble import RandomForestRegressor
-    >>> from defragtrees.baselines.born_again import BornAgainTreeRegressor
-    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-    >>> forest = RandomForestRegressor(20, min_samples_leaf=5, random_state=0)
-    >>> tree = BornAgainTreeRegressor(forest, max_depth=3, random_state=0).fit(X, y)
-    >>> tree.rules_.n_rules <= 8
-    True
-    """
-
-    conflicts = (
-        Conflict(
-            "soft=True is for classes; the numbers of a regression are always used as "
-            "they are.",
-            soft=True,
-        ),
     )

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
-from defragtrees.baselines.leaves import (
+from defragtrees.baselines._trees import (
     cross_validate,
     leaf_rules,
     make_columns,

@@ -1,4 +1,4 @@
-"""inTrees: rules of the ensemble's paths, pruned, selected and put in order."""
+"""inTrees: conditions of the trees' paths are pruned, and the best rules listed."""
 
 import dataclasses
 import math
@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass
 import numpy as np
 
 from defragtrees._utils.progress import Progress
-from defragtrees.baselines.leaves import Sides, find_paths
+from defragtrees.baselines._trees import Sides, find_paths
 from defragtrees.estimators.base import (
     RuleClassifier,
     RuleRegressor,
@@ -17,640 +17,21 @@ from defragtrees.estimators.base import (
 from defragtrees.estimators.settings import FLAG, Integer, Real, setting
 from defragtrees.search.driver import answering_rule
 
-__all__ = [
-    "ClassTarget",
-    "InTreesClassifier",
-    "InTreesRegressor",
-    "Listed",
-    "MeasuredRules",
-    "NumberTarget",
-    "PathRules",
-    "build_list",
-    "discretise",
-    "drop_repeats",
-    "extract",
-    "level_answers",
-    "measure",
-    "pack",
-    "prune",
-    "prune_all",
-    "select_rules",
-    "side_bits",
-    "thousandths",
-    "unpack",
-]
+__all__ = ["InTreesClassifier", "InTreesRegressor"]
 
 SIDES_AT_ONCE = 128  # whose rows are unpacked at the same time
-
-
-@dataclass(frozen=True, eq=False)
-class PathRules:
-    """Rules as the sides that they ask for.
-
-    Parameters
-    ----------
-    sides : Sides
-    side_numbers : int array of shape (n_rules, longest)
-        Numbers in `sides`, in the order in which conditions stand; -1 fills up.
-    """
-
-    sides: Sides
-    side_numbers: np.ndarray
-
-    def __len__(self):
-        return len(self.side_numbers)
-
-    @property
-    def lengths(self):
-        """How many conditions each rule has; those on one feature count singly."""
-        return (self.side_numbers >= 0).sum(axis=1)
-
-    def take(self, chosen):
-        """The rules with these numbers."""
-        return PathRules(self.sides, self.side_numbers[chosen])
-
-    def sides_of(self, rule):
-        """The sides of one rule."""
-        return [int(side) for side in self.side_numbers[rule] if side >= 0]
-
-
-def extract(problem, max_depth, n_trees=None):
-    """A rule for each leaf, or for each node at `max_depth`, tree by tree.
-
-    The conditions of a rule stand in the order of their features, and those on one
-    feature as they come from the root on. They are not merged: of `x <= 5` and
-    `x <= 3`, pruning may drop the second.
-    """
-    sides, paths = find_paths(problem, max_depth, n_trees)
-    places = {j: k for k, j in enumerate(problem.feature_order)}
-    place = [places[j] for j in sides.feature]
-    ends = [path for path in paths if path.is_leaf or len(path.sides) == max_depth]
-    side_numbers = np.full((len(ends), max([1, *(len(p.sides) for p in ends)])), -1)
-    for k, path in enumerate(ends):
-        side_numbers[k, : len(path.sides)] = sorted(path.sides, key=place.__getitem__)
-    return PathRules(sides, side_numbers)
-
-
-def drop_repeats(side_numbers):
-    """Numbers of the rows of an int array that stand for the first time."""
-    return np.sort(np.unique(side_numbers, axis=0, return_index=True)[1])
-
-
-def side_bits(sides, numbers, codes):
-    """The rows that sides accept as words, and those of all rows as the last line.
-
-    Returns
-    -------
-    uint64 array of shape (len(numbers) + 1, n_words)
-    """
-    n_rows = len(codes)
-    bits = np.empty((len(numbers) + 1, -(-n_rows // 64)), dtype=np.uint64)
-    for start in range(0, len(numbers), SIDES_AT_ONCE):
-        block = numbers[start : start + SIDES_AT_ONCE]
-        part = Sides(sides.feature[block], tuple(sides.accepts[i] for i in block))
-        bits[start : start + len(block)] = pack(part.rows(codes))
-    bits[-1] = pack(np.ones((1, n_rows), dtype=bool))
-    return bits
-
-
-def pack(held):
-    """A bool array of shape (n, n_rows) as words of 64 rows; the rest is zero."""
-    packed = np.packbits(held, axis=1)
-    words = np.zeros((len(held), -(-held.shape[1] // 64)), dtype=np.uint64)
-    words.view(np.uint8)[:, : packed.shape[1]] = packed
-    return words
-
-
-def unpack(words, n_rows):
-    """What `pack` packed, as zeros and ones."""
-    return np.unpackbits(words.view(np.uint8), axis=1, count=n_rows)
-
-
-CELLS_AT_ONCE = 4_000_000  # rows x rules unpacked at the same time
-DIGITS = 10  # errors that agree in so many digits are the same; weights leave noise
-NOISE = 1e-12
-
-
-@dataclass(frozen=True, eq=False)
-class Listed:
-    """Which rules stand in the list, and who takes which row.
-
-    Parameters
-    ----------
-    rules : list of int
-        Numbers of the rules, in the order in which they are asked.
-    place : int array of shape (n_rows,)
-        The place in the list of the rule that takes a row; `len(rules)` where none
-        does.
-    """
-
-    rules: list[int]
-    place: np.ndarray
-
-
-def build_list(measured, target, min_freq=0.01, max_rules=None, smoothing=0.0):
-    """The list in which the next rule is always the best on the rows still left.
-
-    It ends where no rule errs less than one answer for all rows left would.
-
-    Parameters
-    ----------
-    measured : MeasuredRules
-    target : ClassTarget or NumberTarget
-    min_freq : float
-        A rule must take so great a share of all rows.
-    max_rules : int, optional
-        Most rules, the one for all rows left included.
-    smoothing : float
-        For the choice, so great a share of all rows joins those of each rule, with the
-        error of all rows left.
-    """
-    by_row = _by_row(measured.bits, len(target.columns))
-    left = np.arange(len(by_row))
-    place = np.empty(len(by_row), dtype=np.intp)
-    sums, listed = target.sums(measured.bits), []
-    while max_rules is None or len(listed) < max_rules - 1:
-        sums_left = target.columns[left].sum(axis=0, keepdims=True)
-        best = _best(measured, target, sums, sums_left, min_freq, smoothing)
-        if best is None:
-            break
-        holds = by_row[left, best // 8] >> (7 - best % 8) & 1 == 1
-        taken, left = left[holds], left[~holds]
-        place[taken] = len(listed)
-        listed.append(best)
-        sums -= _sums_by_row(by_row[taken], target.columns[taken], len(measured))
-    place[left] = len(listed)
-    return Listed(listed, place)
-
-
-def _best(measured, target, sums, sums_left, min_freq, smoothing):
-    """Number of the rule to ask next; None if none is worth it.
-
-    `sums` are those of each rule, and `sums_left` those of all, over the rows left.
-    """
-    frequency = target.weights(sums) / target.total
-    # A rule that takes all rows left cannot be better than one answer for all.
-    n_rows, n_left = sums[:, -1], sums_left[0, -1]
-    possible = (frequency >= min_freq - NOISE) & (n_rows > 0) & (n_rows < n_left)
-    possible &= frequency > 0
-    numbers = np.flatnonzero(possible)
-    if not numbers.size:
-        return None
-    frequency = frequency[numbers]
-    rest = target.errors(sums_left, target.answers(sums_left))[0]
-    errors = target.errors(sums[numbers], measured.answer[numbers])
-    errors = (errors * frequency + rest * smoothing) / (frequency + smoothing)
-    errors = np.round(errors, DIGITS)
-    lengths = measured.rules.lengths[numbers]
-    first = np.lexsort((lengths, -np.round(frequency, DIGITS), errors))[0]
-    return int(numbers[first]) if errors[first] < np.round(rest, DIGITS) else None
-
-
-def _by_row(bits, n_rows):
-    """Which rules hold in each row, 8 rules in a byte: (n_rows, n_bytes)."""
-    by_row = np.empty((n_rows, -(-len(bits) // 8)), dtype=np.uint8)
-    step = max(1, CELLS_AT_ONCE // max(len(bits), 1) // 64)
-    for start in range(0, bits.shape[1], step):
-        rows = slice(64 * start, min(64 * (start + step), n_rows))
-        words = np.ascontiguousarray(bits[:, start : start + step])
-        held = unpack(words, rows.stop - rows.start)
-        by_row[rows] = np.packbits(held.T, axis=1)
-    return by_row
-
-
-def _sums_by_row(by_row, columns, n_rules):
-    """Sums over these rows of each rule, (n_rules, n_columns)."""
-    sums = np.zeros((n_rules, columns.shape[1]))
-    step = max(1, CELLS_AT_ONCE // max(n_rules, 1))
-    for start in range(0, len(by_row), step):
-        block = slice(start, start + step)
-        held = np.unpackbits(by_row[block], axis=1, count=n_rules)
-        sums += held.T.astype(np.float64) @ columns[block]
-    return sums
-
-
-MOST_KINDS = 24  # kinds of rows to count bits for; with more, rows are unpacked
-PAPER_PERCENTILES = {3: (17.0, 50.0, 83.0)}
-
-
-class _Target:
-    """Sums over rows, by counting bits where rows are of few kinds.
-
-    `columns` has a line for each row: what is summed, and a 1 as the last entry, so
-    that rules without rows are told from rules with little weight.
-    """
-
-    def __init__(self, columns, total):
-        self.columns = columns
-        self.total = total
-        values, kind = np.unique(columns, axis=0, return_inverse=True)
-        self.values = values
-        self.planes = None
-        if len(values) <= MOST_KINDS:
-            kinds = np.arange(len(values))[:, None]
-            self.planes = pack(kind.reshape(1, -1) == kinds)
-
-    def sums(self, bits):
-        """Sums over the rows of each rule, (n_rules, n_columns)."""
-        if self.planes is not None:
-            counts = [count_bits(bits & plane) for plane in self.planes]
-            return np.stack(counts, axis=1) @ self.values
-        n_rows = len(self.columns)
-        sums = np.empty((len(bits), self.columns.shape[1]))
-        step = max(1, CELLS_AT_ONCE // n_rows)
-        for start in range(0, len(bits), step):
-            block = slice(start, start + step)
-            sums[block] = unpack(bits[block], n_rows).astype(np.float64) @ self.columns
-        return sums
-
-
-class ClassTarget(_Target):
-    """Classes: a rule answers one and errs in the others.
-
-    Parameters
-    ----------
-    labels : int array of shape (n_rows,)
-    n_classes : int
-    weight : array of shape (n_rows,)
-    """
-
-    answers_anew = False  # a rule keeps its class while it is pruned
-
-    def __init__(self, labels, n_classes, weight):
-        columns = np.zeros((len(labels), n_classes + 1))
-        columns[np.arange(len(labels)), labels] = weight
-        columns[:, -1] = 1
-        super().__init__(columns, weight.sum())
-
-    def weights(self, sums):
-        return sums[:, :-1].sum(axis=1)
-
-    def answers(self, sums):
-        """The class with the most weight, the first of them at a tie."""
-        return sums[:, :-1].argmax(axis=1)
-
-    def errors(self, sums, answers):
-        """Share of the rows that are of another class."""
-        return 1 - self._shares(sums, answers)
-
-    def measured_errors(self, sums, answers):
-        """The same from shares in thousandths, as rules are measured and pruned by."""
-        return (1000 - thousandths(self._shares(sums, answers))) / 1000
-
-    def agreement(self, sums):
-        """The weight of rows times the share of pairs of them that agree."""
-        return (sums[:, :-1] ** 2).sum(axis=1) / self.weights(sums)
-
-    def _shares(self, sums, answers):
-        return sums[np.arange(len(sums)), answers] / self.weights(sums)
-
-
-class NumberTarget(_Target):
-    """Numbers: a rule answers the mean of its rows, whichever they are.
-
-    They are measured in standard deviations from the mean of all, so that their unit
-    has no say.
-
-    Parameters
-    ----------
-    numbers, weight : array of shape (n_rows,)
-    """
-
-    answers_anew = True
-
-    def __init__(self, numbers, weight):
-        total = weight.sum()
-        self.center = float(np.average(numbers, weights=weight))
-        variance = np.average((numbers - self.center) ** 2, weights=weight)
-        self.scale = float(math.sqrt(variance)) or 1.0
-        # As multiples of so small a power of two that no sum of their squares has to be
-        # rounded: then neither the order of rows nor a weight of two leaves a trace.
-        n_bits = (52 - math.ceil(math.log2(max(total, 1.0)))) // 2
-        step = 2.0 ** -max(n_bits, 16)
-        scaled = np.round((numbers - self.center) / self.scale / step) * step
-        columns = [weight, weight * scaled, weight * scaled**2, np.ones(len(numbers))]
-        super().__init__(np.column_stack(columns), total)
-
-    def weights(self, sums):
-        return sums[:, 0]
-
-    def answers(self, sums):
-        """The mean."""
-        return sums[:, 1] / sums[:, 0]
-
-    def errors(self, sums, answers):
-        """Mean squared deviation from the mean; the answers given have no say."""
-        return np.maximum(sums[:, 2] / sums[:, 0] - self.answers(sums) ** 2, 0)
-
-    measured_errors = errors
-
-    def agreement(self, sums):
-        """The weight of rows less their squared deviations from their mean."""
-        return sums[:, 0] - sums[:, 2] + sums[:, 1] ** 2 / sums[:, 0]
-
-
-def thousandths(shares):
-    """Shares as a whole number of thousandths.
-
-    The nearer of the two neighbours, compared as the doubles that they are, and the
-    even one at a tie. `numpy.round` decides some ties otherwise.
-
-    Examples
-    --------
-    >>> thousandths(np.array([0.0125, 0.0625, 0.3333])).tolist()
-    [13.0, 62.0, 333.0]
-    """
-    low, high = np.floor(1000 * shares), np.ceil(1000 * shares)
-    down, up = shares - low / 1000, high / 1000 - shares
-    return np.where((down < up) | ((down == up) & (low % 2 == 0)), low, high)
-
-
-def _counted_by_table(words):
-    return BITS_OF[words.view(np.uint16)]
-
-
-def count_bits(words):
-    """Number of ones in each line of words."""
-    return count_of_words(words).sum(axis=1, dtype=np.int64)
-
-
-BITS_OF = np.array([i.bit_count() for i in range(2**16)], dtype=np.uint8)
-count_of_words = getattr(np, "bitwise_count", _counted_by_table)  # new in NumPy 2
-
-
-def discretise(numbers, weight, n_levels):
-    """The level of each number, from 0, where each level has about the same weight.
-
-    Returns
-    -------
-    levels : int array of shape (n_rows,)
-    cuts : array of shape (n_levels - 1,)
-        The largest number of each level but the last. Equal ones leave a level empty.
-    """
-    weight, is_whole = _row_weights(weight)
-    order = np.argsort(numbers, kind="stable")
-    reached = np.cumsum(weight[order])
-    ranks = reached[-1] * np.arange(1, n_levels) / n_levels
-    if is_whole:
-        ranks = np.round(ranks)
-    place = np.searchsorted(reached, ranks - 1e-9, side="left")
-    cuts = numbers[order][np.minimum(place, len(numbers) - 1)]
-    return np.searchsorted(cuts, numbers, side="left"), cuts
-
-
-def level_answers(numbers, weight, n_levels):
-    """What each level answers: a percentile of the numbers in about its middle.
-
-    Three levels answer the 17th, 50th and 83rd percentile, as in the paper.
-    """
-    middles = 100 * (np.arange(n_levels) + 0.5) / n_levels
-    shares = np.array(PAPER_PERCENTILES.get(n_levels, middles)) / 100
-    weight, _ = _row_weights(weight)
-    order = np.argsort(numbers, kind="stable")
-    reached = np.cumsum(weight[order])
-    # A row of weight w stands w times in the sorted line; between two places of that
-    # line a percentile is interpolated.
-    at = np.maximum(shares * (reached[-1] - 1), 0)
-    last = len(numbers) - 1
-    low, high = (
-        numbers[order][np.minimum(np.searchsorted(reached, place, "right"), last)]
-        for place in (np.floor(at), np.floor(at) + 1)
-    )
-    return low + (at - np.floor(at)) * (high - low)
-
-
-def _row_weights(weight):
-    """Weights that count rows, and whether they do so as they are."""
-    if (weight == np.round(weight)).all():
-        return weight, True
-    return weight * (len(weight) / weight.sum()), False
-
-
 BLOCK_BYTES = 64_000_000  # for the rows of the rules that are pruned at the same time
-
-
-@dataclass(frozen=True, eq=False)
-class MeasuredRules:
-    """Rules with what they answer, how often they hold and how they err.
-
-    Parameters
-    ----------
-    rules : PathRules
-    frequency, error : array of shape (n_rules,)
-    answer : array of shape (n_rules,)
-        A class number, or a mean.
-    bits : uint64 array of shape (n_rules, n_words)
-        The rows in which each rule holds.
-    """
-
-    rules: PathRules
-    frequency: np.ndarray
-    error: np.ndarray
-    answer: np.ndarray
-    bits: np.ndarray
-
-    def __len__(self):
-        return len(self.rules)
-
-    def take(self, chosen):
-        """The rules with these numbers."""
-        return MeasuredRules(
-            self.rules.take(chosen),
-            self.frequency[chosen],
-            self.error[chosen],
-            self.answer[chosen],
-            self.bits[chosen],
-        )
-
-
-def measure(rules, codes, target):
-    """The rules that hold somewhere, with their measures; in their order."""
-    lines, local = _lines(rules, codes)
-    bits = lines[local[:, 0]]
-    for k in range(1, local.shape[1]):
-        bits &= lines[local[:, k]]
-    sums = target.sums(bits)
-    holds = sums[:, -1] > 0
-    sums = sums[holds]
-    answers = target.answers(sums)
-    return MeasuredRules(
-        rules.take(holds),
-        _frequency(target, sums),
-        target.measured_errors(sums, answers),
-        answers,
-        bits[holds],
-    )
-
-
-def prune(measured, codes, target, max_decay=0.05, decay="absolute"):
-    """The rules without the conditions whose loss makes them hardly worse.
-
-    From the last condition to the first, each one goes for good if the rule without it,
-    answering as before, errs not much more than it did at the beginning.
-
-    Parameters
-    ----------
-    measured : MeasuredRules
-    codes : int array of shape (n_rows, n_features)
-    target : ClassTarget or NumberTarget
-    max_decay : float
-        How much the error may rise.
-    decay : {"absolute", "relative"}
-        Whether that is a difference, or a share of the error at the beginning.
-    """
-    lines, local = _lines(measured.rules, codes)
-    longest = local.shape[1]
-    before = [np.broadcast_to(lines[-1], measured.bits.shape)]
-    for k in range(longest - 1):
-        before.append(before[-1] & lines[local[:, k]])
-    n_left = measured.rules.lengths
-    side_numbers = measured.rules.side_numbers.copy()
-    frequency, error = measured.frequency.copy(), measured.error.copy()
-    tail = before[0].copy()
-    allowed = max_decay if decay == "absolute" else max_decay * np.maximum(error, 1e-6)
-    limit = np.round(error + allowed, DIGITS)
-    for k in range(longest - 1, -1, -1):
-        trial = before[k] & tail
-        sums = target.sums(trial)
-        errors = target.measured_errors(sums, measured.answer)
-        goes = (
-            (side_numbers[:, k] >= 0)
-            & (n_left > 1)
-            & (np.round(errors, DIGITS) <= limit)
-        )
-        n_left = n_left - goes
-        side_numbers[goes, k] = -1
-        error[goes] = errors[goes]
-        frequency[goes] = _frequency(target, sums)[goes]
-        stays = ~goes
-        tail[stays] &= lines[local[stays, k]]
-    answer = measured.answer
-    if target.answers_anew:
-        answer = target.answers(target.sums(tail))
-    rules = PathRules(measured.rules.sides, _closed_up(side_numbers))
-    return MeasuredRules(rules, frequency, error, answer, tail)
-
-
-def _frequency(target, sums):
-    """Share of all rows, in whole thousandths."""
-    return thousandths(target.weights(sums) / target.total) / 1000
-
-
-def _closed_up(side_numbers):
-    """The same without gaps between the sides of a rule."""
-    order = np.argsort(side_numbers < 0, axis=1, kind="stable")
-    return np.take_along_axis(side_numbers, order, axis=1)
-
-
-def _lines(rules, codes):
-    """The rows of the sides that the rules use, and where each rule's sides are there.
-
-    What fills up a short rule is -1, the last line, which holds all rows.
-    """
-    used, local = np.unique(rules.side_numbers, return_inverse=True)
-    local = local.reshape(rules.side_numbers.shape) - int((used < 0).any())
-    return side_bits(rules.sides, used[used >= 0], codes), local
-
-
-def prune_all(rules, codes, target, max_decay, decay, advance=None):
-    """Measured and pruned rules without repeats, made block by block.
-
-    Parameters
-    ----------
-    advance : callable, optional
-        Called with the number of rules that are done.
-    """
-    bytes_each = (rules.side_numbers.shape[1] + 6) * -(-len(codes) // 64) * 8
-    step = max(1, BLOCK_BYTES // bytes_each)
-    blocks = []
-    for start in range(0, max(len(rules), 1), step):
-        block = rules.take(slice(start, start + step))
-        measured = measure(block, codes, target)
-        blocks.append(prune(measured, codes, target, max_decay, decay))
-        if advance is not None:
-            advance(len(block))
-    return _without_repeats(blocks)
-
-
-def _without_repeats(blocks):
-    """The blocks as one; of rules with the same sides and answer only the first."""
-    side_numbers = np.concatenate([block.rules.side_numbers for block in blocks])
-    joined = MeasuredRules(
-        PathRules(blocks[0].rules.sides, side_numbers),
-        *(
-            np.concatenate([getattr(block, name) for block in blocks])
-            for name in ("frequency", "error", "answer", "bits")
-        ),
-    )
-    return joined.take(drop_repeats(np.column_stack([side_numbers, joined.answer])))
-
-
+DIGITS = 10  # errors that agree in so many digits are the same; weights leave noise
 N_TREES = 50
 MOST_LEAVES = 10
 DRAWN_SHARE = 0.632  # of the rows for each tree, without replacement
 NEW_RULE_PENALTY = 0.05
 LENGTH_PENALTY = 0.01  # for the longest rule, and in proportion for the others
 LEAST_IMPORTANCE = 0.01  # of that of the most important rule
-
-
-def select_rules(measured, target, rng):
-    """Numbers of the rules that the forest finds important, the most important first.
-
-    Parameters
-    ----------
-    measured : MeasuredRules
-    target : ClassTarget or NumberTarget
-    rng : numpy.random.Generator
-    """
-    lengths = measured.rules.lengths
-    importance = np.zeros(len(measured))
-    penalty = NEW_RULE_PENALTY + LENGTH_PENALTY * lengths / lengths.max(initial=1)
-    n_rows = len(target.columns)
-    n_drawn = max(1, round(DRAWN_SHARE * n_rows))
-    for _ in range(N_TREES):
-        is_drawn = np.zeros((1, n_rows), dtype=bool)
-        is_drawn[0, rng.choice(n_rows, n_drawn, replace=False)] = True
-        _grow(pack(is_drawn), measured.bits, target, penalty, importance, rng)
-    kept = np.flatnonzero(importance > LEAST_IMPORTANCE * importance.max(initial=0))
-    order = np.lexsort((lengths[kept], measured.error[kept], -importance[kept]))
-    return kept[order]
-
-
-def _grow(root, bits, target, penalty, importance, rng):
-    """Grow one tree, adding what its splits gain to the importance of their rules."""
-    waiting = [root]
-    n_leaves = 1
-    while waiting and n_leaves < MOST_LEAVES:
-        node = waiting.pop(0)
-        best = _best_split(node, bits, target, penalty, importance, rng)
-        if best is not None:
-            rule, gain = best
-            importance[rule] += gain
-            waiting += [node & bits[rule], node & ~bits[rule]]
-            n_leaves += 1
-
-
-def _best_split(node, bits, target, penalty, importance, rng):
-    """The rule that parts a node best, and what it gains; None if none does."""
-    is_new = importance == 0
-    new = np.flatnonzero(is_new)
-    tried = rng.choice(new, min(len(new), len(bits) // 2), replace=False)
-    numbers = np.sort(np.concatenate([np.flatnonzero(~is_new), tried]))
-    in_node = target.sums(node)
-    inside = target.sums(bits[numbers] & node)
-    parts = (inside[:, -1] > 0) & (inside[:, -1] < in_node[0, -1])
-    numbers, inside = numbers[parts], inside[parts]
-    if not numbers.size:
-        return None
-    before = target.agreement(in_node)[0]
-    after = target.agreement(inside) + target.agreement(in_node - inside)
-    price = np.where(is_new[numbers], penalty[numbers], 0.0)
-    worth = np.round(after - price * np.abs(after), 9)
-    best = int(worth.argmax())
-    if worth[best] <= np.round(before, 9):
-        return None
-    return numbers[best], after[best] - before
-
+NOISE = 1e-12
+MOST_KINDS = 24  # kinds of rows to count bits for; with more, rows are unpacked
+CELLS_AT_ONCE = 4_000_000  # rules x rows unpacked at the same time
+PAPER_PERCENTILES = {3: (17.0, 50.0, 83.0)}
 
 METHOD = """
     Every path of the trees is a rule. Each rule loses, one by one, the conditions that
@@ -848,3 +229,607 @@ def _class_rule(problem, conditions, taken, answer):
 def _mean_rule(problem, conditions, taken, answer):
     """A rule that says the mean of the rows that it takes in the list."""
     return answering_rule(problem, conditions, taken)
+
+
+# Candidate rules of inTrees: paths of the trees as numbers of sides, and their rows.
+
+
+@dataclass(frozen=True, eq=False)
+class PathRules:
+    """Rules as the sides that they ask for.
+
+    Parameters
+    ----------
+    sides : Sides
+    side_numbers : int array of shape (n_rules, longest)
+        Numbers in `sides`, in the order in which conditions stand; -1 fills up.
+    """
+
+    sides: Sides
+    side_numbers: np.ndarray
+
+    def __len__(self):
+        return len(self.side_numbers)
+
+    @property
+    def lengths(self):
+        """How many conditions each rule has; those on one feature count singly."""
+        return (self.side_numbers >= 0).sum(axis=1)
+
+    def take(self, chosen):
+        """The rules with these numbers."""
+        return PathRules(self.sides, self.side_numbers[chosen])
+
+    def sides_of(self, rule):
+        """The sides of one rule."""
+        return [int(side) for side in self.side_numbers[rule] if side >= 0]
+
+
+def extract(problem, max_depth, n_trees=None):
+    """A rule for each leaf, or for each node at `max_depth`, tree by tree.
+
+    The conditions of a rule stand in the order of their features, and those on one
+    feature as they come from the root on. They are not merged: of `x <= 5` and
+    `x <= 3`, pruning may drop the second.
+    """
+    sides, paths = find_paths(problem, max_depth, n_trees)
+    places = {j: k for k, j in enumerate(problem.feature_order)}
+    place = [places[j] for j in sides.feature]
+    ends = [path for path in paths if path.is_leaf or len(path.sides) == max_depth]
+    side_numbers = np.full((len(ends), max([1, *(len(p.sides) for p in ends)])), -1)
+    for k, path in enumerate(ends):
+        side_numbers[k, : len(path.sides)] = sorted(path.sides, key=place.__getitem__)
+    return PathRules(sides, side_numbers)
+
+
+def drop_repeats(side_numbers):
+    """Numbers of the rows of an int array that stand for the first time."""
+    return np.sort(np.unique(side_numbers, axis=0, return_index=True)[1])
+
+
+def side_bits(sides, numbers, codes):
+    """The rows that sides accept as words, and those of all rows as the last line.
+
+    Returns
+    -------
+    uint64 array of shape (len(numbers) + 1, n_words)
+    """
+    n_rows = len(codes)
+    bits = np.empty((len(numbers) + 1, -(-n_rows // 64)), dtype=np.uint64)
+    for start in range(0, len(numbers), SIDES_AT_ONCE):
+        block = numbers[start : start + SIDES_AT_ONCE]
+        part = Sides(sides.feature[block], tuple(sides.accepts[i] for i in block))
+        bits[start : start + len(block)] = pack(part.rows(codes))
+    bits[-1] = pack(np.ones((1, n_rows), dtype=bool))
+    return bits
+
+
+def pack(held):
+    """A bool array of shape (n, n_rows) as words of 64 rows; the rest is zero."""
+    packed = np.packbits(held, axis=1)
+    words = np.zeros((len(held), -(-held.shape[1] // 64)), dtype=np.uint64)
+    words.view(np.uint8)[:, : packed.shape[1]] = packed
+    return words
+
+
+def unpack(words, n_rows):
+    """What `pack` packed, as zeros and ones."""
+    return np.unpackbits(words.view(np.uint8), axis=1, count=n_rows)
+
+
+# Rules of inTrees are measured, and lose the conditions that do little.
+
+
+@dataclass(frozen=True, eq=False)
+class MeasuredRules:
+    """Rules with what they answer, how often they hold and how they err.
+
+    Parameters
+    ----------
+    rules : PathRules
+    frequency, error : array of shape (n_rules,)
+    answer : array of shape (n_rules,)
+        A class number, or a mean.
+    bits : uint64 array of shape (n_rules, n_words)
+        The rows in which each rule holds.
+    """
+
+    rules: PathRules
+    frequency: np.ndarray
+    error: np.ndarray
+    answer: np.ndarray
+    bits: np.ndarray
+
+    def __len__(self):
+        return len(self.rules)
+
+    def take(self, chosen):
+        """The rules with these numbers."""
+        return MeasuredRules(
+            self.rules.take(chosen),
+            self.frequency[chosen],
+            self.error[chosen],
+            self.answer[chosen],
+            self.bits[chosen],
+        )
+
+
+def measure(rules, codes, target):
+    """The rules that hold somewhere, with their measures; in their order."""
+    lines, local = _lines(rules, codes)
+    bits = lines[local[:, 0]]
+    for k in range(1, local.shape[1]):
+        bits &= lines[local[:, k]]
+    sums = target.sums(bits)
+    holds = sums[:, -1] > 0
+    sums = sums[holds]
+    answers = target.answers(sums)
+    return MeasuredRules(
+        rules.take(holds),
+        _frequency(target, sums),
+        target.measured_errors(sums, answers),
+        answers,
+        bits[holds],
+    )
+
+
+def prune(measured, codes, target, max_decay=0.05, decay="absolute"):
+    """The rules without the conditions whose loss makes them hardly worse.
+
+    From the last condition to the first, each one goes for good if the rule without it,
+    answering as before, errs not much more than it did at the beginning.
+
+    Parameters
+    ----------
+    measured : MeasuredRules
+    codes : int array of shape (n_rows, n_features)
+    target : ClassTarget or NumberTarget
+    max_decay : float
+        How much the error may rise.
+    decay : {"absolute", "relative"}
+        Whether that is a difference, or a share of the error at the beginning.
+    """
+    lines, local = _lines(measured.rules, codes)
+    longest = local.shape[1]
+    before = [np.broadcast_to(lines[-1], measured.bits.shape)]
+    for k in range(longest - 1):
+        before.append(before[-1] & lines[local[:, k]])
+    n_left = measured.rules.lengths
+    side_numbers = measured.rules.side_numbers.copy()
+    frequency, error = measured.frequency.copy(), measured.error.copy()
+    tail = before[0].copy()
+    allowed = max_decay if decay == "absolute" else max_decay * np.maximum(error, 1e-6)
+    limit = np.round(error + allowed, DIGITS)
+    for k in range(longest - 1, -1, -1):
+        trial = before[k] & tail
+        sums = target.sums(trial)
+        errors = target.measured_errors(sums, measured.answer)
+        goes = (
+            (side_numbers[:, k] >= 0)
+            & (n_left > 1)
+            & (np.round(errors, DIGITS) <= limit)
+        )
+        n_left = n_left - goes
+        side_numbers[goes, k] = -1
+        error[goes] = errors[goes]
+        frequency[goes] = _frequency(target, sums)[goes]
+        stays = ~goes
+        tail[stays] &= lines[local[stays, k]]
+    answer = measured.answer
+    if target.answers_anew:
+        answer = target.answers(target.sums(tail))
+    rules = PathRules(measured.rules.sides, _closed_up(side_numbers))
+    return MeasuredRules(rules, frequency, error, answer, tail)
+
+
+def _frequency(target, sums):
+    """Share of all rows, in whole thousandths."""
+    return thousandths(target.weights(sums) / target.total) / 1000
+
+
+def _closed_up(side_numbers):
+    """The same without gaps between the sides of a rule."""
+    order = np.argsort(side_numbers < 0, axis=1, kind="stable")
+    return np.take_along_axis(side_numbers, order, axis=1)
+
+
+def _lines(rules, codes):
+    """The rows of the sides that the rules use, and where each rule's sides are there.
+
+    What fills up a short rule is -1, the last line, which holds all rows.
+    """
+    used, local = np.unique(rules.side_numbers, return_inverse=True)
+    local = local.reshape(rules.side_numbers.shape) - int((used < 0).any())
+    return side_bits(rules.sides, used[used >= 0], codes), local
+
+
+def prune_all(rules, codes, target, max_decay, decay, advance=None):
+    """Measured and pruned rules without repeats, made block by block.
+
+    Parameters
+    ----------
+    advance : callable, optional
+        Called with the number of rules that are done.
+    """
+    bytes_each = (rules.side_numbers.shape[1] + 6) * -(-len(codes) // 64) * 8
+    step = max(1, BLOCK_BYTES // bytes_each)
+    blocks = []
+    for start in range(0, max(len(rules), 1), step):
+        block = rules.take(slice(start, start + step))
+        measured = measure(block, codes, target)
+        blocks.append(prune(measured, codes, target, max_decay, decay))
+        if advance is not None:
+            advance(len(block))
+    return _without_repeats(blocks)
+
+
+def _without_repeats(blocks):
+    """The blocks as one; of rules with the same sides and answer only the first."""
+    side_numbers = np.concatenate([block.rules.side_numbers for block in blocks])
+    joined = MeasuredRules(
+        PathRules(blocks[0].rules.sides, side_numbers),
+        *(
+            np.concatenate([getattr(block, name) for block in blocks])
+            for name in ("frequency", "error", "answer", "bits")
+        ),
+    )
+    return joined.take(drop_repeats(np.column_stack([side_numbers, joined.answer])))
+
+
+# Choice of rules for inTrees by a regularised forest (Deng and Runger 2013).
+
+
+def select_rules(measured, target, rng):
+    """Numbers of the rules that the forest finds important, the most important first.
+
+    Parameters
+    ----------
+    measured : MeasuredRules
+    target : ClassTarget or NumberTarget
+    rng : numpy.random.Generator
+    """
+    lengths = measured.rules.lengths
+    importance = np.zeros(len(measured))
+    penalty = NEW_RULE_PENALTY + LENGTH_PENALTY * lengths / lengths.max(initial=1)
+    n_rows = len(target.columns)
+    n_drawn = max(1, round(DRAWN_SHARE * n_rows))
+    for _ in range(N_TREES):
+        is_drawn = np.zeros((1, n_rows), dtype=bool)
+        is_drawn[0, rng.choice(n_rows, n_drawn, replace=False)] = True
+        _grow(pack(is_drawn), measured.bits, target, penalty, importance, rng)
+    kept = np.flatnonzero(importance > LEAST_IMPORTANCE * importance.max(initial=0))
+    order = np.lexsort((lengths[kept], measured.error[kept], -importance[kept]))
+    return kept[order]
+
+
+def _grow(root, bits, target, penalty, importance, rng):
+    """Grow one tree, adding what its splits gain to the importance of their rules."""
+    waiting = [root]
+    n_leaves = 1
+    while waiting and n_leaves < MOST_LEAVES:
+        node = waiting.pop(0)
+        best = _best_split(node, bits, target, penalty, importance, rng)
+        if best is not None:
+            rule, gain = best
+            importance[rule] += gain
+            waiting += [node & bits[rule], node & ~bits[rule]]
+            n_leaves += 1
+
+
+def _best_split(node, bits, target, penalty, importance, rng):
+    """The rule that parts a node best, and what it gains; None if none does."""
+    is_new = importance == 0
+    new = np.flatnonzero(is_new)
+    tried = rng.choice(new, min(len(new), len(bits) // 2), replace=False)
+    numbers = np.sort(np.concatenate([np.flatnonzero(~is_new), tried]))
+    in_node = target.sums(node)
+    inside = target.sums(bits[numbers] & node)
+    parts = (inside[:, -1] > 0) & (inside[:, -1] < in_node[0, -1])
+    numbers, inside = numbers[parts], inside[parts]
+    if not numbers.size:
+        return None
+    before = target.agreement(in_node)[0]
+    after = target.agreement(inside) + target.agreement(in_node - inside)
+    price = np.where(is_new[numbers], penalty[numbers], 0.0)
+    worth = np.round(after - price * np.abs(after), 9)
+    best = int(worth.argmax())
+    if worth[best] <= np.round(before, 9):
+        return None
+    return numbers[best], after[best] - before
+
+
+# The last stage of inTrees: rules become an ordered list, the best one first.
+
+
+@dataclass(frozen=True, eq=False)
+class Listed:
+    """Which rules stand in the list, and who takes which row.
+
+    Parameters
+    ----------
+    rules : list of int
+        Numbers of the rules, in the order in which they are asked.
+    place : int array of shape (n_rows,)
+        The place in the list of the rule that takes a row; `len(rules)` where none
+        does.
+    """
+
+    rules: list[int]
+    place: np.ndarray
+
+
+def build_list(measured, target, min_freq=0.01, max_rules=None, smoothing=0.0):
+    """The list in which the next rule is always the best on the rows still left.
+
+    It ends where no rule errs less than one answer for all rows left would.
+
+    Parameters
+    ----------
+    measured : MeasuredRules
+    target : ClassTarget or NumberTarget
+    min_freq : float
+        A rule must take so great a share of all rows.
+    max_rules : int, optional
+        Most rules, the one for all rows left included.
+    smoothing : float
+        For the choice, so great a share of all rows joins those of each rule, with the
+        error of all rows left.
+    """
+    by_row = _by_row(measured.bits, len(target.columns))
+    left = np.arange(len(by_row))
+    place = np.empty(len(by_row), dtype=np.intp)
+    sums, listed = target.sums(measured.bits), []
+    while max_rules is None or len(listed) < max_rules - 1:
+        sums_left = target.columns[left].sum(axis=0, keepdims=True)
+        best = _best(measured, target, sums, sums_left, min_freq, smoothing)
+        if best is None:
+            break
+        holds = by_row[left, best // 8] >> (7 - best % 8) & 1 == 1
+        taken, left = left[holds], left[~holds]
+        place[taken] = len(listed)
+        listed.append(best)
+        sums -= _sums_by_row(by_row[taken], target.columns[taken], len(measured))
+    place[left] = len(listed)
+    return Listed(listed, place)
+
+
+def _best(measured, target, sums, sums_left, min_freq, smoothing):
+    """Number of the rule to ask next; None if none is worth it.
+
+    `sums` are those of each rule, and `sums_left` those of all, over the rows left.
+    """
+    frequency = target.weights(sums) / target.total
+    # A rule that takes all rows left cannot be better than one answer for all.
+    n_rows, n_left = sums[:, -1], sums_left[0, -1]
+    possible = (frequency >= min_freq - NOISE) & (n_rows > 0) & (n_rows < n_left)
+    possible &= frequency > 0
+    numbers = np.flatnonzero(possible)
+    if not numbers.size:
+        return None
+    frequency = frequency[numbers]
+    rest = target.errors(sums_left, target.answers(sums_left))[0]
+    errors = target.errors(sums[numbers], measured.answer[numbers])
+    errors = (errors * frequency + rest * smoothing) / (frequency + smoothing)
+    errors = np.round(errors, DIGITS)
+    lengths = measured.rules.lengths[numbers]
+    first = np.lexsort((lengths, -np.round(frequency, DIGITS), errors))[0]
+    return int(numbers[first]) if errors[first] < np.round(rest, DIGITS) else None
+
+
+def _by_row(bits, n_rows):
+    """Which rules hold in each row, 8 rules in a byte: (n_rows, n_bytes)."""
+    by_row = np.empty((n_rows, -(-len(bits) // 8)), dtype=np.uint8)
+    step = max(1, CELLS_AT_ONCE // max(len(bits), 1) // 64)
+    for start in range(0, bits.shape[1], step):
+        rows = slice(64 * start, min(64 * (start + step), n_rows))
+        words = np.ascontiguousarray(bits[:, start : start + step])
+        held = unpack(words, rows.stop - rows.start)
+        by_row[rows] = np.packbits(held.T, axis=1)
+    return by_row
+
+
+def _sums_by_row(by_row, columns, n_rules):
+    """Sums over these rows of each rule, (n_rules, n_columns)."""
+    sums = np.zeros((n_rules, columns.shape[1]))
+    step = max(1, CELLS_AT_ONCE // max(n_rules, 1))
+    for start in range(0, len(by_row), step):
+        block = slice(start, start + step)
+        held = np.unpackbits(by_row[block], axis=1, count=n_rules)
+        sums += held.T.astype(np.float64) @ columns[block]
+    return sums
+
+
+# What inTrees measures rules by: classes, levels of a number, or the number itself.
+
+
+class _Target:
+    """Sums over rows, by counting bits where rows are of few kinds.
+
+    `columns` has a line for each row: what is summed, and a 1 as the last entry, so
+    that rules without rows are told from rules with little weight.
+    """
+
+    def __init__(self, columns, total):
+        self.columns = columns
+        self.total = total
+        values, kind = np.unique(columns, axis=0, return_inverse=True)
+        self.values = values
+        self.planes = None
+        if len(values) <= MOST_KINDS:
+            kinds = np.arange(len(values))[:, None]
+            self.planes = pack(kind.reshape(1, -1) == kinds)
+
+    def sums(self, bits):
+        """Sums over the rows of each rule, (n_rules, n_columns)."""
+        if self.planes is not None:
+            counts = [count_bits(bits & plane) for plane in self.planes]
+            return np.stack(counts, axis=1) @ self.values
+        n_rows = len(self.columns)
+        sums = np.empty((len(bits), self.columns.shape[1]))
+        step = max(1, CELLS_AT_ONCE // n_rows)
+        for start in range(0, len(bits), step):
+            block = slice(start, start + step)
+            sums[block] = unpack(bits[block], n_rows).astype(np.float64) @ self.columns
+        return sums
+
+
+class ClassTarget(_Target):
+    """Classes: a rule answers one and errs in the others.
+
+    Parameters
+    ----------
+    labels : int array of shape (n_rows,)
+    n_classes : int
+    weight : array of shape (n_rows,)
+    """
+
+    answers_anew = False  # a rule keeps its class while it is pruned
+
+    def __init__(self, labels, n_classes, weight):
+        columns = np.zeros((len(labels), n_classes + 1))
+        columns[np.arange(len(labels)), labels] = weight
+        columns[:, -1] = 1
+        super().__init__(columns, weight.sum())
+
+    def weights(self, sums):
+        return sums[:, :-1].sum(axis=1)
+
+    def answers(self, sums):
+        """The class with the most weight, the first of them at a tie."""
+        return sums[:, :-1].argmax(axis=1)
+
+    def errors(self, sums, answers):
+        """Share of the rows that are of another class."""
+        return 1 - self._shares(sums, answers)
+
+    def measured_errors(self, sums, answers):
+        """The same from shares in thousandths, as rules are measured and pruned by."""
+        return (1000 - thousandths(self._shares(sums, answers))) / 1000
+
+    def agreement(self, sums):
+        """The weight of rows times the share of pairs of them that agree."""
+        return (sums[:, :-1] ** 2).sum(axis=1) / self.weights(sums)
+
+    def _shares(self, sums, answers):
+        return sums[np.arange(len(sums)), answers] / self.weights(sums)
+
+
+class NumberTarget(_Target):
+    """Numbers: a rule answers the mean of its rows, whichever they are.
+
+    They are measured in standard deviations from the mean of all, so that their unit
+    has no say.
+
+    Parameters
+    ----------
+    numbers, weight : array of shape (n_rows,)
+    """
+
+    answers_anew = True
+
+    def __init__(self, numbers, weight):
+        total = weight.sum()
+        self.center = float(np.average(numbers, weights=weight))
+        variance = np.average((numbers - self.center) ** 2, weights=weight)
+        self.scale = float(math.sqrt(variance)) or 1.0
+        # As multiples of so small a power of two that no sum of their squares has to be
+        # rounded: then neither the order of rows nor a weight of two leaves a trace.
+        n_bits = (52 - math.ceil(math.log2(max(total, 1.0)))) // 2
+        step = 2.0 ** -max(n_bits, 16)
+        scaled = np.round((numbers - self.center) / self.scale / step) * step
+        columns = [weight, weight * scaled, weight * scaled**2, np.ones(len(numbers))]
+        super().__init__(np.column_stack(columns), total)
+
+    def weights(self, sums):
+        return sums[:, 0]
+
+    def answers(self, sums):
+        """The mean."""
+        return sums[:, 1] / sums[:, 0]
+
+    def errors(self, sums, answers):
+        """Mean squared deviation from the mean; the answers given have no say."""
+        return np.maximum(sums[:, 2] / sums[:, 0] - self.answers(sums) ** 2, 0)
+
+    measured_errors = errors
+
+    def agreement(self, sums):
+        """The weight of rows less their squared deviations from their mean."""
+        return sums[:, 0] - sums[:, 2] + sums[:, 1] ** 2 / sums[:, 0]
+
+
+def thousandths(shares):
+    """Shares as a whole number of thousandths.
+
+    The nearer of the two neighbours, compared as the doubles that they are, and the
+    even one at a tie. `numpy.round` decides some ties otherwise.
+
+    Examples
+    --------
+    >>> thousandths(np.array([0.0125, 0.0625, 0.3333])).tolist()
+    [13.0, 62.0, 333.0]
+    """
+    low, high = np.floor(1000 * shares), np.ceil(1000 * shares)
+    down, up = shares - low / 1000, high / 1000 - shares
+    return np.where((down < up) | ((down == up) & (low % 2 == 0)), low, high)
+
+
+def _counted_by_table(words):
+    return BITS_OF[words.view(np.uint16)]
+
+
+def count_bits(words):
+    """Number of ones in each line of words."""
+    return count_of_words(words).sum(axis=1, dtype=np.int64)
+
+
+BITS_OF = np.array([i.bit_count() for i in range(2**16)], dtype=np.uint8)
+count_of_words = getattr(np, "bitwise_count", _counted_by_table)  # new in NumPy 2
+
+
+def discretise(numbers, weight, n_levels):
+    """The level of each number, from 0, where each level has about the same weight.
+
+    Returns
+    -------
+    levels : int array of shape (n_rows,)
+    cuts : array of shape (n_levels - 1,)
+        The largest number of each level but the last. Equal ones leave a level empty.
+    """
+    weight, is_whole = _row_weights(weight)
+    order = np.argsort(numbers, kind="stable")
+    reached = np.cumsum(weight[order])
+    ranks = reached[-1] * np.arange(1, n_levels) / n_levels
+    if is_whole:
+        ranks = np.round(ranks)
+    place = np.searchsorted(reached, ranks - 1e-9, side="left")
+    cuts = numbers[order][np.minimum(place, len(numbers) - 1)]
+    return np.searchsorted(cuts, numbers, side="left"), cuts
+
+
+def level_answers(numbers, weight, n_levels):
+    """What each level answers: a percentile of the numbers in about its middle.
+
+    Three levels answer the 17th, 50th and 83rd percentile, as in the paper.
+    """
+    middles = 100 * (np.arange(n_levels) + 0.5) / n_levels
+    shares = np.array(PAPER_PERCENTILES.get(n_levels, middles)) / 100
+    weight, _ = _row_weights(weight)
+    order = np.argsort(numbers, kind="stable")
+    reached = np.cumsum(weight[order])
+    # A row of weight w stands w times in the sorted line; between two places of that
+    # line a percentile is interpolated.
+    at = np.maximum(shares * (reached[-1] - 1), 0)
+    last = len(numbers) - 1
+    low, high = (
+        numbers[order][np.minimum(np.searchsorted(reached, place, "right"), last)]
+        for place in (np.floor(at), np.floor(at) + 1)
+    )
+    return low + (at - np.floor(at)) * (high - low)
+
+
+def _row_weights(weight):
+    """Weights that count rows, and whether they do so as they are."""
+    if (weight == np.round(weight)).all():
+        return weight, True
+    return weight * (len(weight) / weight.sum()), False

@@ -1,4 +1,9 @@
-"""Node Harvest: nodes of the ensemble's trees, averaged by weights."""
+"""Node Harvest: a few nodes of trees, each with a weight, that answer as a mean.
+
+After N. Meinshausen, "Node harvest", Annals of Applied Statistics 4 (2010). By default
+the nodes are those near the roots of the given ensemble's trees; the original grows
+trees of its own.
+"""
 
 import dataclasses
 import math
@@ -10,7 +15,7 @@ from scipy.linalg import cho_factor, cho_solve
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.tree import DecisionTreeRegressor
 
-from defragtrees.baselines.leaves import Path, Sides, Split, find_paths, make_tree
+from defragtrees.baselines._trees import Path, Sides, Split, find_paths, make_tree
 from defragtrees.ensembles.forest import Forest, Tree, exact_threshold
 from defragtrees.estimators.base import (
     RuleClassifier,
@@ -21,19 +26,228 @@ from defragtrees.estimators.base import (
 from defragtrees.estimators.settings import Conflict, Integer, Real, setting
 from defragtrees.rules.conditions import Rule
 
-__all__ = [
-    "NodeHarvestClassifier",
-    "NodeHarvestRegressor",
-    "Nodes",
-    "Program",
-    "average_rules",
-    "choose_nodes",
-    "cut_forest",
-    "find_nodes",
-    "grow_forest",
-    "make_program",
-    "solve_program",
-]
+__all__ = ["NodeHarvestClassifier", "NodeHarvestRegressor"]
+
+LEAST_RIDGE = 1e-10  # below it, the solution's digits are those of rounding
+LEAST_WEIGHT = 1e-9  # against the largest; less is a rounding error
+TREES_PER_ROUND = 30
+SHARE_OF_ROWS = 0.632
+MOST_COPIES = 10_000_000  # of rows with whole weights; else a row is one
+NOISE = 0.01  # of the target's spread; so that trees differ where features are few
+PENALTY = 300.0  # of a broken constraint, against the curvature of the error
+TOLERANCE = 1e-12  # of a broken constraint, as a share of the rows
+SLOPE_TOLERANCE = 1e-13  # of a slope, against the penalty's curvature
+SLOW = 0.3  # the penalty rises where a round leaves more of the error than this
+MOST_RISE = 1e4  # of the penalty: each digit more is one less of the solution
+MOST_ROUNDS = 200  # of the multipliers; ten to thirty are usual
+MOST_ENTERING = 20  # weights that may rise from zero at once
+BLOCK_ROWS = 4096  # rows turned into numbers at once; bounds the memory
+
+ABOUT = with_shared("""
+    Candidates are the nodes of trees near their roots, each answering the mean of its
+    training rows. They get weights, most of them zero, that sum to one over the nodes
+    of any training row and whose answers err least (Meinshausen 2010). A row's answer
+    is the mean by weight of all rules that hold and of the last one, which always does.
+
+    Parameters
+    ----------
+    {ensemble}
+    source : {"ensemble", "own"}, default="ensemble"
+        Take the ensemble's nodes, tree by tree; or grow trees as the original does, and
+        use the ensemble for comparison only. Trees of one's own tell one category from
+        all others.
+    n_nodes : int, default=1000
+        How many candidates are enough.
+    min_samples : int, default=10
+        Least weight of the training rows in a node, and of those outside it.
+    max_depth : int, default=2
+        Most splits between a tree's root and a node, so most conditions of a rule.
+    max_weight : float or None, default=None
+        Largest sum of all weights; from 1, which leaves only the last rule. A smaller
+        sum means larger nodes: its inverse is their mean share of the rows.
+    mode : {"mean", "outbag"}, default="mean"
+        When weights are sought, a node says its mean to its rows; or, to each of them,
+        the mean of the others.
+    max_rules : int or None, default=None
+        Most rules, the last one included. They are chosen one by one, each time the
+        one that helps most beside those chosen before; weights stay.
+    min_weight : float, default=0.01
+        Rules with a smaller share of the largest weight are left out.
+    root_weight : float, default=0.01
+        Least weight of the last rule, so that it is there where no other one holds.
+    ridge : float, default=1e-7
+        Price of a squared change of the weights, as a share of the target's variance;
+        it decides between weights that answer alike.
+    target : {"labels", "ensemble"}, default="labels"
+        What the rules imitate: y, or the ensemble's probabilities or numbers.
+    digits : int or None, default=4
+        Digits of weights, of class shares after the point, and of numbers against
+        their spread; what is printed is what predicts. None keeps all digits.
+    round_digits : int or None, default=None
+        Round thresholds to so many significant digits before nodes are made, even if
+        rows change sides. The original rounds to 3.
+    {shorten_thresholds}
+    random_state : int, RandomState, Generator or None, default=None
+        For `source="own"`, and for an ensemble that is fitted here.
+    n_jobs : int or None, default=None
+        Threads for an ensemble that is fitted here.
+
+    Attributes
+    ----------
+    rules_ : RuleSet
+    n_nodes_ : int
+        Number of distinct nodes that could get a weight, the root included.
+    {fitted}
+
+    Notes
+    -----
+    The R package nodeHarvest corresponds to `source="own"`, `round_digits=3`,
+    `shorten_thresholds=False`, `digits=None`, a ridge of 1e-5 over the sum of squares
+    of the centred y, and `root_weight=0` where `max_weight` is given. It also takes
+    all nodes whose mean is exactly 0 for one; here only nodes with the same rows are
+    one. It has no multi-class form; here all classes share a node's weight.
+""")
+
+
+@dataclass(repr=False, eq=False)
+class _NodeHarvest(Simplifier):
+    _: KW_ONLY
+    source: str = setting("ensemble", "ensemble", "own")
+    n_nodes: int = setting(1000, Integer(1))
+    min_samples: int = setting(10, Integer(1))
+    max_depth: int = setting(2, Integer(1, 10**6))
+    max_weight: float | None = setting(None, None, Real(1))
+    mode: str = setting("mean", "mean", "outbag")
+    max_rules: int | None = setting(None, None, Integer(1))
+    min_weight: float = setting(0.01, Real(0, 1))
+    root_weight: float = setting(0.01, Real(0, 1))
+    ridge: float = setting(1e-7, Real(LEAST_RIDGE))
+    target: str = setting("labels", "ensemble", "labels")
+    digits: int | None = setting(4, None, Integer(1, 12))
+    round_digits: int | None = setting(None, None, Integer(1, 12))
+
+    conflicts = (
+        # Of a single row there are no others whose mean it could be told.
+        Conflict(
+            "min_samples must be a whole number from 2; got 1, with mode='outbag'.",
+            min_samples=Integer(1, 1),
+            mode="outbag",
+        ),
+    )
+
+    def _simplify(self, problem, rng):
+        target = self._outputs(problem)
+        forest = self._forest(problem, target, rng)
+        problem = problem.with_forest(forest, self.shorten_thresholds)
+        # Rounds of trees of one's own have ended when there were enough nodes.
+        most = self.n_nodes if self.source == "ensemble" else math.inf
+        nodes = find_nodes(problem, self.max_depth, self.min_samples, most)
+        self.n_nodes_ = len(nodes.members)
+        weights = self._weigh(nodes.members, target, problem.sample_weight)
+        least = max(self.min_weight, LEAST_WEIGHT) * weights.max()
+        weights = np.where(weights >= least, weights, 0.0)
+        if self.max_rules is not None:
+            weights = choose_nodes(problem, target, nodes, weights, self.max_rules)
+        return average_rules(problem, target, nodes, weights, self.digits)
+
+    def _outputs(self, problem):
+        """What rows are to be told: class shares, or one number."""
+        if problem.n_classes and self.target == "ensemble":
+            return problem.forest.predict_proba_encoded(problem.X)
+        return problem.outcome.indicators(problem.target)
+
+    def _forest(self, problem, target, rng):
+        """The trees whose nodes are the candidates."""
+        if self.source == "ensemble":
+            # A tree has one node of the right size at least, or is of no use.
+            return cut_forest(
+                problem.forest, self.max_depth, self.n_nodes, self.round_digits
+            )
+        return grow_forest(
+            problem,
+            # The share of one of two classes is all there is to know.
+            target[:, 1:] if problem.n_classes == 2 else target,
+            rng,
+            max_depth=self.max_depth,
+            min_samples=self.min_samples,
+            n_nodes=self.n_nodes,
+            round_digits=self.round_digits,
+        )
+
+    def _weigh(self, members, target, sample_weight):
+        """The weights of the nodes; the root's alone where there is no choice."""
+        root_only = np.eye(len(members))[-1]
+        if (target == target[0]).all():
+            _warn_of_one_rule("The target has one value only")
+            return root_only
+        if len(members) == 1:
+            _warn_of_one_rule(
+                f"No node has min_samples={self.min_samples} rows inside and as many "
+                "outside"
+            )
+            return root_only
+        program = make_program(
+            members,
+            target,
+            sample_weight,
+            mode=self.mode,
+            ridge=self.ridge,
+            root_weight=self.root_weight,
+            max_weight=self.max_weight,
+        )
+        weights = solve_program(program)
+        if weights[:-1].max() < LEAST_WEIGHT:
+            gram = program.gram[: len(members), : len(members)]
+            if np.linalg.matrix_rank(gram, hermitian=True) == len(members):
+                _warn_of_one_rule("No nodes add up to all rows")
+        return weights
+
+
+def _warn_of_one_rule(reason):
+    warnings.warn(
+        f"{reason}, so the answer is one rule that always holds.",
+        UserWarning,
+        stacklevel=5,
+    )
+
+
+class NodeHarvestClassifier(RuleClassifier, _NodeHarvest):
+    __doc__ = f"""Weighted rules from the nodes of trees, averaged, for classes.
+{ABOUT}
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from defragtrees.baselines.node_harvest import NodeHarvestClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> forest = RandomForestClassifier(50, min_samples_leaf=5, random_state=0)
+    >>> simple = NodeHarvestClassifier(forest, max_rules=4, random_state=0).fit(X, y)
+    >>> simple.rules_.n_rules
+    4
+    >>> simple.score(X, y) > 0.9
+    True
+    """
+
+
+class NodeHarvestRegressor(RuleRegressor, _NodeHarvest):
+    __doc__ = f"""Weighted rules from the nodes of trees, averaged, for numbers.
+{ABOUT}
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> from defragtrees.baselines.node_harvest import NodeHarvestRegressor
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> forest = RandomForestRegressor(50, min_samples_leaf=10, random_state=0)
+    >>> simple = NodeHarvestRegressor(forest, max_rules=8, random_state=0).fit(X, y)
+    >>> simple.rules_.n_rules <= 8
+    True
+    >>> simple.score(X, y) > 0.4
+    True
+    """
+
+
+# The nodes that Node Harvest chooses from: boxes of trees, and the rows in each.
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,14 +373,133 @@ def _by_tree(paths):
     return trees
 
 
-PENALTY = 300.0  # of a broken constraint, against the curvature of the error
-TOLERANCE = 1e-12  # of a broken constraint, as a share of the rows
-SLOPE_TOLERANCE = 1e-13  # of a slope, against the penalty's curvature
-SLOW = 0.3  # the penalty rises where a round leaves more of the error than this
-MOST_RISE = 1e4  # of the penalty: each digit more is one less of the solution
-MOST_ROUNDS = 200  # of the multipliers; ten to thirty are usual
-MOST_ENTERING = 20  # weights that may rise from zero at once
-BLOCK_ROWS = 4096  # rows turned into numbers at once; bounds the memory
+# Trees that Node Harvest grows itself, where the ensemble's nodes are not wanted.
+
+
+def grow_forest(
+    problem, target, rng, *, max_depth, min_samples, n_nodes, round_digits=None
+):
+    """A forest with at least `n_nodes` nodes of the right size, grown as in the paper.
+
+    Rounds of 30 regression trees, each on 63.2 % of the rows without replacement, with
+    a third of the features tried at each split, on a target with a little noise. A
+    category is told from all others at once. The trees' answers are not used.
+
+    Parameters
+    ----------
+    problem : Problem
+    target : float64 array of shape (n_samples, n_outputs)
+    rng : numpy.random.Generator
+    max_depth : int
+    min_samples : int
+        Smaller nodes are not split, and do not count.
+    n_nodes : int
+    round_digits : int, optional
+        Significant digits to which thresholds are rounded.
+
+    Returns
+    -------
+    Forest
+    """
+    sample, places = _sample(problem, target)
+    grown = Forest(
+        (), problem.feature_names, "regression", categories=problem.categories
+    )
+    if not places:
+        return grown
+    trees: list[Tree] = []
+    n_found = 0
+    for _ in range(max(100, n_nodes // 5)):
+        noisy = sample.noisy(rng)
+        new = [
+            _grow(sample, noisy, rng, max_depth, min_samples)
+            for _ in range(TREES_PER_ROUND)
+        ]
+        made = tuple(_as_tree(nodes, places, problem.categories) for nodes in new)
+        grown = dataclasses.replace(grown, trees=made)
+        grown = cut_forest(grown, max_depth, TREES_PER_ROUND, round_digits)
+        trees += grown.trees
+        one_round = problem.with_forest(grown, shorten=False)
+        more = find_nodes(one_round, max_depth, min_samples, math.inf).n_candidates
+        n_found += more
+        # The original goes on where a round found nothing, and finds nothing again.
+        if not more or n_found >= n_nodes:
+            break
+    return dataclasses.replace(grown, trees=tuple(trees))
+
+
+@dataclass(frozen=True, eq=False)
+class _Sample:
+    """The rows that trees draw from, as they see them."""
+
+    columns: np.ndarray
+    target: np.ndarray
+    weight: np.ndarray
+
+    def noisy(self, rng):
+        """The target with a little noise."""
+        share = self.weight / self.weight.sum()
+        spread = np.sqrt(share @ (self.target - share @ self.target) ** 2)
+        return self.target + NOISE * spread * rng.normal(size=self.target.shape)
+
+
+def _sample(problem, target):
+    """The sample, and of each of its columns the feature and the category or None."""
+    columns, places = _columns(problem)
+    weight = problem.sample_weight
+    if (weight == np.floor(weight)).all() and weight.sum() <= MOST_COPIES:
+        # A weight of two is a row given twice, also where rows are drawn.
+        rows = np.repeat(np.arange(len(weight)), weight.astype(np.intp))
+        columns, target, weight = columns[rows], target[rows], np.ones(len(rows))
+    return _Sample(columns, target, weight), places
+
+
+def _columns(problem):
+    """What the trees see, and of each column its feature and category or None."""
+    columns, places = [], []
+    for j in problem.feature_order:
+        column = problem.X[:, j]
+        labels = problem.categories[j] if problem.categories else None
+        for k in (None,) if labels is None else range(len(labels)):
+            is_one = np.where(np.isnan(column), np.nan, column == k)
+            columns.append(column if k is None else is_one)
+            places.append((j, k))
+    with np.errstate(over="ignore"):  # scikit-learn says that they are too large
+        table = np.array(columns, dtype=np.float32).reshape(len(places), -1)
+    return table.T, places
+
+
+def _grow(sample, noisy, rng, max_depth, min_samples):
+    n_rows, n_columns = sample.columns.shape
+    rows = rng.permutation(n_rows)[: math.ceil(SHARE_OF_ROWS * n_rows)]
+    model = DecisionTreeRegressor(
+        max_depth=max_depth,
+        min_samples_split=min_samples + 1,
+        max_features=max(1, n_columns // 3),
+        random_state=int(rng.integers(2**31)),
+    )
+    return model.fit(sample.columns[rows], noisy[rows], sample.weight[rows]).tree_
+
+
+def _as_tree(nodes, places, categories):
+    splits = []
+    for node, threshold in enumerate(exact_threshold(nodes.threshold, np.float32)):
+        if nodes.children_left[node] < 0:
+            splits.append(None)
+            continue
+        feature, category = places[nodes.feature[node]]
+        missing_left = bool(nodes.missing_go_to_left[node])
+        if category is None:
+            split = Split(feature, threshold, missing_left=missing_left)
+        else:
+            # Zero, "is another one", goes left.
+            labels = categories[feature]
+            split = Split.from_others(feature, category, labels, missing_left)
+        splits.append(split)
+    return make_tree(splits, nodes.children_left, nodes.children_right)
+
+
+# The quadratic program of Node Harvest: how much each node has to say.
 
 
 @dataclass(frozen=True, eq=False)
@@ -384,6 +717,9 @@ def _minimum(hessian, slope, free):
     return minimum
 
 
+# Weighted nodes become a RuleSet whose text is exactly what predicts.
+
+
 def average_rules(problem, target, nodes, weights, digits):
     """The nodes with weight as rules, the heaviest first, and the root beside them.
 
@@ -534,339 +870,3 @@ class _Answers:
     def _loss(self, rows, total, weight):
         answer = total / np.where(weight > 0, weight, 1.0)[:, None]
         return float(self.share[rows] @ ((self.target[rows] - answer) ** 2).sum(axis=1))
-
-
-TREES_PER_ROUND = 30
-SHARE_OF_ROWS = 0.632
-MOST_COPIES = 10_000_000  # of rows with whole weights; else a row is one
-NOISE = 0.01  # of the target's spread; so that trees differ where features are few
-
-
-def grow_forest(
-    problem, target, rng, *, max_depth, min_samples, n_nodes, round_digits=None
-):
-    """A forest with at least `n_nodes` nodes of the right size, grown as in the paper.
-
-    Rounds of 30 regression trees, each on 63.2 % of the rows without replacement, with
-    a third of the features tried at each split, on a target with a little noise. A
-    category is told from all others at once. The trees' answers are not used.
-
-    Parameters
-    ----------
-    problem : Problem
-    target : float64 array of shape (n_samples, n_outputs)
-    rng : numpy.random.Generator
-    max_depth : int
-    min_samples : int
-        Smaller nodes are not split, and do not count.
-    n_nodes : int
-    round_digits : int, optional
-        Significant digits to which thresholds are rounded.
-
-    Returns
-    -------
-    Forest
-    """
-    sample, places = _sample(problem, target)
-    grown = Forest(
-        (), problem.feature_names, "regression", categories=problem.categories
-    )
-    if not places:
-        return grown
-    trees: list[Tree] = []
-    n_found = 0
-    for _ in range(max(100, n_nodes // 5)):
-        noisy = sample.noisy(rng)
-        new = [
-            _grow(sample, noisy, rng, max_depth, min_samples)
-            for _ in range(TREES_PER_ROUND)
-        ]
-        made = tuple(_as_tree(nodes, places, problem.categories) for nodes in new)
-        grown = dataclasses.replace(grown, trees=made)
-        grown = cut_forest(grown, max_depth, TREES_PER_ROUND, round_digits)
-        trees += grown.trees
-        one_round = problem.with_forest(grown, shorten=False)
-        more = find_nodes(one_round, max_depth, min_samples, math.inf).n_candidates
-        n_found += more
-        # The original goes on where a round found nothing, and finds nothing again.
-        if not more or n_found >= n_nodes:
-            break
-    return dataclasses.replace(grown, trees=tuple(trees))
-
-
-@dataclass(frozen=True, eq=False)
-class _Sample:
-    """The rows that trees draw from, as they see them."""
-
-    columns: np.ndarray
-    target: np.ndarray
-    weight: np.ndarray
-
-    def noisy(self, rng):
-        """The target with a little noise."""
-        share = self.weight / self.weight.sum()
-        spread = np.sqrt(share @ (self.target - share @ self.target) ** 2)
-        return self.target + NOISE * spread * rng.normal(size=self.target.shape)
-
-
-def _sample(problem, target):
-    """The sample, and of each of its columns the feature and the category or None."""
-    columns, places = _columns(problem)
-    weight = problem.sample_weight
-    if (weight == np.floor(weight)).all() and weight.sum() <= MOST_COPIES:
-        # A weight of two is a row given twice, also where rows are drawn.
-        rows = np.repeat(np.arange(len(weight)), weight.astype(np.intp))
-        columns, target, weight = columns[rows], target[rows], np.ones(len(rows))
-    return _Sample(columns, target, weight), places
-
-
-def _columns(problem):
-    """What the trees see, and of each column its feature and category or None."""
-    columns, places = [], []
-    for j in problem.feature_order:
-        column = problem.X[:, j]
-        labels = problem.categories[j] if problem.categories else None
-        for k in (None,) if labels is None else range(len(labels)):
-            is_one = np.where(np.isnan(column), np.nan, column == k)
-            columns.append(column if k is None else is_one)
-            places.append((j, k))
-    with np.errstate(over="ignore"):  # scikit-learn says that they are too large
-        table = np.array(columns, dtype=np.float32).reshape(len(places), -1)
-    return table.T, places
-
-
-def _grow(sample, noisy, rng, max_depth, min_samples):
-    n_rows, n_columns = sample.columns.shape
-    rows = rng.permutation(n_rows)[: math.ceil(SHARE_OF_ROWS * n_rows)]
-    model = DecisionTreeRegressor(
-        max_depth=max_depth,
-        min_samples_split=min_samples + 1,
-        max_features=max(1, n_columns // 3),
-        random_state=int(rng.integers(2**31)),
-    )
-    return model.fit(sample.columns[rows], noisy[rows], sample.weight[rows]).tree_
-
-
-def _as_tree(nodes, places, categories):
-    splits = []
-    for node, threshold in enumerate(exact_threshold(nodes.threshold, np.float32)):
-        if nodes.children_left[node] < 0:
-            splits.append(None)
-            continue
-        feature, category = places[nodes.feature[node]]
-        missing_left = bool(nodes.missing_go_to_left[node])
-        if category is None:
-            split = Split(feature, threshold, missing_left=missing_left)
-        else:
-            # Zero, "is another one", goes left.
-            labels = categories[feature]
-            split = Split.from_others(feature, category, labels, missing_left)
-        splits.append(split)
-    return make_tree(splits, nodes.children_left, nodes.children_right)
-
-
-LEAST_RIDGE = 1e-10  # below it, the solution's digits are those of rounding
-LEAST_WEIGHT = 1e-9  # against the largest; less is a rounding error
-
-ABOUT = with_shared("""
-    Candidates are the nodes of trees near their roots, each answering the mean of its
-    training rows. They get weights, most of them zero, that sum to one over the nodes
-    of any training row and whose answers err least (Meinshausen 2010). A row's answer
-    is the mean by weight of all rules that hold and of the last one, which always does.
-
-    Parameters
-    ----------
-    {ensemble}
-    source : {"ensemble", "own"}, default="ensemble"
-        Take the ensemble's nodes, tree by tree; or grow trees as the original does, and
-        use the ensemble for comparison only. Trees of one's own tell one category from
-        all others.
-    n_nodes : int, default=1000
-        How many candidates are enough.
-    min_samples : int, default=10
-        Least weight of the training rows in a node, and of those outside it.
-    max_depth : int, default=2
-        Most splits between a tree's root and a node, so most conditions of a rule.
-    max_weight : float or None, default=None
-        Largest sum of all weights; from 1, which leaves only the last rule. A smaller
-        sum means larger nodes: its inverse is their mean share of the rows.
-    mode : {"mean", "outbag"}, default="mean"
-        When weights are sought, a node says its mean to its rows; or, to each of them,
-        the mean of the others.
-    max_rules : int or None, default=None
-        Most rules, the last one included. They are chosen one by one, each time the
-        one that helps most beside those chosen before; weights stay.
-    min_weight : float, default=0.01
-        Rules with a smaller share of the largest weight are left out.
-    root_weight : float, default=0.01
-        Least weight of the last rule, so that it is there where no other one holds.
-    ridge : float, default=1e-7
-        Price of a squared change of the weights, as a share of the target's variance;
-        it decides between weights that answer alike.
-    target : {"labels", "ensemble"}, default="labels"
-        What the rules imitate: y, or the ensemble's probabilities or numbers.
-    digits : int or None, default=4
-        Digits of weights, of class shares after the point, and of numbers against
-        their spread; what is printed is what predicts. None keeps all digits.
-    round_digits : int or None, default=None
-        Round thresholds to so many significant digits before nodes are made, even if
-        rows change sides. The original rounds to 3.
-    {shorten_thresholds}
-    random_state : int, RandomState, Generator or None, default=None
-        For `source="own"`, and for an ensemble that is fitted here.
-    n_jobs : int or None, default=None
-        Threads for an ensemble that is fitted here.
-
-    Attributes
-    ----------
-    rules_ : RuleSet
-    n_nodes_ : int
-        Number of distinct nodes that could get a weight, the root included.
-    {fitted}
-
-    Notes
-    -----
-    The R package nodeHarvest corresponds to `source="own"`, `round_digits=3`,
-    `shorten_thresholds=False`, `digits=None`, a ridge of 1e-5 over the sum of squares
-    of the centred y, and `root_weight=0` where `max_weight` is given. It also takes
-    all nodes whose mean is exactly 0 for one; here only nodes with the same rows are
-    one. It has no multi-class form; here all classes share a node's weight.
-""")
-
-
-@dataclass(repr=False, eq=False)
-class _NodeHarvest(Simplifier):
-    _: KW_ONLY
-    source: str = setting("ensemble", "ensemble", "own")
-    n_nodes: int = setting(1000, Integer(1))
-    min_samples: int = setting(10, Integer(1))
-    max_depth: int = setting(2, Integer(1, 10**6))
-    max_weight: float | None = setting(None, None, Real(1))
-    mode: str = setting("mean", "mean", "outbag")
-    max_rules: int | None = setting(None, None, Integer(1))
-    min_weight: float = setting(0.01, Real(0, 1))
-    root_weight: float = setting(0.01, Real(0, 1))
-    ridge: float = setting(1e-7, Real(LEAST_RIDGE))
-    target: str = setting("labels", "ensemble", "labels")
-    digits: int | None = setting(4, None, Integer(1, 12))
-    round_digits: int | None = setting(None, None, Integer(1, 12))
-
-    conflicts = (
-        # Of a single row there are no others whose mean it could be told.
-        Conflict(
-            "min_samples must be a whole number from 2; got 1, with mode='outbag'.",
-            min_samples=Integer(1, 1),
-            mode="outbag",
-        ),
-    )
-
-    def _simplify(self, problem, rng):
-        target = self._outputs(problem)
-        forest = self._forest(problem, target, rng)
-        problem = problem.with_forest(forest, self.shorten_thresholds)
-        # Rounds of trees of one's own have ended when there were enough nodes.
-        most = self.n_nodes if self.source == "ensemble" else math.inf
-        nodes = find_nodes(problem, self.max_depth, self.min_samples, most)
-        self.n_nodes_ = len(nodes.members)
-        weights = self._weigh(nodes.members, target, problem.sample_weight)
-        least = max(self.min_weight, LEAST_WEIGHT) * weights.max()
-        weights = np.where(weights >= least, weights, 0.0)
-        if self.max_rules is not None:
-            weights = choose_nodes(problem, target, nodes, weights, self.max_rules)
-        return average_rules(problem, target, nodes, weights, self.digits)
-
-    def _outputs(self, problem):
-        """What rows are to be told: class shares, or one number."""
-        if problem.n_classes and self.target == "ensemble":
-            return problem.forest.predict_proba_encoded(problem.X)
-        return problem.outcome.indicators(problem.target)
-
-    def _forest(self, problem, target, rng):
-        """The trees whose nodes are the candidates."""
-        if self.source == "ensemble":
-            # A tree has one node of the right size at least, or is of no use.
-            return cut_forest(
-                problem.forest, self.max_depth, self.n_nodes, self.round_digits
-            )
-        return grow_forest(
-            problem,
-            # The share of one of two classes is all there is to know.
-            target[:, 1:] if problem.n_classes == 2 else target,
-            rng,
-            max_depth=self.max_depth,
-            min_samples=self.min_samples,
-            n_nodes=self.n_nodes,
-            round_digits=self.round_digits,
-        )
-
-    def _weigh(self, members, target, sample_weight):
-        """The weights of the nodes; the root's alone where there is no choice."""
-        root_only = np.eye(len(members))[-1]
-        if (target == target[0]).all():
-            _warn_of_one_rule("The target has one value only")
-            return root_only
-        if len(members) == 1:
-            _warn_of_one_rule(
-                f"No node has min_samples={self.min_samples} rows inside and as many "
-                "outside"
-            )
-            return root_only
-        program = make_program(
-            members,
-            target,
-            sample_weight,
-            mode=self.mode,
-            ridge=self.ridge,
-            root_weight=self.root_weight,
-            max_weight=self.max_weight,
-        )
-        weights = solve_program(program)
-        if weights[:-1].max() < LEAST_WEIGHT:
-            gram = program.gram[: len(members), : len(members)]
-            if np.linalg.matrix_rank(gram, hermitian=True) == len(members):
-                _warn_of_one_rule("No nodes add up to all rows")
-        return weights
-
-
-def _warn_of_one_rule(reason):
-    warnings.warn(
-        f"{reason}, so the answer is one rule that always holds.",
-        UserWarning,
-        stacklevel=5,
-    )
-
-
-class NodeHarvestClassifier(RuleClassifier, _NodeHarvest):
-    __doc__ = f"""Weighted rules from the nodes of trees, averaged, for classes.
-{ABOUT}
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.ensemble import RandomForestClassifier
-    >>> from defragtrees.baselines.node_harvest import NodeHarvestClassifier
-    >>> X, y = load_iris(return_X_y=True)
-    >>> forest = RandomForestClassifier(50, min_samples_leaf=5, random_state=0)
-    >>> simple = NodeHarvestClassifier(forest, max_rules=4, random_state=0).fit(X, y)
-    >>> simple.rules_.n_rules
-    4
-    >>> simple.score(X, y) > 0.9
-    True
-    """
-
-
-class NodeHarvestRegressor(RuleRegressor, _NodeHarvest):
-    __doc__ = f"""Weighted rules from the nodes of trees, averaged, for numbers.
-{ABOUT}
-    Examples
-    --------
-    >>> from sklearn.datasets import load_diabetes
-    >>> from sklearn.ensemble import RandomForestRegressor
-    >>> from defragtrees.baselines.node_harvest import NodeHarvestRegressor
-    >>> X, y = load_diabetes(return_X_y=True)
-    >>> forest = RandomForestRegressor(50, min_samples_leaf=10, random_state=0)
-    >>> simple = NodeHarvestRegressor(forest, max_rules=8, random_state=0).fit(X, y)
-    >>> simple.rules_.n_rules <= 8
-    True
-    >>> simple.score(X, y) > 0.4
-    True
-    """

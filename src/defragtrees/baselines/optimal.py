@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from defragtrees._utils.optional import require
-from defragtrees.baselines.leaves import leaf_rules, make_columns, make_tree, read_tree
+from defragtrees.baselines._trees import leaf_rules, make_columns, make_tree, read_tree
 from defragtrees.estimators.base import (
     RuleClassifier,
     RuleRegressor,

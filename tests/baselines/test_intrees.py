@@ -19,15 +19,8 @@ from sklearn.ensemble import (
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from defragtrees._utils.progress import Progress
-from defragtrees.baselines import (
-    intrees as listing,
-)
-from defragtrees.baselines import (
-    intrees as pruning,
-)
-from defragtrees.baselines import (
-    intrees as targets,
-)
+from defragtrees.baselines import intrees
+from defragtrees.baselines._trees import Sides
 from defragtrees.baselines.intrees import (
     ClassTarget,
     InTreesClassifier,
@@ -44,7 +37,6 @@ from defragtrees.baselines.intrees import (
     prune_all,
     select_rules,
 )
-from defragtrees.baselines.leaves import Sides
 from defragtrees.data.grid import ThresholdGrid
 from defragtrees.datasets import load_sample
 from defragtrees.ensembles.forest import Forest, Tree
@@ -450,7 +442,7 @@ def test_levels_and_their_answers_count_weights():
 def test_kinds_of_weights_have_no_say_in_sums():
     rng = np.random.default_rng(0)
     held, labels = rng.random((7, 130)) < 0.4, rng.integers(0, 3, 130)
-    bits = targets.pack(held)
+    bits = intrees.pack(held)
     for weight in (np.ones(130), rng.integers(1, 3, 130), rng.random(130)):
         target = ClassTarget(labels, 3, weight * 1.0)
         by_hand = [
@@ -472,10 +464,10 @@ def test_sums_of_numbers_need_no_rounding():
 
 def test_bits_are_counted_without_numpy_2(monkeypatch):
     words = np.array([[0, 1], [2**64 - 1, 2**63 + 5]], dtype=np.uint64)
-    assert targets.count_bits(words).tolist() == [1, 67]
-    by_table = targets._counted_by_table
-    monkeypatch.setattr(targets, "count_of_words", by_table)
-    assert targets.count_bits(words).tolist() == [1, 67]
+    assert intrees.count_bits(words).tolist() == [1, 67]
+    by_table = intrees._counted_by_table
+    monkeypatch.setattr(intrees, "count_of_words", by_table)
+    assert intrees.count_bits(words).tolist() == [1, 67]
 
 
 def test_blocks_have_no_say(spam, energy, monkeypatch):
@@ -486,9 +478,8 @@ def test_blocks_have_no_say(spam, energy, monkeypatch):
         )
 
     before = both()
-    monkeypatch.setattr(pruning, "BLOCK_BYTES", 20_000)
-    for module in (targets, listing):
-        monkeypatch.setattr(module, "CELLS_AT_ONCE", 20_000)
+    monkeypatch.setattr(intrees, "BLOCK_BYTES", 20_000)
+    monkeypatch.setattr(intrees, "CELLS_AT_ONCE", 20_000)
     assert both() == before
 
 

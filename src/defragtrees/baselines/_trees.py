@@ -1,4 +1,4 @@
-"""Small trees of a method's own: how they are made, and their leaves as rules."""
+"""Paths of the ensemble's trees, as what they ask of the problem's bins."""
 
 import math
 from dataclasses import dataclass
@@ -10,19 +10,7 @@ from joblib import Parallel, delayed
 from defragtrees.ensembles.forest import Forest, StackedTrees, Tree
 from defragtrees.search.driver import answering_rule
 
-__all__ = [
-    "Path",
-    "RankedColumns",
-    "Sides",
-    "Split",
-    "cross_validate",
-    "find_paths",
-    "leaf_rules",
-    "leaves_of_rows",
-    "make_columns",
-    "make_tree",
-    "read_tree",
-]
+__all__ = ["Path", "Sides", "find_paths"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,6 +156,9 @@ class _SideNames:
 
     def sides(self):
         return Sides(np.array(self.features, dtype=np.intp), tuple(self.accepts))
+
+
+# Small trees of a method's own: how they are made, and their leaves as rules.
 
 
 class Split(NamedTuple):
@@ -333,6 +324,9 @@ def _error(problem, tree, train, test):
         leaf[train], target[train], weight[train], tree.n_nodes
     )
     return outcome.error(target[test], answers[leaf[test]], weight[test])
+
+
+# X as ranks and single categories, for trees that other libraries grow.
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,8 @@ from sklearn.ensemble import (
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from defragtrees.baselines import born_again as estimator
+from defragtrees._utils.progress import Progress
+from defragtrees.baselines._trees import Split, leaf_rules, leaves_of_rows, make_tree
 from defragtrees.baselines.born_again import (
     BornAgainTreeClassifier,
     BornAgainTreeRegressor,
@@ -30,7 +31,6 @@ from defragtrees.baselines.born_again import (
     smear,
     split_losses,
 )
-from defragtrees.baselines.leaves import Split, leaf_rules, leaves_of_rows, make_tree
 from defragtrees.datasets import load_sample
 from defragtrees.ensembles.forest import Forest, Tree
 from defragtrees.ensembles.readers import read_forest
@@ -700,11 +700,11 @@ def test_huge_and_neighbouring_numbers_can_be_split():
 def test_progress_counts_the_folds(monkeypatch):
     steps = []
 
-    class Counter(estimator.Progress):
+    class Counter(Progress):
         def advance(self, n_steps=1):
             steps.append((self.label, self.total))
 
-    monkeypatch.setattr(estimator, "Progress", Counter)
+    monkeypatch.setattr("defragtrees.baselines.born_again.Progress", Counter)
     X, y = make_data("regression", n_rows=60)
     tree = DecisionTreeRegressor(random_state=0).fit(X, y)
     BornAgainTreeRegressor(tree, n_folds=3, random_state=0).fit(X, y)

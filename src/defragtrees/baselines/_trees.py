@@ -1,4 +1,4 @@
-"""Paths of the ensemble's trees, as what they ask of the problem's bins."""
+"""What the baselines share: paths of trees, small trees of their own, ranked columns."""
 
 import math
 from dataclasses import dataclass
@@ -15,17 +15,11 @@ __all__ = ["Path", "Sides", "find_paths"]
 
 @dataclass(frozen=True, eq=False)
 class Sides:
-    """The distinct sides of the splits that some paths take.
-
-    Parameters
-    ----------
-    feature : int array of shape (n_sides,)
-    accepts : tuple of bool array
-        For each side, which bins of its feature it accepts; the last one stands for
-        missing values, and is False where no training row has one.
-    """
+    """The distinct sides of the splits that some paths take."""
 
     feature: np.ndarray
+    # For each side, which bins of its feature it accepts; the last one stands for
+    # missing values, and is False where no training row has one.
     accepts: tuple[np.ndarray, ...]
 
     def __len__(self):
@@ -49,36 +43,16 @@ class Sides:
 
 @dataclass(frozen=True)
 class Path:
-    """From the root to a node.
+    """From the root to a node."""
 
-    Parameters
-    ----------
-    sides : tuple of int
-        Numbers in `Sides`, from the root on.
-    is_leaf : bool
-        Whether the node has no children.
-    """
-
-    sides: tuple[int, ...]
+    sides: tuple[int, ...]  # numbers in `Sides`, from the root on
     is_leaf: bool
 
 
 def find_paths(problem, max_depth, n_trees=None):
-    """Paths to all nodes at depth 1 to `max_depth`, tree by tree, left before right.
+    """The sides of paths, and the paths to all nodes at depth 1 to `max_depth`.
 
-    Parameters
-    ----------
-    problem : Problem
-    max_depth : int or sequence of int
-        For all trees, or one for each.
-    n_trees : int, optional
-        How many trees to walk, in their order; all by default.
-
-    Returns
-    -------
-    sides : Sides
-    paths : list of Path
-        In depth-first order: a node, then what is below its left child, then its right.
+    Tree by tree, depth-first: a node, what is below its left child, then its right.
     """
     trees = problem.forest.trees[:n_trees]
     depths = np.broadcast_to(max_depth, (len(trees),))
@@ -164,16 +138,9 @@ class _SideNames:
 class Split(NamedTuple):
     """What a node asks.
 
-    Parameters
-    ----------
-    feature : int
-    threshold : float
-        A number goes left if `x <= threshold`; at infinity all numbers do, and only
-        missing values go right. Not used where there are categories.
-    categories : bool array of shape (n_categories + 1,), optional
-        Of a categorical feature: which positions go left.
-    missing_left : bool
-        Whether a missing value goes left.
+    A number goes left if `x <= threshold`; at infinity all numbers do, and only missing
+    values go right. Of a categorical feature, `categories` are the positions that go
+    left.
     """
 
     feature: int
@@ -190,15 +157,7 @@ class Split(NamedTuple):
 
 
 def make_tree(splits, left, right):
-    """A tree that answers nothing, from the splits of its nodes.
-
-    Parameters
-    ----------
-    splits : sequence of (Split or None)
-        None at leaves; the root is first.
-    left, right : sequence of int
-        Children; -1 at leaves.
-    """
+    """A tree without answers, from the splits of its nodes (None at leaves)."""
     sets = [s.categories for s in splits if s and s.categories is not None]
     categories = np.zeros((len(splits), max(map(len, sets), default=0)), dtype=bool)
     for node, split in enumerate(splits):
@@ -216,15 +175,7 @@ def make_tree(splits, left, right):
 
 
 def leaves_of_rows(tree, X, categories):
-    """The leaf of each row, by its number among the nodes.
-
-    Parameters
-    ----------
-    tree : Tree
-    X : float64 array of shape (n_samples, n_features)
-        With categories as positions.
-    categories : tuple of (tuple or None)
-    """
+    """The leaf of each row, by its number among the nodes."""
     return StackedTrees((tree,), categories).leaves(X)[:, 0]
 
 
@@ -233,17 +184,6 @@ def leaf_rules(problem, tree, shorten=False):
 
     The leaf with the most conditions (the last of them) is the "otherwise", so it need
     not be read. Missing values are accepted only in features that had some in training.
-
-    Parameters
-    ----------
-    problem : Problem
-    tree : Tree
-    shorten : bool
-        Whether thresholds may move to numbers of few digits, no row changing its side.
-
-    Returns
-    -------
-    RuleSet
     """
     forest = Forest(
         (tree,), problem.feature_names, "regression", categories=problem.categories
@@ -268,23 +208,8 @@ def cross_validate(problem, trees_from, n_folds, rng, n_jobs=None, finished=None
     """Mean errors on rows left out, one for each setting, or None without two folds.
 
     Rows that are equal in X share a fold, so that a weight of two is a row given twice.
-
-    Parameters
-    ----------
-    problem : Problem
-    trees_from : callable
-        Given training rows and the number of the fold, a list with the Tree of each
-        setting.
-    n_folds : int
-    rng : numpy.random.Generator
-    n_jobs : int, optional
-        Threads.
-    finished : callable, optional
-        Called after each fold.
-
-    Returns
-    -------
-    array of shape (n_settings,) or None
+    `trees_from` gives, for training rows and the number of a fold, the tree of each
+    setting.
     """
     fold_of_row = _folds(problem.X, n_folds, rng)
     n_folds = int(fold_of_row.max()) + 1
@@ -331,22 +256,13 @@ def _error(problem, tree, train, test):
 
 @dataclass(frozen=True, eq=False)
 class RankedColumns:
-    """What a tree of another library sees of X.
+    """What a tree of another library sees of X."""
 
-    Parameters
-    ----------
-    cells : float32 array of shape (n_samples, n_columns)
-        Ranks of numbers, since a tree would round the numbers themselves to float32;
-        for categories whether a row has this one. NaN for missing.
-    feature : tuple of int
-        Where each column comes from.
-    category : tuple of (int or None)
-        Position of the category that a column is about.
-    """
-
+    # Ranks of numbers, since a tree would round the numbers themselves to float32; for
+    # categories whether a row has this one. NaN for missing.
     cells: np.ndarray
-    feature: tuple[int, ...]
-    category: tuple[int | None, ...]
+    feature: tuple[int, ...]  # where each column comes from
+    category: tuple[int | None, ...]  # position of the one that a column is about
 
 
 def make_columns(problem):
@@ -374,16 +290,9 @@ def make_columns(problem):
 
 
 def read_tree(tree, columns, problem, rows):
-    """Another tree as ours, with thresholds midway between its rows' values.
+    """Another library's tree as ours, with thresholds midway between its rows' values.
 
-    Parameters
-    ----------
-    tree : object
-        With arrays as scikit-learn's `tree_` has them, of ranked columns.
-    columns : RankedColumns
-    problem : Problem
-    rows : int array
-        The rows that it was grown on.
+    It has arrays as scikit-learn's `tree_` has them, and was grown on these rows.
     """
     splits: list[Split | None] = [None] * tree.node_count
     waiting = [(0, rows)]

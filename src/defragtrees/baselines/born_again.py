@@ -233,38 +233,28 @@ class BornAgainTreeRegressor(RuleRegressor, _BornAgainTree):
 
 
 # Training rows as codes: the rank of each value within its column.
+#
+# All that a born-again tree draws or splits on is a value that the data has, so growing
+# it needs ranks only. Columns stand in the order of their names, and the codes of all
+# columns are numbered through: the codes of a column are its values in ascending order
+# and then one for missing values.
 
 
 @dataclass(frozen=True, eq=False)
 class CodeTable:
-    """Rows as codes, and what may split them.
+    """Rows as codes, and what may split them."""
 
-    Parameters
-    ----------
-    features : int array of shape (n_columns,)
-        Number in X of each column.
-    values : float64 array of shape (n_codes,)
-        The value of each code; NaN stands for missing.
-    starts : int array of shape (n_columns + 1,)
-        First code of each column, and the number of codes.
-    codes : int array of shape (n_rows, n_columns)
-    weight : float64 array of shape (n_rows,)
-    sets : dict from int to bool array of shape (n_sets, n_codes of the column)
-        Of a column with categories: the codes that may go left together.
-    positions : dict from int to bool array of shape (n_sets, n_categories + 1)
-        The same sets over all positions.
-    allowed : tuple of array or None
-        Columns, last codes to the left and thresholds of the only splits of numbers
-        that may be used; None for midpoints between values.
-    """
-
-    features: np.ndarray
-    values: np.ndarray
-    starts: np.ndarray
-    codes: np.ndarray
+    features: np.ndarray  # number in X of each column
+    values: np.ndarray  # of each code; NaN stands for missing
+    starts: np.ndarray  # first code of each column, and the number of codes
+    codes: np.ndarray  # (n_rows, n_columns)
     weight: np.ndarray
+    # Of a column with categories: the codes that may go left together, (n_sets, n_codes
+    # of the column), and the same sets over all positions, (n_sets, n_categories + 1).
     sets: dict[int, np.ndarray]
     positions: dict[int, np.ndarray]
+    # Columns, last codes to the left and thresholds of the only splits of numbers that
+    # may be used; None for midpoints between values.
     allowed: tuple[np.ndarray, ...] | None = None
 
     @property
@@ -301,14 +291,7 @@ class CodeTable:
 
 
 def make_table(problem, thresholds="data"):
-    """The rows of a problem as codes.
-
-    Parameters
-    ----------
-    problem : Problem
-    thresholds : {"data", "ensemble"}
-        Whether numbers are split midway between values or where the ensemble does.
-    """
+    """The rows of a problem as codes."""
     codes = np.empty(problem.X.shape, dtype=np.int32)
     values, starts = [], [0]
     sets, positions, between = {}, {}, []
@@ -319,8 +302,12 @@ def make_table(problem, thresholds="data"):
         codes[~missing, k] = place + starts[-1]
         codes[missing, k] = len(distinct) + starts[-1]
         if problem.categories[j] is not None:
-            positions[k] = _with_all(problem.grid.splits[j])
-            sets[k] = _over_codes(positions[k], distinct)
+            # Last the set of all categories: only missing values go right.
+            of_ensemble = problem.grid.splits[j]
+            everything = np.ones((1, of_ensemble.shape[1]), dtype=bool)
+            positions[k] = np.vstack([of_ensemble, everything])
+            at = np.minimum(distinct.astype(np.intp), of_ensemble.shape[1] - 1)
+            sets[k] = np.pad(positions[k][:, at], ((0, 0), (0, 1)))
         elif thresholds == "ensemble":
             between.append(
                 _between_values(problem.grid.splits[j], distinct, k, starts[-1])
@@ -341,17 +328,6 @@ def make_table(problem, thresholds="data"):
         positions=positions,
         allowed=allowed if thresholds == "ensemble" else None,
     )
-
-
-def _with_all(sets):
-    """The sets, and last the one of all categories: only missing values go right."""
-    return np.vstack([sets, np.ones((1, sets.shape[1]), dtype=bool)])
-
-
-def _over_codes(positions, distinct):
-    """Sets over the categories that the rows have; missing values in none of them."""
-    place = np.minimum(distinct.astype(np.intp), positions.shape[1] - 1)
-    return np.column_stack([positions[:, place], np.zeros(len(positions), dtype=bool)])
 
 
 def _between_values(thresholds, distinct, column, start):
@@ -386,15 +362,7 @@ class Growth:
 
 @dataclass(frozen=True, eq=False)
 class Grown:
-    """A tree and what growing it has found.
-
-    Parameters
-    ----------
-    tree : Tree
-    depth : int array of shape (n_nodes,)
-    rows : tuple of int array
-        Training rows of each node.
-    """
+    """A tree, and the depth and the training rows of each node."""
 
     tree: Tree
     depth: np.ndarray
@@ -418,21 +386,7 @@ class _Node:
 
 
 def grow(table, ask, settings, seed):
-    """A tree on the rows of a table.
-
-    Parameters
-    ----------
-    table : CodeTable
-    ask : callable
-        What the ensemble says of a matrix of rows, (n_rows, n_outputs).
-    settings : Growth
-    seed : sequence of int
-        Of the draws.
-
-    Returns
-    -------
-    Grown
-    """
+    """A tree on the rows of a table; `ask` gives the ensemble's answers to a matrix."""
     root = _Node(1, 0, np.arange(len(table.codes)), {})
     level, nodes = [root], []
     while level:
@@ -526,17 +480,7 @@ def _divide(table, node, choice):
 def cut(grown, losses, max_depth, max_leaves=None):
     """The tree to a depth and with so many leaves that lose least.
 
-    Parameters
-    ----------
-    grown : Grown
-    losses : callable
-        Given the rows of a node, what it loses as a leaf.
-    max_depth : int
-    max_leaves : int, optional
-
-    Returns
-    -------
-    Tree
+    `losses` gives, for the rows of a node, what it loses as a leaf.
     """
     tree = _with_leaves(grown.tree, grown.depth >= max_depth)
     n_leaves = np.count_nonzero(tree.feature >= 0) + 1
@@ -599,19 +543,7 @@ def smear(table, box, n_rows, replace_share, rng):
     box, drawn for that feature alone; a row that is outside in the end is rejected.
     Here no row is rejected and the law is the same: training rows are drawn with the
     probability that they would survive, and what lies outside is always replaced.
-
-    Parameters
-    ----------
-    table : CodeTable
-    box : dict from int to bool array
-        For each column that is bounded, which of its codes are inside.
-    n_rows : int
-    replace_share : float
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    int array of shape (n_rows, n_columns)
+    `box` says, for each column that is bounded, which of its codes are inside.
     """
     # A fixed number of draws: weights and limits have no say in what comes after.
     draws = rng.random(n_rows)
@@ -650,24 +582,18 @@ def _pick(weight, draws):
 
 
 # The best split of a node: candidates from its training rows, judged on smeared ones.
+#
+# The criterion is the squared error of what the ensemble says around its mean in each of
+# the two sides, summed over classes; for one-hot classes that is the Gini criterion.
 
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """Splits to try, by column and then ascending, infinity first.
-
-    Parameters
-    ----------
-    column : int array of shape (n_candidates,)
-    code : int array of shape (n_candidates,)
-        The last code that goes left; of a column with categories, the number of a set.
-    threshold : float64 array of shape (n_candidates,)
-        NaN for a set; infinity where only missing values go right.
-    """
+    """Splits to try, by column and then ascending, infinity first."""
 
     column: np.ndarray
-    code: np.ndarray
-    threshold: np.ndarray
+    code: np.ndarray  # the last that goes left; with categories, the number of a set
+    threshold: np.ndarray  # NaN for a set; infinity where only missing values go right
 
     def __len__(self):
         return len(self.column)
@@ -675,43 +601,17 @@ class Candidates:
 
 @dataclass(frozen=True)
 class Choice:
-    """The best of the candidates.
-
-    Parameters
-    ----------
-    column, code, threshold
-        As in Candidates.
-    missing_left : bool or None
-        Where missing values go; None where no smeared row has any.
-    loss : float
-        Of the two sides together.
-    gain : float
-        By which share the loss of the node falls; 0 where it has none.
-    """
+    """The best of the candidates."""
 
     column: int
     code: int
     threshold: float
-    missing_left: bool | None
-    loss: float
-    gain: float
+    missing_left: bool | None  # None where no smeared row has a missing value
+    gain: float  # share by which the loss of the node falls; 0 where it has none
 
 
 def find_candidates(table, rows, rng=None, most=None, min_values=2):
-    """Splits with training rows on both sides.
-
-    Parameters
-    ----------
-    table : CodeTable
-    rows : int array of shape (n_own,)
-        Training rows of the node.
-    rng : numpy.random.Generator, optional
-        Draws the subset where there are more than `most`.
-    most : int, optional
-        Most candidates of one feature.
-    min_values : int
-        Fewest distinct numbers of a feature in the node.
-    """
+    """Splits with training rows of the node on both sides, `most` of one feature."""
     ordered = np.sort(table.codes[rows], axis=0)
     column, at = np.nonzero((ordered[1:] > ordered[:-1]).T)
     low, high = ordered[at, column], ordered[at + 1, column]
@@ -798,23 +698,10 @@ def _thinned(order, column, most, rng):
 
 
 def split_losses(table, candidates, smeared, responses):
-    """Loss of every candidate with missing values on the right, and on the left.
+    """Loss of every candidate with missing values right and left, and of no split.
 
-    Parameters
-    ----------
-    table : CodeTable
-    candidates : Candidates
-    smeared : int array of shape (n_rows, n_columns)
-        Synthetic rows, as codes.
-    responses : float64 array of shape (n_rows, n_outputs)
-        What the ensemble says of them.
-
-    Returns
-    -------
-    losses : float64 array of shape (n_candidates, 2)
-        Infinite on the left if there is nothing missing to go there.
-    unsplit : float
-        The loss without a split.
+    It is infinite on the left if there is nothing missing to go there. `responses` are
+    what the ensemble says of the smeared rows, (n_rows, n_outputs).
     """
     n_rows = len(smeared)
     centred = responses - responses.mean(axis=0)
@@ -887,6 +774,5 @@ def best_split(table, candidates, smeared, responses):
         int(candidates.code[place]),
         threshold,
         missing_left,
-        float(losses[place, is_left]),
         float(gain),
     )

@@ -231,22 +231,18 @@ def _mean_rule(problem, conditions, taken, answer):
     return answering_rule(problem, conditions, taken)
 
 
-# Candidate rules of inTrees: paths of the trees as numbers of sides, and their rows.
+# Candidate rules: paths of the trees as numbers of sides, and their rows.
+#
+# Which rows a rule takes is kept as bits, 64 rows in a word; so a rule is an AND of the
+# words of its sides.
 
 
 @dataclass(frozen=True, eq=False)
 class PathRules:
-    """Rules as the sides that they ask for.
-
-    Parameters
-    ----------
-    sides : Sides
-    side_numbers : int array of shape (n_rules, longest)
-        Numbers in `sides`, in the order in which conditions stand; -1 fills up.
-    """
+    """Rules as the sides that they ask for."""
 
     sides: Sides
-    side_numbers: np.ndarray
+    side_numbers: np.ndarray  # (n_rules, longest), in order of conditions; -1 fills up
 
     def __len__(self):
         return len(self.side_numbers)
@@ -288,12 +284,7 @@ def drop_repeats(side_numbers):
 
 
 def side_bits(sides, numbers, codes):
-    """The rows that sides accept as words, and those of all rows as the last line.
-
-    Returns
-    -------
-    uint64 array of shape (len(numbers) + 1, n_words)
-    """
+    """The rows that sides accept as words, and those of all rows as the last line."""
     n_rows = len(codes)
     bits = np.empty((len(numbers) + 1, -(-n_rows // 64)), dtype=np.uint64)
     for start in range(0, len(numbers), SIDES_AT_ONCE):
@@ -317,28 +308,18 @@ def unpack(words, n_rows):
     return np.unpackbits(words.view(np.uint8), axis=1, count=n_rows)
 
 
-# Rules of inTrees are measured, and lose the conditions that do little.
+# Rules are measured, and lose the conditions that do little.
 
 
 @dataclass(frozen=True, eq=False)
 class MeasuredRules:
-    """Rules with what they answer, how often they hold and how they err.
-
-    Parameters
-    ----------
-    rules : PathRules
-    frequency, error : array of shape (n_rules,)
-    answer : array of shape (n_rules,)
-        A class number, or a mean.
-    bits : uint64 array of shape (n_rules, n_words)
-        The rows in which each rule holds.
-    """
+    """Rules with what they answer, how often they match and how they err."""
 
     rules: PathRules
     frequency: np.ndarray
     error: np.ndarray
-    answer: np.ndarray
-    bits: np.ndarray
+    answer: np.ndarray  # a class number, or a mean
+    bits: np.ndarray  # the rows that each rule matches, uint64, (n_rules, n_words)
 
     def __len__(self):
         return len(self.rules)
@@ -377,17 +358,8 @@ def prune(measured, codes, target, max_decay=0.05, decay="absolute"):
     """The rules without the conditions whose loss makes them hardly worse.
 
     From the last condition to the first, each one goes for good if the rule without it,
-    answering as before, errs not much more than it did at the beginning.
-
-    Parameters
-    ----------
-    measured : MeasuredRules
-    codes : int array of shape (n_rows, n_features)
-    target : ClassTarget or NumberTarget
-    max_decay : float
-        How much the error may rise.
-    decay : {"absolute", "relative"}
-        Whether that is a difference, or a share of the error at the beginning.
+    answering as before, errs at most `max_decay` more than it did at the beginning, as
+    a difference or, if `decay` is "relative", as a share of that error.
     """
     lines, local = _lines(measured.rules, codes)
     longest = local.shape[1]
@@ -418,19 +390,16 @@ def prune(measured, codes, target, max_decay=0.05, decay="absolute"):
     answer = measured.answer
     if target.answers_anew:
         answer = target.answers(target.sums(tail))
-    rules = PathRules(measured.rules.sides, _closed_up(side_numbers))
+    # Without gaps between the sides of a rule.
+    order = np.argsort(side_numbers < 0, axis=1, kind="stable")
+    side_numbers = np.take_along_axis(side_numbers, order, axis=1)
+    rules = PathRules(measured.rules.sides, side_numbers)
     return MeasuredRules(rules, frequency, error, answer, tail)
 
 
 def _frequency(target, sums):
     """Share of all rows, in whole thousandths."""
     return thousandths(target.weights(sums) / target.total) / 1000
-
-
-def _closed_up(side_numbers):
-    """The same without gaps between the sides of a rule."""
-    order = np.argsort(side_numbers < 0, axis=1, kind="stable")
-    return np.take_along_axis(side_numbers, order, axis=1)
 
 
 def _lines(rules, codes):
@@ -444,13 +413,7 @@ def _lines(rules, codes):
 
 
 def prune_all(rules, codes, target, max_decay, decay, advance=None):
-    """Measured and pruned rules without repeats, made block by block.
-
-    Parameters
-    ----------
-    advance : callable, optional
-        Called with the number of rules that are done.
-    """
+    """Measured and pruned rules without repeats, made block by block."""
     bytes_each = (rules.side_numbers.shape[1] + 6) * -(-len(codes) // 64) * 8
     step = max(1, BLOCK_BYTES // bytes_each)
     blocks = []
@@ -460,11 +423,7 @@ def prune_all(rules, codes, target, max_decay, decay, advance=None):
         blocks.append(prune(measured, codes, target, max_decay, decay))
         if advance is not None:
             advance(len(block))
-    return _without_repeats(blocks)
-
-
-def _without_repeats(blocks):
-    """The blocks as one; of rules with the same sides and answer only the first."""
+    # Of rules with the same sides and answer only the first stays.
     side_numbers = np.concatenate([block.rules.side_numbers for block in blocks])
     joined = MeasuredRules(
         PathRules(blocks[0].rules.sides, side_numbers),
@@ -476,18 +435,14 @@ def _without_repeats(blocks):
     return joined.take(drop_repeats(np.column_stack([side_numbers, joined.answer])))
 
 
-# Choice of rules for inTrees by a regularised forest (Deng and Runger 2013).
+# Choice of rules by a regularised forest (Deng and Runger 2013).
+#
+# Its features are the rules, and a rule that no split has used yet has to be clearly
+# better than those in use, so that a few rules serve all trees.
 
 
 def select_rules(measured, target, rng):
-    """Numbers of the rules that the forest finds important, the most important first.
-
-    Parameters
-    ----------
-    measured : MeasuredRules
-    target : ClassTarget or NumberTarget
-    rng : numpy.random.Generator
-    """
+    """Numbers of the rules that the forest finds important, the most important first."""
     lengths = measured.rules.lengths
     importance = np.zeros(len(measured))
     penalty = NEW_RULE_PENALTY + LENGTH_PENALTY * lengths / lengths.max(initial=1)
@@ -538,42 +493,23 @@ def _best_split(node, bits, target, penalty, importance, rng):
     return numbers[best], after[best] - before
 
 
-# The last stage of inTrees: rules become an ordered list, the best one first.
+# Rules become an ordered list, the best one first.
 
 
 @dataclass(frozen=True, eq=False)
 class Listed:
-    """Which rules stand in the list, and who takes which row.
-
-    Parameters
-    ----------
-    rules : list of int
-        Numbers of the rules, in the order in which they are asked.
-    place : int array of shape (n_rows,)
-        The place in the list of the rule that takes a row; `len(rules)` where none
-        does.
-    """
+    """Which rules stand in the list, and which of them takes which row."""
 
     rules: list[int]
-    place: np.ndarray
+    place: np.ndarray  # in the list, of the rule that takes a row; len(rules) for none
 
 
 def build_list(measured, target, min_freq=0.01, max_rules=None, smoothing=0.0):
     """The list in which the next rule is always the best on the rows still left.
 
-    It ends where no rule errs less than one answer for all rows left would.
-
-    Parameters
-    ----------
-    measured : MeasuredRules
-    target : ClassTarget or NumberTarget
-    min_freq : float
-        A rule must take so great a share of all rows.
-    max_rules : int, optional
-        Most rules, the one for all rows left included.
-    smoothing : float
-        For the choice, so great a share of all rows joins those of each rule, with the
-        error of all rows left.
+    It ends where no rule errs less than one answer for all rows left would. A rule must
+    take the share `min_freq` of all rows. For the choice, the share `smoothing` of all
+    rows joins those of each rule, with the error of all rows left.
     """
     by_row = _by_row(measured.bits, len(target.columns))
     left = np.arange(len(by_row))
@@ -639,7 +575,9 @@ def _sums_by_row(by_row, columns, n_rules):
     return sums
 
 
-# What inTrees measures rules by: classes, levels of a number, or the number itself.
+# What rules are measured by: classes, levels of a number, or the number itself.
+#
+# All that is asked of the rows of a rule are a few sums over them.
 
 
 class _Target:
@@ -674,14 +612,7 @@ class _Target:
 
 
 class ClassTarget(_Target):
-    """Classes: a rule answers one and errs in the others.
-
-    Parameters
-    ----------
-    labels : int array of shape (n_rows,)
-    n_classes : int
-    weight : array of shape (n_rows,)
-    """
+    """Classes: a rule answers one and errs in the others."""
 
     answers_anew = False  # a rule keeps its class while it is pruned
 
@@ -718,11 +649,7 @@ class NumberTarget(_Target):
     """Numbers: a rule answers the mean of its rows, whichever they are.
 
     They are measured in standard deviations from the mean of all, so that their unit
-    has no say.
-
-    Parameters
-    ----------
-    numbers, weight : array of shape (n_rows,)
+    does not matter.
     """
 
     answers_anew = True
@@ -763,11 +690,6 @@ def thousandths(shares):
 
     The nearer of the two neighbours, compared as the doubles that they are, and the
     even one at a tie. `numpy.round` decides some ties otherwise.
-
-    Examples
-    --------
-    >>> thousandths(np.array([0.0125, 0.0625, 0.3333])).tolist()
-    [13.0, 62.0, 333.0]
     """
     low, high = np.floor(1000 * shares), np.ceil(1000 * shares)
     down, up = shares - low / 1000, high / 1000 - shares
@@ -788,14 +710,7 @@ count_of_words = getattr(np, "bitwise_count", _counted_by_table)  # new in NumPy
 
 
 def discretise(numbers, weight, n_levels):
-    """The level of each number, from 0, where each level has about the same weight.
-
-    Returns
-    -------
-    levels : int array of shape (n_rows,)
-    cuts : array of shape (n_levels - 1,)
-        The largest number of each level but the last. Equal ones leave a level empty.
-    """
+    """The level of each number, of about equal weights, and the levels' upper ends."""
     weight, is_whole = _row_weights(weight)
     order = np.argsort(numbers, kind="stable")
     reached = np.cumsum(weight[order])

@@ -247,27 +247,17 @@ class NodeHarvestRegressor(RuleRegressor, _NodeHarvest):
     """
 
 
-# The nodes that Node Harvest chooses from: boxes of trees, and the rows in each.
+# The nodes to choose from: boxes of trees, and the rows in each.
 
 
 @dataclass(frozen=True, eq=False)
 class Nodes:
-    """Distinct sets of training rows, from small to large; the last is the root.
+    """Distinct sets of training rows, from small to large; the last is the root."""
 
-    Parameters
-    ----------
-    members : bool array of shape (n_nodes, n_samples)
-    sides : Sides
-    paths : tuple of Path
-        To all nodes but the root.
-    n_candidates : int
-        How many nodes of trees there were before those with the same rows became one.
-    """
-
-    members: np.ndarray
+    members: np.ndarray  # bool, (n_nodes, n_samples)
     sides: Sides
-    paths: tuple[Path, ...]
-    n_candidates: int
+    paths: tuple[Path, ...]  # to all nodes but the root
+    n_candidates: int  # nodes of trees, before those with the same rows became one
 
     def conditions(self, grid, node):
         """What a node asks of a row; nothing, if it is the root."""
@@ -277,16 +267,7 @@ class Nodes:
 
 
 def cut_forest(forest, max_depth, n_trees, round_digits=None):
-    """The first trees of a forest, no deeper than `max_depth`.
-
-    Parameters
-    ----------
-    forest : Forest
-    max_depth : int
-    n_trees : int
-    round_digits : int, optional
-        Significant digits to which thresholds are rounded; rows may change sides.
-    """
+    """The first trees of a forest, no deeper than `max_depth`, thresholds rounded."""
     trees = tuple(_cut(tree, max_depth) for tree in forest.trees[:n_trees])
     if round_digits is not None:
         trees = tuple(
@@ -315,18 +296,7 @@ def _rounded(values, digits):
 def find_nodes(problem, max_depth, min_samples, n_nodes):
     """The nodes of the problem's forest that have neither too few rows nor too many.
 
-    Parameters
-    ----------
-    problem : Problem
-    max_depth : int
-    min_samples : float
-        Least weight of the rows inside, and of those outside.
-    n_nodes : float
-        No further tree is taken once there are as many.
-
-    Returns
-    -------
-    Nodes
+    No further tree is taken once there are `n_nodes`.
     """
     sides, paths = find_paths(problem, max_depth)
     weight, codes = problem.sample_weight, problem.binned.codes
@@ -373,7 +343,7 @@ def _by_tree(paths):
     return trees
 
 
-# Trees that Node Harvest grows itself, where the ensemble's nodes are not wanted.
+# Trees of its own, where the ensemble's nodes are not wanted.
 
 
 def grow_forest(
@@ -384,22 +354,6 @@ def grow_forest(
     Rounds of 30 regression trees, each on 63.2 % of the rows without replacement, with
     a third of the features tried at each split, on a target with a little noise. A
     category is told from all others at once. The trees' answers are not used.
-
-    Parameters
-    ----------
-    problem : Problem
-    target : float64 array of shape (n_samples, n_outputs)
-    rng : numpy.random.Generator
-    max_depth : int
-    min_samples : int
-        Smaller nodes are not split, and do not count.
-    n_nodes : int
-    round_digits : int, optional
-        Significant digits to which thresholds are rounded.
-
-    Returns
-    -------
-    Forest
     """
     sample, places = _sample(problem, target)
     grown = Forest(
@@ -499,34 +453,24 @@ def _as_tree(nodes, places, categories):
     return make_tree(splits, nodes.children_left, nodes.children_right)
 
 
-# The quadratic program of Node Harvest: how much each node has to say.
+# The quadratic program: the weight of each node.
+#
+# The weights w minimise the squared error of the nodes' mean answers, among all w that
+# are not negative and whose sum over the nodes of a training row is one in every row
+# (Meinshausen 2010, equations 6 to 8). The rows enter only through two matrices with a
+# line for each node, so the time of the search does not depend on their number.
 
 
 @dataclass(frozen=True, eq=False)
 class Program:
-    """Minimise w'Qw / 2 - c'w where w >= lower and G w = G start.
+    """Minimise w'Qw / 2 - c'w where w >= lower and G w = G start."""
 
-    Parameters
-    ----------
-    quadratic : float64 array of shape (n_weights, n_weights)
-        Q, positive definite where G w is zero.
-    linear : float64 array of shape (n_weights,)
-        c.
-    gram : float64 array of shape (n_weights, n_weights)
-        G = S'S for the matrix S of the constraints S w = S start.
-    lower : float64 array of shape (n_weights,)
-    start : float64 array of shape (n_weights,)
-        A point that meets all constraints.
-    n_nodes : int
-        The weights of nodes come first; what follows is no node's weight.
-    """
-
-    quadratic: np.ndarray
-    linear: np.ndarray
-    gram: np.ndarray
+    quadratic: np.ndarray  # Q, positive definite where G w is zero
+    linear: np.ndarray  # c
+    gram: np.ndarray  # G = S'S for the matrix S of the constraints S w = S start
     lower: np.ndarray
-    start: np.ndarray
-    n_nodes: int
+    start: np.ndarray  # a point that meets all constraints
+    n_nodes: int  # their weights come first; what follows is no node's weight
 
 
 def make_program(
@@ -534,21 +478,8 @@ def make_program(
 ):
     """The program for some nodes, the last of which is the root.
 
-    Parameters
-    ----------
-    members : bool array of shape (n_nodes, n_samples)
-    target : float64 array of shape (n_samples, n_outputs)
-        Not constant. Outputs are class shares, or one number.
-    sample_weight : float64 array of shape (n_samples,)
-    mode : {"mean", "outbag"}
-        A node says its mean to all its rows, or to each the mean of its other rows.
-    ridge : float
-        Price of leaving the start, where the root has all the weight, as a share of
-        the target's variance; it makes the solution the only one.
-    root_weight : float
-        The least weight of the root.
-    max_weight : float or None
-        The largest sum of all weights.
+    `ridge` is the price of leaving the start, where the root has all the weight, as a
+    share of the target's variance; it makes the solution the only one.
     """
     total = sample_weight.sum()
     share = sample_weight / total
@@ -629,14 +560,6 @@ def solve_program(program):
     The equations are held by the method of multipliers: a penalty for breaking them,
     whose centre moves until they hold exactly. What remains in each round is least
     squares with non-negative unknowns.
-
-    Parameters
-    ----------
-    program : Program
-
-    Returns
-    -------
-    float64 array of shape (n_nodes,)
     """
     gram, lower = program.gram, program.lower
     curvature = np.diag(program.quadratic) / np.diag(gram)
@@ -695,7 +618,10 @@ def _least_squares(hessian, slope, start, tolerance):
 def _descend(hessian, slope, point, free):
     """The minimum over the free unknowns that stay positive on the way there."""
     while True:
-        goal = _minimum(hessian, slope, free)
+        goal = np.zeros(len(slope))  # the minimum, whatever the signs
+        if free.any():
+            factor = cho_factor(hessian[np.ix_(free, free)], check_finite=False)
+            goal[free] = -cho_solve(factor, slope[free], check_finite=False)
         falling = free & (goal <= 0)
         if not falling.any():
             return goal, free
@@ -708,37 +634,13 @@ def _descend(hessian, slope, point, free):
         free = free & ~held
 
 
-def _minimum(hessian, slope, free):
-    """The minimum over the free unknowns, whatever their signs; the others are zero."""
-    minimum = np.zeros(len(slope))
-    if free.any():
-        factor = cho_factor(hessian[np.ix_(free, free)], check_finite=False)
-        minimum[free] = -cho_solve(factor, slope[free], check_finite=False)
-    return minimum
-
-
 # Weighted nodes become a RuleSet whose text is exactly what predicts.
 
 
 def average_rules(problem, target, nodes, weights, digits):
-    """The nodes with weight as rules, the heaviest first, and the root beside them.
-
-    Parameters
-    ----------
-    problem : Problem
-    target : float64 array of shape (n_samples, n_outputs)
-        Class shares, or one number, of each row.
-    nodes : Nodes
-    weights : float64 array of shape (n_nodes,)
-        Zero where a node is left out.
-    digits : int or None
-        Of weights and answers; None keeps all.
-
-    Returns
-    -------
-    RuleSet
-    """
-    spread = _spread(target, problem.sample_weight)
+    """The nodes with weight as rules, the heaviest first, and the root beside them."""
+    share = problem.sample_weight / problem.sample_weight.sum()
+    spread = math.sqrt(share @ ((target - share @ target) ** 2).sum(axis=1))
     root = len(weights) - 1
     kept = np.flatnonzero(weights[:-1] > 0).tolist()
     # The nodes of one tree often have the same weight, but for a rounding error.
@@ -776,11 +678,6 @@ def _rule(problem, target, nodes, node, weight, digits, spread):
     return Rule(prediction=answer, spread=math.sqrt(variance), error=variance, **shared)
 
 
-def _spread(target, sample_weight):
-    share = sample_weight / sample_weight.sum()
-    return math.sqrt(share @ ((target - share @ target) ** 2).sum(axis=1))
-
-
 def _significant(value, digits):
     return float(value) if digits is None else float(f"{value:.{digits}g}")
 
@@ -814,15 +711,6 @@ def choose_nodes(problem, target, nodes, weights, max_rules):
     the answers is smallest. To take the heaviest instead leaves half of a tree's nodes
     out and needs twice as many rules; to seek new weights for those chosen gains next
     to nothing.
-
-    Parameters
-    ----------
-    problem : Problem
-    target : float64 array of shape (n_samples, n_outputs)
-    nodes : Nodes
-    weights : float64 array of shape (n_nodes,)
-    max_rules : int
-        The root counts as one.
     """
     answers = _Answers(target, problem.sample_weight)
     waiting = np.flatnonzero(weights[:-1] > 0).tolist()

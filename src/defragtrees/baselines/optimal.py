@@ -147,7 +147,8 @@ class _OptimalTree(Simplifier):
             solver = streed.STreeDRegressor("regression", **settings)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            solver.fit(binary[rows].astype(np.intc), _numbers(problem)[rows])
+            numbers = problem.target.astype(np.intc if problem.n_classes else float)
+            solver.fit(binary[rows].astype(np.intc), numbers[rows])
         if not solver.is_fitted():
             return SimpleNamespace(node_count=1, children_left=(-1,)), False
         arrays = _as_arrays(solver.tree_, lambda node: cuts[node.feature])
@@ -224,11 +225,6 @@ class OptimalTreeRegressor(RuleRegressor, _OptimalTree):
     >>> tree.fit(X, y).rules_.n_rules  # doctest: +SKIP
     4
     """
-
-
-def _numbers(problem):
-    """The target as the solver takes it."""
-    return problem.target.astype(np.intc if problem.n_classes else np.float64)
 
 
 def _copies(weight):

@@ -21,7 +21,6 @@ from defragtrees.baselines.born_again import (
     BornAgainTreeClassifier,
     BornAgainTreeRegressor,
     Grown,
-    Growth,
     base_weight,
     best_split,
     cut,
@@ -269,11 +268,12 @@ def leaves_below(tree, node=0):
 def test_shallow_tree_is_the_upper_part_of_a_deep_one():
     original = Original("cancer")
     ask = ask_forest(original.forest)
-    deep = grow(original.table, ask, Growth(max_depth=6, min_gain=None), [7])
-    shallow = grow(original.table, ask, Growth(max_depth=3, min_gain=None), [7])
+    settings = BornAgainTreeClassifier(min_gain=None)
+    deep = grow(original.table, ask, settings, 6, [7])
+    shallow = grow(original.table, ask, settings, 3, [7])
     upper = cut(deep, None, 3)
     assert leaves_in(upper, original.X) == leaves_in(shallow.tree, original.X)
-    other = grow(original.table, ask, Growth(max_depth=3, min_gain=None), [8])
+    other = grow(original.table, ask, settings, 3, [8])
     assert leaves_in(other.tree, original.X) != leaves_in(upper, original.X)
 
 
@@ -294,7 +294,8 @@ def test_rows_of_the_nodes_are_those_that_the_splits_send_there(thresholds):
         forest=forest,
     )
     table = make_table(problem, thresholds)
-    grown = grow(table, ask_forest(forest), Growth(6, min_samples_split=1), [0])
+    settings = BornAgainTreeClassifier(min_samples_split=1)
+    grown = grow(table, ask_forest(forest), settings, 6, [0])
     leaf_of_row = leaves_of_rows(grown.tree, X, forest.categories)
     leaves = leaves_below(grown.tree)
     assert len(leaves) > 5
@@ -317,7 +318,8 @@ def test_cut_tree_is_the_best_of_all(most):
     grown = grow(
         original.table,
         lambda matrix: original.forest.predict_encoded(matrix)[:, None],
-        Growth(max_depth=3),
+        BornAgainTreeRegressor(),
+        3,
         [0],
     )
 

@@ -1,4 +1,4 @@
-"""What the baselines share: paths of trees, small trees of their own, ranked columns."""
+"""What the baselines share: paths of trees, trees from other libraries, leaves."""
 
 import math
 from dataclasses import dataclass
@@ -9,8 +9,6 @@ from joblib import Parallel, delayed
 
 from defragtrees.ensembles.forest import Forest, StackedTrees, Tree
 from defragtrees.search.driver import answering_rule
-
-__all__ = ["Path", "Sides", "find_paths"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,6 +43,7 @@ class Sides:
 class Path:
     """From the root to a node."""
 
+    tree: int
     sides: tuple[int, ...]  # numbers in `Sides`, from the root on
     is_leaf: bool
 
@@ -54,22 +53,21 @@ def find_paths(problem, max_depth, n_trees=None):
 
     Tree by tree, depth-first: a node, what is below its left child, then its right.
     """
-    trees = problem.forest.trees[:n_trees]
-    depths = np.broadcast_to(max_depth, (len(trees),))
     names = _SideNames(problem)
     paths = []
-    for tree, depth in zip(trees, depths, strict=True):
+    for number, tree in enumerate(problem.forest.trees[:n_trees]):
         waiting = [(0, ())]
         while waiting:
             node, sides = waiting.pop()
             is_leaf = tree.feature[node] < 0
             if sides:
-                paths.append(Path(sides, bool(is_leaf)))
-            if not is_leaf and len(sides) < depth:
+                paths.append(Path(number, sides, bool(is_leaf)))
+            if not is_leaf and len(sides) < max_depth:
                 left, right = names.sides_of(tree, node)
                 waiting.append((int(tree.right[node]), (*sides, right)))
                 waiting.append((int(tree.left[node]), (*sides, left)))
-    return names.sides(), paths
+    sides = Sides(np.array(names.features, dtype=np.intp), tuple(names.accepts))
+    return sides, paths
 
 
 class _SideNames:
@@ -98,23 +96,17 @@ class _SideNames:
         else:
             width = self.raw[feature].shape[1]
             raw = self.set_numbers[feature][tree.categories[node, :width].tobytes()]
-        split = self._split_after_shortening(feature, raw)
-        key = (
-            feature,
-            split,
-            bool(tree.missing_left[node] & self.has_missing[feature]),
-        )
+        # Shortening keeps the order; the grid has how many thresholds became one.
+        ends = np.cumsum(self.grid.counts[feature])
+        split = int(np.searchsorted(ends, raw, side="right"))
+        missing_left = bool(tree.missing_left[node] & self.has_missing[feature])
+        key = feature, split, missing_left
         if key not in self.numbers:
             self.numbers[key] = len(self.accepts)
             left, right = self._accepted(*key)
             self.accepts += [left, right]
             self.features += [feature, feature]
         return self.numbers[key], self.numbers[key] + 1
-
-    def _split_after_shortening(self, feature, raw):
-        # Shortening keeps the order and says how many thresholds became one.
-        ends = np.cumsum(self.grid.counts[feature])
-        return int(np.searchsorted(ends, raw, side="right"))
 
     def _accepted(self, feature, split, missing_left):
         n_bins = int(self.grid.n_bins[feature])
@@ -127,9 +119,6 @@ class _SideNames:
         left[-1] = missing_left
         right[-1] = self.has_missing[feature] and not missing_left
         return left, right
-
-    def sides(self):
-        return Sides(np.array(self.features, dtype=np.intp), tuple(self.accepts))
 
 
 # Small trees of a method's own: how they are made, and their leaves as rules.
@@ -180,7 +169,7 @@ def leaves_of_rows(tree, X, categories):
 
 
 def leaf_rules(problem, tree, shorten=False):
-    """The leaves as a RuleSet, from left to right, each holding where no other does.
+    """The leaves as a RuleSet, from left to right; just one of them matches a row.
 
     The leaf with the most conditions (the last of them) is the "otherwise", so it need
     not be read. Missing values are accepted only in features that had some in training.
@@ -266,7 +255,7 @@ class RankedColumns:
 
 
 def make_columns(problem):
-    """Columns in the order of the features' names; the order in X has no say."""
+    """Columns in the order of the features' names; the order in X does not matter."""
     cells, feature, category = [], [], []
     for j in problem.feature_order:
         column = problem.X[:, j]

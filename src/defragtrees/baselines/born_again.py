@@ -137,7 +137,7 @@ class _BornAgainTree(Simplifier):
         fold_seed, tree_seed = (int(seed) for seed in rng.integers(2**63, size=2))
 
         def grow_to(depth, rows, number):
-            return grow(table.take(rows), ask, self._growth(depth), [tree_seed, number])
+            return grow(table.take(rows), ask, self, depth, [tree_seed, number])
 
         def trees_of_fold(rows, fold):
             grown = grow_to(depths[-1], rows, fold + 1)
@@ -172,17 +172,6 @@ class _BornAgainTree(Simplifier):
         )
         # Rows that are all the same cannot be left out; there is one leaf anyway.
         return {} if errors is None else dict(zip(depths, errors.tolist(), strict=True))
-
-    def _growth(self, depth):
-        return Growth(
-            max_depth=depth,
-            min_samples_split=self.min_samples_split,
-            n_smeared=int(self.n_smeared),
-            replace_share=self.replace_share,
-            max_thresholds=self.max_thresholds,
-            min_values=int(self.min_values),
-            min_gain=self.min_gain,
-        )
 
     def _asker(self, problem):
         """What the ensemble says of rows: shares, one-hot classes or numbers."""
@@ -347,19 +336,6 @@ def _between_values(thresholds, distinct, column, start):
 # Growing a born-again tree level by level, and cutting it to a depth or a size.
 
 
-@dataclass(frozen=True)
-class Growth:
-    """How to grow; see the estimator's parameters of the same names."""
-
-    max_depth: int
-    min_samples_split: float = 10
-    n_smeared: int = 100
-    replace_share: float = 0.5
-    max_thresholds: int | None = 100
-    min_values: int = 2
-    min_gain: float | None = 0.0
-
-
 @dataclass(frozen=True, eq=False)
 class Grown:
     """A tree, and the depth and the training rows of each node."""
@@ -385,13 +361,17 @@ class _Node:
     children: tuple["_Node", ...] = ()
 
 
-def grow(table, ask, settings, seed):
-    """A tree on the rows of a table; `ask` gives the ensemble's answers to a matrix."""
+def grow(table, ask, settings, max_depth, seed):
+    """A tree on the rows of a table, grown by the settings of an estimator.
+
+    `ask` gives the ensemble's predictions for a matrix of rows.
+    """
     root = _Node(1, 0, np.arange(len(table.codes)), {})
     level, nodes = [root], []
     while level:
         nodes += level
-        for block in _blocks(table, level, settings, seed):
+        growing = [node for node in level if node.depth < max_depth]
+        for block in _blocks(table, growing, settings, seed):
             _split_block(table, ask, settings, block)
         for node in level:
             node.box = {}  # as long as the data; only the children still need it
@@ -408,13 +388,12 @@ def grow(table, ask, settings, seed):
     )
 
 
-def _blocks(table, level, settings, seed):
-    """The nodes of a level that may be split, with their candidates and draws."""
+def _blocks(table, nodes, settings, seed):
+    """Those of the nodes that can be split, with their candidates and draws."""
     size = max(1, BLOCK_CELLS // (settings.n_smeared * table.n_columns))
     block = []
-    for node in level:
-        weight = table.weight[node.rows].sum()
-        if node.depth >= settings.max_depth or weight <= settings.min_samples_split:
+    for node in nodes:
+        if table.weight[node.rows].sum() <= settings.min_samples_split:
             continue
         rng = np.random.default_rng([*seed, node.number])
         candidates = find_candidates(
@@ -430,7 +409,7 @@ def _blocks(table, level, settings, seed):
 
 
 def _split_block(table, ask, settings, block):
-    """Split some nodes; the ensemble is asked once for all of them."""
+    """Split some nodes; the ensemble is queried once for all of them."""
     smeared = [
         smear(table, node.box, settings.n_smeared, settings.replace_share, rng)
         for node, _, rng in block
@@ -454,7 +433,7 @@ def _divide(table, node, choice):
     place = table.codes[node.rows, column] - start
     missing_left = choice.missing_left
     if missing_left is None:
-        # Nobody was asked about missing values; they go where most of the rows go.
+        # No smeared row has missing values; they go where most of the rows go.
         weight = table.weight[node.rows] * (place < width - 1)
         missing_left = bool(weight[left[place]].sum() >= weight[~left[place]].sum())
     left[-1] = missing_left
@@ -545,7 +524,7 @@ def smear(table, box, n_rows, replace_share, rng):
     probability that they would survive, and what lies outside is always replaced.
     `box` says, for each column that is bounded, which of its codes are inside.
     """
-    # A fixed number of draws: weights and limits have no say in what comes after.
+    # A fixed number of draws, so that weights and limits do not change later draws.
     draws = rng.random(n_rows)
     is_replaced = rng.random((n_rows, table.n_columns)) < replace_share
     places = rng.random((n_rows, table.n_columns))
@@ -583,8 +562,8 @@ def _pick(weight, draws):
 
 # The best split of a node: candidates from its training rows, judged on smeared ones.
 #
-# The criterion is the squared error of what the ensemble says around its mean in each of
-# the two sides, summed over classes; for one-hot classes that is the Gini criterion.
+# The criterion is the squared error of the ensemble's predictions around their mean on
+# each of the two sides, summed over classes; for one-hot classes that is Gini's.
 
 
 @dataclass(frozen=True, eq=False)

@@ -336,21 +336,21 @@ class MeasuredRules:
 
 
 def measure(rules, codes, target):
-    """The rules that hold somewhere, with their measures; in their order."""
+    """The rules that match some row, with their measures; in their order."""
     lines, local = _lines(rules, codes)
     bits = lines[local[:, 0]]
     for k in range(1, local.shape[1]):
         bits &= lines[local[:, k]]
     sums = target.sums(bits)
-    holds = sums[:, -1] > 0
-    sums = sums[holds]
+    matches = sums[:, -1] > 0
+    sums = sums[matches]
     answers = target.answers(sums)
     return MeasuredRules(
-        rules.take(holds),
+        rules.take(matches),
         _frequency(target, sums),
         target.measured_errors(sums, answers),
         answers,
-        bits[holds],
+        bits[matches],
     )
 
 
@@ -442,7 +442,7 @@ def prune_all(rules, codes, target, max_decay, decay, advance=None):
 
 
 def select_rules(measured, target, rng):
-    """Numbers of the rules that the forest finds important, the most important first."""
+    """Numbers of the rules that the forest finds important, most important first."""
     lengths = measured.rules.lengths
     importance = np.zeros(len(measured))
     penalty = NEW_RULE_PENALTY + LENGTH_PENALTY * lengths / lengths.max(initial=1)
@@ -520,8 +520,8 @@ def build_list(measured, target, min_freq=0.01, max_rules=None, smoothing=0.0):
         best = _best(measured, target, sums, sums_left, min_freq, smoothing)
         if best is None:
             break
-        holds = by_row[left, best // 8] >> (7 - best % 8) & 1 == 1
-        taken, left = left[holds], left[~holds]
+        matches = by_row[left, best // 8] >> (7 - best % 8) & 1 == 1
+        taken, left = left[matches], left[~matches]
         place[taken] = len(listed)
         listed.append(best)
         sums -= _sums_by_row(by_row[taken], target.columns[taken], len(measured))
@@ -553,7 +553,7 @@ def _best(measured, target, sums, sums_left, min_freq, smoothing):
 
 
 def _by_row(bits, n_rows):
-    """Which rules hold in each row, 8 rules in a byte: (n_rows, n_bytes)."""
+    """Which rules match each row, 8 rules in a byte: (n_rows, n_bytes)."""
     by_row = np.empty((n_rows, -(-len(bits) // 8)), dtype=np.uint8)
     step = max(1, CELLS_AT_ONCE // max(len(bits), 1) // 64)
     for start in range(0, bits.shape[1], step):
@@ -584,7 +584,7 @@ class _Target:
     """Sums over rows, by counting bits where rows are of few kinds.
 
     `columns` has a line for each row: what is summed, and a 1 as the last entry, so
-    that rules without rows are told from rules with little weight.
+    that rules without rows differ from rules with little weight.
     """
 
     def __init__(self, columns, total):
@@ -675,7 +675,7 @@ class NumberTarget(_Target):
         return sums[:, 1] / sums[:, 0]
 
     def errors(self, sums, answers):
-        """Mean squared deviation from the mean; the answers given have no say."""
+        """Mean squared deviation from the mean; the answers given do not matter."""
         return np.maximum(sums[:, 2] / sums[:, 0] - self.answers(sums) ** 2, 0)
 
     measured_errors = errors

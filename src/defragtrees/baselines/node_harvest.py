@@ -9,6 +9,8 @@ import dataclasses
 import math
 import warnings
 from dataclasses import KW_ONLY, dataclass
+from itertools import groupby
+from operator import attrgetter
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
@@ -127,7 +129,7 @@ class _NodeHarvest(Simplifier):
     round_digits: int | None = setting(None, None, Integer(1, 12))
 
     conflicts = (
-        # Of a single row there are no others whose mean it could be told.
+        # A single row has no others whose mean could be its prediction.
         Conflict(
             "min_samples must be a whole number from 2; got 1, with mode='outbag'.",
             min_samples=Integer(1, 1),
@@ -151,7 +153,7 @@ class _NodeHarvest(Simplifier):
         return average_rules(problem, target, nodes, weights, self.digits)
 
     def _outputs(self, problem):
-        """What rows are to be told: class shares, or one number."""
+        """What is to be predicted for each row: class shares, or one number."""
         if problem.n_classes and self.target == "ensemble":
             return problem.forest.predict_proba_encoded(problem.X)
         return problem.outcome.indicators(problem.target)
@@ -303,7 +305,7 @@ def find_nodes(problem, max_depth, min_samples, n_nodes):
     most = weight.sum() - min_samples
     n_candidates, by_rows = 0, {}
     held: dict[int, np.ndarray] = {}
-    for of_tree in _by_tree(paths):
+    for _, of_tree in groupby(paths, key=attrgetter("tree")):
         if n_candidates >= n_nodes:
             break
         for path in of_tree:
@@ -327,20 +329,6 @@ def find_nodes(problem, max_depth, min_samples, n_nodes):
     return Nodes(
         np.array(members), sides, tuple(path for _, _, path, _ in kept), n_candidates
     )
-
-
-def _by_tree(paths):
-    """The paths of each tree."""
-    trees: list[list[Path]] = []
-    n_halves = 0
-    for path in paths:
-        if len(path.sides) == 1:
-            # The left half of a tree and then its right half begin at depth one.
-            if n_halves % 2 == 0:
-                trees.append([])
-            n_halves += 1
-        trees[-1].append(path)
-    return trees
 
 
 # Trees of its own, where the ensemble's nodes are not wanted.
@@ -483,8 +471,8 @@ def make_program(
     """
     total = sample_weight.sum()
     share = sample_weight / total
-    # Because the weights of a row sum to one, the centre of the target has no say; to
-    # take it away keeps digits. With the scale gone too, ridge has a meaning.
+    # Because the weights of a row sum to one, the centre of the target does not matter;
+    # to take it away keeps digits. With the scale gone too, ridge has a meaning.
     centred = target - share @ target
     centred = centred / math.sqrt(share @ (centred**2).sum(axis=1))
     gram = _gram(members, share)
@@ -524,7 +512,7 @@ def _gram(members, share):
 
 
 def _left_out(members, centred, share, mean, n_rows):
-    """Q and c where a row is told the mean of the node's other rows."""
+    """Q and c where a node predicts, for a row, the mean of its other rows."""
     quadratic = np.zeros((len(members), len(members)))
     linear = np.zeros(len(members))
     others = n_rows[:, None] - 1
@@ -532,10 +520,10 @@ def _left_out(members, centred, share, mean, n_rows):
         rows = slice(start, start + BLOCK_ROWS)
         for k in range(centred.shape[1]):
             output = centred[rows, k]
-            told = (n_rows[:, None] * mean[:, k, None] - output) / others
-            told = np.where(members[:, rows], told, 0.0)
-            quadratic += (told * share[rows]) @ told.T
-            linear += told @ (share[rows] * output)
+            others_mean = (n_rows[:, None] * mean[:, k, None] - output) / others
+            others_mean = np.where(members[:, rows], others_mean, 0.0)
+            quadratic += (others_mean * share[rows]) @ others_mean.T
+            linear += others_mean @ (share[rows] * output)
     return quadratic, linear
 
 

@@ -157,7 +157,7 @@ def test_the_metadata_of_the_wheel_is_the_page_for_an_index(wheel, index_page):
 def test_the_wheel_holds_types_data_and_the_schema(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     assert "defragtrees/py.typed" in names
-    for folder in ("data", "report"):
+    for folder in ("datasets", "report"):
         assert any(
             name.startswith(f"defragtrees/{folder}/") and not name.endswith(".py")
             for name in names

@@ -20,8 +20,7 @@ from defragtrees.estimators.base import RuleClassifier, RuleRegressor, Simplifie
 from defragtrees.estimators.settings import Integer, setting
 from defragtrees.export import FORMATS, export
 from defragtrees.paper.engines import ENGINES, on_numpy
-from defragtrees.plots.drawing import draw_picture
-from defragtrees.plots.picture import Axis, Curve, Picture
+from defragtrees.plots.picture import Axis, Curve, Picture, draw_picture
 from defragtrees.report import sections
 from defragtrees.report.sections import SECTIONS, Section
 from defragtrees.report.writing import write_report

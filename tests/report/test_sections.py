@@ -8,8 +8,7 @@ from types import ModuleType
 import pytest
 
 from defragtrees.plots import picture
-from defragtrees.plots.drawing import DRAWERS
-from defragtrees.plots.picture import Axis, Curve, Picture
+from defragtrees.plots.picture import DRAWERS, Axis, Curve, Picture
 from defragtrees.report import sections
 from defragtrees.report.sections import SECTIONS, Section
 from defragtrees.report.writing import write_report

@@ -10,40 +10,40 @@ from defragtrees.plots.style import COLOURS as COLOURS
 from defragtrees.plots.style import MARKERS as MARKERS
 
 if TYPE_CHECKING:
-    from defragtrees.plots.boxes import regions as regions
-    from defragtrees.plots.cells import feature_heat_map as feature_heat_map
-    from defragtrees.plots.curves import comparison as comparison
-    from defragtrees.plots.curves import convergence as convergence
-    from defragtrees.plots.curves import trade_off as trade_off
-    from defragtrees.plots.ensembles import count_regions as count_regions
-    from defragtrees.plots.ensembles import forest_regions as forest_regions
-    from defragtrees.plots.lines import parallel_coordinates as parallel_coordinates
-    from defragtrees.plots.panels import rule_panels as rule_panels
+    from defragtrees.plots.forests import count_regions as count_regions
+    from defragtrees.plots.forests import forest_regions as forest_regions
+    from defragtrees.plots.measures import calibration as calibration
+    from defragtrees.plots.measures import comparison as comparison
+    from defragtrees.plots.measures import convergence as convergence
+    from defragtrees.plots.measures import risks as risks
+    from defragtrees.plots.measures import trade_off as trade_off
+    from defragtrees.plots.parallel import parallel_coordinates as parallel_coordinates
     from defragtrees.plots.points import score_risk as score_risk
     from defragtrees.plots.points import scorecard as scorecard
-    from defragtrees.plots.promises import calibration as calibration
-    from defragtrees.plots.shares import coverage as coverage
-    from defragtrees.plots.shares import overlap as overlap
-    from defragtrees.plots.table import rule_table as rule_table
-    from defragtrees.plots.whiskers import risks as risks
+    from defragtrees.plots.rules import coverage as coverage
+    from defragtrees.plots.rules import feature_heat_map as feature_heat_map
+    from defragtrees.plots.rules import overlap as overlap
+    from defragtrees.plots.rules import rule_table as rule_table
+    from defragtrees.plots.two_features import regions as regions
+    from defragtrees.plots.two_features import rule_panels as rule_panels
 
 PICTURES = {
-    "calibration": "defragtrees.plots.promises",
-    "comparison": "defragtrees.plots.curves",
-    "convergence": "defragtrees.plots.curves",
-    "count_regions": "defragtrees.plots.ensembles",
-    "coverage": "defragtrees.plots.shares",
-    "feature_heat_map": "defragtrees.plots.cells",
-    "forest_regions": "defragtrees.plots.ensembles",
-    "overlap": "defragtrees.plots.shares",
-    "parallel_coordinates": "defragtrees.plots.lines",
-    "regions": "defragtrees.plots.boxes",
-    "risks": "defragtrees.plots.whiskers",
-    "rule_panels": "defragtrees.plots.panels",
-    "rule_table": "defragtrees.plots.table",
+    "calibration": "defragtrees.plots.measures",
+    "comparison": "defragtrees.plots.measures",
+    "convergence": "defragtrees.plots.measures",
+    "count_regions": "defragtrees.plots.forests",
+    "coverage": "defragtrees.plots.rules",
+    "feature_heat_map": "defragtrees.plots.rules",
+    "forest_regions": "defragtrees.plots.forests",
+    "overlap": "defragtrees.plots.rules",
+    "parallel_coordinates": "defragtrees.plots.parallel",
+    "regions": "defragtrees.plots.two_features",
+    "risks": "defragtrees.plots.measures",
+    "rule_panels": "defragtrees.plots.two_features",
+    "rule_table": "defragtrees.plots.rules",
     "score_risk": "defragtrees.plots.points",
     "scorecard": "defragtrees.plots.points",
-    "trade_off": "defragtrees.plots.curves",
+    "trade_off": "defragtrees.plots.measures",
 }
 
 __all__ = list(PICTURES)

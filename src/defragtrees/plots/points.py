@@ -1,4 +1,4 @@
-"""scorecard and score_risk: the points of rules, and what their total stands for."""
+"""Pictures of a scorecard: the points of its rules, and the risk for each total."""
 
 from typing import TYPE_CHECKING
 
@@ -45,7 +45,11 @@ def scorecard(rules: RuleSet, ax: "Axes | None" = None) -> "Axes":
     ['+3', '+2']
     """
     _check(rules)
-    labels = _labels(rules)
+    labels = []
+    for row in rules.rows():
+        asked = sentences.LAST["points"] if row["if"] == "otherwise" else row["if"]
+        lines = style.wrap(f"{row['rule']}. {asked}", LABEL, 8, most=3)
+        labels.append("\n".join(lines))
     n_lines = sum(1 + label.count("\n") for label in labels)
     ax = style.axes_or_new(ax, (8.0, 1.1 + 0.2 * rules.n_rules + 0.15 * n_lines))
     points = np.array([rule.points for rule in rules])
@@ -54,10 +58,12 @@ def scorecard(rules: RuleSet, ax: "Axes | None" = None) -> "Axes":
     ends = np.abs(points).max() or 1.0
     for c in range(n_columns):
         at = places + (c - (n_columns - 1) / 2) * height
-        colours = [_colour(k, c, rules, points) for k in places]
-        label = None
         if n_columns > 1:
+            colours = style.colour(c)
             label = style.plain(rules.outcome.answer_text(rules.classes[c]))
+        else:
+            colours = [style.COLOURS[0 if p >= 0 else 1] for p in points[:-1, 0]]
+            colours, label = [*colours, style.GREY], None
         ax.barh(at, points[:, c], 0.9 * height, color=colours, label=label)
         for k, value in enumerate(points[:, c]):
             side = 1 if value >= 0 else -1
@@ -92,7 +98,7 @@ def score_risk(
     X : array-like or data frame of shape (n_samples, n_features), optional
         With it, the totals of these rows; a larger point has more rows.
     y : array-like of shape (n_samples,), optional
-        With it, what is observed beside what is told.
+        With it, the observed rate beside the estimated one.
     ax : matplotlib Axes, optional
 
     Returns
@@ -137,22 +143,3 @@ def _check(rules):
             "A scorecard needs rules whose points add up; got rules with "
             f"decision={rules.decision!r}. Fit with form='points'."
         )
-
-
-def _colour(k, column, rules, points):
-    if points.shape[1] > 1:
-        return style.COLOURS[column % len(style.COLOURS)]
-    if k == rules.n_rules - 1:
-        return style.GREY
-    return style.COLOURS[0 if points[k, 0] >= 0 else 1]
-
-
-def _labels(rules):
-    texts = []
-    for row in rules.rows():
-        asked = row["if"]
-        if asked == "otherwise":
-            asked = sentences.LAST["points"]
-        lines = style.wrap(f"{row['rule']}. {asked}", LABEL, 8, most=3)
-        texts.append("\n".join(lines))
-    return texts

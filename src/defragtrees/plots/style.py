@@ -43,6 +43,12 @@ def axes_or_new(ax, size=(6.4, 4.4)):
     return part("pyplot").subplots(figsize=size, layout="constrained")[1]
 
 
+def size_in_points(ax):
+    """Width and height of an Axes in points."""
+    box, scale = ax.get_window_extent(), 72 / ax.figure.dpi
+    return box.width * scale, box.height * scale
+
+
 def colour(i):
     """Colour of the class or rule with number i."""
     return COLOURS[i % len(COLOURS)]
@@ -101,20 +107,9 @@ def _letter_width(letter, family):
 
 
 def wrap(text, points, size, most=None):
-    """Lines of plain text that are at most so many points wide.
+    """Lines of plain text at most so many points wide, in a font of this size.
 
-    Parameters
-    ----------
-    text : str
-    points : float
-    size : float
-        Of the font, in points.
-    most : int, optional
-        Most lines; what is left out is marked by an ellipsis.
-
-    Returns
-    -------
-    list of str
+    What lies beyond `most` lines is left out and marked by an ellipsis.
     """
     lines = [""]
     for chunk in _chunks(str(text).split()):
@@ -148,19 +143,15 @@ def _broken(word, points, size):
     """A word in pieces that fit; names without spaces are often long."""
     pieces = []
     while width(word, size) > points and len(word) > 1:
-        at = next(
-            i for i in range(len(word) - 1, 0, -1) if _fits(word, i, points, size)
-        )
+        at = len(word) - 1
+        while at > 1 and width(word[:at], size) > points:
+            at -= 1
         # After an underscore or the like a break disturbs less.
         soft = max(word.rfind(mark, at // 2, at) + 1 for mark in "_-./,;")
         at = soft or at
         pieces.append(word[:at])
         word = word[at:]
     return [*pieces, word]
-
-
-def _fits(word, at, points, size):
-    return at == 1 or width(word[:at], size) <= points
 
 
 def cut(text, points, size):
@@ -224,3 +215,9 @@ def plain_legend(owner, handles, labels, **settings):
     for text, words in zip(made.get_texts(), labels, strict=True):
         text.set_text(words)
     return made
+
+
+def legend_above(ax):
+    """A legend of the labelled artists, in one line above an Axes."""
+    place = {"loc": "lower left", "bbox_to_anchor": (0, 1.0)}
+    ax.legend(frameon=False, fontsize=8, ncols=3, borderaxespad=0.2, **place)

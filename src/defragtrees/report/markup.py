@@ -4,7 +4,7 @@ import json
 import re
 from html import escape
 
-from defragtrees.plots.drawing import RIGHT_TO_LEFT
+from defragtrees.plots.picture import RIGHT_TO_LEFT
 from defragtrees.report.wording import visible
 
 __all__ = [

@@ -11,7 +11,7 @@ import warnings
 from defragtrees._utils.optional import require
 from defragtrees.errors import MissingPackageError
 from defragtrees.plots import style
-from defragtrees.plots.drawing import draw_picture, which_rows
+from defragtrees.plots.picture import draw_picture, which_rows
 
 __all__ = ["can_draw", "draw_svg"]
 

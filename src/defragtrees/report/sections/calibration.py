@@ -1,7 +1,7 @@
 """What each rule tells beside what is observed on the rows of the report."""
 
 from defragtrees.outcomes.measures import calibrate
-from defragtrees.plots.promises import calibration_picture
+from defragtrees.plots.measures import calibration_picture
 from defragtrees.report.markup import Cell, answer_badge, name, table
 from defragtrees.report.wording import amount, count, rate_text
 

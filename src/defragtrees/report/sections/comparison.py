@@ -2,7 +2,7 @@
 
 import functools
 
-from defragtrees.plots.curves import comparison_picture
+from defragtrees.plots.measures import comparison_picture
 from defragtrees.report.markup import Cell, name, table
 from defragtrees.report.sections.path import error_axis
 from defragtrees.report.wording import (

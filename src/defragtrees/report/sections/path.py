@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from defragtrees._path import PathPoint, measure_path
 from defragtrees._utils.formatting import plural
-from defragtrees.plots.curves import trade_off_picture
+from defragtrees.plots.measures import trade_off_picture
 from defragtrees.plots.picture import Axis
 from defragtrees.report.markup import table
 from defragtrees.report.wording import (

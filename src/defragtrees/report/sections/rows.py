@@ -2,7 +2,7 @@
 
 from defragtrees._utils.formatting import plural
 from defragtrees.plots.picture import Axis, Picture, RowLines, RuleBox, RuleBoxes
-from defragtrees.plots.plane import typical_value
+from defragtrees.plots.two_features import typical_value
 from defragtrees.report.markup import choices, clamped, table, value_cells
 from defragtrees.report.positions import positions_of
 from defragtrees.report.wording import count, value_text

@@ -5,8 +5,8 @@ import pytest
 from matplotlib import cbook
 
 from defragtrees import plots
+from defragtrees.plots.measures import calibration_picture
 from defragtrees.plots.picture import Curve
-from defragtrees.plots.promises import calibration_picture
 from defragtrees.rules import RuleSet
 from defragtrees.rules.conditions import Condition, Rule
 

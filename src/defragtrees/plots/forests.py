@@ -1,4 +1,4 @@
-"""forest_regions and count_regions: into how many pieces an ensemble cuts the data."""
+"""forest_regions and count_regions: into how many regions an ensemble cuts the data."""
 
 import math
 from collections.abc import Sequence
@@ -11,17 +11,17 @@ from defragtrees._utils.types import Column, Rows
 from defragtrees.data.tables import column_names, feature_index
 from defragtrees.ensembles.readers import read_forest
 from defragtrees.plots import style
-from defragtrees.plots.answers import draw_rows, make_colours
-from defragtrees.plots.boxes import add_title, decorate
-from defragtrees.plots.plane import (
-    Plane,
+from defragtrees.plots.picture import encoded
+from defragtrees.plots.two_features import (
+    add_title,
+    draw_rows,
     fixed_text,
     fixed_values,
-    make_sides,
+    make_colours,
+    make_plane,
     runs,
     two_features,
 )
-from defragtrees.plots.rows import encoded
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -42,9 +42,9 @@ def forest_regions(
     limits: Any = None,
     max_rows: int = 2000,
 ) -> "Axes":
-    """What an ensemble says over two features, and the borders of all its regions.
+    """Predictions of an ensemble over two features, and the borders of its regions.
 
-    The title says how many regions there are; see `count_regions`. The other features
+    The title has the number of regions; see `count_regions`. The other features
     are held fixed, as in `regions`.
 
     Parameters
@@ -82,11 +82,13 @@ def forest_regions(
     forest = read_forest(ensemble)
     matrix = encoded(forest, X, y)
     used = _used(forest)
-    features = two_features(features, forest.feature_names, _say(forest))
+    features = two_features(features, forest.feature_names, _importance(forest))
     fixed = fixed_values(forest, at, matrix, features, used)
-    thresholds = forest.splits().__getitem__
-    plane = Plane(*make_sides(forest, thresholds, features, matrix, limits), fixed)
-    borders = _plane_borders(forest, plane)
+    plane = make_plane(forest, forest.splits(), features, matrix, limits, fixed)
+    sides = plane.y, plane.x
+    across_and_up = tuple(side.feature for side in sides)
+    values = [side.values for side in sides]
+    borders = _borders(forest, across_and_up, values, fixed)
     answers = _plane_answers(forest, plane, *borders)
     ax = style.axes_or_new(ax)
     colours = make_colours(forest, answers[plane.shown], y)
@@ -94,7 +96,7 @@ def forest_regions(
     _draw_borders(ax, plane, *borders)
     if matrix is not None:
         draw_rows(ax, plane, colours, matrix, y, max_rows)
-    decorate(ax, plane, column_names(X) or forest.feature_names)
+    plane.decorate(ax, column_names(X) or forest.feature_names)
     colours.explain(ax)
     text = render.plural(_count(forest, features, fixed), "region")
     others = [j for j in used if j not in features]
@@ -151,23 +153,30 @@ def _used(forest):
     return sorted({int(j) for tree in forest.trees for j in tree.feature if j >= 0})
 
 
-def _say(forest):
-    """How much each feature decides: its splits, each a quarter of the one above."""
-    say = np.zeros(forest.n_features)
+def _importance(forest):
+    """Number of splits of each feature; one counts a quarter of the one above it."""
+    importance = np.zeros(forest.n_features)
     for tree in forest.trees:
         nodes, weight = np.zeros(1, int), 1.0
         while nodes.size:
             nodes = nodes[tree.feature[nodes] >= 0]
-            np.add.at(say, tree.feature[nodes], weight)
+            np.add.at(importance, tree.feature[nodes], weight)
             nodes = np.unique(np.concatenate([tree.left[nodes], tree.right[nodes]]))
             weight /= 4
-    return say
+    return importance
 
 
 def _count(forest, features, fixed):
     if not forest.trees:
         return 1
-    values = _values(forest, features)
+    splits = forest.splits()
+    # One value in each cell of the grid, for each feature.
+    values = [
+        np.append(splits[j], np.inf)
+        if forest.categories[j] is None
+        else np.arange(max(1, len(forest.categories[j])), dtype=np.float64)
+        for j in features
+    ]
     n_cells = math.prod(len(one) for one in values)
     if n_cells > MOST_CELLS:
         raise ValueError(
@@ -186,17 +195,6 @@ def _count(forest, features, fixed):
         pairs = region * tree.n_nodes + leaves[is_first]
         region = np.unique(pairs, return_inverse=True)[1]
     return int(region.max()) + 1
-
-
-def _values(forest, features):
-    """One value in each cell of the grid, for each feature."""
-    splits = forest.splits()
-    return [
-        np.append(splits[j], np.inf)
-        if forest.categories[j] is None
-        else np.arange(max(1, len(forest.categories[j])), dtype=np.float64)
-        for j in features
-    ]
 
 
 def _borders(forest, features, values, fixed):
@@ -246,15 +244,8 @@ def _goes_left(tree, node, x, known):
     return np.where(missing, tree.missing_left[node], left)
 
 
-def _plane_borders(forest, plane):
-    """Borders between cells above each other, and beside each other."""
-    sides = plane.y, plane.x
-    features = tuple(side.feature for side in sides)
-    return _borders(forest, features, [side.values for side in sides], plane.fixed)
-
-
 def _plane_answers(forest, plane, up, across):
-    """The answer in every cell; the ensemble is asked about once in each region."""
+    """The prediction in every cell; the ensemble predicts once per region."""
     n_lines, n_columns = plane.shape
     column = np.tile(np.arange(n_columns), (n_lines, 1))
     column[:, 1:][~across] = 0

@@ -1,4 +1,4 @@
-"""parallel_coordinates: rows as lines over the features that rules ask about."""
+"""parallel_coordinates: rows as lines over the features of the rules."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -8,8 +8,8 @@ import numpy as np
 from defragtrees._utils import formatting as render
 from defragtrees._utils.types import Rows
 from defragtrees.plots import style
-from defragtrees.plots.plane import GOLDEN
-from defragtrees.plots.rows import encoded, some_rows, spread
+from defragtrees.plots.picture import encoded, some_rows, spread
+from defragtrees.plots.two_features import GOLDEN
 from defragtrees.rules import text as sentences
 from defragtrees.rules.labels import PLAIN, Scale
 from defragtrees.rules.model import RuleSet
@@ -21,7 +21,7 @@ __all__ = ["parallel_coordinates"]
 
 MISSING = -0.16  # where missing values lie; the others are between 0 and 1
 BEYOND = 0.04  # how far an open interval reaches over the ends
-MOST_FEATURES = 8  # if no rule asks about any
+MOST_FEATURES = 8  # if no rule has conditions
 
 
 def parallel_coordinates(
@@ -33,11 +33,11 @@ def parallel_coordinates(
     max_rows: int = 300,
     scale: str = "range",
 ) -> "Axes":
-    """Rows as lines over the features of the rules, coloured by the rule that answers.
+    """Rows as lines over the features of the rules, coloured by the rule that predicts.
 
     Of the highlighted rule the accepted intervals, categories and missing values are
-    drawn, and the rows that it does not answer are grey. Where several have a say, the
-    rule with the most weight that holds counts as the one that answers.
+    drawn, and the rows that it does not predict are grey. Where several rules decide,
+    the matching rule with the most weight counts as the one that predicts.
 
     Parameters
     ----------
@@ -47,7 +47,7 @@ def parallel_coordinates(
         Number of the rule to highlight, from 0; the last is the "otherwise".
     ax : matplotlib Axes, optional
     max_rows : int or None, default=300
-        Most lines; half of them for the highlighted rule if it answers so many rows.
+        Most lines; half of them for the highlighted rule if it predicts so many rows.
     scale : {"range", "rank"}, default="range"
         "range" puts each feature between its lowest and highest value; "rank" puts a
         value at the share of rows that are not above it, which spreads skewed ones.
@@ -94,25 +94,13 @@ def parallel_coordinates(
 
 @dataclass(frozen=True, eq=False)
 class _FeatureLine:
-    """The vertical line of one feature.
+    """The vertical line of one feature."""
 
-    Parameters
-    ----------
-    ends : array
-        The sorted values that heights are counted from: two, or all for ranks.
-    names : tuple of str, optional
-        Categories.
-    has_missing : bool
-    is_ranked : bool
-    scale : Scale
-        How its numbers are written.
-    """
-
-    ends: np.ndarray
-    names: tuple[str, ...] | None
+    ends: np.ndarray  # sorted values that heights are counted from: two, or all ranks
+    names: tuple[str, ...] | None  # categories
     has_missing: bool
     is_ranked: bool = False
-    scale: Scale = PLAIN
+    scale: Scale = PLAIN  # how its numbers are written
 
     def text(self, value):
         """A number of the feature, shortly."""
@@ -255,7 +243,7 @@ def _decorate(ax, sides, names):
         xlim=(-0.4, max(n_sides - 0.4, 0.6)),
         ylim=(MISSING - 0.08 if has_missing else -0.1, 1.1),
     )
-    points = 0.9 * ax.get_window_extent().width * 72 / ax.figure.dpi / max(n_sides, 2)
+    points = 0.9 * style.size_in_points(ax)[0] / max(n_sides, 2)
     heads = ["\n".join(style.wrap(name, points, 8, most=4)) for name in names]
     ax.set_xticks(range(n_sides), labels=heads, fontsize=8)
     words = ["missing"] if has_missing else []

@@ -8,7 +8,7 @@ from defragtrees import plots
 from defragtrees.ensembles.forest import Forest, StackedTrees, Tree
 from defragtrees.ensembles.readers import read_forest
 
-from .test_boxes import assert_colours_are_predictions
+from .test_two_features import assert_colours_are_predictions
 
 
 def make_tree(feature, threshold, left, right, categories=None):

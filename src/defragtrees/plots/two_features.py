@@ -1,0 +1,736 @@
+"""Regions of rules over two features, all other features held fixed.
+
+Two features are cut at the thresholds. Within one cell no threshold lies, so rules or
+trees predict the same in all of it: what is drawn is exact, not sampled. A value x
+stands for the cell between two thresholds, `lower < x <= upper`, and the upper one
+belongs to it.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from defragtrees._utils import formatting as render
+from defragtrees._utils.types import Column, Rows, Values
+from defragtrees.data.tables import feature_index, listed
+from defragtrees.plots import style
+from defragtrees.plots.picture import encoded, some_rows, spread
+from defragtrees.rules import text as sentences
+from defragtrees.rules.labels import PLAIN, Scale
+from defragtrees.rules.model import RuleSet
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = ["regions", "rule_panels"]
+
+COLUMNS = 4  # panels side by side
+MARGIN = 0.03  # free space beside the outermost rows, as a share of their range
+STRIP, GAP = 0.07, 0.02  # width of the strip of missing values and its distance
+GOLDEN, PLASTIC = 0.6180339887498949, 0.7548776662466927  # for `spread`
+FILL, LINES = 0.3, 0.55  # strengths of a class's colour in areas and in their hatches
+MOST_HATCHED = 20_000  # rectangles; beyond, hatches are slower than they are useful
+
+
+def regions(
+    rules: RuleSet,
+    X: Rows | None = None,
+    y: Column | None = None,
+    features: Sequence[str | int] | None = None,
+    ax: "Axes | None" = None,
+    *,
+    at: Any = None,
+    limits: Any = None,
+    max_rows: int = 2000,
+) -> "Axes":
+    """Predictions of the rules over two features, with each rule as a numbered box.
+
+    The areas are exact: they end at the rules' own thresholds. The other features are
+    held fixed at the values in the title; rules that do not match these have no box. A
+    number stands where its rule predicts; where several rules decide, in a corner of
+    its box. Missing values have a strip of their own if X has any.
+
+    Parameters
+    ----------
+    rules : RuleSet
+    X : array-like or data frame of shape (n_samples, n_features), optional
+        Rows to draw as points. They give the range to show and the medians, or most
+        frequent categories, of the other features.
+    y : array-like of shape (n_samples,), optional
+        Labels or numbers for the points.
+    features : pair of str or int, optional
+        Names or numbers; by default the two in most rules.
+    ax : matplotlib Axes, optional
+    at : mapping from name or number to value, optional
+        Where to hold other features.
+    limits : pair of pairs of float, optional
+        What to show of the two features, in place of the range of X.
+    max_rows : int or None, default=2000
+        Most points to draw.
+
+    Returns
+    -------
+    matplotlib Axes
+
+    Examples
+    --------
+    >>> from defragtrees import Condition, Rule, RuleSet
+    >>> warm = Rule((Condition(0, lower=20.0), Condition(1, upper=60.0)), "yes")
+    >>> rules = RuleSet((warm,), Rule((), "no"), ("degrees", "humidity"),
+    ...                 "classification", ("no", "yes"))
+    >>> ax = regions(rules, limits=((0, 40), (0, 100)))
+    >>> ax.get_xlabel(), [text.get_text() for text in ax.texts]
+    ('degrees', ['1', '2'])
+    """
+    matrix = encoded(rules, X, y)
+    n_uses = _n_uses(rules)
+    features = two_features(features, rules.feature_names, n_uses)
+    used = np.flatnonzero(n_uses).tolist()
+    fixed = fixed_values(rules, at, matrix, features, used)
+    plane = _rule_plane(rules, features, matrix, limits, fixed)
+    cells = plane.matrix()
+    answers = rules.predict_encoded(cells).reshape(plane.shape)
+    ax = style.axes_or_new(ax)
+    colours = make_colours(rules, answers[plane.shown], y)
+    colours.mesh(ax, plane, answers)
+    if matrix is not None:
+        draw_rows(ax, plane, colours, matrix, y, max_rows)
+    _draw_boxes(ax, plane, rules, cells)
+    plane.decorate(ax, rules.axis_names)
+    colours.explain(ax)
+    add_title(ax, fixed_text(rules, fixed, [j for j in used if j not in features]))
+    return ax
+
+
+def _n_uses(rules):
+    """Number of conditions on each feature."""
+    used = [c.feature for rule in rules.rules for c in rule.conditions]
+    return np.bincount(used, minlength=len(rules.feature_names))
+
+
+def _rule_plane(rules, features, matrix, limits, fixed):
+    """The plane, cut where the rules have thresholds."""
+    thresholds = {j: thresholds_of(rules, j) for j in features}
+    return make_plane(rules, thresholds, features, matrix, limits, fixed)
+
+
+def add_title(ax, text):
+    """A small title, in as many lines as it needs."""
+    if text:
+        lines = style.wrap(text, style.size_in_points(ax)[0], 8, most=4)
+        ax.set_title("\n".join(lines), fontsize=8)
+
+
+def _draw_boxes(ax, plane, rules, cells):
+    held = rules.covers_encoded(cells)
+    answering = rules.apply_encoded(cells)
+    for k in range(rules.n_rules):
+        blocks = merged(held[:, k].reshape(plane.shape) & plane.shown)
+        answered = merged((answering == k).reshape(plane.shape) & plane.shown)
+        if k < len(rules.rules):
+            for block in blocks:
+                outline(ax, plane, block)
+        # Numbers in one corner would lie on each other; they move on with the rule.
+        shift = (7 + 15 * (k % 8), -7)
+        if not rules.is_list and blocks:
+            (x, y), _, up = plane.rectangle(blocks[-1])
+            place = x, y + up
+        elif answered:
+            boxes = [plane.rectangle(block) for block in answered]
+            (x, y), across, up = max(boxes, key=lambda box: box[1] * box[2])
+            place, shift = (x + across / 2, y + up / 2), (0, 0)
+        else:
+            continue
+        ax.annotate(
+            str(k + 1),
+            place,
+            shift,
+            textcoords="offset points",
+            ha="center",
+            va="center",
+            fontsize=9,
+            weight="bold",
+            color="black",
+            zorder=4,
+            bbox={"boxstyle": "round,pad=0.2", "fc": "white", "ec": "none"}
+            | {"alpha": 0.8},
+        )
+
+
+def outline(ax, plane, block):
+    """The border of a rule's box."""
+    settings = {"fill": False, "ec": style.DARK, "lw": 1.4, "zorder": 3}
+    rectangle = style.part("patches").Rectangle
+    ax.add_patch(rectangle(*plane.rectangle(block), **settings))
+
+
+def rule_panels(
+    rules: RuleSet,
+    X: Rows | None = None,
+    y: Column | None = None,
+    features: Sequence[str | int] | None = None,
+    axes: Any = None,
+    *,
+    limits: Any = None,
+    max_panels: int = 24,
+    max_rows: int = 500,
+) -> Values:
+    """One panel for each rule: its box over two features, the stronger the more weight.
+
+    Rules that are averaged overlap too much for one picture. A panel shows the
+    conditions on the two features; the title counts those on other features. Rows that
+    the rule does not match are pale.
+
+    Parameters
+    ----------
+    rules : RuleSet
+    X : array-like or data frame of shape (n_samples, n_features), optional
+        Rows to draw as points; they give the range to show.
+    y : array-like of shape (n_samples,), optional
+        Labels or numbers for the points.
+    features : pair of str or int, optional
+        Names or numbers; by default the two in most rules.
+    axes : sequence of matplotlib Axes, optional
+        At least as many as panels; by default a new figure with four to a line.
+    limits : pair of pairs of float, optional
+        What to show of the two features, in place of the range of X.
+    max_panels : int or None, default=24
+        Most panels: the rules with the most weight, or the first ones.
+    max_rows : int or None, default=500
+        Most points in a panel.
+
+    Returns
+    -------
+    array of matplotlib Axes, one for each rule shown
+
+    Examples
+    --------
+    >>> from defragtrees import Condition, Rule, RuleSet
+    >>> warm = Rule((Condition(0, lower=20.0),), 1.0, weight=3.0)
+    >>> rules = RuleSet((warm,), Rule((), 0.0), ("degrees", "humidity"), "regression",
+    ...                 decision="average")
+    >>> [ax.get_title().splitlines()[0] for ax in rule_panels(rules)]
+    ['1: 1, weight 3', '2: 0, weight 1']
+    """
+    matrix = encoded(rules, X, y)
+    features = two_features(features, rules.feature_names, _n_uses(rules))
+    fixed = np.zeros(len(rules.feature_names))
+    plane = _rule_plane(rules, features, matrix, limits, fixed)
+    every = [*rules]
+    shown = range(len(every))
+    if max_panels is not None and len(every) > max_panels:
+        shown = sorted(sorted(shown, key=lambda k: -every[k].weight)[:max_panels])
+    panels = _panels(axes, len(shown))
+    colours = make_colours(rules, [rule.prediction for rule in every], y)
+    rows = [] if matrix is None else some_rows(len(matrix), max_rows)
+    most = max(rule.weight for rule in every)
+    for ax, k in zip(panels, shown, strict=True):
+        rule = every[k]
+        strength = 0.25 + 0.75 * rule.weight / most if most > 0 else 1.0
+        _draw_panel(ax, plane, rule, colours, strength)
+        if matrix is not None:
+            held = rule.covers(matrix[rows])
+            for here, alpha in ((rows[~held], 0.2), (rows[held], 1.0)):
+                if len(here):
+                    labels = None if y is None else np.asarray(y)[here]
+                    look = {"alpha": alpha, "size": 9}
+                    draw_rows(ax, plane, colours, matrix[here], labels, **look)
+        plane.decorate(ax, rules.axis_names)
+        ax.set_title(_panel_title(rules, k, features), fontsize=8)
+    if axes is not None:
+        colours.explain(panels[-1])
+        return panels
+    # Numbers at the left and the lowest panels only, names once for all.
+    figure = panels[0].figure
+    figure.supxlabel(panels[0].get_xlabel(), fontsize=10)
+    figure.supylabel(panels[0].get_ylabel(), fontsize=10)
+    for i, ax in enumerate(panels):
+        ax.xaxis.set_tick_params(labelbottom=i + COLUMNS >= len(panels))
+        ax.set(xlabel="", ylabel="")
+    if len(shown) < rules.n_rules:
+        text = f"{len(shown)} of {render.plural(rules.n_rules, 'rule')}"
+        figure.suptitle(text, fontsize=9)
+    colours.explain(panels)
+    return panels
+
+
+def _panels(axes, n_panels):
+    if axes is not None:
+        axes = np.ravel(axes)
+        if len(axes) < n_panels:
+            raise ValueError(
+                f"axes must hold at least {n_panels} Axes, one for each rule; got "
+                f"{len(axes)}. Pass more, or a smaller max_panels."
+            )
+        return axes[:n_panels]
+    n_columns = min(COLUMNS, n_panels)
+    n_lines = math.ceil(n_panels / n_columns)
+    _, grid = style.part("pyplot").subplots(
+        n_lines,
+        n_columns,
+        figsize=(1.0 + 2.1 * n_columns, 0.4 + 2.1 * n_lines),
+        squeeze=False,
+        sharex=True,
+        sharey=True,
+        layout="constrained",
+    )
+    for ax in grid.ravel()[n_panels:]:
+        ax.set_visible(False)
+    return grid.ravel()[:n_panels]
+
+
+def _draw_panel(ax, plane, rule, colours, strength):
+    asked = {c.feature: c for c in rule.conditions}
+    mask = plane.shown.copy()
+    for side, shape in ((plane.x, (1, -1)), (plane.y, (-1, 1))):
+        if side.feature in asked:
+            mask &= asked[side.feature].covers(side.values).reshape(shape)
+    fill = colours.area(rule.prediction)
+    hatch, lines = colours.lines(rule.prediction)
+    for block in merged(mask):
+        area = style.part("patches").Rectangle(
+            *plane.rectangle(block),
+            facecolor=style.tint(fill, strength),
+            edgecolor=style.tint(lines, strength),
+            hatch=hatch,
+            lw=0,
+            zorder=1,
+        )
+        ax.add_patch(area)
+        outline(ax, plane, block)
+
+
+def _panel_title(rules, k, features):
+    rule = [*rules][k]
+    text = f"{k + 1}: {sentences.short_then_text(rules, rule)}"
+    if rules.decision == "average":
+        text += f", weight {render.rounded(rule.weight, 3)}"
+    lines = [style.plain(style.cut(text, 140, 8))]
+    others = sum(c.n_sides for c in rule.conditions if c.feature not in features)
+    if others:
+        lines.append(f"and {render.plural(others, 'other condition')}")
+    return "\n".join(lines)
+
+
+@dataclass(frozen=True, eq=False)
+class PlaneSide:
+    """One feature of the plane, from left to right."""
+
+    feature: int
+    edges: np.ndarray  # one more than cells
+    values: np.ndarray  # one of each cell; NaN where values are missing
+    shown: np.ndarray  # False for the gap beside the strip of missing values
+    labels: dict[float, str]  # places that have a name: categories, missing values
+    is_categorical: bool
+    scale: Scale  # how its numbers are written
+
+    def place(self, column, share):
+        """Where the values of an encoded column lie; equal ones are spread a little."""
+        places = np.asarray(column, dtype=np.float64).copy()
+        rows = np.arange(len(places))
+        missing = np.isnan(places)
+        if self.is_categorical:
+            places += 0.7 * spread(rows, share)
+        if missing.any():
+            left, right = self.edges[:2]
+            nudge = 0.7 * (right - left) * spread(rows[missing], share)
+            places[missing] = (left + right) / 2 + nudge
+        return places
+
+    def decorate(self, axis, name):
+        """Name the side, and its categories or missing values, on a matplotlib axis."""
+        axis.set_label_text(style.plain(style.cut(name, 260, 10)))
+        if self.is_categorical:
+            texts = [style.label(text, 90, 9) for text in self.labels.values()]
+            axis.set_ticks(list(self.labels), labels=texts)
+        elif self.labels:
+            ticks = self._ticks(axis, self.edges[2])
+            # Below the first number, which is near.
+            start = "\n" if axis.axis_name == "x" else ""
+            names = [f"{start}{name}" for name in self.labels.values()]
+            axis.set_ticks([*self.labels, *ticks], labels=[*names, *ticks.values()])
+        elif self.scale.kind is not None:
+            ticks = dict([*self._ticks(axis, self.edges[0]).items()][::2])
+            axis.set_ticks(list(ticks), labels=list(ticks.values()))
+        is_long = sum(map(len, self.labels.values())) > 40
+        if self.is_categorical and is_long and axis.axis_name == "x":
+            for text in axis.get_ticklabels():
+                text.set(rotation=30, ha="right", rotation_mode="anchor")
+
+    def _ticks(self, axis, first):
+        ticks = [t for t in axis.get_major_locator()() if first <= t <= self.edges[-1]]
+        write = "{:g}".format if self.scale.kind is None else self.scale.number
+        return {t: write(t) for t in ticks}
+
+
+@dataclass(frozen=True, eq=False)
+class Plane:
+    """Two sides, and the values of all features for the rest."""
+
+    x: PlaneSide
+    y: PlaneSide
+    fixed: np.ndarray
+
+    @property
+    def shape(self):
+        """Number of cells upwards and to the right."""
+        return len(self.y.values), len(self.x.values)
+
+    @property
+    def shown(self):
+        """Which cells are drawn, a bool array of `shape`."""
+        return self.y.shown[:, None] & self.x.shown
+
+    def matrix(self):
+        """One encoded row for each cell, the lowest ones first."""
+        matrix = np.tile(self.fixed, (np.prod(self.shape), 1))
+        matrix[:, self.x.feature] = np.tile(self.x.values, self.shape[0])
+        matrix[:, self.y.feature] = np.repeat(self.y.values, self.shape[1])
+        return matrix
+
+    def rectangle(self, cells):
+        """Corner, width and height of the cells from `merged`."""
+        bottom, top, left, right = cells
+        x, y = self.x.edges, self.y.edges
+        return (x[left], y[bottom]), x[right] - x[left], y[top] - y[bottom]
+
+    def decorate(self, ax, names):
+        """Limits and words on both sides."""
+        x, y = self.x, self.y
+        ax.set(xlim=x.edges[[0, -1]], ylim=y.edges[[0, -1]])
+        x.decorate(ax.xaxis, names[x.feature])
+        y.decorate(ax.yaxis, names[y.feature])
+
+
+def make_plane(model, thresholds, features, matrix, limits, fixed):
+    """The plane of two features of a RuleSet or Forest, with thresholds by feature.
+
+    It has room for the encoded rows, if any, unless there are limits.
+    """
+    sides = []
+    for i, j in enumerate(features):
+        column = None if matrix is None else matrix[:, j]
+        shown = None if limits is None else limits[i]
+        sides.append(_make_side(model, j, thresholds[j], column, shown))
+    return Plane(*sides, fixed)
+
+
+def _make_side(model, feature, thresholds, column, limits):
+    known = model.categories[feature]
+    if known is not None:
+        names = [str(label) for label in known]
+        if column is not None and (column == len(known)).any():
+            names.append("any other")
+        values = np.arange(len(names), dtype=np.float64)
+        edges = np.arange(len(names) + 1) - 0.5
+        labels = dict(zip(values.tolist(), names, strict=True))
+        widths = 1.0, 0.2
+    else:
+        low, high = limits or _range(column, thresholds)
+        inside = thresholds[(thresholds > low) & (thresholds < high)]
+        edges, labels = np.array([low, *inside, high]), {}
+        values = edges[1:]
+        widths = STRIP * (high - low), GAP * (high - low)
+    shown = np.ones(len(values), bool)
+    if column is not None and np.isnan(column).any():
+        right = edges[0] - widths[1]
+        labels = {right - widths[0] / 2: "missing", **labels}
+        edges = np.array([right - widths[0], right, *edges])
+        values = np.array([np.nan, np.nan, *values])
+        shown = np.array([True, False, *shown])
+    conditions = [c for rule in getattr(model, "rules", ()) for c in rule.conditions]
+    if any(c.is_integer for c in conditions if c.feature == feature):
+        # Whole numbers stand for the cells that contain any.
+        values = np.where(np.floor(values) > edges[:-1], np.floor(values), values)
+    words = getattr(model, "vocabulary", None)
+    scale = PLAIN if words is None else words.scales[feature]
+    return PlaneSide(feature, edges, values, shown, labels, known is not None, scale)
+
+
+def thresholds_of(rules, feature):
+    """The sorted thresholds of a feature in rules."""
+    conditions = [c for rule in rules.rules for c in rule.conditions]
+    asking = [c for c in conditions if c.feature == feature]
+    ends = np.unique([end for c in asking for end in c.edges])
+    return ends[np.isfinite(ends)]
+
+
+def _range(column, thresholds):
+    numbers = np.empty(0) if column is None else column[~np.isnan(column)]
+    margin = MARGIN
+    if not len(numbers):
+        numbers, margin = thresholds, max(MARGIN, 0.5 / max(len(thresholds), 1))
+    if not len(numbers):
+        return 0.0, 1.0
+    low, high = float(np.min(numbers)), float(np.max(numbers))
+    free = margin * (high - low) or 0.5 * abs(low) or 0.5
+    return low - free, high + free
+
+
+def two_features(features, names, n_uses):
+    """Numbers of the two features to draw; by default those that are used most."""
+    if len(names) < 2:
+        raise ValueError("A plane needs two features; there is only one.")
+    if features is None:
+        most = np.argsort(-np.asarray(n_uses), kind="stable")[:2]
+        return tuple(sorted(most.tolist()))
+    numbers = tuple(feature_index(which, names) for which in features)
+    if len(numbers) != 2 or numbers[0] == numbers[1]:
+        raise ValueError(f"features must be two different ones; got {features!r}.")
+    return numbers
+
+
+def fixed_values(model, at, matrix, free, used):
+    """The value of every feature: from `at`, or typical of the encoded rows.
+
+    Only features that are used and not free, as those of the plane are, need one.
+    """
+    names = model.feature_names
+    given = {feature_index(w, names): value for w, value in (at or {}).items()}
+    if set(given) & set(free):
+        shown = listed([names[j] for j in free])
+        raise ValueError(f"at must not hold the features shown, {shown}; got {at!r}.")
+    needed = [j for j in used if j not in free and j not in given]
+    if needed and matrix is None:
+        raise ValueError(
+            f"{listed([names[j] for j in needed])} must have a value, as the picture "
+            "shows two features only. Pass at={name: value}, or X to take its medians."
+        )
+    fixed = np.zeros(len(names))
+    for j in needed:
+        # The lower of two, so that it is a value that occurs.
+        fixed[j] = typical_value(matrix[:, j], model.categories[j], "lower")
+    for j, value in given.items():
+        known = model.categories[j]
+        if value is None or value != value:
+            fixed[j] = np.nan
+        elif known is None:
+            fixed[j] = float(value)
+        else:
+            fixed[j] = known.index(value) if value in known else len(known)
+    return fixed
+
+
+def typical_value(column, known, method="linear"):
+    """The median of an encoded column, or its most frequent category; NaN if empty."""
+    column = column[~np.isnan(column)]
+    if not len(column):
+        return np.nan
+    if known is None:
+        return np.quantile(column, 0.5, method=method)
+    return np.bincount(column.astype(int)).argmax()
+
+
+def fixed_text(model, fixed, features):
+    """What the features off the plane are held at, as words."""
+    parts, words = [], getattr(model, "vocabulary", None)
+    names = model.feature_names if words is None else words.names
+    for j in features:
+        known = model.categories[j]
+        if np.isnan(fixed[j]):
+            value = "missing"
+        elif known is None:
+            scale = PLAIN if words is None else words.scales[j]
+            is_plain = scale.kind is None
+            value = render.rounded(fixed[j]) if is_plain else scale.number(fixed[j])
+            value += scale.ending
+        else:
+            value = str([*known, "any other"][int(fixed[j])])
+        parts.append(f"{names[j]} = {value}")
+    return f"at {', '.join(parts)}" if parts else ""
+
+
+def merged(mask):
+    """Rectangles (bottom, top, left, right) of cells that together are the mask.
+
+    Examples
+    --------
+    >>> merged(np.array([[1, 1, 0], [1, 1, 0], [0, 0, 1]], bool))
+    [(0, 2, 0, 2), (2, 3, 2, 3)]
+    """
+    rectangles, begun = [], {}
+    n_rows = len(mask)
+    for i in range(n_rows + 1):
+        row = mask[i] if i < n_rows else np.zeros(mask.shape[1], bool)
+        here = set(runs(row))
+        for run in sorted(set(begun) - here):
+            rectangles.append((begun.pop(run), i, *run))
+        begun |= {run: i for run in here - set(begun)}
+    return rectangles
+
+
+def runs(row):
+    """Where the true entries of a bool array begin and end.
+
+    Examples
+    --------
+    >>> runs(np.array([True, True, False, True]))
+    [(0, 2), (3, 4)]
+    """
+    jumps = np.flatnonzero(np.diff(np.concatenate([[False], row, [False]])))
+    return [(start, stop) for start, stop in jumps.reshape(-1, 2).tolist()]
+
+
+def make_colours(model, *answers):
+    """Colours for predictions of a RuleSet or Forest: arrays of all that is drawn."""
+    given = [np.asarray(one).ravel() for one in answers if one is not None]
+    if model.outcome.n_classes:
+        labels = list(model.classes)
+        drawn = {label for one in given for label in np.unique(one).tolist()}
+        # Labels that no rule knows come last.
+        more = sorted(drawn - set(np.asarray(labels).tolist()), key=str)
+        return ClassColours([*labels, *more], model.outcome.answer_text)
+    numbers = np.concatenate([one.astype(np.float64) for one in given])
+    return NumberColours(float(np.min(numbers)), float(np.max(numbers)))
+
+
+@dataclass
+class ClassColours:
+    """One colour, hatch and marker for each class."""
+
+    labels: list[Any]
+    write: Callable  # from a label to its text
+    seen: set[int] = field(default_factory=set, init=False)
+    has_points: bool = field(default=False, init=False)
+
+    def codes(self, answers):
+        """Positions of the predictions in `labels`."""
+        answers = np.asarray(answers)
+        codes = np.zeros(answers.shape, int)
+        for i, label in enumerate(self.labels):
+            codes[answers == label] = i
+        self.seen |= set(np.unique(codes).tolist())
+        return codes
+
+    def area(self, answer):
+        """Colour of an area with this prediction."""
+        return style.tint(style.colour(self.codes([answer])[0]), FILL)
+
+    def lines(self, answer):
+        """Hatch of an area with this prediction, and its colour."""
+        code = self.codes([answer])[0]
+        return style.hatch(code), style.tint(style.colour(code), LINES)
+
+    def mesh(self, ax, plane, answers):
+        """Fill the cells of the plane."""
+        codes = np.ma.array(self.codes(answers), mask=~plane.shown)
+        tints = [style.tint(style.colour(i), FILL) for i in range(len(self.labels))]
+        cmap = style.part("colors").ListedColormap(tints)
+        _fill(ax, plane, codes, cmap=cmap, vmin=-0.5, vmax=len(tints) - 0.5)
+        for i in np.unique(codes.compressed()):
+            if style.hatch(i):
+                self._hatch_cells(ax, plane, (codes == i).filled(False), i)
+
+    def _hatch_cells(self, ax, plane, mask, i):
+        blocks = merged(mask)
+        if len(blocks) > MOST_HATCHED:
+            return
+        shapes = style.part("path").Path
+        corners = []
+        for cells in blocks:
+            (x, y), width, height = plane.rectangle(cells)
+            right, top = x + width, y + height
+            corners += [(x, y), (right, y), (right, top), (x, top), (x, y)]
+        codes = [shapes.MOVETO, *[shapes.LINETO] * 3, shapes.CLOSEPOLY] * len(blocks)
+        patch = style.part("patches").PathPatch(
+            shapes(corners, codes),
+            facecolor="none",
+            edgecolor=style.tint(style.colour(i), LINES),
+            hatch=style.hatch(i),
+            lw=0,
+            zorder=0.5,
+        )
+        ax.add_patch(patch)
+
+    def points(self, ax, x, y, labels, **settings):
+        """Draw rows as points."""
+        self.has_points = True
+        codes = self.codes(labels)
+        for i in np.unique(codes):
+            here = codes == i
+            ax.scatter(
+                x[here],
+                y[here],
+                c=style.colour(i),
+                marker=style.marker(i),
+                **settings,
+            )
+
+    def explain(self, panels):
+        """Legend of the classes in the picture, beside an Axes or all of an array."""
+        patches = style.part("patches")
+        handles, labels = [], []
+        for i in sorted(self.seen):
+            area = patches.Patch(
+                facecolor=style.tint(style.colour(i), FILL),
+                edgecolor=style.tint(style.colour(i), LINES),
+                hatch=style.hatch(i),
+            )
+            look = {"color": style.colour(i), "marker": style.marker(i), "ls": ""}
+            point = style.line(ms=5, **look)
+            handles.append((area, point) if self.has_points else area)
+            labels.append(self.write(self.labels[i]))
+        if np.ndim(panels):
+            place = {"loc": "outside right upper", "title": "class"}
+            style.legend(panels[0].figure, handles, labels, **place)
+        else:
+            style.legend(panels, handles, labels, title="class")
+
+
+@dataclass
+class NumberColours:
+    """One scale for all numbers of a picture."""
+
+    low: float
+    high: float
+
+    @property
+    def _scale(self):
+        high = self.high if self.high > self.low else self.low + 1.0
+        return {"cmap": style.NUMBERS, "vmin": self.low, "vmax": high}
+
+    def area(self, answer):
+        """Colour of an area with this prediction."""
+        scale = self._scale
+        share = (answer - scale["vmin"]) / (scale["vmax"] - scale["vmin"])
+        return style.part("pyplot").get_cmap(style.NUMBERS)(share)[:3]
+
+    def lines(self, answer):
+        """Numbers have no hatches."""
+        return "", "white"
+
+    def mesh(self, ax, plane, answers):
+        """Fill the cells of the plane."""
+        _fill(ax, plane, np.ma.array(answers, mask=~plane.shown), **self._scale)
+
+    def points(self, ax, x, y, labels, **settings):
+        """Draw rows as points."""
+        ax.scatter(x, y, c=labels, **self._scale, **settings)
+
+    def explain(self, panels):
+        """The scale, beside an Axes or all of an array."""
+        scale = self._scale
+        norm = style.part("colors").Normalize(scale["vmin"], scale["vmax"])
+        shades = style.part("cm").ScalarMappable(norm, style.NUMBERS)
+        figure = np.ravel(panels)[0].figure
+        figure.colorbar(shades, ax=panels, label="answer")
+
+
+def _fill(ax, plane, values, **look):
+    edges = plane.x.edges, plane.y.edges
+    ax.pcolormesh(*edges, values, zorder=0, rasterized=values.size > 5_000, **look)
+
+
+def draw_rows(ax, plane, colours, matrix, y, max_rows=None, alpha=1.0, size=14):
+    """Rows as points, in their colours if labels are known."""
+    rows = some_rows(len(matrix), max_rows)
+    across = plane.x.place(matrix[:, plane.x.feature], GOLDEN)[rows]
+    up = plane.y.place(matrix[:, plane.y.feature], PLASTIC)[rows]
+    look = {"s": size, "linewidths": 0.4, "edgecolors": "white", "alpha": alpha}
+    if y is None:
+        ax.scatter(across, up, c=style.GREY, zorder=2, **look)
+    else:
+        colours.points(ax, across, up, np.asarray(y)[rows], zorder=2, **look)

@@ -30,10 +30,9 @@ def main(model_file: str) -> None:
     reveal_type(DistilledTreeRegressor(forest).fit(energy.X, energy.y).rules_)
 
     rules = simple.rules_
-    reveal_type(metrics.rmse(energy.y, answers))
-    reveal_type(metrics.r2(energy.y, answers))
-    reveal_type(metrics.auc(["no", "yes"], [0.2, 0.7]))
-    reveal_type(metrics.confusion(["no", "yes"], ["no", "no"]))
+    reveal_type(metrics.error(energy.y, answers, "regression"))
+    reveal_type(metrics.fidelity(energy.y, answers, "regression"))
+    reveal_type(metrics.expected_cost(["no", "yes"], ["no", "no"]))
     reveal_type(metrics.calibration(rules, energy.X, energy.y))
     reveal_type(metrics.coverage(rules, energy.X))
     reveal_type(metrics.similarity(rules, rules, energy.X))

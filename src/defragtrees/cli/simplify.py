@@ -3,6 +3,8 @@
 import time
 
 import click
+import numpy as np
+from sklearn.metrics import confusion_matrix
 
 from defragtrees import metrics
 from defragtrees.cli._command import (
@@ -113,7 +115,9 @@ def _tables(simple, loaded):
     if rules.classes is not None:
         answers = {"rules": rules.predict(X), "ensemble": simple.forest_.predict(X)}
         tables["confusion"] = {"classes": rules.classes} | {
-            name: metrics.confusion(y, told, rules.classes, weight)
+            name: confusion_matrix(
+                y, told, labels=rules.classes, sample_weight=weight
+            ).astype(np.float64)
             for name, told in answers.items()
         }
     return tables

@@ -1,14 +1,18 @@
-"""What rule sets are like: error, fidelity, coverage, overlap, likeness."""
+"""Measures of rules: error, fidelity, cost, coverage, overlap, calibration, totals."""
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
+from sklearn.metrics import confusion_matrix
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from defragtrees._utils.types import Column, Rows
 from defragtrees.outcomes import make_outcome
+from defragtrees.outcomes.decision import make_decision
 from defragtrees.outcomes.measures import calibrate
+from defragtrees.outcomes.points import reachable_totals
 from defragtrees.rules.model import RuleSet
 
 __all__ = [
@@ -17,12 +21,18 @@ __all__ = [
     "covered_share",
     "covering_count",
     "error",
+    "expected_cost",
     "fidelity",
     "members",
     "overlap",
+    "score_table",
     "similarity",
+    "table_of_totals",
     "trade_off_scores",
 ]
+
+MOST_LINES = 30  # totals that a score table lists one by one
+N_GROUPS = 10  # of about equally many rows, where there are more
 
 
 def error(
@@ -35,7 +45,7 @@ def error(
     expected : array of shape (n_samples,)
         What is true.
     predicted : array of shape (n_samples,)
-        What is answered.
+        What is predicted.
     task : {"classification", "regression"}
     sample_weight : array of shape (n_samples,), optional
 
@@ -54,14 +64,14 @@ def error(
 def fidelity(
     answers: Column, predicted: Column, task: str, sample_weight: Column | None = None
 ) -> float:
-    """Agreement with the ensemble: share of equal classes, or R² of its answers.
+    """Agreement with the ensemble: share of equal classes, or R² of its predictions.
 
     Parameters
     ----------
     answers : array of shape (n_samples,)
-        What the ensemble says.
+        What the ensemble predicts.
     predicted : array of shape (n_samples,)
-        What the rules say.
+        What the rules predict.
     task : {"classification", "regression"}
     sample_weight : array of shape (n_samples,), optional
 
@@ -77,8 +87,46 @@ def fidelity(
     return make_outcome(task).fidelity(answers, predicted, sample_weight)
 
 
+def expected_cost(
+    expected: Column,
+    predicted: Column,
+    costs: Any = None,
+    classes: Sequence[Any] | None = None,
+    sample_weight: Column | None = None,
+) -> float:
+    """Mean cost of the predictions.
+
+    Parameters
+    ----------
+    expected, predicted : array-like of shape (n_samples,)
+        True labels and predicted ones.
+    costs : dict from (true class, predicted class) to float, or array, optional
+        What each mistake costs, as for `DefragClassifier`; 1 by default.
+    classes : sequence, optional
+        All labels, in order; by default the distinct ones of both, sorted.
+    sample_weight : array-like of shape (n_samples,), optional
+
+    Examples
+    --------
+    >>> costs = {("bad", "good"): 5, ("good", "bad"): 1}
+    >>> expected_cost(["bad", "good"], ["good", "good"], costs)
+    2.5
+    """
+    expected, predicted = column_or_1d(expected), column_or_1d(predicted)
+    if classes is None:
+        classes = np.unique(np.concatenate([expected, predicted])).tolist()
+    counts = confusion_matrix(
+        expected, predicted, labels=classes, sample_weight=sample_weight
+    )
+    if costs is None:
+        costs = 1 - np.eye(len(classes))
+    else:
+        costs = make_decision(tuple(classes), np.ones(len(classes)), costs=costs).costs
+    return float((counts * costs).sum() / counts.sum())
+
+
 def coverage(rules: RuleSet, X: Rows, sample_weight: Column | None = None) -> float:
-    """Share of rows in which a rule other than the "otherwise" holds.
+    """Share of rows that match a rule other than the "otherwise".
 
     In a partition, such as a tree, each row has a rule: the coverage is 1.
 
@@ -101,7 +149,7 @@ def coverage(rules: RuleSet, X: Rows, sample_weight: Column | None = None) -> fl
 
 
 def overlap(rules: RuleSet, X: Rows, sample_weight: Column | None = None) -> float:
-    """Mean number of rules that hold in a row, the "otherwise" left out.
+    """Mean number of rules that match a row, the "otherwise" left out.
 
     In a partition, such as a tree, it is just one.
 
@@ -126,7 +174,7 @@ def overlap(rules: RuleSet, X: Rows, sample_weight: Column | None = None) -> flo
 def calibration(
     rules: RuleSet, X: Rows, y: Column, sample_weight: Column | None = None
 ) -> list[dict[str, Any]]:
-    """What each rule tells, and what is observed in the rows that it answers.
+    """The probability that each rule gives, and the rate in the rows that it predicts.
 
     Parameters
     ----------
@@ -139,11 +187,11 @@ def calibration(
     Returns
     -------
     list of dict
-        One for each rule: `rule`, its number from 1; `class`, the told one of two
-        classes, or the answer of the rule if there are more; `told`, its probability;
-        `observed`, its share in y; `low` and `high`, the 95 % interval of that by
-        Wilson; and `n_rows`, or their weight. For numbers they are means, and the
-        interval is that of a mean.
+        One for each rule: `rule`, its number from 1; `class`, `pos_label` or the second
+        of two classes, or the prediction of the rule if there are more; `told`, its
+        probability; `observed`, its share in y; `low` and `high`, the 95 % interval of
+        that by Wilson; and `n_rows`, or their weight. For numbers they are means, and
+        the interval is that of a mean.
 
     Examples
     --------
@@ -187,22 +235,9 @@ def covering_count(rules, held, sample_weight=None):
 
 
 def trade_off_scores(rules, matrix, expected, answers, sample_weight=None):
-    """What one list of a trade-off costs and brings, on encoded rows.
+    """Error, its standard error, fidelity, coverage and overlap, on encoded rows.
 
-    Parameters
-    ----------
-    rules : RuleSet
-    matrix : float64 array of shape (n_samples, n_features)
-    expected : array of shape (n_samples,)
-        What errors are measured against: y, or the ensemble's answers.
-    answers : array of shape (n_samples,)
-        What the ensemble says.
-    sample_weight : array of shape (n_samples,), optional
-
-    Returns
-    -------
-    dict
-        `error` and its `standard_error`, `fidelity`, `coverage` and `overlap`.
+    Errors are measured against `expected`, fidelity against the ensemble's `answers`.
     """
     predicted = rules.predict_encoded(matrix)
     losses = rules.outcome.losses(expected, predicted)
@@ -222,10 +257,10 @@ def similarity(first: RuleSet, second: RuleSet, X: Rows) -> float:
     """How alike two rule sets cut these rows, from 0 to 1.
 
     For every rule, the largest share of rows in common (Jaccard index) with a rule of
-    the other set that gives the same kind of answer is found; the mean, by the number
-    of rows of the rules, is taken both ways. A rule has the rows that it answers, or,
-    where rules are averaged, the rows in which it holds. Two sets with the same rules
-    in other words have similarity 1.
+    the other set with the same kind of prediction is found; the mean, by the number of
+    rows of the rules, is taken both ways. A rule has the rows that it predicts, or,
+    where rules are averaged, the rows that it matches. Two sets with the same rules in
+    other words have similarity 1.
 
     Parameters
     ----------
@@ -259,3 +294,95 @@ def similarity(first: RuleSet, second: RuleSet, X: Rows) -> float:
 def members(rules, X):
     """Which rows belong to which rule, as 0 and 1; see `similarity`."""
     return rules.members_held(rules.covers(X)).astype(np.float64)
+
+
+def score_table(
+    rules: RuleSet, X: Rows | None = None, y: Column | None = None
+) -> list[dict[str, Any]]:
+    """What each total of points stands for and, with rows, how many have it.
+
+    Parameters
+    ----------
+    rules : RuleSet
+        With points that add up, for numbers or two classes.
+    X : array-like or data frame of shape (n_samples, n_features), optional
+        Without it, all totals that whole points can have; at most 30, evenly chosen.
+        With it, those of the rows; where there are more than 30, ten groups of about
+        equally many rows.
+    y : array-like of shape (n_samples,), optional
+
+    Returns
+    -------
+    list of dict
+        From the lowest total on: "low" and "high", the totals; "told", the probability
+        of the second class or the number, on average; with X "n_rows", and with y
+        "observed", the rate of that class or the mean of y.
+
+    Examples
+    --------
+    >>> from defragtrees import Condition, Rule, RuleSet
+    >>> warm = Rule((Condition(0, lower=20.0),), 5.0, points=(3.0,))
+    >>> rules = RuleSet((warm,), Rule((), 2.0, points=(2.0,)), ("degrees",),
+    ...                 "regression", decision="points")
+    >>> score_table(rules)
+    [{'low': 2.0, 'high': 2.0, 'told': 2.0}, {'low': 5.0, 'high': 5.0, 'told': 5.0}]
+    """
+    if rules.decision != "points" or rules.outcome.n_points != 1:
+        raise ValueError(
+            "score_table needs points that add up to one total, of numbers or two "
+            f"classes; got rules with decision={rules.decision!r} and "
+            f"{rules.outcome.n_classes} classes."
+        )
+    if X is None:
+        return _possible(rules)
+    return table_of_totals(rules, rules.totals(X)[:, 0], y)
+
+
+def table_of_totals(rules, totals, y=None):
+    """`score_table` of rows with these totals."""
+    totals = np.round(totals, 9)
+    values = _told(rules, totals)
+    truth = None
+    if y is not None:
+        outcome = rules.outcome
+        truth = outcome.indicators(outcome.encode_any(outcome.check(np.ravel(y))))
+        truth = truth[:, -1]
+    lines = []
+    for rows in _groups(totals):
+        line = {
+            "low": float(totals[rows].min()),
+            "high": float(totals[rows].max()),
+            "told": float(values[rows].mean()),
+            "n_rows": len(rows),
+        }
+        if truth is not None:
+            line["observed"] = float(truth[rows].mean())
+        lines.append(line)
+    return lines
+
+
+def _possible(rules):
+    totals = reachable_totals([rule.points[0] for rule in rules])
+    if len(totals) > MOST_LINES:
+        places = np.linspace(0, len(totals) - 1, MOST_LINES).round().astype(int)
+        totals = totals[places]
+    return [
+        {"low": float(total), "high": float(total), "told": float(value)}
+        for total, value in zip(totals, _told(rules, totals), strict=True)
+    ]
+
+
+def _told(rules, totals):
+    """Of each total the probability of the second class, or the number."""
+    values = rules.values_of(np.asarray(totals, dtype=np.float64)[:, None])
+    return rules.outcome.linked(values)[:, -1]
+
+
+def _groups(totals):
+    """Rows with the same total, or about as many rows with neighbouring ones."""
+    order = np.argsort(totals, kind="stable")
+    cuts = np.flatnonzero(np.diff(totals[order])) + 1
+    if len(cuts) >= MOST_LINES:
+        wanted = np.arange(1, N_GROUPS) * math.ceil(len(totals) / N_GROUPS)
+        cuts = np.unique(cuts[np.searchsorted(cuts, wanted[wanted < len(totals)]) - 1])
+    return np.split(order, cuts)

@@ -6,6 +6,7 @@ from functools import partial
 from typing import ClassVar
 
 import numpy as np
+from scipy.special import expit, softmax
 
 __all__ = [
     "ClassPoints",
@@ -21,8 +22,6 @@ __all__ = [
     "reachable_totals",
     "round_unit",
     "short_unit",
-    "softmax",
-    "to_probability",
     "whole_log_odds",
     "whole_points",
 ]
@@ -147,7 +146,7 @@ def fit_log_odds(held, weight, sums, prior, start=None):
 
     cost = cost_of(points)
     for _ in range(MOST_STEPS):
-        likely = to_probability(held @ points)
+        likely = expit(held @ points)
         slope = held.T @ (events - weight * likely) - prior * points
         curve = weight * likely * (1 - likely)
         step = _solved(_with_prior((held * curve[:, None]).T @ held, prior), slope)
@@ -189,7 +188,7 @@ def fit_shares(held, weight, sums, prior):
     points = np.zeros(n_rules * n_classes)
     cost = cost_of(points)
     for _ in range(MOST_STEPS):
-        likely = softmax(held @ points.reshape(n_rules, n_classes))
+        likely = softmax(held @ points.reshape(n_rules, n_classes), axis=1)
         apart = sums - weight[:, None] * likely
         slope = (held.T @ apart).ravel() - penalty * points
         matrix = _with_prior(_share_curvature(held, weight, likely), penalty)
@@ -231,30 +230,6 @@ def _with_prior(matrix, prior):
 
 def _solved(matrix, sides):
     return np.linalg.solve(matrix, sides)
-
-
-def to_probability(log_odds):
-    """The probability with these log-odds; never an overflow.
-
-    Examples
-    --------
-    >>> to_probability(np.array([-1000.0, 0.0, 1000.0])).tolist()
-    [0.0, 0.5, 1.0]
-    """
-    small = np.exp(-np.abs(log_odds))
-    return np.where(log_odds >= 0, 1.0, small) / (1.0 + small)
-
-
-def softmax(totals):
-    """Shares from log-shares, row by row.
-
-    Examples
-    --------
-    >>> softmax(np.array([[0.0, 0.0]])).tolist()
-    [[0.5, 0.5]]
-    """
-    shares = np.exp(totals - totals.max(axis=1, keepdims=True))
-    return shares / shares.sum(axis=1, keepdims=True)
 
 
 MOST_POINTS = (3, 5, 10, 20, 50)  # the largest of whole points, as few as say it well
@@ -462,8 +437,9 @@ class ClassPoints:
     def linked(self, values):
         """Probabilities from sums of points, (n_samples, n_points)."""
         if self.n_classes != 2:
-            return softmax(values)
-        second = to_probability(values)
+            return softmax(values, axis=1)
+        # The log-odds of the second class, against 0 of the first.
+        second = softmax(np.hstack([np.zeros_like(values), values]), axis=1)[:, 1:]
         return np.hstack([1.0 - second, second])
 
     def decide_points(self, values, threshold=None, costs=None):

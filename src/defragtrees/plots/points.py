@@ -6,7 +6,7 @@ import numpy as np
 
 from defragtrees._utils import formatting as render
 from defragtrees._utils.types import Column, Rows
-from defragtrees.metrics.totals import score_table
+from defragtrees.metrics.rulesets import score_table
 from defragtrees.plots import style
 from defragtrees.rules import text as sentences
 from defragtrees.rules.model import RuleSet

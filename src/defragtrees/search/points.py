@@ -1,6 +1,7 @@
 """PointBoxes: boxes whose points add up, with what the sums cost on rows of a table."""
 
 import numpy as np
+from scipy.special import expit
 
 from defragtrees.outcomes.points import (
     PRIOR_ROWS,
@@ -8,7 +9,6 @@ from defragtrees.outcomes.points import (
     find_patterns,
     fit_log_odds,
     fit_numbers,
-    to_probability,
 )
 from defragtrees.search.lists import (
     RULE_PRICE,
@@ -106,7 +106,7 @@ class LogOddsLoss:
 
     def slopes(self, totals):
         """How the loss of each row changes with its sum: downwards, and its bend."""
-        likely = to_probability(totals)
+        likely = expit(totals)
         bend = self.weight * (likely * (1 - likely))[:, 0]
         return (self.target - likely) * self.weight[:, None], bend
 

@@ -1,6 +1,6 @@
 """From a total of points to a probability or a number, on the rows of the report."""
 
-from defragtrees.metrics.totals import table_of_totals
+from defragtrees.metrics.rulesets import table_of_totals
 from defragtrees.report.markup import bar, name, table
 from defragtrees.report.wording import amount, count, percent, rate_text
 

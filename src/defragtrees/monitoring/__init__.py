@@ -1,4 +1,4 @@
-"""Keeping an eye on rules: whether new rows are still like those of the fit."""
+"""Monitoring: whether new rows have drifted from the training rows of the rules."""
 
 from defragtrees.monitoring.check import (
     Check,

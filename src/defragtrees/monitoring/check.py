@@ -1,16 +1,16 @@
-"""Whether new rows are still like those that rules were fitted to.
+"""Drift check: new rows compared with the training rows of the rules.
 
-Each rule's share of rows and its rate, and each column that rules ask about, are tested
-against what the rules remember of their training rows, which are a sample too. All
-tests together raise a false alarm as often as `level` says, by Holm's way.
+The share of rows and the rate of each rule, and each column that the rules use, are
+tested against the profile of the training rows, which are a sample too. Holm's method
+keeps false alarms of all tests together at `level`.
 
 Rules were chosen because their rates are far from others, so their training rates are
-farther than true ones: for each condition of a rule its training rows are taken for
-fewer, `1 / (1 + 3 conditions)` of them, counting at least those of a mean rule.
+farther than true ones: for each condition of a rule its training rows count as fewer,
+`1 / (1 + 3 conditions)` of them, with at least the conditions of a mean rule.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -27,17 +27,11 @@ from defragtrees.monitoring.two_samples import (
 )
 from defragtrees.rules.model import RuleSet
 
-__all__ = [
-    "Check",
-    "Finding",
-    "LEVEL",
-    "WHAT",
-    "check",
-    "check_encoded",
-    "missing_columns",
-    "p_text",
-]
+__all__ = ["Check", "Finding", "check", "check_encoded", "missing_columns"]
 
+SEARCHED = 3  # by how much each condition divides the rows behind a training rate
+ERROR_SEARCHED = 2  # the same for the error of all rules, which is also raised
+CONDITION_ROWS = 3  # degrees of freedom of a searched threshold; as in intervals
 LEVEL = 0.05
 WHAT = {
     "coverage": "share of rows",
@@ -55,7 +49,7 @@ WHAT = {
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing then and now.
+    """One test: a measure of the training rows and of the new ones.
 
     Parameters
     ----------
@@ -64,16 +58,16 @@ class Finding:
     about : str
         The rule or the column.
     then, now : str
-        What it was in the training rows, and is in the new ones.
+        Its value in the training rows and in the new ones.
     p : float
-        How likely a difference such as this one is by chance.
+        The p-value of the difference.
     rule : int, optional
         Its number, from 1.
     column : str, optional
     adjusted : float
-        The same in view of all other tests.
+        The p-value adjusted for all tests.
     is_moved : bool
-        Whether that is less than the level.
+        Whether that is at most the level.
     """
 
     kind: str
@@ -87,7 +81,7 @@ class Finding:
     is_moved: bool = False
 
     def to_dict(self):
-        """Its contents in plain numbers and texts."""
+        """The finding as plain numbers and texts."""
         return {
             "kind": self.kind,
             "rule": self.rule,
@@ -107,7 +101,7 @@ class Finding:
 
 @dataclass(frozen=True, eq=False)
 class Check(render.Tabular):
-    """Whether new rows are like those that rules were fitted to.
+    """Result of a drift check: new rows compared with the training rows.
 
     Parameters
     ----------
@@ -117,8 +111,8 @@ class Check(render.Tabular):
     level : float
         How often all tests together raise a false alarm.
     answers : tuple of (str, float or None, float)
-        Of classes: each one, and which share of the rows got it then and now; of
-        numbers, the mean answer.
+        Of classes: each one, and the share of rows predicted so then and now; of
+        numbers, the mean prediction.
     notes : tuple of str
         What could not be tested, and why.
     """
@@ -132,12 +126,12 @@ class Check(render.Tabular):
 
     @property
     def moved(self):
-        """The findings that are more than chance."""
+        """The findings whose difference is significant."""
         return tuple(finding for finding in self.findings if finding.is_moved)
 
     @property
     def has_moved(self):
-        """Whether any is."""
+        """Whether there are any."""
         return bool(self.moved)
 
     def __bool__(self):
@@ -148,7 +142,7 @@ class Check(render.Tabular):
 
     @property
     def verdict(self):
-        """In a sentence, whether the world has moved."""
+        """One sentence: whether the rows have drifted."""
         rows = (
             f"{render.plural(self.n_now, 'new row')} against "
             f"{render.count(self.n_then)}"
@@ -165,7 +159,7 @@ class Check(render.Tabular):
         )
 
     def to_dict(self):
-        """Everything in plain numbers, texts and lists."""
+        """The check as plain numbers, texts and lists."""
         return {
             "moved": self.has_moved,
             "verdict": self.verdict,
@@ -192,7 +186,7 @@ class Check(render.Tabular):
                 WHAT[one.kind],
                 render.plain(one.then),
                 render.plain(one.now),
-                p_text(one.adjusted),
+                "<0.001" if one.adjusted < 0.001 else f"{one.adjusted:.3f}",
                 "moved" if one.is_moved else "",
             ]
             for one in self.findings
@@ -209,20 +203,10 @@ class Check(render.Tabular):
         return [*answers, *moved, *self.notes, self.verdict]
 
 
-def p_text(p):
-    """A p value as it is shown."""
-    return "<0.001" if p < 0.001 else f"{p:.3f}"
-
-
-SEARCHED = 3  # how much each condition takes from what the rates of training are worth
-ERROR_SEARCHED = 2  # the same of the error of all rules, which is raised besides
-CONDITION_ROWS = 3  # that a threshold uses up which was searched for; as in intervals
-
-
 def check(
     rules: RuleSet, X: Any, y: Any = None, *, ensemble: Any = None, level: float = LEVEL
 ) -> Check:
-    """Whether new rows are like those that rules were fitted to; see `RuleSet.check`.
+    """Compare new rows with the training rows of rules; see `RuleSet.check`.
 
     Parameters
     ----------
@@ -231,7 +215,7 @@ def check(
     y : array-like of shape (n_samples,), optional
         With it the rates of rules are tested.
     ensemble : fitted model with predict, optional
-        Whether it still agrees with the rules.
+        With it, its agreement with the rules is tested.
     level : float
         How often all tests together may raise a false alarm.
     """
@@ -245,26 +229,23 @@ def check(
 
 
 def check_encoded(rules, matrix, y=None, answers=None, level=LEVEL, notes=()):
-    """`check` for a matrix that `encode` made.
-
-    Parameters
-    ----------
-    rules : RuleSet
-    matrix : float64 array of shape (n_samples, n_features)
-    y : array of shape (n_samples,), optional
-    answers : array of shape (n_samples,), optional
-        What the model says of the rows.
-    level : float
-    notes : sequence of str
-        What else is to be told.
-    """
-    _check_input(rules, matrix, y, level)
-    watch = _Watch(rules, matrix, y, answers)
+    """`check` of encoded rows; `answers` are predictions of the model, if any."""
+    if not 0 < level < 1:
+        raise ValueError(f"level must be above 0 and below 1; got {level!r}.")
+    if not len(matrix):
+        raise ValueError("At least one row is needed to check; got none. Pass rows.")
+    if y is not None:
+        if len(y) != len(matrix):
+            raise ValueError(
+                f"X and y must have equally many rows; got {len(matrix)} and {len(y)}."
+            )
+        rules.outcome.check_known(y)
+    compared = _Comparison(rules, matrix, y, answers)
     findings = [
-        *watch.of_rules(),
-        *watch.of_columns(),
-        *watch.of_target(),
-        *watch.of_agreement(),
+        *compared.of_rules(),
+        *compared.of_columns(),
+        *compared.of_target(),
+        *compared.of_agreement(),
     ]
     if not findings:
         raise ValueError(
@@ -272,42 +253,16 @@ def check_encoded(rules, matrix, y=None, answers=None, level=LEVEL, notes=()):
             "answered in training. Fit or refit them first."
         )
     adjusted = holm([finding.p for finding in findings])
-    told = tuple(
-        _adjusted(finding, p, level)
+    findings = tuple(
+        replace(finding, adjusted=p, is_moved=p <= level)
         for finding, p in zip(findings, adjusted, strict=True)
     )
-    every = (*notes, *watch.notes())
-    return Check(told, watch.n_then, len(matrix), level, tuple(watch.answers()), every)
-
-
-def _adjusted(finding, p, level):
-    fields = {**finding.__dict__, "adjusted": p, "is_moved": p <= level}
-    return Finding(**fields)
-
-
-def _check_input(rules, matrix, y, level):
-    if not 0 < level < 1:
-        raise ValueError(f"level must be above 0 and below 1; got {level!r}.")
-    if not len(matrix):
-        raise ValueError("At least one row is needed to check; got none. Pass rows.")
-    if y is None:
-        return
-    if len(y) != len(matrix):
-        raise ValueError(
-            f"X and y must have equally many rows; got {len(matrix)} and {len(y)}."
-        )
-    rules.outcome.check_known(y)
+    shares, notes = tuple(compared.answers()), (*notes, *compared.notes())
+    return Check(findings, compared.n_then, len(matrix), level, shares, notes)
 
 
 def missing_columns(rules, names):
-    """What is to be told of columns that training rows had and a table has not.
-
-    Parameters
-    ----------
-    rules : RuleSet
-    names : iterable of str
-        The columns of the table.
-    """
+    """A note on columns of the training rows that a table lacks, if there are any."""
     gone = [name for name in rules.feature_names if name not in set(names)]
     if not gone:
         return ()
@@ -315,8 +270,8 @@ def missing_columns(rules, names):
     return (f"columns that no rule asks about are missing: {shown}",)
 
 
-class _Watch:
-    """What rules remember, beside what new rows say."""
+class _Comparison:
+    """The tests of new rows against what rules keep of their training rows."""
 
     def __init__(self, rules, matrix, y, answers):
         self.rules, self.matrix, self.y = rules, matrix, y
@@ -336,29 +291,22 @@ class _Watch:
             yield "the rules were fitted without y, so their rates are not known"
 
     def answers(self):
-        """Each answer, and which share of the rows got it then and now."""
+        """Each prediction with its share of rows then and now, or their mean."""
         rules = self.rules
         now = rules.predict_encoded(self.matrix)
-        counted = [rule.n_rows for rule in rules]
-        has_then = rules.is_list and not any(map(math.isnan, counted))
-        total = sum(counted)
+        total = sum(rule.n_rows for rule in rules)
+        # NaN where a rule was not counted.
+        has_then, then = rules.is_list and total > 0, None
         if not rules.classes:
-            then = None
-            if has_then and total:
-                sums = [rule.n_rows * rule.prediction for rule in rules]
-                then = sum(sums) / total
+            if has_then:
+                then = sum([rule.n_rows * rule.prediction for rule in rules]) / total
             yield "mean", then, float(now.mean())
             return
         for label in rules.classes:
-            then = None
-            if has_then and total:
-                told = [rule.n_rows for rule in rules if rule.prediction == label]
-                then = sum(told) / total
-            yield (
-                rules.outcome.label_text(label),
-                then,
-                float((now == label).mean()),
-            )
+            if has_then:
+                own = [rule.n_rows for rule in rules if rule.prediction == label]
+                then = sum(own) / total
+            yield rules.outcome.label_text(label), then, float((now == label).mean())
 
     def of_rules(self):
         """Coverage and rate of each rule."""
@@ -383,7 +331,7 @@ class _Watch:
     def _rate(self, rule, members, about, k):
         y, outcome = self.y[members], self.rules.outcome
         n_now = len(y)
-        # The rows of a rule with few conditions are those that others left to it.
+        # The rows of a rule with few conditions are those that other rules left.
         n_searched = max(rule.n_conditions, self.rules.n_conditions)
         n_then = rule.n_rows / (1 + SEARCHED * n_searched)
         if not n_now or not rule.n_rows:
@@ -410,7 +358,7 @@ class _Watch:
         yield Finding("rate", about, *texts, p, rule=k + 1)
 
     def of_columns(self):
-        """What the columns are like that rules ask about."""
+        """Values of the columns that rules use."""
         training = self.rules.training
         for column in training.columns if training is not None else ():
             values = self.matrix[:, column.feature]
@@ -424,11 +372,9 @@ class _Watch:
         if n_missing or column.missing:
             then, now = column.missing, n_missing
             p = same_shares_p([then, n_then], [now, len(present)])
-            shares = (
-                render.share(then / (then + n_then)),
-                render.share(now / len(values)),
-            )
-            yield Finding("missing", name, *shares, p, **place)
+            then_text = render.share(then / (then + n_then))
+            now_text = render.share(now / len(values))
+            yield Finding("missing", name, then_text, now_text, p, **place)
         if not len(present) or not n_then:
             return
         counts = column.count(values)
@@ -453,7 +399,7 @@ class _Watch:
         scale = self.rules.vocabulary.scales[column.feature]
         if not column.cuts:
             return "all alike"
-        # The cut that parts old rows most evenly tells old and new ones apart best.
+        # The cut that splits training rows most evenly shows a shift best.
         reached = np.cumsum(column.counts)[:-1] / sum(column.counts)
         place = int(np.abs(reached - 0.5).argmin())
         share = counts[: place + 1].sum() / total
@@ -465,10 +411,7 @@ class _Watch:
         n_then, n_now = sum(column.counts), len(present)
         n_low = int((present < column.low).sum())
         n_high = int((present > column.high).sum())
-        p = min(
-            1.0,
-            2 * min(beyond_p(n_then, n_now, n) for n in (n_low, n_high)),
-        )
+        p = min(1.0, 2 * min(beyond_p(n_then, n_now, n) for n in (n_low, n_high)))
         scale = self.rules.vocabulary.scales[column.feature]
         then = f"{scale.number(column.low)} to {scale.text(column.high)}"
         ends = f"{scale.number(present.min())} to {scale.text(present.max())}"
@@ -488,7 +431,7 @@ class _Watch:
         yield Finding("category", name, f"{texts[0]} rows", texts[1], p, column=name)
 
     def of_target(self):
-        """What is true, and how often the rules err."""
+        """The true classes or numbers, and the error of the rules."""
         training, outcome = self.rules.training, self.rules.outcome
         if self.y is None or training is None:
             return
@@ -515,7 +458,7 @@ class _Watch:
         return f"{render.share(share)} {label}"
 
     def _error(self, then):
-        """Whether the rules err more often, or by more, than they did."""
+        """Whether the error of the rules is larger than in training."""
         rules, outcome = self.rules, self.rules.outcome
         losses = outcome.losses(self.y, rules.predict_encoded(self.matrix))
         n_used = rules.n_rules + CONDITION_ROWS * rules.total_conditions
@@ -528,7 +471,7 @@ class _Watch:
         return Finding("error", "all rules", *texts, p)
 
     def of_agreement(self):
-        """Whether the model still says what the rules say; of classes in a list."""
+        """Whether the model still agrees with the rules; of classes in a list."""
         rules, answers = self.rules, self.model_answers
         if answers is None or not rules.classes:
             return
@@ -552,7 +495,7 @@ def _mean_text(values):
 
 
 def _n_rows(rules):
-    """Rows of the training, by weight; NaN where nobody counted them."""
+    """Training rows, by weight; NaN where they were not counted."""
     if rules.training is not None:
         return rules.training.n_rows
     for rule in rules:

@@ -1,4 +1,4 @@
-"""A check as one HTML page: reads without scripts, prints, and has a dark side."""
+"""A check as one HTML page: without scripts, for light, dark and print."""
 
 from html import escape
 
@@ -29,13 +29,7 @@ tr.is-moved td:first-child { border-left: .25rem solid #b3261e; padding-left: .5
 
 
 def page(check, title):
-    """The page of a check.
-
-    Parameters
-    ----------
-    check : Check
-    title : str
-    """
+    """The page of a Check."""
     state = "moved" if check.has_moved else "still"
     moved = "".join(f"<li>{_text(finding.text)}</li>" for finding in check.moved)
     notes = "".join(f"<li>{_text(note)}</li>" for note in check.notes)
@@ -79,7 +73,7 @@ def _findings(check):
 
 
 def _answers(check):
-    """Which share of the rows gets which answer."""
+    """The share of rows with each prediction."""
     rows = [
         [name, "" if then is None else answer_text(then, name), answer_text(now, name)]
         for name, then, now in check.answers
@@ -89,5 +83,5 @@ def _answers(check):
 
 
 def answer_text(value, name):
-    """A share of rows, or a mean answer."""
+    """A share of rows, or a mean prediction."""
     return render.rounded(value) if name == "mean" else render.share(value)

@@ -1,4 +1,4 @@
-"""Whether two sets of counts can be of the same world: p values, and Holm's way."""
+"""Two-sample tests used to detect drift, and Holm's correction for many of them."""
 
 import math
 
@@ -14,17 +14,12 @@ __all__ = [
     "same_shares_p",
 ]
 
-LEAST_EXPECTED = 5.0  # rows of a cell, with fewer it is put to its neighbour
+LEAST_EXPECTED = 5.0  # rows of a cell; with fewer it is merged with its neighbour
 EXACT_ROWS = 2_000  # up to so many rows a table of two by two is tested exactly
 
 
 def same_shares_p(then, now):
-    """How likely counts differ at least so much if both are of the same shares.
-
-    Parameters
-    ----------
-    then, now : sequence of float
-        Counts of the same cells.
+    """p-value of the counts of the same cells in two samples.
 
     Examples
     --------
@@ -43,7 +38,7 @@ def same_shares_p(then, now):
 
 
 def _merged(table):
-    """Cells side by side put together until each is expected to have some rows."""
+    """Neighbouring cells merged until each is expected to have enough rows."""
     if table.shape[1] <= 2:
         return table
     smaller = table.sum(axis=1).min() / table.sum()
@@ -61,12 +56,7 @@ def _merged(table):
 
 
 def mean_p(mean_then, spread_then, n_then, values):
-    """How likely a mean differs so much if both are of the same numbers.
-
-    Parameters
-    ----------
-    mean_then, spread_then, n_then : float
-    values : array
+    """p-value of a difference of means, by Welch's test.
 
     Examples
     --------
@@ -88,7 +78,7 @@ def mean_p(mean_then, spread_then, n_then, values):
 
 
 def larger_mean_p(values, mean_then, n_then):
-    """How likely a mean is so much larger, if the numbers are spread as these are.
+    """One-sided p-value of a larger mean, with the same standard deviation.
 
     Examples
     --------
@@ -104,9 +94,9 @@ def larger_mean_p(values, mean_then, n_then):
 
 
 def beyond_p(n_then, n_now, n_beyond):
-    """How likely so many new values lie beyond the largest of the old ones.
+    """p-value of so many new values beyond the largest of the old ones.
 
-    If all come from one world, the `n_beyond` largest are as likely to be any of them.
+    Without drift the `n_beyond` largest are as likely to be any of them.
 
     Examples
     --------
@@ -121,7 +111,7 @@ def beyond_p(n_then, n_now, n_beyond):
 
 
 def new_category_p(counts, n_now, n_new):
-    """How likely so many rows have a category that no old row had.
+    """p-value of so many rows with a category that no old row had.
 
     The share of such rows is about that of categories with one old row (Good, 1953).
 
@@ -139,7 +129,7 @@ def new_category_p(counts, n_now, n_new):
 
 
 def holm(p_values):
-    """P values of many tests, so that all false alarms together are as rare as one.
+    """p-values adjusted by Holm's method for the number of tests.
 
     Examples
     --------

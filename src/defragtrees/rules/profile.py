@@ -1,6 +1,6 @@
-"""What the columns of the training rows were like: small, and kept with the rules.
+"""Profile of the columns of the training rows: small, and saved with the rules.
 
-By it one can tell later whether new rows still are like those; see `watching`.
+`defragtrees.monitoring` compares new rows with it.
 """
 
 import dataclasses
@@ -75,7 +75,7 @@ class TrainingColumn:
 
     @classmethod
     def from_dict(cls, data):
-        """The column that `to_dict` wrote down."""
+        """The column from what `to_dict` gave."""
         cuts, ends = data.get("cuts"), (data.get("low"), data.get("high"))
         low, high = (None if end is None else float(end) for end in ends)
         made = cls(
@@ -99,19 +99,19 @@ class TrainingColumn:
 
 @dataclass(frozen=True)
 class TrainingRows:
-    """What is kept of the rows that rules were fitted to.
+    """Profile of the rows that rules were fitted to.
 
     Parameters
     ----------
     n_rows : float
         Their number, by weight.
     columns : tuple of TrainingColumn
-        Those that the rules ask about.
+        Those that the rules use.
     target : tuple of float, optional
         Of y: rows of each class; or of numbers their mean and standard deviation.
     error : float, optional
-        Of the answers of the rules to them, by y: the share of wrong classes, or the
-        mean squared error.
+        Of the rules on them, by y: the share of wrong classes, or the mean squared
+        error.
     """
 
     n_rows: float
@@ -120,16 +120,16 @@ class TrainingRows:
     error: float | None = field(default=None, compare=False)
 
     def column(self, feature):
-        """What is kept of a feature; None if nothing is."""
+        """The profile of a feature; None if there is none."""
         return next((one for one in self.columns if one.feature == feature), None)
 
     def for_features(self, features):
-        """The same of some features only."""
+        """The profile with some features only."""
         kept = tuple(one for one in self.columns if one.feature in features)
         return dataclasses.replace(self, columns=kept)
 
     def check(self, categories, n_classes):
-        """Refuse what rules with these categories and so many classes do not have."""
+        """Reject a profile that does not fit these categories and number of classes."""
         if self.target is not None and len(self.target) != (n_classes or 2):
             raise ValueError(
                 f"The training target must have {n_classes or 2} entries; got "
@@ -160,7 +160,7 @@ class TrainingRows:
 
     @classmethod
     def from_dict(cls, data):
-        """What `to_dict` wrote down; None for None."""
+        """From what `to_dict` gave; None for None."""
         if data is None:
             return None
         columns = tuple(map(TrainingColumn.from_dict, data["columns"]))
@@ -174,18 +174,10 @@ class TrainingRows:
 
 
 def training_column(feature, weights, thresholds, ends, is_integer):
-    """What is kept of a column that is counted by bins.
+    """The profile of a column from the weight of each bin, missing last.
 
-    Parameters
-    ----------
-    feature : int
-    weights : array of shape (n_bins,)
-        Of the rows in each bin, missing last.
-    thresholds : array, optional
-        Between the bins; None of categories.
-    ends : (float, float)
-        The smallest and the largest number.
-    is_integer : bool
+    `thresholds` lie between the bins, and are None for categories; `ends` are the
+    smallest and the largest number.
 
     Examples
     --------
@@ -211,18 +203,7 @@ def training_column(feature, weights, thresholds, ends, is_integer):
 
 
 def count_rows(features, categories, matrix, weight):
-    """What is kept of the columns of encoded rows.
-
-    Parameters
-    ----------
-    features : iterable of int
-    categories : sequence of (tuple or None)
-    matrix : float64 array of shape (n_samples, n_features)
-    weight : array of shape (n_samples,)
-
-    Returns
-    -------
-    tuple of TrainingColumn
+    """Profiles of some columns of encoded rows, a tuple of TrainingColumn.
 
     Examples
     --------
@@ -244,9 +225,8 @@ def count_rows(features, categories, matrix, weight):
         distinct, codes = np.unique(present, return_inverse=True)
         counts = np.bincount(codes, weights, len(distinct))
         ends = (distinct[0], distinct[-1]) if len(distinct) else (math.nan, math.nan)
-        is_integer = bool(len(distinct)) and bool(
-            (distinct == np.floor(distinct)).all()
-        )
+        is_whole = distinct == np.floor(distinct)
+        is_integer = bool(len(distinct)) and bool(is_whole.all())
         bins = np.append(counts if len(distinct) else [0.0], gone)
         made.append(training_column(j, bins, distinct[:-1], ends, is_integer))
     return tuple(made)
@@ -257,7 +237,7 @@ def _rounded(weight):
 
 
 def training_rates(rules):
-    """Rates of the classes in all training rows, as far as the rules tell; or None."""
+    """Rates of the classes in all training rows, if the rules know them; else None."""
     if rules.decision == "points":
         return rules.default.rates
     counted = [rule for rule in rules if rule.rates is not None and rule.n_rows >= 0]

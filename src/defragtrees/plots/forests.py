@@ -85,10 +85,8 @@ def forest_regions(
     features = two_features(features, forest.feature_names, _importance(forest))
     fixed = fixed_values(forest, at, matrix, features, used)
     plane = make_plane(forest, forest.splits(), features, matrix, limits, fixed)
-    sides = plane.y, plane.x
-    across_and_up = tuple(side.feature for side in sides)
-    values = [side.values for side in sides]
-    borders = _borders(forest, across_and_up, values, fixed)
+    pair = plane.y.feature, plane.x.feature
+    borders = _borders(forest, pair, [plane.y.values, plane.x.values], fixed)
     answers = _plane_answers(forest, plane, *borders)
     ax = style.axes_or_new(ax)
     colours = make_colours(forest, answers[plane.shown], y)

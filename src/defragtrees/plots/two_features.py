@@ -127,6 +127,7 @@ def add_title(ax, text):
 def _draw_boxes(ax, plane, rules, cells):
     held = rules.covers_encoded(cells)
     answering = rules.apply_encoded(cells)
+    box = {"boxstyle": "round,pad=0.2", "fc": "white", "ec": "none", "alpha": 0.8}
     for k in range(rules.n_rules):
         blocks = merged(held[:, k].reshape(plane.shape) & plane.shown)
         answered = merged((answering == k).reshape(plane.shape) & plane.shown)
@@ -139,8 +140,8 @@ def _draw_boxes(ax, plane, rules, cells):
             (x, y), _, up = plane.rectangle(blocks[-1])
             place = x, y + up
         elif answered:
-            boxes = [plane.rectangle(block) for block in answered]
-            (x, y), across, up = max(boxes, key=lambda box: box[1] * box[2])
+            areas = [plane.rectangle(block) for block in answered]
+            (x, y), across, up = max(areas, key=lambda area: area[1] * area[2])
             place, shift = (x + across / 2, y + up / 2), (0, 0)
         else:
             continue
@@ -155,8 +156,7 @@ def _draw_boxes(ax, plane, rules, cells):
             weight="bold",
             color="black",
             zorder=4,
-            bbox={"boxstyle": "round,pad=0.2", "fc": "white", "ec": "none"}
-            | {"alpha": 0.8},
+            bbox=box,
         )
 
 
@@ -525,7 +525,7 @@ def typical_value(column, known, method="linear"):
 
 
 def fixed_text(model, fixed, features):
-    """What the features off the plane are held at, as words."""
+    """The values of the features off the plane, as text."""
     parts, words = [], getattr(model, "vocabulary", None)
     names = model.feature_names if words is None else words.names
     for j in features:
@@ -650,14 +650,8 @@ class ClassColours:
         self.has_points = True
         codes = self.codes(labels)
         for i in np.unique(codes):
-            here = codes == i
-            ax.scatter(
-                x[here],
-                y[here],
-                c=style.colour(i),
-                marker=style.marker(i),
-                **settings,
-            )
+            here, look = codes == i, {"c": style.colour(i), "marker": style.marker(i)}
+            ax.scatter(x[here], y[here], **look, **settings)
 
     def explain(self, panels):
         """Legend of the classes in the picture, beside an Axes or all of an array."""

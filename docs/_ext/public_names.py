@@ -33,7 +33,7 @@ INTERNAL = {
     "class_index",
     "edges",
     "encode",
-    "find_format",
+    "Format",
     "finish_sums",
     "fit_forest",
     "most_rules",

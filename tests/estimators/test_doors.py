@@ -18,7 +18,7 @@ from defragtrees.ensembles.readers import READERS, read_forest
 from defragtrees.estimators import METHODS
 from defragtrees.estimators.base import RuleClassifier, RuleRegressor, Simplifier
 from defragtrees.estimators.settings import Integer, setting
-from defragtrees.export import FORMATS, export
+from defragtrees.export import FORMATS, Format, export
 from defragtrees.paper.engines import ENGINES, on_numpy
 from defragtrees.plots.picture import Axis, Curve, Picture, draw_picture
 from defragtrees.report import sections
@@ -35,11 +35,11 @@ Y = np.where(X["size"] > 0.5, "large", "small")
 def add(monkeypatch):
     """Add a module with some names, and its line in a table."""
 
-    def add(table, key, **names):
+    def add(table, key, line=str, **names):
         module = ModuleType(f"a_{key}_from_elsewhere")
         module.__dict__.update(names)
         monkeypatch.setitem(sys.modules, module.__name__, module)
-        monkeypatch.setitem(table, key, module.__name__)
+        monkeypatch.setitem(table, key, line(module.__name__))
 
     return add
 
@@ -133,7 +133,7 @@ def count(rules):
 
 def test_export(add, stumps, call, tmp_path):
     rules = simplify(Stump(0.5), X).rules_
-    add(FORMATS, "count", SUFFIX=".txt", export=count)
+    add(FORMATS, "count", lambda module: Format(".txt", module, "write"), write=count)
     assert export(rules, "count", tmp_path / "two.txt") == "2 rules\n"
     assert (tmp_path / "two.txt").read_text() == "2 rules\n"
     rules.save(tmp_path / "rules.json")
@@ -145,8 +145,8 @@ def test_export_that_is_no_text(add, stumps, call, tmp_path):
     add(
         FORMATS,
         "bytes",
-        SUFFIX=".bin",
-        export=lambda rules: rules.n_rules,
+        lambda module: Format(".bin", module, "write", "to_bytes"),
+        write=lambda rules: rules.n_rules,
         to_bytes=lambda n_rules: bytes([n_rules]),
     )
     assert export(rules, "bytes", tmp_path / "two.bin") == 2

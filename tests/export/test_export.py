@@ -9,7 +9,7 @@ import pytest
 from defragtrees import Rule, RuleSet
 from defragtrees.cli import export as export_command
 from defragtrees.cli.group import run
-from defragtrees.export import FORMATS, export
+from defragtrees.export import FORMATS, Format, export
 
 RULES = RuleSet((), Rule((), 2.0), ("größe",), "regression")
 
@@ -91,13 +91,13 @@ def test_wrong_calls_are_refused_in_a_sentence(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_export_is_one_module_and_one_line(monkeypatch, tmp_path, capsys):
-    counting = types.ModuleType("to_count")
-    counting.SUFFIX = ".count"
-    counting.export = lambda rules, unit=1: (len(rules.rules) + 1) // unit
-    counting.to_bytes = lambda count: bytes([count])
-    monkeypatch.setitem(sys.modules, "to_count", counting)
-    monkeypatch.setitem(FORMATS, "count", "to_count")
+def test_an_export_is_one_function_and_one_line(monkeypatch, tmp_path, capsys):
+    counting = types.ModuleType("counting")
+    counting.to_count = lambda rules, unit=1: (len(rules.rules) + 1) // unit
+    counting.count_bytes = lambda count: bytes([count])
+    monkeypatch.setitem(sys.modules, "counting", counting)
+    added = Format(".count", "counting", "to_count", "count_bytes")
+    monkeypatch.setitem(FORMATS, "count", added)
     assert export(RULES, "count", tmp_path / "a.count", unit=1) == 1
     assert (tmp_path / "a.count").read_bytes() == b"\x01"
     # The command line has it too, and knows that it is no text.

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 
 from defragtrees import Condition, Rule, RuleSet
 from defragtrees.export import export
-from defragtrees.export.to_json import schema
+from defragtrees.export.tables import schema
 from defragtrees.rules.model import DECISIONS
 from tests.export import cases
 

@@ -23,7 +23,7 @@ from defragtrees.cli import main as command_line
 from defragtrees.ensembles.readers import read_forest
 from defragtrees.errors import ModelFileError, UnsupportedEnsembleError
 from defragtrees.export import export
-from defragtrees.export.to_json import schema
+from defragtrees.export.tables import schema
 from tests.fuzz.cases import SEEDS, kind_of, seed_files
 
 __all__ = ["judge"]

@@ -6,7 +6,7 @@ from typing import reveal_type
 from defragtrees import Condition, Rule, RuleSet
 from defragtrees.errors import ModelFileError
 from defragtrees.export import export
-from defragtrees.export.to_json import schema
+from defragtrees.export.tables import schema
 
 
 def main(folder: Path) -> None:

@@ -13,7 +13,7 @@ import click
 
 from defragtrees._utils import formatting as render
 from defragtrees._utils.files import atomic_file
-from defragtrees.export.to_csv import guarded
+from defragtrees.export.tables import guarded
 
 __all__ = ["cell_writer", "exact_option", "guarded", "open_output"]
 

@@ -6,7 +6,7 @@ from defragtrees.cli._command import FILE, Command, output_option
 from defragtrees.cli._display import label_options, relabelled
 from defragtrees.cli._output import check_outputs, say
 from defragtrees.cli._rules import read_rules
-from defragtrees.export import FORMATS, export, find_format
+from defragtrees.export import FORMATS, export
 
 __all__ = ["command"]
 
@@ -22,7 +22,7 @@ OTHER_NAMES = {"postgresql": "postgres"}
     "--format",
     "form",
     type=click.Choice(
-        [name for name in FORMATS if find_format(name).SUFFIX is not None]
+        [name for name, kind in FORMATS.items() if kind.suffix is not None]
     ),
     required=True,
     help="What to write.",
@@ -63,7 +63,7 @@ def command(rules, form, dialect, assume_no_nan, table, probabilities, labels, o
     if options and form != "sql":
         option = next(iter(options)).replace("_", "-")
         raise click.UsageError(f"--{option} is for --format sql only.")
-    if out is None and hasattr(find_format(form), "to_bytes"):
+    if out is None and FORMATS[form].to_bytes:
         raise click.UsageError(f"--format {form} is no text; name a file with --out.")
     if probabilities and table is None:
         raise click.UsageError("--probabilities needs --table; name the table.")

@@ -1,42 +1,63 @@
-"""A RuleSet for elsewhere: text to read, and the same answers in other engines.
+"""Export rules: as text to read, and as models that predict the same in other engines.
 
-Every format is one module and one line in `FORMATS`. A module has `export(rules, ...)`
-and `SUFFIX`, how the names of its files end. One whose exports are no text has
-`to_bytes(exported)` too; one that is no file has no suffix, and says why in `NO_FILE`.
+A format is one function `to_...(rules, **options)` and one line in `FORMATS`.
 """
 
 import inspect
 import os
+from collections.abc import Callable
 from importlib import import_module
-from types import ModuleType
-from typing import Any, Literal, overload
+from typing import Any, Literal, NamedTuple, overload
 
 from defragtrees._utils.files import write_atomic
 from defragtrees.data.tables import near_name
-from defragtrees.export.table import to_frame
-from defragtrees.export.to_json import schema
+from defragtrees.export.tables import schema, to_frame
 from defragtrees.rules.model import RuleSet
 
-__all__ = ["FORMATS", "export", "find_format", "schema", "to_frame"]
+__all__ = ["FORMATS", "Format", "export", "schema", "to_frame"]
+
+
+class Format(NamedTuple):
+    """Where a format is written.
+
+    Parameters
+    ----------
+    suffix : str or None
+        How the names of its files end; None if an export is an object and not a file.
+    module : str
+    function : str
+        Of the module: from rules and options to the export.
+    to_bytes : str, optional
+        Of the module: from an export that is not text to the bytes of a file.
+    """
+
+    suffix: str | None
+    module: str
+    function: str
+    to_bytes: str | None = None
+
+    def load(self, name: str) -> Callable[..., Any]:
+        """A function of the module, which is imported when it is first needed."""
+        return getattr(import_module(self.module), name)
+
 
 FORMATS = {
-    "csv": "defragtrees.export.to_csv",
-    "excel": "defragtrees.export.to_excel",
-    "html": "defragtrees.export.to_html",
-    "json": "defragtrees.export.to_json",
-    "latex": "defragtrees.export.to_latex",
-    "markdown": "defragtrees.export.to_markdown",
-    "onnx": "defragtrees.export.to_onnx",
-    "pmml": "defragtrees.export.to_pmml",
-    "prompt": "defragtrees.export.to_prompt",
-    "python": "defragtrees.export.to_python",
-    "sklearn": "defragtrees.export.to_tree",
-    "sql": "defragtrees.export.to_sql",
-    "text": "defragtrees.export.to_text",
+    "csv": Format(".csv", "defragtrees.export.tables", "to_csv"),
+    "excel": Format(".xlsx", "defragtrees.export.tables", "to_excel", "excel_bytes"),
+    "html": Format(".html", "defragtrees.export.tables", "to_html"),
+    "json": Format(".json", "defragtrees.export.tables", "to_json"),
+    "latex": Format(".tex", "defragtrees.export.tables", "to_latex"),
+    "markdown": Format(".md", "defragtrees.export.tables", "to_markdown"),
+    "onnx": Format(".onnx", "defragtrees.export.onnx", "to_onnx", "onnx_bytes"),
+    "pmml": Format(".pmml", "defragtrees.export.pmml", "to_pmml"),
+    "prompt": Format(".md", "defragtrees.export.prompt", "to_prompt"),
+    "python": Format(".py", "defragtrees.export.python", "to_python"),
+    "sklearn": Format(None, "defragtrees.export.tree", "to_tree"),
+    "sql": Format(".sql", "defragtrees.export.sql", "to_sql"),
+    "text": Format(".txt", "defragtrees.export.tables", "to_text"),
 }
 
-
-# What is text in every engine; others are objects of their libraries.
+# The formats that are text; others are objects of their libraries.
 TextFormat = Literal[
     "csv",
     "html",
@@ -109,20 +130,24 @@ def export(
             f"A RuleSet is needed; got {type(rules).__name__}. "
             "A fitted method keeps its own in `rules_`."
         )
-    module = find_format(format)
-    if path is not None and module.SUFFIX is None:
-        raise ValueError(f"{module.NO_FILE} Got path={str(path)!r}.")
-    _check_options(module, format, options)
-    exported = module.export(rules, **options)
+    chosen = FORMATS[format]
+    if path is not None and chosen.suffix is None:
+        raise ValueError(
+            "A tree of scikit-learn is an object and no file. Leave path out, and save "
+            f"the tree with joblib. Got path={str(path)!r}."
+        )
+    write = chosen.load(chosen.function)
+    _check_options(write, format, options)
+    exported = write(rules, **options)
     if path is not None:
-        is_text = isinstance(exported, str)
-        write_atomic(path, exported if is_text else module.to_bytes(exported))
+        to_bytes = chosen.load(chosen.to_bytes) if chosen.to_bytes else str
+        write_atomic(path, to_bytes(exported))
     return exported
 
 
-def _check_options(module, format, options):
-    """Refuse an option that the format does not have."""
-    names = list(inspect.signature(module.export).parameters)[1:]
+def _check_options(write, format, options):
+    """Reject an option that the format does not have."""
+    names = list(inspect.signature(write).parameters)[1:]
     for name in options:
         if name in names:
             continue
@@ -132,8 +157,3 @@ def _check_options(module, format, options):
             f"export() has no option {name!r} for {format!r}; "
             f"{remedy if near is None else f'did you mean {near!r}?'}"
         )
-
-
-def find_format(name: str) -> ModuleType:
-    """The module of a format."""
-    return import_module(FORMATS[name])

@@ -19,11 +19,13 @@ __all__ = [
     "class_labels",
     "column_kind",
     "column_tests",
+    "form",
     "has_shares",
     "labels_of",
     "needs_default",
     "outputs",
     "points",
+    "target",
     "used_features",
 ]
 
@@ -70,6 +72,21 @@ class ColumnTest:
         if self.labels is not None:
             return not self.is_listed and not self.labels
         return self.lower == -math.inf and self.upper == math.inf
+
+
+def form(rules):
+    """How the rules that match a row combine: "list", "mean" or "points"."""
+    if rules.decision == "points":
+        return "points"
+    return "list" if rules.is_list else "mean"
+
+
+def target(rules):
+    """What the rules predict: "number", "two classes" or "classes"."""
+    n_classes = rules.outcome.n_classes
+    if not n_classes:
+        return "number"
+    return "two classes" if n_classes == 2 else "classes"
 
 
 def column_tests(rules):

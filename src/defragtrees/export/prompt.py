@@ -7,9 +7,8 @@ from defragtrees._utils import formatting as render
 from defragtrees.rules.model import RuleSet, edit_lines
 from defragtrees.rules.text import LAST, decision_text, then_text
 
-__all__ = ["HOW_TO_READ", "export"]
+__all__ = ["HOW_TO_READ", "to_prompt"]
 
-SUFFIX = ".md"
 HOW_TO_READ = {
     "first": "Ask the rules in order. The first whose conditions all hold gives the "
     "answer; do not ask those after it.",
@@ -22,7 +21,7 @@ HOW_TO_READ = {
 }
 
 
-def export(rules: RuleSet, *, title: str = "Rules") -> str:
+def to_prompt(rules: RuleSet, *, title: str = "Rules") -> str:
     """The rules, their rates and how to read them, as Markdown.
 
     Parameters
@@ -37,7 +36,7 @@ def export(rules: RuleSet, *, title: str = "Rules") -> str:
     ...             rates=(0.2, 0.8))
     >>> rules = RuleSet((warm,), Rule((), "no"), ("degrees",), "classification",
     ...                 ("no", "yes"))
-    >>> print(export(rules, title="Swimming"), end="")
+    >>> print(to_prompt(rules, title="Swimming"), end="")
     # Swimming
     <BLANKLINE>
     These rules predict one of: no, yes.

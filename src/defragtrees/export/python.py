@@ -7,9 +7,8 @@ from defragtrees.export import portable
 from defragtrees.rules.model import RuleSet
 from defragtrees.rules.text import LAST, combination_text, decision_text
 
-__all__ = ["export"]
+__all__ = ["to_python"]
 
-SUFFIX = ".py"
 
 HEAD = '''"""Rules as plain Python, which needs nothing else; written by defragtrees.
 
@@ -152,7 +151,7 @@ def predict_proba(row):
 '''
 
 
-def export(rules: RuleSet) -> str:
+def to_python(rules: RuleSet) -> str:
     """Source of `predict(row)` and, where rules have them, `predict_proba(row)`.
 
     Parameters
@@ -166,13 +165,12 @@ def export(rules: RuleSet) -> str:
     >>> rules = RuleSet((warm,), Rule((), "no"), ("degrees",), "classification",
     ...                 ("no", "yes"))
     >>> made = {}
-    >>> exec(export(rules), made)
+    >>> exec(to_python(rules), made)
     >>> made["predict"]({"degrees": 21.0}), made["predict"]({"degrees": None})
     ('yes', 'no')
     """
-    write = _ordered if rules.is_list else _averaging
-    parts = _adding(rules) if rules.decision == "points" else write(rules)
-    constants, *functions = parts
+    write = {"list": _ordered, "mean": _averaging, "points": _adding}
+    constants, *functions = write[portable.form(rules)](rules)
     head = HEAD
     if any("math." in function for function in functions):
         head += "\nimport math\n"
@@ -203,7 +201,7 @@ def _averaging(rules):
         f"OUTPUTS = {_lines(map(_tuple, portable.outputs(rules)))}",
     ]
     functions = [_holding(rules), MEAN]
-    if not rules.outcome.n_classes:
+    if portable.target(rules) == "number":
         return ["\n".join(constants), *functions, PREDICT_NUMBER]
     constants.append(f"CLASSES = {_tuple(portable.class_labels(rules))}")
     how = _how_chosen(rules, constants)
@@ -230,12 +228,12 @@ def _adding(rules):
         f"POINTS = {_lines(map(_tuple, portable.points(rules)))}",
         f"UNIT, ORIGIN = {float(rules.unit)!r}, {float(rules.origin)!r}",
     ]
-    functions, outcome = [_holding(rules), TOTALS], rules.outcome
-    if not outcome.n_classes:
+    functions, target = [_holding(rules), TOTALS], portable.target(rules)
+    if target == "number":
         return ["\n".join(constants), *functions, POINTS_NUMBER]
     constants.append(f"CLASSES = {_tuple(portable.class_labels(rules))}")
-    if outcome.n_classes == 2:
-        decision = outcome.decision(rules.threshold, rules.costs)
+    if target == "two classes":
+        decision = rules.outcome.decision(rules.threshold, rules.costs)
         constants.append(f"CUT = {_literal(decision.log_odds_cut)}")
         sign = ">" if rules.threshold is None else ">="
         functions.append(POINTS_TWO.format(sign=sign))

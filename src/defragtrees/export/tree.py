@@ -16,19 +16,13 @@ from defragtrees.data.tables import listed
 from defragtrees.export import portable
 from defragtrees.rules.model import RuleSet
 
-__all__ = ["export"]
-
-SUFFIX = None
-NO_FILE = (
-    "A tree of scikit-learn is an object and no file. Leave path out, and save the "
-    "tree with joblib."
-)
+__all__ = ["to_tree"]
 
 LEAVES = ("probabilities", "answers")
 NO_CHILD, NO_FEATURE = -1, -2  # as scikit-learn marks a leaf
 
 
-def export(
+def to_tree(
     rules: RuleSet, *, max_leaves: int = 1000, leaves: str = "probabilities"
 ) -> tree.BaseDecisionTree:
     """A fitted decision tree that says what the rules say.
@@ -56,7 +50,7 @@ def export(
     >>> from sklearn.tree import export_text
     >>> warm = Rule((Condition(0, lower=20.0),), 5.0)
     >>> rules = RuleSet((warm,), Rule((), 2.0), ("x1",), "regression")
-    >>> tree = export(rules)
+    >>> tree = to_tree(rules)
     >>> tree.predict([[21.0], [20.0], [float("nan")]]).tolist()
     [5.0, 2.0, 2.0]
     >>> print(export_text(tree, feature_names=["degrees"]), end="")
@@ -67,18 +61,23 @@ def export(
     """
     if leaves not in LEAVES:
         raise ValueError(f"leaves must be one of {LEAVES}; got {leaves!r}.")
-    for tests in portable.column_tests(rules):
-        for test in tests:
-            if test.labels is not None:
-                raise ValueError(
-                    "A tree of scikit-learn splits on numbers only; the rules ask for "
-                    f"categories of {test.name!r}. Encode them before the ensemble is "
-                    "fitted, or choose another format."
-                )
-    values = _values(rules, leaves)
-    return _estimator(
-        rules, _in_order(_merged(_grow(rules, values, max_leaves, leaves)))
-    )
+    tests = portable.column_tests(rules)
+    for test in (test for asked in tests for test in asked):
+        if test.labels is not None:
+            raise ValueError(
+                "A tree of scikit-learn splits on numbers only; the rules ask for "
+                f"categories of {test.name!r}. Encode them before the ensemble is "
+                "fitted, or choose another format."
+            )
+    if portable.form(rules) == "list":
+        values = _list_values(rules, leaves)
+        nodes = _grow(tests, lambda possible: values[possible[0]], max_leaves, values)
+    else:
+        _warn_of_decision(rules, leaves)
+        nodes = _grow(
+            tests, lambda found: _leaf_value(rules, found, leaves), max_leaves
+        )
+    return _estimator(rules, _in_order(_merged(nodes)))
 
 
 @dataclass
@@ -114,18 +113,20 @@ class _Place:
     rules: tuple[int, ...]
 
 
-def _grow(rules, values, max_leaves, leaves):
-    """Nodes from the root on; children come after their parent."""
-    tests = portable.column_tests(rules)
+def _grow(tests, leaf_value, max_leaves, values=None):
+    """Nodes from the root on; children come after their parent.
+
+    With `values`, one for each rule, only the first rule that matches counts.
+    """
     nodes = [_Node()]
     open_places = [_Place(0, {}, tuple(range(len(tests))))]
     n_leaves = 1
     while open_places:
         place = open_places.pop()
         node = nodes[place.node]
-        split, possible = _next_split(place, tests, rules.is_list, values)
+        split, possible = _next_split(place, tests, values)
         if split is None:
-            node.value = _leaf_value(rules, values, possible, leaves)
+            node.value = leaf_value(possible)
             continue
         n_leaves += 1
         if n_leaves > max_leaves:
@@ -143,8 +144,9 @@ def _grow(rules, values, max_leaves, leaves):
     return nodes
 
 
-def _next_split(place, tests, is_list, values):
-    """What to ask next, or None at a leaf; and the rules that may still hold."""
+def _next_split(place, tests, values):
+    """What to ask next, or None at a leaf; and the rules that may still match."""
+    is_list = values is not None
     split, possible = None, []
     for k in place.rules:
         status = _status(tests[k], place.spans)
@@ -197,12 +199,9 @@ def _parted(spans, split):
     return {**spans, feature: left}, {**spans, feature: right}
 
 
-def _values(rules, leaves):
-    """For each rule what a leaf holds: a number, or class shares."""
-    if not rules.is_list:
-        _warn_of_decision(rules, leaves)
-        return ()
-    if not rules.outcome.n_classes:
+def _list_values(rules, leaves):
+    """For each rule what a leaf has: a number, or class shares."""
+    if portable.target(rules) == "number":
         return portable.outputs(rules)
     labels, values, others = portable.class_labels(rules), [], []
     answers = portable.answers(rules)
@@ -233,17 +232,16 @@ def _warn_of_decision(rules, leaves):
             "likeliest class; the rules decide by threshold or costs. Decide from "
             "predict_proba, or pass leaves='answers'.",
             UserWarning,
-            stacklevel=5,
+            stacklevel=4,
         )
 
 
-def _leaf_value(rules, values, possible, leaves):
-    if rules.is_list:
-        return values[possible[0]]
+def _leaf_value(rules, possible, leaves):
+    """What rules that all match predict together."""
     held = np.zeros((1, rules.n_rules), dtype=bool)
     held[0, list(possible)] = True
     [answer] = rules.answers_held(held).tolist()
-    if not rules.outcome.n_classes:
+    if portable.target(rules) == "number":
         return (float(answer),)
     shares = rules.shares_held(held)[0]
     position = np.asarray(rules.classes).tolist().index(answer)

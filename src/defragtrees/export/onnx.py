@@ -6,12 +6,12 @@ import numpy as np
 
 from defragtrees._utils.optional import require
 from defragtrees.data.tables import listed
-from defragtrees.export import portable, to_text
+from defragtrees.export import portable
+from defragtrees.export.tables import to_text
 from defragtrees.rules.model import RuleSet
 
-__all__ = ["export", "to_bytes"]
+__all__ = ["to_onnx", "onnx_bytes"]
 
-SUFFIX = ".onnx"
 
 # Old enough for the runtimes in use; each operator has doubles by then.
 OPSET, OPSET_ML, IR_VERSION = 17, 3, 8
@@ -25,7 +25,7 @@ OPERATORS = {
 }
 
 
-def export(rules: RuleSet, *, single_input: bool = False):
+def to_onnx(rules: RuleSet, *, single_input: bool = False):
     """An ONNX model that answers as the rules do.
 
     Its inputs are the columns that the rules ask about, each of shape (n, 1) and named
@@ -49,23 +49,19 @@ def export(rules: RuleSet, *, single_input: bool = False):
     >>> from defragtrees import Condition, Rule, RuleSet
     >>> warm = Rule((Condition(0, lower=20.0),), 5.0)
     >>> rules = RuleSet((warm,), Rule((), 2.0), ("degrees",), "regression")
-    >>> [column.name for column in export(rules).graph.input]
+    >>> [column.name for column in to_onnx(rules).graph.input]
     ['degrees']
     """
     onnx = require("onnx", "The ONNX export")
     graph = _Graph(onnx, rules)
     columns = _read_matrix(graph) if single_input else _read_columns(graph)
     held = [_rule(graph, columns, tests) for tests in portable.column_tests(rules)]
-    if rules.decision == "points":
-        _write_sum(graph, held)
-    elif rules.is_list:
-        _write_first(graph, held)
-    else:
-        _write_mean(graph, held)
+    write = {"list": _write_first, "mean": _write_mean, "points": _write_sum}
+    write[portable.form(rules)](graph, held)
     return graph.model()
 
 
-def to_bytes(model):
+def onnx_bytes(model):
     """The model as a file holds it."""
     return model.SerializeToString()
 
@@ -136,7 +132,7 @@ class _Graph:
             ],
             ir_version=IR_VERSION,
             producer_name="defragtrees",
-            doc_string=to_text.export(self.rules).rstrip("\n"),
+            doc_string=to_text(self.rules).rstrip("\n"),
         )
 
 
@@ -255,7 +251,7 @@ def _write_first(graph, held):
     first = graph.add("ArgMax", numbers, axis=1, keepdims=0)
     answers = np.asarray(portable.answers(rules))
     answer = graph.add("Gather", graph.constant(answers), first)
-    if not rules.outcome.n_classes:
+    if portable.target(rules) == "number":
         graph.write("prediction", answer, answers.dtype)
         return
     graph.write("label", answer, answers.dtype)
@@ -283,7 +279,7 @@ def _write_mean(graph, held):
     mean = graph.add("Div", values, weight)
     has_weight = graph.add("Greater", weight, graph.constant(0.0))
     mean = graph.add("Where", has_weight, mean, graph.constant(outputs[-1:]))
-    if not rules.outcome.n_classes:
+    if portable.target(rules) == "number":
         only = graph.add("Gather", mean, graph.constant(0), axis=1)
         graph.write("prediction", only, outputs.dtype)
         return
@@ -302,11 +298,11 @@ def _write_sum(graph, held):
         total = graph.add("Add", total, term)
     value = graph.add("Sub", total, graph.constant(float(rules.origin)))
     value = graph.add("Mul", value, graph.constant(float(rules.unit)))
-    if not rules.outcome.n_classes:
+    if portable.target(rules) == "number":
         only = graph.add("Gather", value, graph.constant(0), axis=1)
         graph.write("prediction", only, points.dtype)
         return
-    if len(rules.classes) != 2:
+    if portable.target(rules) == "classes":
         shares = graph.add("Softmax", value, axis=1)
         by = value if rules.costs is None else shares
         _write_classes(graph, _chosen(graph, by), shares)

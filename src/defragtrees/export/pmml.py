@@ -1,0 +1,299 @@
+"""Rules in order as a PMML 4.4 rule set, whole points as a scorecard.
+
+In a scorecard each rule is a characteristic with its points where it matches and none
+elsewhere, and the base is the initial score. A comparison with a missing value is
+unknown in PMML, and what has an unknown predicate is passed over: so it does not match,
+unless `isMissing` is asked too.
+"""
+
+import math
+from xml.etree.ElementTree import Element, SubElement, indent, tostring
+
+from defragtrees.export import portable
+from defragtrees.rules.model import RuleSet
+from defragtrees.rules.text import combination_text
+
+__all__ = ["to_pmml"]
+
+NAMESPACE = "http://www.dmg.org/PMML-4_4"
+TARGET = "answer"  # the name of what is predicted
+TEXT = {"optype": "categorical", "dataType": "string"}
+NUMBER = {"optype": "continuous", "dataType": "double"}
+OPERATORS = {
+    ">": "greaterThan",
+    ">=": "greaterOrEqual",
+    "<": "lessThan",
+    "<=": "lessOrEqual",
+    "=": "equal",
+}
+
+
+def to_pmml(rules: RuleSet, *, name: str | None = None) -> str:
+    """A PMML document: a RuleSetModel of rules in order, or a Scorecard of points.
+
+    The outputs of a Scorecard are `score`, the total of points, and `prediction` or,
+    for two classes, `probability` of the second. Those of a RuleSetModel are
+    `prediction`, `rule`, the number of the rule that answers, and `confidence`, how
+    likely the answer is.
+
+    Parameters
+    ----------
+    rules : RuleSet
+        For classes that the first rule that holds answers; or with whole points that
+        add up, for numbers or two classes.
+    name : str, optional
+        Of the model.
+
+    Examples
+    --------
+    >>> from defragtrees import Condition, Rule, RuleSet
+    >>> warm = Rule((Condition(0, lower=20.0),), 5.0, points=(3.0,))
+    >>> rules = RuleSet((warm,), Rule((), 2.0, points=(2.0,)), ("degrees",),
+    ...                 "regression", decision="points")
+    >>> 'initialScore="2"' in to_pmml(rules)
+    True
+    """
+    add_model = _model_of(rules)
+    text = combination_text(rules) or "The first rule that holds answers."
+    document = Element("PMML", version="4.4", xmlns=NAMESPACE)
+    header = SubElement(document, "Header", description=text)
+    SubElement(header, "Application", name="defragtrees")
+    used = portable.used_features(rules)
+    fields = SubElement(document, "DataDictionary")
+    for feature in used:
+        _add_field(fields, rules, feature)
+    add_model(document, fields, rules, used, name)
+    fields.set("numberOfFields", str(len(fields)))
+    indent(document)
+    text = tostring(document, encoding="unicode")
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{text}\n'
+
+
+def _model_of(rules):
+    """The function that writes such rules; others are rejected."""
+    form, target = portable.form(rules), portable.target(rules)
+    if form == "list" and target != "number":
+        return _add_rule_set
+    is_whole = form == "points" and all(
+        len(values) == 1 and values[0].is_integer() for values in portable.points(rules)
+    )
+    if is_whole:
+        return _add_scorecard
+    raise ValueError(
+        "PMML needs rules in order that answer classes, or whole points for a "
+        f"number or two classes; got decision={rules.decision!r} for "
+        f"{'numbers' if target == 'number' else 'classes'}. Fit with form='points' and "
+        "points='integer', or choose another format."
+    )
+
+
+def _add_field(fields, rules, feature):
+    # Categories are not listed: then any other is a text too, and not invalid.
+    is_number = portable.column_kind(rules, feature) == "number"
+    SubElement(
+        fields,
+        "DataField",
+        name=rules.feature_names[feature],
+        optype="continuous" if rules.categories[feature] is None else "categorical",
+        dataType="double" if is_number else "string",
+    )
+
+
+def _add_schema(model, rules, used):
+    schema = SubElement(model, "MiningSchema")
+    for feature in used:
+        SubElement(schema, "MiningField", name=rules.feature_names[feature])
+    return schema
+
+
+def _add_rule_set(document, fields, rules, used, name):
+    """A RuleSetModel: the first rule that matches predicts."""
+    target = _free_name(TARGET, rules)
+    labels = [_label_text(label) for label in portable.class_labels(rules)]
+    field = SubElement(fields, "DataField", name=target, **TEXT)
+    for label in labels:
+        SubElement(field, "Value", value=label)
+    model = SubElement(
+        document,
+        "RuleSetModel",
+        modelName=name or "rules",
+        functionName="classification",
+    )
+    schema = _add_schema(model, rules, used)
+    SubElement(schema, "MiningField", name=target, usageType="target")
+    outputs = {"prediction": ("predictedValue", TEXT), "rule": ("entityId", TEXT)}
+    if portable.has_shares(rules):
+        outputs["confidence"] = ("confidence", NUMBER)
+    output = SubElement(model, "Output")
+    for output_name, (feature, kind) in outputs.items():
+        free = _free_name(output_name, rules)
+        SubElement(output, "OutputField", name=free, feature=feature, **kind)
+    answers = [_label_text(answer) for answer in portable.answers(rules)]
+    rule_set = SubElement(
+        model,
+        "RuleSet",
+        defaultScore=answers[-1],
+        defaultConfidence=_confidence(rules.default, labels, answers[-1]),
+    )
+    SubElement(rule_set, "RuleSelectionMethod", criterion="firstHit")
+    _add_shares(rule_set, rules.default, labels)
+    # The last rule always matches, so that it has a number and probabilities too.
+    every = zip(rules, answers, portable.column_tests(rules), strict=True)
+    for number, (rule, answer, tests) in enumerate(every, start=1):
+        one = SubElement(
+            rule_set,
+            "SimpleRule",
+            id=str(number),
+            score=answer,
+            confidence=_confidence(rule, labels, answer),
+        )
+        if not math.isnan(rule.n_rows):
+            one.set("recordCount", repr(float(rule.n_rows)))
+        one.append(_all_of(tests))
+        _add_shares(one, rule, labels)
+
+
+def _free_name(name, rules):
+    while name in rules.feature_names:
+        name += "_"
+    return name
+
+
+def _confidence(rule, labels, answer):
+    """The probability of the prediction; 1 where the rule has no distribution."""
+    if rule.distribution is None:
+        return "1"
+    return repr(float(rule.distribution[labels.index(answer)]))
+
+
+def _add_shares(parent, rule, labels):
+    if rule.distribution is None:
+        return
+    n_rows = 1.0 if math.isnan(rule.n_rows) or not rule.n_rows else rule.n_rows
+    for label, share in zip(labels, rule.distribution, strict=True):
+        SubElement(
+            parent,
+            "ScoreDistribution",
+            value=label,
+            recordCount=repr(float(share * n_rows)),
+            confidence=repr(float(share)),
+        )
+
+
+def _add_scorecard(document, fields, rules, used, name):
+    """A Scorecard: each rule is a characteristic, the base the initial score."""
+    *points, [base] = portable.points(rules)
+    model = SubElement(
+        document,
+        "Scorecard",
+        modelName=name or "scorecard",
+        functionName="regression",
+        useReasonCodes="false",
+        initialScore=_number_text(base),
+    )
+    _add_schema(model, rules, used)
+    output = SubElement(model, "Output")
+    SubElement(output, "OutputField", name="score", feature="predictedValue", **NUMBER)
+    is_number = portable.target(rules) == "number"
+    field = SubElement(
+        output,
+        "OutputField",
+        name="prediction" if is_number else "probability",
+        feature="transformedValue",
+        **NUMBER,
+    )
+    score = Element("FieldRef", field="score")
+    value = _apply("*", _apply("-", score, rules.origin), rules.unit)
+    if not is_number:
+        falling = _apply("exp", _apply("*", -1.0, value))
+        value = _apply("/", 1.0, _apply("+", 1.0, falling))
+    field.append(value)
+    parent = SubElement(model, "Characteristics")
+    every = zip(points, portable.column_tests(rules)[:-1], strict=True)
+    for number, ([value], tests) in enumerate(every, start=1):
+        one = SubElement(
+            parent, "Characteristic", name=f"rule {number}", baselineScore="0"
+        )
+        matched = SubElement(one, "Attribute", partialScore=_number_text(value))
+        matched.append(_all_of(tests))
+        rest = SubElement(one, "Attribute", partialScore="0")
+        SubElement(rest, "True")
+
+
+def _apply(function, *arguments):
+    """A function of elements and numbers."""
+    element = Element("Apply", function=function)
+    for argument in arguments:
+        if not isinstance(argument, Element):
+            constant = Element("Constant", dataType="double")
+            constant.text = repr(float(argument))
+            argument = constant
+        element.append(argument)
+    return element
+
+
+def _all_of(tests):
+    """The predicate that all conditions of a rule are true; true without any."""
+    return (
+        _compound("and", [_predicate(t) for t in tests]) if tests else Element("True")
+    )
+
+
+def _compound(operator, predicates):
+    if len(predicates) == 1:
+        return predicates[0]
+    element = Element("CompoundPredicate", booleanOperator=operator)
+    element.extend(predicates)
+    return element
+
+
+def _simple(test, operator, **value):
+    return Element("SimplePredicate", field=test.name, operator=operator, **value)
+
+
+def _predicate(test):
+    """A condition; with missing values where it accepts them."""
+    if test.holds_never:
+        return _simple(test, "isMissing") if test.missing else Element("False")
+    if test.holds_always:
+        return Element("True") if test.missing else _simple(test, "isNotMissing")
+    if test.labels is not None:
+        present = _membership(test)
+    else:
+        sides = [
+            _simple(test, OPERATORS[sign], value=repr(float(bound)))
+            for sign, bound in test.sides
+        ]
+        present = _compound("and", sides)
+    if not test.missing:
+        return present
+    return _compound("or", [present, _simple(test, "isMissing")])
+
+
+def _membership(test):
+    labels = [_label_text(label) for label in test.labels]
+    if any(mark in label for label in labels for mark in '"\\'):
+        # Scorers do not agree on how an array escapes quotes and backslashes.
+        operator = "equal" if test.is_listed else "notEqual"
+        parts = [_simple(test, operator, value=label) for label in labels]
+        return _compound("or" if test.is_listed else "and", parts)
+    element = Element(
+        "SimpleSetPredicate",
+        field=test.name,
+        booleanOperator="isIn" if test.is_listed else "isNotIn",
+    )
+    array = SubElement(element, "Array", n=str(len(labels)), type="string")
+    array.text = " ".join(f'"{label}"' for label in labels)
+    return element
+
+
+def _label_text(value):
+    """A category or class as PMML writes it."""
+    if isinstance(value, bool):
+        return str(value).lower()
+    return value if isinstance(value, str) else _number_text(value)
+
+
+def _number_text(value):
+    """A whole number without a point."""
+    return str(int(value)) if float(value).is_integer() else repr(float(value))

@@ -1,0 +1,493 @@
+"""Rules as an SQL expression, or as a whole SELECT.
+
+What SQL says of NULL is what the rules say of a missing value that they do not accept:
+a comparison with it does not hold. Where missing values are accepted, `IS NULL` is
+asked as well.
+"""
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from defragtrees.export import portable
+from defragtrees.rules.model import RuleSet
+from defragtrees.rules.text import rule_lines
+
+__all__ = ["DIALECTS", "Dialect", "to_sql"]
+
+
+def to_sql(
+    rules: RuleSet,
+    *,
+    dialect: str = "ansi",
+    table: str | Sequence[str] | None = None,
+    column: str = "prediction",
+    probabilities: bool = False,
+    probability_of: Any = None,
+    comments: bool | None = None,
+    assume_no_nan: bool = False,
+) -> str:
+    """An SQL expression with the answer for a row, or a SELECT over a table.
+
+    Parameters
+    ----------
+    rules : RuleSet
+    dialect : str, default="ansi"
+        How names and values are written: "ansi", "bigquery", "duckdb", "mysql",
+        "postgres", "snowflake", "sqlite" or "sqlserver". Where columns can hold NaN, it
+        counts as missing, and so may infinity.
+    table : str or sequence of str, optional
+        Name of a table, or its parts, such as ("shop", "sales"). With it comes
+        `SELECT *, … AS "prediction" FROM "shop"."sales"`.
+    column : str, default="prediction"
+        With `table`, the name of the column that holds the answers.
+    probabilities : bool, default=False
+        With `table`, one more column for each class, such as "probability yes".
+    probability_of : class label, optional
+        The expression, or the column, is the probability of this class instead of the
+        answer.
+    comments : bool, optional
+        Whether the rules in words come first, as comments; by default if features or
+        classes have labels.
+    assume_no_nan : bool, default=False
+        Leave out the tests for NaN, where a missing value always is NULL.
+
+    Examples
+    --------
+    >>> from defragtrees import Condition, Rule, RuleSet
+    >>> cold = Rule((Condition(0, upper=20.0, missing=True),), "no")
+    >>> rules = RuleSet((cold,), Rule((), "yes"), ("degrees",), "classification",
+    ...                 ("no", "yes"))
+    >>> print(to_sql(rules, dialect="mysql"), end="")
+    CASE
+      WHEN (`degrees` <= 20e0 OR `degrees` IS NULL) THEN 'no'
+      ELSE 'yes'
+    END
+    """
+    if dialect not in DIALECTS:
+        raise ValueError(
+            f"dialect must be one of {', '.join(sorted(DIALECTS))}; got {dialect!r}."
+        )
+    chosen = DIALECTS[dialect]
+    chosen = chosen.without_nan() if assume_no_nan else chosen
+    place = None if probability_of is None else _class_place(rules, probability_of)
+    text = _expression(rules, chosen, place)
+    if table is None and probabilities:
+        raise ValueError(
+            "probabilities=True needs a table, as each class gets a column of its own; "
+            "got none. Pass table, or probability_of for one expression."
+        )
+    has_words = rules.feature_labels or rules.class_labels or rules.feature_kinds
+    words = ""
+    if comments or (comments is None and has_words):
+        # A line of `rule_lines` has no break, so that it cannot end the comment.
+        words = "".join(f"-- {line}\n" for line in rule_lines(rules))
+    if table is None:
+        return f"{words}{text}\n"
+    columns = [f"{text} AS {chosen.name(column)}"]
+    for k, label in enumerate(_told_classes(rules) if probabilities else ()):
+        name = chosen.name(f"probability {label}")
+        columns.append(f"{_expression(rules, chosen, k)} AS {name}")
+    parts = [table] if isinstance(table, str) else list(table)
+    source = ".".join(chosen.name(part) for part in parts)
+    return f"{words}SELECT *, {', '.join(columns)}\nFROM {source}\n"
+
+
+def _told_classes(rules):
+    """The classes, all of which have a probability in each rule."""
+    if not rules.outcome.n_classes or not portable.has_shares(rules):
+        raise ValueError(
+            "Probabilities need rules for classes, each with its distribution; these "
+            "have none. Leave probabilities and probability_of out."
+        )
+    return portable.class_labels(rules)
+
+
+def _class_place(rules, label):
+    labels = _told_classes(rules)
+    if label not in labels:
+        raise ValueError(
+            f"probability_of must be one of the classes {labels[:5]!r}; got {label!r}."
+        )
+    return labels.index(label)
+
+
+def _expression(rules, dialect, k=None):
+    """The prediction; or the probability of the k-th class."""
+    kinds = {j: portable.column_kind(rules, j) for j in portable.used_features(rules)}
+    matches = [
+        " AND ".join(dialect.condition(test, kinds[test.feature]) for test in tests)
+        or "1 = 1"
+        for tests in portable.column_tests(rules)[:-1]
+    ]
+    write = {"list": _list, "mean": _mean, "points": _points}[portable.form(rules)]
+    return write(rules, matches, dialect, k)
+
+
+def _list(rules, matches, dialect, k):
+    values = portable.answers(rules)
+    if k is not None:
+        values = [shares[k] for shares in portable.outputs(rules)]
+    *thens, otherwise = map(dialect.literal, values)
+    if not matches:
+        return otherwise
+    lines = [
+        f"  WHEN {test} THEN {then}" for test, then in zip(matches, thens, strict=True)
+    ]
+    return "\n".join(["CASE", *lines, f"  ELSE {otherwise}", "END"])
+
+
+def _mean(rules, matches, dialect, k):
+    """Total of an output over weight, each added up in the order of `predict`."""
+    is_class = k is None and portable.target(rules) != "number"
+    if is_class:
+        return _class_of_mean(rules, matches, dialect)
+    k = k or 0
+    products, weights = _summands(rules)
+    total = _sum(_terms(matches, products[k], dialect))
+    weight = _sum(_terms(matches, weights, dialect))
+    if not portable.needs_default(rules):
+        return f"({total} / {weight})"
+    return (
+        f"CASE WHEN {weight} > {dialect.literal(0.0)} THEN {total} / {weight} "
+        f"ELSE {dialect.literal(portable.outputs(rules)[-1][k])} END"
+    )
+
+
+def _summands(rules):
+    """For each output weight times value, rule by rule; and the weights."""
+    weights = [float(rule.weight) for rule in rules]
+    products = [
+        [weight * value for weight, value in zip(weights, values, strict=True)]
+        for values in zip(*portable.outputs(rules), strict=True)
+    ]
+    return products, weights
+
+
+def _terms(matches, values, dialect):
+    """The value of each rule that matches; that of the default last."""
+    *firsts, last = map(dialect.literal, values)
+    zero = dialect.literal(0.0)
+    terms = [
+        f"CASE WHEN {test} THEN {value} ELSE {zero} END"
+        for test, value in zip(matches, firsts, strict=True)
+    ]
+    return [*terms, last]
+
+
+def _sum(terms):
+    return "(\n  " + "\n  + ".join(terms) + "\n)"
+
+
+def _class_of_mean(rules, matches, dialect):
+    """The class that follows from shares; without costs the first with the largest.
+
+    Subqueries without a table of their own, so that each condition and each share is
+    written down once; they see the columns of the row.
+    """
+    labels = [dialect.literal(label) for label in portable.class_labels(rules)]
+    products, weights = _summands(rules)
+    name = _unused_names(rules, dialect)
+    tests = [name("rule", k) for k in range(len(weights))]
+    totals = [name("total", k) for k in range(len(labels))]
+    shares = [name("share", k) for k in range(len(labels))]
+    weight = name("weight")
+    zero, one = dialect.literal(0.0), dialect.literal(1.0)
+    flags = [
+        f"CASE WHEN {test} THEN {one} ELSE {zero} END AS {column}"
+        for test, column in zip([*matches, "1 = 1"], tests, strict=True)
+    ]
+    sums = []
+    for values, column in zip([*products, weights], [*totals, weight], strict=True):
+        values = map(dialect.literal, values)
+        terms = [f"{t} * {value}" for t, value in zip(tests, values, strict=True)]
+        sums.append(f"{' + '.join(terms)} AS {column}")
+    means = [
+        f"CASE WHEN {weight} > {zero} THEN {total} / {weight} "
+        f"ELSE {dialect.literal(default)} END AS {share}"
+        for total, default, share in zip(
+            totals, portable.outputs(rules)[-1], shares, strict=True
+        )
+    ]
+    return (
+        f"(\nSELECT {_chosen_class(rules, shares, labels, dialect)}\n"
+        f"FROM (SELECT\n  {_lines(means)}\n"
+        f"FROM (SELECT\n  {_lines(sums)}\n"
+        f"FROM (SELECT\n  {_lines(flags)}\n"
+        f") AS {name('held')}) AS {name('sums')}) AS {name('shares')}\n)"
+    )
+
+
+def _points(rules, matches, dialect, k):
+    """What follows from a sum of CASE expressions, added in the order of `predict`."""
+    target = portable.target(rules)
+    if target == "classes":
+        return _points_of_classes(rules, matches, dialect, k)
+    value = _total(rules, matches, dialect)
+    if target == "number":
+        return value
+    if k is not None:
+        one = dialect.literal(1.0)
+        second = f"{one} / ({one} + EXP(-{value}))"
+        return f"({second})" if k else f"({one} - {second})"
+    labels = [dialect.literal(label) for label in portable.class_labels(rules)]
+    decision = rules.outcome.decision(rules.threshold, rules.costs)
+    sign = ">" if rules.threshold is None else ">="
+    cut = dialect.literal(decision.log_odds_cut)
+    return f"CASE WHEN {value} {sign} {cut} THEN {labels[1]} ELSE {labels[0]} END"
+
+
+def _total(rules, matches, dialect, column=0):
+    """What the sum of a column of points stands for."""
+    points = [values[column] for values in portable.points(rules)]
+    *terms, base = _terms(matches, points, dialect)
+    total = _sum([base, *terms])
+    if rules.unit == 1.0 and rules.origin == 0.0:
+        return total
+    origin, unit = (dialect.literal(float(v)) for v in (rules.origin, rules.unit))
+    return f"(({total} - {origin}) * {unit})"
+
+
+def _points_of_classes(rules, matches, dialect, k):
+    """A subquery in which each class has its total, so that it is written once."""
+    labels = [dialect.literal(label) for label in portable.class_labels(rules)]
+    name = _unused_names(rules, dialect)
+    columns = [name("total", j) for j in range(len(labels))]
+    shares = [
+        f"{dialect.literal(1.0)} / "
+        f"({' + '.join(f'EXP({other} - {own})' for other in columns)})"
+        for own in columns
+    ]
+    if k is not None:
+        value = shares[k]
+    else:
+        by = columns if rules.costs is None else [f"({share})" for share in shares]
+        value = _chosen_class(rules, by, labels, dialect)
+    totals = [
+        f"{_total(rules, matches, dialect, j)} AS {column}"
+        for j, column in enumerate(columns)
+    ]
+    return (
+        f"(\nSELECT {value}\nFROM (SELECT\n  {_lines(totals)}\n) AS {name('sums')}\n)"
+    )
+
+
+NAMES = ("rule", "total", "weight", "share", "held", "sums", "shares")  # in subqueries
+
+
+def _unused_names(rules, dialect):
+    """Makes names that no feature has, whatever the letter case."""
+    taken = [name.lower() for name in rules.feature_names]
+    prefix = ""
+    while any(name.startswith(f"{prefix}{what}_") for name in taken for what in NAMES):
+        prefix += "_"
+    return lambda what, k=0: dialect.name(f"{prefix}{what}_{k + 1}")
+
+
+def _chosen_class(rules, shares, labels, dialect):
+    """The class that follows from columns of shares, by threshold, costs or neither."""
+    if rules.threshold is not None:
+        least = dialect.literal(float(rules.threshold))
+        return f"CASE WHEN {shares[1]} >= {least} THEN {labels[1]} ELSE {labels[0]} END"
+    if rules.costs is None:
+        return _largest(shares, labels)
+    worth = [
+        "-("
+        + " + ".join(
+            f"{share} * {dialect.literal(float(cost))}"
+            for share, cost in zip(shares, costs, strict=True)
+        )
+        + ")"
+        for costs in zip(*rules.costs, strict=True)
+    ]
+    return _largest(worth, labels)
+
+
+def _largest(values, labels):
+    """The label of the first of the largest values."""
+    # Where the first is not the largest, the largest is among the others.
+    choices = [
+        f"WHEN {' AND '.join(f'{value} >= {other}' for other in values[k + 1 :])} "
+        f"THEN {labels[k]}"
+        for k, value in enumerate(values[:-1])
+    ]
+    if not choices:
+        return labels[-1]
+    return f"CASE {' '.join(choices)} ELSE {labels[-1]} END"
+
+
+def _lines(columns):
+    """Columns of a SELECT, each on its own line."""
+    return ",\n  ".join(columns)
+
+
+def decimal(value):
+    """A number as an approximate literal: it is read as a double, not as a decimal.
+
+    Examples
+    --------
+    >>> decimal(20.0), decimal(0.1), decimal(1e-7)
+    ('20e0', '0.1e0', '1e-07')
+    """
+    text = repr(value)
+    if "e" in text:
+        return text
+    return f"{text.removesuffix('.0')}e0"
+
+
+def fraction(value):
+    """A number that SQLite reads right, which rounds some decimals to a neighbour.
+
+    SQLite 3.40 reads 0.002877 as 0.0028770000000000002. It is exact on integers below
+    2 ** 53 and on products and quotients with powers of two.
+
+    Examples
+    --------
+    >>> fraction(2.5), fraction(0.1)
+    ('2.5', '(7205759403792794 * 1.0 / 72057594037927936 /* 0.1 */)')
+    """
+    text = repr(value)
+    is_short = len(text) <= 16 and "e" not in text
+    if is_short and Fraction(text) == Fraction(value):
+        return text
+    mantissa, exponent = math.frexp(value)
+    mantissa, exponent = int(mantissa * 2**53), exponent - 53
+    parts = [f"{mantissa} * 1.0"]
+    sign = "*" if exponent > 0 else "/"
+    for power in [62] * (abs(exponent) // 62) + [abs(exponent) % 62]:
+        parts.append(f"{sign} {2**power}")
+    return f"({' '.join(parts)} /* {text} */)"
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How one family of engines writes things.
+
+    Parameters
+    ----------
+    opening, closing : str
+        Around a name; the closing one is doubled inside.
+    is_number : str
+        The test that a column, {0} here, holds no NaN, which is no number; empty where
+        no column can hold one. Engines that have NaN place it above all numbers, or let
+        no comparison with it hold.
+    is_nan_false : bool
+        Whether no comparison with NaN holds.
+    number : callable
+    text_prefix : str
+        Before a text.
+    has_backslash : bool
+        Whether a backslash in a text has to be doubled.
+    escapes_quotes : bool
+        Whether a quote is escaped by a backslash, and not doubled.
+    truth : tuple of str
+        False and true.
+    """
+
+    opening: str
+    closing: str
+    is_number: str = ""
+    number: Callable[[float], str] = decimal
+    text_prefix: str = ""
+    has_backslash: bool = False
+    truth: tuple[str, str] = ("FALSE", "TRUE")
+    is_nan_false: bool = False
+    escapes_quotes: bool = False
+
+    def without_nan(self):
+        """The same where no column holds NaN."""
+        return replace(self, is_number="")
+
+    def name(self, name):
+        """A quoted name."""
+        if not name or "\0" in name:
+            raise ValueError(f"A name in SQL must not be empty; got {name!r}.")
+        inside = name.replace(self.closing, 2 * self.closing)
+        if self.escapes_quotes:
+            inside = _escaped(name, self.closing)
+        return f"{self.opening}{inside}{self.closing}"
+
+    def literal(self, value):
+        """A text, a truth value or a number."""
+        if isinstance(value, str):
+            return self._text(value)
+        if isinstance(value, bool):
+            return self.truth[value]
+        if isinstance(value, int):
+            return str(value)
+        if not math.isfinite(value):
+            raise ValueError(f"A number in SQL must be finite; got {value!r}.")
+        return self.number(value)
+
+    def _text(self, value):
+        if "\0" in value:
+            raise ValueError(
+                f"A text in SQL must not hold the character NUL; got {value!r}."
+            )
+        if self.escapes_quotes:
+            return f"'{_escaped(value, chr(39))}'"
+        inside = value.replace("'", "''")
+        if self.has_backslash:
+            inside = inside.replace("\\", "\\\\")
+        return f"{self.text_prefix}'{inside}'"
+
+    def condition(self, test, kind):
+        """The test of a column that holds such values, to be put beside others."""
+        name = self.name(test.name)
+        may_be_nan = bool(self.is_number) and kind == "number"
+        is_number = self.is_number.replace("{0}", name)
+        is_missing = f"{name} IS NULL"
+        if may_be_nan:
+            is_missing += f" OR NOT ({is_number})"
+        is_present = is_number if may_be_nan else f"{name} IS NOT NULL"
+        if test.holds_always:
+            return "1 = 1" if test.missing else is_present
+        if test.holds_never:
+            return f"({is_missing})" if test.missing else "1 = 0"
+        if test.labels is not None:
+            text = self._membership(test, name)
+            is_open = not test.is_listed
+        else:
+            text = self._interval(test, name)
+            is_open = test.upper == math.inf
+        if test.missing:
+            return f"({text} OR {is_missing})"
+        # NaN is above every lower bound and equal to no category.
+        is_open = is_open and not (self.is_nan_false and test.labels is None)
+        return f"{text} AND {is_number}" if may_be_nan and is_open else text
+
+    def _membership(self, test, name):
+        labels = ", ".join(self.literal(label) for label in test.labels)
+        return f"{name} {'IN' if test.is_listed else 'NOT IN'} ({labels})"
+
+    def _interval(self, test, name):
+        return " AND ".join(
+            f"{name} {sign} {self.literal(value)}" for sign, value in test.sides
+        )
+
+
+def _escaped(text, mark):
+    """A text in which a backslash escapes the mark, itself and line breaks."""
+    text = text.replace("\\", "\\\\").replace(mark, f"\\{mark}")
+    return text.replace("\n", "\\n").replace("\r", "\\r")
+
+
+# NaN, and infinity, less itself is NaN, which is not 0: in engines that put NaN above
+# all numbers, in those that let no comparison hold, and for columns of any type.
+ANSI = Dialect('"', '"', "{0} - {0} = 0")
+# SQLite takes a name in double quotes that it does not know for a text, and answers;
+# in backticks it is an error.
+DIALECTS = {
+    "ansi": ANSI,
+    "bigquery": Dialect(
+        "`", "`", "NOT IS_NAN({0})", is_nan_false=True, escapes_quotes=True
+    ),
+    "duckdb": replace(ANSI, is_number="NOT isnan({0})"),
+    "mysql": Dialect("`", "`", has_backslash=True),
+    "postgres": ANSI,
+    "snowflake": replace(ANSI, has_backslash=True),
+    "sqlite": Dialect("`", "`", number=fraction),
+    "sqlserver": Dialect("[", "]", text_prefix="N", truth=("0", "1")),
+}

@@ -1,0 +1,414 @@
+"""Rules as tables and text: data frame, CSV, Excel, HTML, LaTeX, Markdown, JSON.
+
+CSV, Excel and the data frame have a column for each number (`table_of`). HTML, LaTeX
+and Markdown show the table that people read (`sentences.rule_table`).
+"""
+
+import csv
+import io
+import math
+import re
+from typing import TYPE_CHECKING
+
+from defragtrees._utils import formatting as render
+from defragtrees._utils.files import to_json as json_text
+from defragtrees._utils.optional import require
+from defragtrees.export.prompt import HOW_TO_READ
+from defragtrees.rules.model import RuleSet
+from defragtrees.rules.schema import rules_schema
+from defragtrees.rules.text import LAST, combination_text, decision_text, rule_table
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+__all__ = [
+    "excel_bytes",
+    "guarded",
+    "schema",
+    "table_of",
+    "to_csv",
+    "to_excel",
+    "to_frame",
+    "to_html",
+    "to_json",
+    "to_latex",
+    "to_markdown",
+    "to_text",
+]
+
+
+def table_of(rules):
+    """Names of columns, and the values of each rule; columns without any are left out.
+
+    Examples
+    --------
+    >>> from defragtrees import Condition, Rule, RuleSet
+    >>> warm = Rule((Condition(0, lower=20.0),), 5.0, n_rows=40.0)
+    >>> rules = RuleSet((warm,), Rule((), 2.0), ("degrees",), "regression")
+    >>> names, rows = table_of(rules)
+    >>> names[:4], rows[0][:4]
+    (['rule', 'if', 'then', 'conditions'], [1, 'degrees > 20', 5.0, 1])
+    """
+    rows = [
+        {
+            name: None
+            if isinstance(value, float) and not math.isfinite(value)
+            else value
+            for name, value in _values(rules, rule, shown).items()
+        }
+        for rule, shown in zip(rules, rules.rows(), strict=True)
+    ]
+    names = [
+        name
+        for name in rows[0]
+        if name in ("rule", "if", "then") or any(row[name] is not None for row in rows)
+    ]
+    return names, [[row[name] for name in names] for row in rows]
+
+
+def _values(rules, rule, shown):
+    """The values of one rule by the names of their columns."""
+    last = LAST.get(rules.decision, "otherwise")
+    then, of_form = _form_values(rules, rule)
+    return {
+        "rule": shown["rule"],
+        "if": render.plain(shown["if"] if rule.conditions else last),
+        "then": then,
+        "conditions": rule.n_conditions,
+        **of_form,
+        "rows": rule.n_rows,
+        "answered": rule.answered,
+        "coverage": rule.coverage,
+        **_target_values(rules, rule),
+        "error": rule.error,
+    }
+
+
+def _form_values(rules, rule):
+    """What a rule predicts, and the columns that only some forms of rules have."""
+    if rules.decision == "points":
+        names = ["points"]
+        if rules.outcome.n_points > 1:
+            names = [f"points {label}" for label in rules.classes]
+        points = dict(zip(names, map(float, rule.points), strict=True))
+        return None, {**points, "weight": None}
+    weight = float(rule.weight) if rules.decision == "average" else None
+    if rules.classes:
+        then = render.plain(rules.outcome.answer_text(rule.prediction))
+    else:
+        then = float(rule.prediction)
+    return then, {"weight": weight}
+
+
+def _target_values(rules, rule):
+    """Measures of y: for each class probability, rate and interval; or quantiles."""
+    mean = rule.ensemble_mean
+    values = {}
+    for k, answer in enumerate(rules.classes or ()):
+        label = rules.outcome.answer_text(answer)
+        low, high = (rule.interval or [(None, None)] * len(rules.classes))[k]
+        has_rates = rule.rates is not None
+        values |= {
+            f"probability {label}": rule.distribution and rule.distribution[k],
+            f"rate {label}": rule.rates[k] if has_rates else None,
+            f"rate {label} from": low if has_rates else None,
+            f"rate {label} to": high if has_rates else None,
+            f"ensemble {label}": None if mean is None else mean[k],
+        }
+    low, high = rule.quantiles or (None, None)
+    mean = None if rules.classes else mean
+    return values | {"10 % quantile": low, "90 % quantile": high, "ensemble": mean}
+
+
+def to_frame(rules: RuleSet) -> "DataFrame":
+    """The rules as a data frame of pandas, one row for each.
+
+    Parameters
+    ----------
+    rules : RuleSet
+
+    Examples
+    --------
+    >>> from defragtrees import Condition, Rule, RuleSet
+    >>> warm = Rule((Condition(0, lower=20.0),), 5.0)
+    >>> rules = RuleSet((warm,), Rule((), 2.0), ("degrees",), "regression")
+    >>> len(to_frame(rules))
+    2
+    """
+    pandas = require("pandas", "A data frame of rules")
+    names, rows = table_of(rules)
+    return pandas.DataFrame(rows, columns=names).set_index("rule")
+
+
+FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how a formula of a spreadsheet begins
+
+
+def to_csv(rules: RuleSet, *, exact: bool = False) -> str:
+    r"""The rules as CSV with a header; numbers as they are stored.
+
+    Parameters
+    ----------
+    rules : RuleSet
+    exact : bool, default=False
+        Write a text that begins like a formula of a spreadsheet as it is, without an
+        apostrophe before it.
+
+    Examples
+    --------
+    >>> from defragtrees import Condition, Rule, RuleSet
+    >>> warm = Rule((Condition(0, lower=20.0),), 5.0)
+    >>> rules = RuleSet((warm,), Rule((), 2.0), ("degrees",), "regression")
+    >>> to_csv(rules).splitlines()
+    ['rule,if,then,conditions', '1,degrees > 20,5.0,1', '2,otherwise,2.0,0']
+    """
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    names, rows = table_of(rules)
+    for row in (names, *rows):
+        writer.writerow(row if exact else map(guarded, row))
+    return file.getvalue()
+
+
+def guarded(cell):
+    """A cell that no spreadsheet takes for a formula.
+
+    Examples
+    --------
+    >>> guarded("=1+1"), guarded("-5"), guarded("Kiel"), guarded(-5)
+    ("'=1+1", '-5', 'Kiel', -5)
+    """
+    if not isinstance(cell, str) or not cell.startswith(FORMULA):
+        return cell
+    try:
+        float(cell)
+    except ValueError:
+        return f"'{cell}"
+    return cell if cell.isprintable() else f"'{cell}"
+
+
+WIDEST = 80  # letters of a column
+SHARES = ("answered", "coverage", "probability", "rate", "ensemble")
+
+
+def to_excel(rules: RuleSet):
+    """An openpyxl Workbook with the sheets "rules" and "how to read".
+
+    Parameters
+    ----------
+    rules : RuleSet
+    """
+    openpyxl = require("openpyxl", "A workbook of Excel")
+    book = openpyxl.Workbook()
+    sheet = book.active
+    sheet.title = "rules"
+    names, rows = table_of(rules)
+    bold = openpyxl.styles.Font(bold=True)
+    for j, name in enumerate(names, start=1):
+        values = [row[j - 1] for row in rows]
+        head = sheet.cell(1, j)
+        _write_cell(head, render.plain(name))
+        head.font = bold
+        for i, value in enumerate(values, start=2):
+            cell = sheet.cell(i, j)
+            _write_cell(cell, value)
+            is_share = name.startswith(SHARES) and isinstance(value, float)
+            if is_share and rules.classes:
+                cell.number_format = "0.0%"
+        longest = max(len(str(value)) for value in (name, *values))
+        letter = openpyxl.utils.get_column_letter(j)
+        sheet.column_dimensions[letter].width = min(max(longest, 8) + 2, WIDEST)
+    sheet.freeze_panes = "A2"
+    notes = book.create_sheet("how to read")
+    lines = [HOW_TO_READ[rules.decision], combination_text(rules), decision_text(rules)]
+    for i, line in enumerate(filter(None, lines), start=1):
+        _write_cell(notes.cell(i, 1), line)
+    return book
+
+
+def _write_cell(cell, value):
+    cell.value = value
+    if isinstance(value, str):
+        cell.data_type = "s"  # also where it looks like a formula
+
+
+def excel_bytes(book):
+    """A workbook as the bytes of a file."""
+    file = io.BytesIO()
+    book.save(file)
+    return file.getvalue()
+
+
+def to_html(rules: RuleSet, *, caption: str = "") -> str:
+    """The rules as a table to put into a page; every text in it is escaped.
+
+    Parameters
+    ----------
+    rules : RuleSet
+    caption : str
+
+    Examples
+    --------
+    >>> from defragtrees import Rule, RuleSet
+    >>> rules = RuleSet((), Rule((), "<b>"), ("a",), "classification", ("<b>",))
+    >>> "<td>&lt;b&gt;</td>" in to_html(rules)
+    True
+    """
+    header, cells = rule_table(rules)
+    return render.html_table(header, cells, caption) + "\n"
+
+
+LATEX = {
+    "<=": r"$\leq$",
+    "<": "$<$",
+    ">": "$>$",
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "^": r"\textasciicircum{}",
+    "~": r"\textasciitilde{}",
+    "|": r"\textbar{}",
+    "`": r"\textasciigrave{}",
+    '"': r"\char34{}",  # which babel cannot take for the start of an umlaut
+    "--": "-{}-",  # two in a row would be one long dash
+    **{sign: f"\\{sign}" for sign in "&%$#_"},
+}
+LATEX_SPECIAL = re.compile(
+    "|".join(map(re.escape, sorted(LATEX, key=len, reverse=True)))
+)
+
+
+def to_latex(rules: RuleSet, *, longtable: bool = False) -> str:
+    r"""The rules as a tabular with booktabs' lines; names and labels are escaped.
+
+    Load `booktabs`, and `longtable` if asked for it.
+
+    Parameters
+    ----------
+    rules : RuleSet
+    longtable : bool, default=False
+        Break the table over pages.
+
+    Examples
+    --------
+    >>> from defragtrees import Condition, Rule, RuleSet
+    >>> warm = Rule((Condition(0, upper=20.0),), 5.0)
+    >>> rules = RuleSet((warm,), Rule((), 2.0), ("degrees_C",), "regression")
+    >>> print(to_latex(rules), end="")
+    \begin{tabular}{rp{0.6\linewidth}l}
+    \toprule
+     & if & then \\
+    \midrule
+    1 & degrees\_C $\leq$ 20 & 5 \\
+    2 & otherwise & 2 \\
+    \bottomrule
+    \end{tabular}
+    """
+    titles, cells = rule_table(rules)
+    header, *cells = [
+        " & ".join(LATEX_SPECIAL.sub(lambda m: LATEX[m.group()], cell) for cell in row)
+        + r" \\"
+        for row in (titles, *cells)
+    ]
+    sides = {"if": r"p{0.6\linewidth}", "then": "l"}
+    columns = "".join(sides.get(title, "r") for title in titles)
+    name = "longtable" if longtable else "tabular"
+    lines = [
+        f"\\begin{{{name}}}{{{columns}}}",
+        r"\toprule",
+        header,
+        r"\midrule",
+        *([r"\endhead"] if longtable else []),
+        *cells,
+        r"\bottomrule",
+        f"\\end{{{name}}}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+# A lone "<" or "&" and the "_" inside a word mean themselves in Markdown; conditions
+# are easier to read where they are left alone.
+MARKDOWN_SPECIAL = re.compile(
+    r"[\\`*\[\]|~$]|<(?=[A-Za-z/!?])|&(?=#?\w+;)|(?<![^\W_])_|_(?![^\W_])"
+)
+
+
+def to_markdown(rules: RuleSet) -> str:
+    """The rules as a table in GitHub's Markdown; names and labels are escaped.
+
+    Parameters
+    ----------
+    rules : RuleSet
+
+    Examples
+    --------
+    >>> from defragtrees import Condition, Rule, RuleSet
+    >>> warm = Rule((Condition(0, lower=20.0),), "yes")
+    >>> rules = RuleSet((warm,), Rule((), "no"), ("degrees",), "classification",
+    ...                 ("no", "yes"))
+    >>> print(to_markdown(rules), end="")
+    |  | if | then |
+    | ---: | :--- | :--- |
+    | 1 | degrees > 20 | yes |
+    | 2 | otherwise | no |
+    """
+    header, cells = rule_table(rules)
+    marks = [":---" if name in ("if", "then") else "---:" for name in header]
+    header, *cells = [
+        [MARKDOWN_SPECIAL.sub(r"\\\g<0>", cell) for cell in row]
+        for row in (header, *cells)
+    ]
+    return "".join(f"| {' | '.join(row)} |\n" for row in (header, marks, *cells))
+
+
+def to_text(rules: RuleSet, *, header: str = "") -> str:
+    """The rules as a person would say them, one on each line.
+
+    Where a threshold or costs decide, a last line says so.
+
+    Parameters
+    ----------
+    rules : RuleSet
+    header : str
+        Lines to put before the rules.
+
+    Examples
+    --------
+    >>> from defragtrees import Rule, RuleSet
+    >>> rules = RuleSet((), Rule((), 2.0), ("degrees",), "regression")
+    >>> print(to_text(rules, header="Sales"), end="")
+    Sales
+    1. otherwise 2
+    """
+    lines = filter(None, [header, str(rules), decision_text(rules)])
+    return "\n".join(lines) + "\n"
+
+
+def to_json(rules: RuleSet, *, indent: int | None = 1) -> str:
+    """The rules as JSON; `RuleSet.from_dict` and `RuleSet.load` read it back.
+
+    Parameters
+    ----------
+    rules : RuleSet
+    indent : int or None, default=1
+        Spaces for each level; None puts everything on one line.
+
+    Examples
+    --------
+    >>> import json
+    >>> from defragtrees import Rule, RuleSet
+    >>> rules = RuleSet((), Rule((), 2.0), ("degrees",), "regression")
+    >>> RuleSet.from_dict(json.loads(to_json(rules))) == rules
+    True
+    """
+    return json_text(rules.to_dict(), indent) + "\n"
+
+
+def schema() -> dict:
+    """The JSON Schema (draft 2020-12) of exported rules.
+
+    Examples
+    --------
+    >>> schema()["$schema"]
+    'https://json-schema.org/draft/2020-12/schema'
+    """
+    return rules_schema()

@@ -30,7 +30,8 @@ def to_onnx(rules: RuleSet, *, single_input: bool = False):
 
     Its inputs are the columns that the rules ask about, each of shape (n, 1) and named
     as the feature: doubles, in which NaN is missing, or texts, in which the empty text
-    is missing. Categories that are numbers or truth values come as doubles. Its
+    is missing. Categories that are numbers or truth values come as doubles. Dates and
+    times come as numbers of days, and the documentation of the input says so. Its
     outputs are `label` and, where the rules have them, `probabilities`, in doubles; or
     `prediction`. Where a feature has such a name, the output gets an underscore.
 
@@ -99,12 +100,12 @@ class _Graph:
         self.constants.append(self.onnx.numpy_helper.from_array(values, name))
         return name
 
-    def read(self, name, kind, n_columns):
+    def read(self, name, kind, n_columns, note=None):
         """Declare an input."""
         types = self.onnx.TensorProto
         kind = types.STRING if kind == "text" else types.DOUBLE
         info = self.onnx.helper.make_tensor_value_info
-        self.inputs.append(info(name, kind, ["n", n_columns]))
+        self.inputs.append(info(name, kind, ["n", n_columns], doc_string=note))
         return name
 
     def write(self, name, value, dtype, *shape):
@@ -146,7 +147,13 @@ def _read_matrix(graph):
             f"single_input needs numeric features only; {listed(named)} "
             "has categories. Leave it out: each column is an input then."
         )
-    matrix = graph.read("X", "number", len(rules.feature_names))
+    notes = [
+        f"{rules.feature_names[j]}: {_note(rules, j)}"
+        for j in portable.used_features(rules)
+        if _note(rules, j)
+    ]
+    note = "; ".join(notes) or None
+    matrix = graph.read("X", "number", len(rules.feature_names), note)
     return {
         j: graph.add("Gather", matrix, graph.constant([j]), axis=1)
         for j in portable.used_features(rules) or [0]
@@ -161,10 +168,15 @@ def _read_columns(graph):
         kind, name = portable.column_kind(rules, j), rules.feature_names[j]
         if not name:
             raise ValueError("An input of ONNX needs a name; a feature has none.")
-        columns[j] = graph.read(name, kind, 1)
+        columns[j] = graph.read(name, kind, 1, _note(rules, j))
         if kind == "text":
             columns[j] = _positions(graph, j, name)
     return columns
+
+
+def _note(rules, feature):
+    """What the numbers of a column of dates or times mean; ONNX has no such types."""
+    return portable.DAYS.get(rules.vocabulary.scales[feature].kind)
 
 
 def _positions(graph, feature, name):

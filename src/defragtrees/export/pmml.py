@@ -58,11 +58,19 @@ def to_pmml(rules: RuleSet, *, name: str | None = None) -> str:
     document = Element("PMML", version="4.4", xmlns=NAMESPACE)
     header = SubElement(document, "Header", description=text)
     SubElement(header, "Application", name="defragtrees")
-    used = portable.used_features(rules)
     fields = SubElement(document, "DataDictionary")
-    for feature in used:
-        _add_field(fields, rules, feature)
-    add_model(document, fields, rules, used, name)
+    types = {j: _data_type(rules, j) for j in portable.used_features(rules)}
+    for feature, data_type in types.items():
+        # Categories are not listed: then any other is a text too, and not invalid.
+        has_categories = rules.categories[feature] is not None
+        SubElement(
+            fields,
+            "DataField",
+            name=rules.feature_names[feature],
+            optype="categorical" if has_categories else "continuous",
+            dataType=data_type,
+        )
+    add_model(document, fields, rules, types, name)
     fields.set("numberOfFields", str(len(fields)))
     indent(document)
     text = tostring(document, encoding="unicode")
@@ -87,26 +95,30 @@ def _model_of(rules):
     )
 
 
-def _add_field(fields, rules, feature):
-    # Categories are not listed: then any other is a text too, and not invalid.
-    is_number = portable.column_kind(rules, feature) == "number"
-    SubElement(
-        fields,
-        "DataField",
-        name=rules.feature_names[feature],
-        optype="continuous" if rules.categories[feature] is None else "categorical",
-        dataType="double" if is_number else "string",
-    )
+def _data_type(rules, feature):
+    kind = portable.column_kind(rules, feature)
+    if kind != "date":
+        # PMML has durations only as numbers of days or seconds since some date.
+        types = {"number": "double", "duration": "double", "datetime": "dateTime"}
+        return types.get(kind, "time" if kind == "time" else "string")
+    moments = [
+        portable.moment_text(moment, kind)
+        for tests in portable.column_tests(rules)
+        for test in tests
+        if test.feature == feature
+        for _, moment in portable.moments(test, kind)
+    ]
+    return "dateTime" if any(":" in moment for moment in moments) else "date"
 
 
-def _add_schema(model, rules, used):
+def _add_schema(model, rules, types):
     schema = SubElement(model, "MiningSchema")
-    for feature in used:
+    for feature in types:
         SubElement(schema, "MiningField", name=rules.feature_names[feature])
     return schema
 
 
-def _add_rule_set(document, fields, rules, used, name):
+def _add_rule_set(document, fields, rules, types, name):
     """A RuleSetModel: the first rule that matches predicts."""
     target = _free_name(TARGET, rules)
     labels = [_label_text(label) for label in portable.class_labels(rules)]
@@ -119,7 +131,7 @@ def _add_rule_set(document, fields, rules, used, name):
         modelName=name or "rules",
         functionName="classification",
     )
-    schema = _add_schema(model, rules, used)
+    schema = _add_schema(model, rules, types)
     SubElement(schema, "MiningField", name=target, usageType="target")
     outputs = {"prediction": ("predictedValue", TEXT), "rule": ("entityId", TEXT)}
     if portable.has_shares(rules):
@@ -149,7 +161,7 @@ def _add_rule_set(document, fields, rules, used, name):
         )
         if not math.isnan(rule.n_rows):
             one.set("recordCount", repr(float(rule.n_rows)))
-        one.append(_all_of(tests))
+        one.append(_all_of(tests, types))
         _add_shares(one, rule, labels)
 
 
@@ -180,7 +192,7 @@ def _add_shares(parent, rule, labels):
         )
 
 
-def _add_scorecard(document, fields, rules, used, name):
+def _add_scorecard(document, fields, rules, types, name):
     """A Scorecard: each rule is a characteristic, the base the initial score."""
     *points, [base] = portable.points(rules)
     model = SubElement(
@@ -191,7 +203,7 @@ def _add_scorecard(document, fields, rules, used, name):
         useReasonCodes="false",
         initialScore=_number_text(base),
     )
-    _add_schema(model, rules, used)
+    _add_schema(model, rules, types)
     output = SubElement(model, "Output")
     SubElement(output, "OutputField", name="score", feature="predictedValue", **NUMBER)
     is_number = portable.target(rules) == "number"
@@ -215,7 +227,7 @@ def _add_scorecard(document, fields, rules, used, name):
             parent, "Characteristic", name=f"rule {number}", baselineScore="0"
         )
         matched = SubElement(one, "Attribute", partialScore=_number_text(value))
-        matched.append(_all_of(tests))
+        matched.append(_all_of(tests, types))
         rest = SubElement(one, "Attribute", partialScore="0")
         SubElement(rest, "True")
 
@@ -232,11 +244,10 @@ def _apply(function, *arguments):
     return element
 
 
-def _all_of(tests):
+def _all_of(tests, types):
     """The predicate that all conditions of a rule are true; true without any."""
-    return (
-        _compound("and", [_predicate(t) for t in tests]) if tests else Element("True")
-    )
+    predicates = [_predicate(test, types[test.feature]) for test in tests]
+    return _compound("and", predicates) if predicates else Element("True")
 
 
 def _compound(operator, predicates):
@@ -251,7 +262,7 @@ def _simple(test, operator, **value):
     return Element("SimplePredicate", field=test.name, operator=operator, **value)
 
 
-def _predicate(test):
+def _predicate(test, data_type):
     """A condition; with missing values where it accepts them."""
     if test.holds_never:
         return _simple(test, "isMissing") if test.missing else Element("False")
@@ -261,13 +272,26 @@ def _predicate(test):
         present = _membership(test)
     else:
         sides = [
-            _simple(test, OPERATORS[sign], value=repr(float(bound)))
-            for sign, bound in test.sides
+            _simple(test, OPERATORS[sign], value=value)
+            for sign, value in _sides(test, data_type)
         ]
         present = _compound("and", sides)
     if not test.missing:
         return present
     return _compound("or", [present, _simple(test, "isMissing")])
+
+
+def _sides(test, data_type):
+    """Signs and values of an interval, as texts of the type."""
+    kind = {"date": "date", "dateTime": "datetime", "time": "time"}.get(data_type)
+    if kind is None:
+        return [(sign, repr(float(bound))) for sign, bound in test.sides]
+    sides = []
+    for sign, moment in portable.moments(test, kind):
+        text = portable.moment_text(moment, kind, "T")
+        is_short = data_type == "dateTime" and ":" not in text
+        sides.append((sign, f"{text}T00:00:00" if is_short else text))
+    return sides
 
 
 def _membership(test):

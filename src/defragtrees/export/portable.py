@@ -1,19 +1,23 @@
-"""What rules test and answer, in the values of the user's own table.
+"""What rules test and predict, in the values of the user's own table.
 
-A condition on categories speaks of positions; outside the library there are only the
-categories themselves. Here they are put back, and what cannot be written down in
-another language is refused.
+A condition on categories has positions, one on dates numbers of days; outside the
+library there are only the categories and dates themselves. Here they are put back, and
+what cannot be written in another language is rejected.
 """
 
 import math
 from dataclasses import dataclass
+from datetime import datetime, timedelta
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from defragtrees.data.tables import listed
+from defragtrees.data.tables import MICROSECONDS, listed
+from defragtrees.rules.labels import KINDS
 
 __all__ = [
+    "DAYS",
     "ColumnTest",
     "answers",
     "class_labels",
@@ -22,12 +26,30 @@ __all__ = [
     "form",
     "has_shares",
     "labels_of",
+    "moment_text",
+    "moments",
     "needs_default",
     "outputs",
     "points",
     "target",
     "used_features",
 ]
+
+
+# What the numbers of a column mean where a format has no dates.
+DAYS = {
+    "date": "days since 1970-01-01",
+    "datetime": "days since 1970-01-01",
+    "time": "days since midnight",
+    "duration": "days",
+}
+# The first and the last moment that can be written, in microseconds.
+LIMITS = {
+    "date": (-719_162 * MICROSECONDS, 2_932_897 * MICROSECONDS - 1),
+    "datetime": (-719_162 * MICROSECONDS, 2_932_897 * MICROSECONDS - 1),
+    "time": (0, MICROSECONDS - 1),
+    "duration": (-math.inf, math.inf),
+}
 
 
 @dataclass(frozen=True)
@@ -39,15 +61,15 @@ class ColumnTest:
     feature : int
     name : str
     lower, upper : float
-        A number x holds if `lower < x <= upper`.
+        A number x matches if `lower < x <= upper`.
     sides : tuple of (str, float)
-        The same as it is said: pairs such as `(">=", 3.0)`.
+        The same as it is printed: pairs such as `(">=", 3.0)`.
     labels : tuple, optional
-        Of a categorical column: the categories that hold, or that do not.
+        Of a categorical column: the categories that match, or that do not.
     is_listed : bool
-        Whether `labels` are those that hold; if not, any other category holds.
+        Whether `labels` are those that match; if not, any other category matches.
     missing : bool
-        Whether a missing value holds.
+        Whether a missing value matches.
     """
 
     feature: int
@@ -61,14 +83,14 @@ class ColumnTest:
 
     @property
     def holds_never(self):
-        """No value that is present holds."""
+        """No value that is present matches."""
         if self.labels is not None:
             return self.is_listed and not self.labels
         return self.lower >= self.upper
 
     @property
     def holds_always(self):
-        """Every value that is present holds."""
+        """Every value that is present matches."""
         if self.labels is not None:
             return not self.is_listed and not self.labels
         return self.lower == -math.inf and self.upper == math.inf
@@ -108,10 +130,16 @@ def used_features(rules):
 
 
 def column_kind(rules, feature):
-    """What a column holds: "number", "text" or "truth" (true and false)."""
+    """What a column has: "number", "text", "truth" (true and false) or a key of `DAYS`.
+
+    A label such as "Opened [date]" says that the column itself has numbers of days.
+    """
     categories = rules.categories[feature]
     if categories is None:
-        return "number"
+        kind = rules.feature_kinds[feature] if rules.feature_kinds else None
+        label = rules.feature_labels[feature] if rules.feature_labels else None
+        has_days = label is not None and label.endswith(f"[{kind}]")
+        return kind if kind in KINDS and not has_days else "number"
     kinds = {_kind(label) for label in labels_of(rules, feature)}
     if kinds == {"number", "truth"}:
         return "number"
@@ -122,6 +150,63 @@ def column_kind(rules, feature):
             "Turn all of them into text."
         )
     return kinds.pop() if kinds else "text"
+
+
+def moments(test, kind):
+    """What a test asks of dates or times: pairs of a sign and whole microseconds.
+
+    `predict` compares days, which are doubles. These sides are true of the same
+    microseconds, of which dates and times have exact texts.
+    """
+    sides = []
+    for sign, days in test.sides:
+        first = _first_moment(days)
+        after = _first_moment(math.nextafter(days, math.inf))
+        if sign in (">=", "<"):
+            sides.append((sign, first))
+        elif after == first + 1:
+            sides.append((sign, first))
+        else:
+            pairs = {">": [(">=", after)], "<=": [("<", after)]}
+            sides += pairs.get(sign, [(">=", first), ("<", after)])
+    low, high = LIMITS[kind]
+    for k, (sign, moment) in enumerate(sides):
+        if moment < low:
+            sides[k] = (">=" if sign in (">", ">=") else "<", low)
+        elif moment > high:
+            sides[k] = ("<=" if sign in ("<", "<=") else ">", high)
+    return sides
+
+
+def _first_moment(days):
+    """The first microsecond that has at least this number of days."""
+    moment = math.ceil(Fraction(days) * MICROSECONDS)
+    while float(moment - 1) / MICROSECONDS >= days:
+        moment -= 1
+    while float(moment) / MICROSECONDS < days:
+        moment += 1
+    return moment
+
+
+def moment_text(moment, kind, separator=" "):
+    """A date, with a clock unless it is midnight; a clock alone; or seconds.
+
+    Examples
+    --------
+    >>> moment_text(19783 * MICROSECONDS, "date"), moment_text(6, "time")
+    ('2024-03-01', '00:00:00.000006')
+    >>> moment_text(MICROSECONDS // 2, "datetime"), moment_text(-2_500_000, "duration")
+    ('1970-01-01 12:00:00', '-2.5')
+    """
+    if kind == "duration":
+        seconds, part = divmod(abs(moment), 10**6)
+        text = f"{seconds}.{part:06d}".rstrip("0").rstrip(".")
+        return f"-{text}" if moment < 0 else text
+    time = datetime(1970, 1, 1) + timedelta(microseconds=moment)
+    if kind == "time":
+        return time.time().isoformat()
+    is_midnight = moment % MICROSECONDS == 0
+    return time.date().isoformat() if is_midnight else time.isoformat(separator)
 
 
 def labels_of(rules, feature):

@@ -25,6 +25,32 @@ def _number(value):
     return float(value)
 '''
 
+DAYS = '''
+def _days(value, kind):
+    """A date, a time or a duration as a number of days; NaN where it is missing.
+
+    Dates and moments count from 1970-01-01, by the clock of their time zone. A text is
+    in ISO format (a duration has none); a number is one of days.
+    """
+    if value is None or type(value).__name__ == "NAType" or value != value:
+        return float("nan")
+    if isinstance(value, str) and kind is not datetime.timedelta:
+        value = kind.fromisoformat(value)
+    elif type(value).__name__ in ("datetime64", "timedelta64"):  # of numpy
+        value = value.astype(type(value).__name__ + "[us]").item()
+    if isinstance(value, datetime.datetime):
+        value = value.replace(tzinfo=None) - datetime.datetime(1970, 1, 1)
+    elif isinstance(value, datetime.date):
+        value = value - datetime.date(1970, 1, 1)
+    elif isinstance(value, datetime.time):
+        clock = datetime.datetime.combine(datetime.date(1970, 1, 1), value)
+        value = clock.replace(tzinfo=None) - datetime.datetime(1970, 1, 1)
+    if not isinstance(value, datetime.timedelta):
+        return float(value)
+    seconds = 86_400 * value.days + value.seconds
+    return float(1_000_000 * seconds + value.microseconds) / 86_400_000_000
+'''
+
 CATEGORY = '''
 def _category(value):
     """The value as it is; None where it is missing."""
@@ -151,6 +177,14 @@ def predict_proba(row):
 '''
 
 
+TYPES = {
+    "date": "datetime",
+    "datetime": "datetime",
+    "time": "time",
+    "duration": "timedelta",
+}
+
+
 def to_python(rules: RuleSet) -> str:
     """Source of `predict(row)` and, where rules have them, `predict_proba(row)`.
 
@@ -171,10 +205,14 @@ def to_python(rules: RuleSet) -> str:
     """
     write = {"list": _ordered, "mean": _averaging, "points": _adding}
     constants, *functions = write[portable.form(rules)](rules)
-    head = HEAD
-    if any("math." in function for function in functions):
-        head += "\nimport math\n"
-    sections = [head, constants, *_readers(rules), *functions]
+    readers = _readers(rules)
+    imports = [
+        f"import {name}\n"
+        for name in ("datetime", "math")
+        if any(f"{name}." in function for function in (*readers, *functions))
+    ]
+    head = "\n".join([HEAD, "".join(imports)]) if imports else HEAD
+    sections = [head, constants, *readers, *functions]
     return "\n\n".join(section.strip("\n") + "\n" for section in sections)
 
 
@@ -273,22 +311,28 @@ def _holding(rules):
 
 def _readers(rules):
     """The functions that read a column, as far as they are needed."""
-    used = portable.used_features(rules)
-    is_number = {rules.categories[feature] is None for feature in used}
-    return [
-        source
-        for kind, source in ((True, NUMBER), (False, CATEGORY))
-        if kind in is_number
-    ]
+    used = {_reader(rules, feature)[0] for feature in portable.used_features(rules)}
+    sources = {"_number": NUMBER, "_days": DAYS, "_category": CATEGORY}
+    return [source for name, source in sources.items() if name in used]
+
+
+def _reader(rules, feature):
+    """The function that reads a column, and what else it takes."""
+    if rules.categories[feature] is not None:
+        return "_category", ""
+    kind = rules.vocabulary.scales[feature].kind
+    if kind not in TYPES:
+        return "_number", ""
+    return "_days", f", datetime.{TYPES[kind]}"
 
 
 def _columns(rules):
     """Lines that read what the rules ask about."""
     lines = []
     for feature in portable.used_features(rules):
-        read = "_number" if rules.categories[feature] is None else "_category"
+        read, option = _reader(rules, feature)
         name = str(rules.feature_names[feature])
-        lines.append(f"    x{feature + 1} = {read}(row[{name!r}])")
+        lines.append(f"    x{feature + 1} = {read}(row[{name!r}]{option})")
     return lines
 
 

@@ -6,8 +6,8 @@ asked as well.
 """
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -384,6 +384,11 @@ class Dialect:
         Whether a quote is escaped by a backslash, and not doubled.
     truth : tuple of str
         False and true.
+    moments : dict of str
+        For each kind of dates and times how a text of it becomes a value. Without a
+        kind its columns have numbers of days.
+    has_text_dates : bool
+        Whether dates and times are columns of text.
     """
 
     opening: str
@@ -395,6 +400,8 @@ class Dialect:
     truth: tuple[str, str] = ("FALSE", "TRUE")
     is_nan_false: bool = False
     escapes_quotes: bool = False
+    moments: Mapping[str, str] = field(default_factory=lambda: MOMENTS)
+    has_text_dates: bool = False
 
     def without_nan(self):
         """The same where no column holds NaN."""
@@ -434,7 +441,9 @@ class Dialect:
         return f"{self.text_prefix}'{inside}'"
 
     def condition(self, test, kind):
-        """The test of a column that holds such values, to be put beside others."""
+        """The test of a column with values of a kind, to be put beside others."""
+        if kind in portable.DAYS and kind not in self.moments:
+            kind = "number"
         name = self.name(test.name)
         may_be_nan = bool(self.is_number) and kind == "number"
         is_number = self.is_number.replace("{0}", name)
@@ -449,6 +458,9 @@ class Dialect:
         if test.labels is not None:
             text = self._membership(test, name)
             is_open = not test.is_listed
+        elif kind in self.moments:
+            text = " AND ".join(self._moment_sides(test, kind, name))
+            is_open = False
         else:
             text = self._interval(test, name)
             is_open = test.upper == math.inf
@@ -462,10 +474,39 @@ class Dialect:
         labels = ", ".join(self.literal(label) for label in test.labels)
         return f"{name} {'IN' if test.is_listed else 'NOT IN'} ({labels})"
 
+    def _moment_sides(self, test, kind, name):
+        """The sides of a test of dates or times."""
+        for sign, moment in portable.moments(test, kind):
+            text = portable.moment_text(moment, kind)
+            if self.has_text_dates:
+                yield from _text_sides(name, sign, text)
+                continue
+            is_date = kind == "datetime" and " " not in text
+            is_moment = kind == "date" and " " in text
+            shown = "date" if is_date else "datetime" if is_moment else kind
+            yield f"{name} {sign} {self.moments[shown].format(text)}"
+
     def _interval(self, test, name):
         return " AND ".join(
             f"{name} {sign} {self.literal(value)}" for sign, value in test.sides
         )
+
+
+def _text_sides(name, sign, text):
+    """Comparisons with ISO texts, which order dates as they are in time.
+
+    One moment has several texts: '2024-03-01', '2024-03-01T00:00', '2024-03-01
+    00:00:00.000'. The shortest is before all others, the longest after them.
+    """
+    seconds, _, part = (text if ":" in text else f"{text} 00:00:00").partition(".")
+    shortest = text.rstrip("0") if part else text.removesuffix(":00")
+    longest = f"{seconds}.{part:0<9}"
+    clock = f"rtrim(replace({name}, 'T', ' '), 'Z')"
+    if sign in (">=", "<", "="):
+        column = clock if ":" in shortest else name
+        yield f"{column} {'>=' if sign == '=' else sign} '{shortest}'"
+    if sign in (">", "<=", "="):
+        yield f"{clock} {'<=' if sign == '=' else sign} '{longest}'"
 
 
 def _escaped(text, mark):
@@ -474,20 +515,38 @@ def _escaped(text, mark):
     return text.replace("\n", "\\n").replace("\r", "\\r")
 
 
+MOMENTS = {"date": "DATE '{}'", "datetime": "TIMESTAMP '{}'", "time": "TIME '{}'"}
+INTERVALS = {**MOMENTS, "duration": "INTERVAL '{}' SECOND"}
 # NaN, and infinity, less itself is NaN, which is not 0: in engines that put NaN above
 # all numbers, in those that let no comparison hold, and for columns of any type.
-ANSI = Dialect('"', '"', "{0} - {0} = 0")
+ANSI = Dialect('"', '"', "{0} - {0} = 0", moments=INTERVALS)
 # SQLite takes a name in double quotes that it does not know for a text, and answers;
 # in backticks it is an error.
 DIALECTS = {
     "ansi": ANSI,
+    # BigQuery compares no DATETIME with a TIMESTAMP, but reads a text as either.
     "bigquery": Dialect(
-        "`", "`", "NOT IS_NAN({0})", is_nan_false=True, escapes_quotes=True
+        "`",
+        "`",
+        "NOT IS_NAN({0})",
+        is_nan_false=True,
+        escapes_quotes=True,
+        moments=dict.fromkeys(MOMENTS, "'{}'"),
     ),
     "duckdb": replace(ANSI, is_number="NOT isnan({0})"),
     "mysql": Dialect("`", "`", has_backslash=True),
     "postgres": ANSI,
-    "snowflake": replace(ANSI, has_backslash=True),
-    "sqlite": Dialect("`", "`", number=fraction),
-    "sqlserver": Dialect("[", "]", text_prefix="N", truth=("0", "1")),
+    "snowflake": replace(ANSI, has_backslash=True, moments=MOMENTS),
+    "sqlite": Dialect("`", "`", number=fraction, has_text_dates=True),
+    "sqlserver": Dialect(
+        "[",
+        "]",
+        text_prefix="N",
+        truth=("0", "1"),
+        moments={
+            "date": "CAST('{}' AS date)",
+            "datetime": "CAST('{}' AS datetime2)",
+            "time": "CAST('{}' AS time)",
+        },
+    ),
 }

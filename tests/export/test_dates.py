@@ -52,6 +52,7 @@ RULES = [
     make_rules(Condition(2, lower=1.5), Condition(2, -0.5, 0.5, **MISSING)),
     make_rules(Condition(3, upper=0.5), Condition(3, lower=1.125, **MISSING)),
     make_rules(Condition(3, -0.7, 1 / 3), Condition(3, lower=1e4)),
+    make_rules(Condition(3, lower=1e300), Condition(3, -1e300, 0.5)),
     make_rules(Condition(0, lower=math.inf, **MISSING), Condition(1, **MISSING)),
 ]
 
@@ -65,7 +66,7 @@ def make_frame(rules=None):
             for rule in (rules or ())
             for c in rule.conditions
             for bound in (c.lower, c.upper)
-            if c.feature == j and math.isfinite(bound)
+            if c.feature == j and abs(bound) < 1e8
         ]
         for j in range(4)
     }

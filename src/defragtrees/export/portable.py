@@ -43,10 +43,12 @@ DAYS = {
     "time": "days since midnight",
     "duration": "days",
 }
+MOST_DAYS = 1e8  # in microseconds, nearly all that 64 bits hold
+CALENDAR = (-719_162 * MICROSECONDS, 2_932_897 * MICROSECONDS - 1)  # years 1 to 9999
 # The first and the last moment that can be written, in microseconds.
 LIMITS = {
-    "date": (-719_162 * MICROSECONDS, 2_932_897 * MICROSECONDS - 1),
-    "datetime": (-719_162 * MICROSECONDS, 2_932_897 * MICROSECONDS - 1),
+    "date": CALENDAR,
+    "datetime": CALENDAR,
     "time": (0, MICROSECONDS - 1),
     "duration": (-math.inf, math.inf),
 }
@@ -162,9 +164,7 @@ def moments(test, kind):
     for sign, days in test.sides:
         first = _first_moment(days)
         after = _first_moment(math.nextafter(days, math.inf))
-        if sign in (">=", "<"):
-            sides.append((sign, first))
-        elif after == first + 1:
+        if sign in (">=", "<") or after == first + 1:
             sides.append((sign, first))
         else:
             pairs = {">": [(">=", after)], "<=": [("<", after)]}
@@ -180,6 +180,7 @@ def moments(test, kind):
 
 def _first_moment(days):
     """The first microsecond that has at least this number of days."""
+    days = min(max(days, -MOST_DAYS), MOST_DAYS)
     moment = math.ceil(Fraction(days) * MICROSECONDS)
     while float(moment - 1) / MICROSECONDS >= days:
         moment -= 1

@@ -44,14 +44,6 @@ def to_onnx(rules: RuleSet, *, single_input: bool = False):
     Returns
     -------
     onnx.ModelProto
-
-    Examples
-    --------
-    >>> from defragtrees import Condition, Rule, RuleSet
-    >>> warm = Rule((Condition(0, lower=20.0),), 5.0)
-    >>> rules = RuleSet((warm,), Rule((), 2.0), ("degrees",), "regression")
-    >>> [column.name for column in to_onnx(rules).graph.input]
-    ['degrees']
     """
     onnx = require("onnx", "The ONNX export")
     graph = _Graph(onnx, rules)

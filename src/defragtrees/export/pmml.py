@@ -43,15 +43,6 @@ def to_pmml(rules: RuleSet, *, name: str | None = None) -> str:
         add up, for numbers or two classes.
     name : str, optional
         Of the model.
-
-    Examples
-    --------
-    >>> from defragtrees import Condition, Rule, RuleSet
-    >>> warm = Rule((Condition(0, lower=20.0),), 5.0, points=(3.0,))
-    >>> rules = RuleSet((warm,), Rule((), 2.0, points=(2.0,)), ("degrees",),
-    ...                 "regression", decision="points")
-    >>> 'initialScore="2"' in to_pmml(rules)
-    True
     """
     add_model = _model_of(rules)
     text = combination_text(rules) or "The first rule that holds answers."

@@ -56,31 +56,16 @@ LIMITS = {
 
 @dataclass(frozen=True)
 class ColumnTest:
-    """What a condition tests of one column.
-
-    Parameters
-    ----------
-    feature : int
-    name : str
-    lower, upper : float
-        A number x matches if `lower < x <= upper`.
-    sides : tuple of (str, float)
-        The same as it is printed: pairs such as `(">=", 3.0)`.
-    labels : tuple, optional
-        Of a categorical column: the categories that match, or that do not.
-    is_listed : bool
-        Whether `labels` are those that match; if not, any other category matches.
-    missing : bool
-        Whether a missing value matches.
-    """
+    """What a condition tests of one column."""
 
     feature: int
     name: str
-    lower: float = -math.inf
+    lower: float = -math.inf  # a number x matches if `lower < x <= upper`
     upper: float = math.inf
-    labels: tuple[Any, ...] | None = None
-    is_listed: bool = True
-    missing: bool = False
+    labels: tuple[Any, ...] | None = None  # categories that match, or that do not
+    is_listed: bool = True  # whether `labels` are those that match
+    missing: bool = False  # whether a missing value matches
+    # The bounds as they are printed: pairs such as `(">=", 3.0)`, at most two.
     sides: tuple[tuple[str, float], ...] = ()
 
     @property

@@ -88,7 +88,7 @@ def _mean(row):
 PREDICT_NUMBER = '''
 def predict(row):
     """The answer for one row."""
-    return _mean(row)[0]
+    return {value}(row)[0]
 '''
 
 PREDICT_CLASS = '''
@@ -139,12 +139,6 @@ def _values(row):
     return [(total - ORIGIN) * UNIT for total in totals(row)]
 '''
 
-POINTS_NUMBER = '''
-def predict(row):
-    """The answer for one row."""
-    return _values(row)[0]
-'''
-
 POINTS_TWO = '''
 def predict(row):
     """The answer for one row: the second class if its log-odds are large enough."""
@@ -191,27 +185,14 @@ def to_python(rules: RuleSet) -> str:
     Parameters
     ----------
     rules : RuleSet
-
-    Examples
-    --------
-    >>> from defragtrees import Condition, Rule, RuleSet
-    >>> warm = Rule((Condition(0, lower=20.0),), "yes")
-    >>> rules = RuleSet((warm,), Rule((), "no"), ("degrees",), "classification",
-    ...                 ("no", "yes"))
-    >>> made = {}
-    >>> exec(to_python(rules), made)
-    >>> made["predict"]({"degrees": 21.0}), made["predict"]({"degrees": None})
-    ('yes', 'no')
     """
     write = {"list": _ordered, "mean": _averaging, "points": _adding}
     constants, *functions = write[portable.form(rules)](rules)
     readers = _readers(rules)
-    imports = [
-        f"import {name}\n"
-        for name in ("datetime", "math")
-        if any(f"{name}." in function for function in (*readers, *functions))
-    ]
-    head = "\n".join([HEAD, "".join(imports)]) if imports else HEAD
+    imports = "import datetime\n" if DAYS in readers else ""
+    if any("math." in function for function in functions):
+        imports += "import math\n"
+    head = f"{HEAD}\n{imports}" if imports else HEAD
     sections = [head, constants, *readers, *functions]
     return "\n\n".join(section.strip("\n") + "\n" for section in sections)
 
@@ -240,7 +221,7 @@ def _averaging(rules):
     ]
     functions = [_holding(rules), MEAN]
     if portable.target(rules) == "number":
-        return ["\n".join(constants), *functions, PREDICT_NUMBER]
+        return ["\n".join(constants), *functions, PREDICT_NUMBER.format(value="_mean")]
     constants.append(f"CLASSES = {_tuple(portable.class_labels(rules))}")
     how = _how_chosen(rules, constants)
     return ["\n".join(constants), *functions, how, PREDICT_CLASS]
@@ -268,7 +249,11 @@ def _adding(rules):
     ]
     functions, target = [_holding(rules), TOTALS], portable.target(rules)
     if target == "number":
-        return ["\n".join(constants), *functions, POINTS_NUMBER]
+        return [
+            "\n".join(constants),
+            *functions,
+            PREDICT_NUMBER.format(value="_values"),
+        ]
     constants.append(f"CLASSES = {_tuple(portable.class_labels(rules))}")
     if target == "two classes":
         decision = rules.outcome.decision(rules.threshold, rules.costs)

@@ -53,26 +53,23 @@ def to_sql(
         classes have labels.
     assume_no_nan : bool, default=False
         Leave out the tests for NaN, where a missing value always is NULL.
-
-    Examples
-    --------
-    >>> from defragtrees import Condition, Rule, RuleSet
-    >>> cold = Rule((Condition(0, upper=20.0, missing=True),), "no")
-    >>> rules = RuleSet((cold,), Rule((), "yes"), ("degrees",), "classification",
-    ...                 ("no", "yes"))
-    >>> print(to_sql(rules, dialect="mysql"), end="")
-    CASE
-      WHEN (`degrees` <= 20e0 OR `degrees` IS NULL) THEN 'no'
-      ELSE 'yes'
-    END
     """
     if dialect not in DIALECTS:
         raise ValueError(
             f"dialect must be one of {', '.join(sorted(DIALECTS))}; got {dialect!r}."
         )
     chosen = DIALECTS[dialect]
-    chosen = chosen.without_nan() if assume_no_nan else chosen
-    place = None if probability_of is None else _class_place(rules, probability_of)
+    if assume_no_nan:
+        chosen = replace(chosen, is_number="")
+    place = None
+    if probability_of is not None:
+        labels = _classes(rules)
+        if probability_of not in labels:
+            raise ValueError(
+                f"probability_of must be one of the classes {labels[:5]!r}; "
+                f"got {probability_of!r}."
+            )
+        place = labels.index(probability_of)
     text = _expression(rules, chosen, place)
     if table is None and probabilities:
         raise ValueError(
@@ -87,7 +84,7 @@ def to_sql(
     if table is None:
         return f"{words}{text}\n"
     columns = [f"{text} AS {chosen.name(column)}"]
-    for k, label in enumerate(_told_classes(rules) if probabilities else ()):
+    for k, label in enumerate(_classes(rules) if probabilities else ()):
         name = chosen.name(f"probability {label}")
         columns.append(f"{_expression(rules, chosen, k)} AS {name}")
     parts = [table] if isinstance(table, str) else list(table)
@@ -95,23 +92,14 @@ def to_sql(
     return f"{words}SELECT *, {', '.join(columns)}\nFROM {source}\n"
 
 
-def _told_classes(rules):
+def _classes(rules):
     """The classes, all of which have a probability in each rule."""
-    if not rules.outcome.n_classes or not portable.has_shares(rules):
+    if portable.target(rules) == "number" or not portable.has_shares(rules):
         raise ValueError(
             "Probabilities need rules for classes, each with its distribution; these "
             "have none. Leave probabilities and probability_of out."
         )
     return portable.class_labels(rules)
-
-
-def _class_place(rules, label):
-    labels = _told_classes(rules)
-    if label not in labels:
-        raise ValueError(
-            f"probability_of must be one of the classes {labels[:5]!r}; got {label!r}."
-        )
-    return labels.index(label)
 
 
 def _expression(rules, dialect, k=None):
@@ -141,8 +129,7 @@ def _list(rules, matches, dialect, k):
 
 def _mean(rules, matches, dialect, k):
     """Total of an output over weight, each added up in the order of `predict`."""
-    is_class = k is None and portable.target(rules) != "number"
-    if is_class:
+    if k is None and portable.target(rules) != "number":
         return _class_of_mean(rules, matches, dialect)
     k = k or 0
     products, weights = _summands(rules)
@@ -363,49 +350,23 @@ def fraction(value):
 
 @dataclass(frozen=True)
 class Dialect:
-    """How one family of engines writes things.
+    """How one family of engines writes names, values and conditions."""
 
-    Parameters
-    ----------
-    opening, closing : str
-        Around a name; the closing one is doubled inside.
-    is_number : str
-        The test that a column, {0} here, holds no NaN, which is no number; empty where
-        no column can hold one. Engines that have NaN place it above all numbers, or let
-        no comparison with it hold.
-    is_nan_false : bool
-        Whether no comparison with NaN holds.
-    number : callable
-    text_prefix : str
-        Before a text.
-    has_backslash : bool
-        Whether a backslash in a text has to be doubled.
-    escapes_quotes : bool
-        Whether a quote is escaped by a backslash, and not doubled.
-    truth : tuple of str
-        False and true.
-    moments : dict of str
-        For each kind of dates and times how a text of it becomes a value. Without a
-        kind its columns have numbers of days.
-    has_text_dates : bool
-        Whether dates and times are columns of text.
-    """
-
-    opening: str
-    closing: str
+    opening: str  # before a name
+    closing: str  # after a name; doubled inside
+    # The test that a column, {0} here, is not NaN; empty where no column can be one.
+    # Engines place NaN above all numbers, or let no comparison with it be true.
     is_number: str = ""
+    is_nan_false: bool = False  # whether no comparison with NaN is true
     number: Callable[[float], str] = decimal
     text_prefix: str = ""
-    has_backslash: bool = False
+    has_backslash: bool = False  # whether a backslash in a text has to be doubled
+    escapes_quotes: bool = False  # whether a backslash escapes a quote: not doubled
     truth: tuple[str, str] = ("FALSE", "TRUE")
-    is_nan_false: bool = False
-    escapes_quotes: bool = False
+    # How the text of a date or time becomes a value, for each kind of these; columns of
+    # a kind that is not there have numbers of days.
     moments: Mapping[str, str] = field(default_factory=lambda: MOMENTS)
-    has_text_dates: bool = False
-
-    def without_nan(self):
-        """The same where no column holds NaN."""
-        return replace(self, is_number="")
+    has_text_dates: bool = False  # whether dates and times are columns of text
 
     def name(self, name):
         """A quoted name."""
@@ -456,23 +417,21 @@ class Dialect:
         if test.holds_never:
             return f"({is_missing})" if test.missing else "1 = 0"
         if test.labels is not None:
-            text = self._membership(test, name)
+            labels = ", ".join(self.literal(label) for label in test.labels)
+            text = f"{name} {'IN' if test.is_listed else 'NOT IN'} ({labels})"
             is_open = not test.is_listed
         elif kind in self.moments:
             text = " AND ".join(self._moment_sides(test, kind, name))
             is_open = False
         else:
-            text = self._interval(test, name)
+            sides = [f"{name} {sign} {self.literal(x)}" for sign, x in test.sides]
+            text = " AND ".join(sides)
             is_open = test.upper == math.inf
         if test.missing:
             return f"({text} OR {is_missing})"
         # NaN is above every lower bound and equal to no category.
         is_open = is_open and not (self.is_nan_false and test.labels is None)
         return f"{text} AND {is_number}" if may_be_nan and is_open else text
-
-    def _membership(self, test, name):
-        labels = ", ".join(self.literal(label) for label in test.labels)
-        return f"{name} {'IN' if test.is_listed else 'NOT IN'} ({labels})"
 
     def _moment_sides(self, test, kind, name):
         """The sides of a test of dates or times."""
@@ -481,15 +440,10 @@ class Dialect:
             if self.has_text_dates:
                 yield from _text_sides(name, sign, text)
                 continue
-            is_date = kind == "datetime" and " " not in text
-            is_moment = kind == "date" and " " in text
-            shown = "date" if is_date else "datetime" if is_moment else kind
+            shown = kind
+            if kind in ("date", "datetime"):
+                shown = "datetime" if ":" in text else "date"
             yield f"{name} {sign} {self.moments[shown].format(text)}"
-
-    def _interval(self, test, name):
-        return " AND ".join(
-            f"{name} {sign} {self.literal(value)}" for sign, value in test.sides
-        )
 
 
 def _text_sides(name, sign, text):

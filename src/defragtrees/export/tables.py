@@ -191,12 +191,7 @@ SHARES = ("answered", "coverage", "probability", "rate", "ensemble")
 
 
 def to_excel(rules: RuleSet):
-    """An openpyxl Workbook with the sheets "rules" and "how to read".
-
-    Parameters
-    ----------
-    rules : RuleSet
-    """
+    """An openpyxl Workbook with the sheets "rules" and "how to read"."""
     openpyxl = require("openpyxl", "A workbook of Excel")
     book = openpyxl.Workbook()
     sheet = book.active
@@ -245,13 +240,6 @@ def to_html(rules: RuleSet, *, caption: str = "") -> str:
     ----------
     rules : RuleSet
     caption : str
-
-    Examples
-    --------
-    >>> from defragtrees import Rule, RuleSet
-    >>> rules = RuleSet((), Rule((), "<b>"), ("a",), "classification", ("<b>",))
-    >>> "<td>&lt;b&gt;</td>" in to_html(rules)
-    True
     """
     header, cells = rule_table(rules)
     return render.html_table(header, cells, caption) + "\n"
@@ -287,21 +275,6 @@ def to_latex(rules: RuleSet, *, longtable: bool = False) -> str:
     rules : RuleSet
     longtable : bool, default=False
         Break the table over pages.
-
-    Examples
-    --------
-    >>> from defragtrees import Condition, Rule, RuleSet
-    >>> warm = Rule((Condition(0, upper=20.0),), 5.0)
-    >>> rules = RuleSet((warm,), Rule((), 2.0), ("degrees_C",), "regression")
-    >>> print(to_latex(rules), end="")
-    \begin{tabular}{rp{0.6\linewidth}l}
-    \toprule
-     & if & then \\
-    \midrule
-    1 & degrees\_C $\leq$ 20 & 5 \\
-    2 & otherwise & 2 \\
-    \bottomrule
-    \end{tabular}
     """
     titles, cells = rule_table(rules)
     header, *cells = [
@@ -333,24 +306,7 @@ MARKDOWN_SPECIAL = re.compile(
 
 
 def to_markdown(rules: RuleSet) -> str:
-    """The rules as a table in GitHub's Markdown; names and labels are escaped.
-
-    Parameters
-    ----------
-    rules : RuleSet
-
-    Examples
-    --------
-    >>> from defragtrees import Condition, Rule, RuleSet
-    >>> warm = Rule((Condition(0, lower=20.0),), "yes")
-    >>> rules = RuleSet((warm,), Rule((), "no"), ("degrees",), "classification",
-    ...                 ("no", "yes"))
-    >>> print(to_markdown(rules), end="")
-    |  | if | then |
-    | ---: | :--- | :--- |
-    | 1 | degrees > 20 | yes |
-    | 2 | otherwise | no |
-    """
+    """The rules as a table in GitHub's Markdown; names and labels are escaped."""
     header, cells = rule_table(rules)
     marks = [":---" if name in ("if", "then") else "---:" for name in header]
     header, *cells = [
@@ -370,14 +326,6 @@ def to_text(rules: RuleSet, *, header: str = "") -> str:
     rules : RuleSet
     header : str
         Lines to put before the rules.
-
-    Examples
-    --------
-    >>> from defragtrees import Rule, RuleSet
-    >>> rules = RuleSet((), Rule((), 2.0), ("degrees",), "regression")
-    >>> print(to_text(rules, header="Sales"), end="")
-    Sales
-    1. otherwise 2
     """
     lines = filter(None, [header, str(rules), decision_text(rules)])
     return "\n".join(lines) + "\n"
@@ -391,24 +339,10 @@ def to_json(rules: RuleSet, *, indent: int | None = 1) -> str:
     rules : RuleSet
     indent : int or None, default=1
         Spaces for each level; None puts everything on one line.
-
-    Examples
-    --------
-    >>> import json
-    >>> from defragtrees import Rule, RuleSet
-    >>> rules = RuleSet((), Rule((), 2.0), ("degrees",), "regression")
-    >>> RuleSet.from_dict(json.loads(to_json(rules))) == rules
-    True
     """
     return json_text(rules.to_dict(), indent) + "\n"
 
 
 def schema() -> dict:
-    """The JSON Schema (draft 2020-12) of exported rules.
-
-    Examples
-    --------
-    >>> schema()["$schema"]
-    'https://json-schema.org/draft/2020-12/schema'
-    """
+    """The JSON Schema (draft 2020-12) of exported rules."""
     return rules_schema()

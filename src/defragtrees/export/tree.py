@@ -43,21 +43,6 @@ def to_tree(
         the first of the likeliest classes. Rules that answer otherwise, by threshold
         or costs, need "answers": such a rule's leaf then gives its answer the
         probability 1.
-
-    Examples
-    --------
-    >>> from defragtrees import Condition, Rule, RuleSet
-    >>> from sklearn.tree import export_text
-    >>> warm = Rule((Condition(0, lower=20.0),), 5.0)
-    >>> rules = RuleSet((warm,), Rule((), 2.0), ("x1",), "regression")
-    >>> tree = to_tree(rules)
-    >>> tree.predict([[21.0], [20.0], [float("nan")]]).tolist()
-    [5.0, 2.0, 2.0]
-    >>> print(export_text(tree, feature_names=["degrees"]), end="")
-    |--- degrees <= 20.00
-    |   |--- value: [2.00]
-    |--- degrees >  20.00
-    |   |--- value: [5.00]
     """
     if leaves not in LEAVES:
         raise ValueError(f"leaves must be one of {LEAVES}; got {leaves!r}.")
@@ -70,12 +55,22 @@ def to_tree(
                 "fitted, or choose another format."
             )
     if portable.form(rules) == "list":
-        values = _list_values(rules, leaves)
+        values, others = _list_values(rules, leaves)
         nodes = _grow(tests, lambda possible: values[possible[0]], max_leaves, values)
+        differs = f"rule {listed(others)} answers another one" if others else None
     else:
-        _warn_of_decision(rules, leaves)
         nodes = _grow(
             tests, lambda found: _leaf_value(rules, found, leaves), max_leaves
+        )
+        decides = rules.threshold is not None or rules.costs is not None
+        differs = "the rules decide by threshold or costs" if decides else None
+    if differs and leaves == "probabilities":
+        warnings.warn(
+            "The tree tells the probabilities of the rules and answers with the "
+            f"likeliest class; {differs}. Decide from predict_proba, or pass "
+            "leaves='answers'.",
+            UserWarning,
+            stacklevel=3,
         )
     return _estimator(rules, _in_order(_merged(nodes)))
 
@@ -200,40 +195,20 @@ def _parted(spans, split):
 
 
 def _list_values(rules, leaves):
-    """For each rule what a leaf has: a number, or class shares."""
+    """For each rule what a leaf has; and the rules that predict no likeliest class."""
     if portable.target(rules) == "number":
-        return portable.outputs(rules)
+        return portable.outputs(rules), []
     labels, values, others = portable.class_labels(rules), [], []
     answers = portable.answers(rules)
     for k, (rule, answer) in enumerate(zip(rules, answers, strict=True), start=1):
         shares, position = rule.distribution, labels.index(answer)
         is_other = shares is not None and int(np.argmax(shares)) != position
-        if is_other and leaves == "probabilities":
+        if is_other:
             others.append(k)
         if shares is None or (is_other and leaves == "answers"):
             shares = [float(place == position) for place in range(len(labels))]
         values.append(tuple(float(share) for share in shares))
-    if others:
-        warnings.warn(
-            "The tree tells the probabilities of the rules and answers with the "
-            f"likeliest class; rule {listed(others)} answers another one. Decide from "
-            "predict_proba, or pass leaves='answers'.",
-            UserWarning,
-            stacklevel=4,
-        )
-    return values
-
-
-def _warn_of_decision(rules, leaves):
-    decides = rules.threshold is not None or rules.costs is not None
-    if decides and leaves == "probabilities":
-        warnings.warn(
-            "The tree tells the probabilities of the rules and answers with the "
-            "likeliest class; the rules decide by threshold or costs. Decide from "
-            "predict_proba, or pass leaves='answers'.",
-            UserWarning,
-            stacklevel=4,
-        )
+    return values, others
 
 
 def _leaf_value(rules, possible, leaves):

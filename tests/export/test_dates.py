@@ -113,9 +113,10 @@ def run_in_duckdb(rules, frame, dialect="duckdb", opened="TIMESTAMP"):
     connection = duckdb.connect()
     types = f"number INT, opened {opened}, seen TIMESTAMP, clock TIME, waited INTERVAL"
     connection.execute(f"CREATE TABLE visits ({types})")
-    connection.executemany(
-        "INSERT INTO visits VALUES (?, ?, ?, ?, ?)", list(plain_rows(frame))
-    )
+    rows = list(plain_rows(frame))
+    marks = ", ".join(["(?, ?, ?, ?, ?)"] * len(rows))
+    values = [value for row in rows for value in row]
+    connection.execute(f"INSERT INTO visits VALUES {marks}", values)
     query = export(rules, "sql", dialect=dialect, table="visits")
     found = connection.execute(f"{query} ORDER BY number").fetchall()
     connection.close()

@@ -52,15 +52,7 @@ def to_pmml(rules: RuleSet, *, name: str | None = None) -> str:
     fields = SubElement(document, "DataDictionary")
     types = {j: _data_type(rules, j) for j in portable.used_features(rules)}
     for feature, data_type in types.items():
-        # Categories are not listed: then any other is a text too, and not invalid.
-        has_categories = rules.categories[feature] is not None
-        SubElement(
-            fields,
-            "DataField",
-            name=rules.feature_names[feature],
-            optype="categorical" if has_categories else "continuous",
-            dataType=data_type,
-        )
+        _add_field(fields, rules, feature, data_type)
     add_model(document, fields, rules, types, name)
     fields.set("numberOfFields", str(len(fields)))
     indent(document)
@@ -83,6 +75,17 @@ def _model_of(rules):
         f"number or two classes; got decision={rules.decision!r} for "
         f"{'numbers' if target == 'number' else 'classes'}. Fit with form='points' and "
         "points='integer', or choose another format."
+    )
+
+
+def _add_field(fields, rules, feature, data_type):
+    # Categories are not listed: then any other is a text too, and not invalid.
+    SubElement(
+        fields,
+        "DataField",
+        name=rules.feature_names[feature],
+        optype="continuous" if rules.categories[feature] is None else "categorical",
+        dataType=data_type,
     )
 
 

@@ -348,6 +348,10 @@ def fraction(value):
     return f"({' '.join(parts)} /* {text} */)"
 
 
+MOMENTS = {"date": "DATE '{}'", "datetime": "TIMESTAMP '{}'", "time": "TIME '{}'"}
+INTERVALS = {**MOMENTS, "duration": "INTERVAL '{}' SECOND"}
+
+
 @dataclass(frozen=True)
 class Dialect:
     """How one family of engines writes names, values and conditions."""
@@ -469,8 +473,6 @@ def _escaped(text, mark):
     return text.replace("\n", "\\n").replace("\r", "\\r")
 
 
-MOMENTS = {"date": "DATE '{}'", "datetime": "TIMESTAMP '{}'", "time": "TIME '{}'"}
-INTERVALS = {**MOMENTS, "duration": "INTERVAL '{}' SECOND"}
 # NaN, and infinity, less itself is NaN, which is not 0: in engines that put NaN above
 # all numbers, in those that let no comparison hold, and for columns of any type.
 ANSI = Dialect('"', '"', "{0} - {0} = 0", moments=INTERVALS)

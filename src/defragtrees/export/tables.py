@@ -344,5 +344,11 @@ def to_json(rules: RuleSet, *, indent: int | None = 1) -> str:
 
 
 def schema() -> dict:
-    """The JSON Schema (draft 2020-12) of exported rules."""
+    """The JSON Schema (draft 2020-12) of exported rules.
+
+    Examples
+    --------
+    >>> schema()["$schema"]
+    'https://json-schema.org/draft/2020-12/schema'
+    """
     return rules_schema()

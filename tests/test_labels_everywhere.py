@@ -102,7 +102,7 @@ def test_summary_and_explanations_have_labels(labelled):
 
 def test_report_has_labels(labelled, tmp_path):
     pytest.importorskip("plotly")
-    from defragtrees.report.writing import write_report
+    from defragtrees.report.page import write_report
 
     model, frame, y = labelled
     write_report(tmp_path / "report.html", model, frame, y)

@@ -17,7 +17,7 @@ from sklearn.model_selection import train_test_split
 
 from defragtrees import plots
 from defragtrees._api import simplify
-from defragtrees.report.writing import write_report
+from defragtrees.report.page import write_report
 
 data = load_breast_cancer(as_frame=True)
 X, y = data.data, data.target_names[data.target]

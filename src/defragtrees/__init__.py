@@ -37,7 +37,7 @@ if TYPE_CHECKING:
         UnsupportedEnsembleError,
     )
     from defragtrees.estimators.defrag import DefragClassifier, DefragRegressor
-    from defragtrees.report.writing import write_report
+    from defragtrees.report.page import write_report
     from defragtrees.rules.conditions import Condition, Rule
     from defragtrees.rules.diff import diff
     from defragtrees.rules.model import RuleSet

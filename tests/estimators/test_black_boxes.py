@@ -26,7 +26,7 @@ from defragtrees import (
     simplify_path,
 )
 from defragtrees.ensembles.black_box import AskedForest, TableForm
-from defragtrees.report.writing import write_report
+from defragtrees.report.page import write_report
 
 pd = pytest.importorskip("pandas")
 

@@ -22,8 +22,8 @@ from defragtrees.export import FORMATS, Format, export
 from defragtrees.paper.engines import ENGINES, on_numpy
 from defragtrees.plots.picture import Axis, Curve, Picture, draw_picture
 from defragtrees.report import sections
+from defragtrees.report.page import read_template, write_report
 from defragtrees.report.sections import SECTIONS, Section
-from defragtrees.report.writing import write_report
 from defragtrees.search.driver import answering_rule
 
 RNG = np.random.default_rng(0)
@@ -221,7 +221,14 @@ def lengths_picture(rules):
 
 def write_lengths(page):
     picture = lengths_picture(page.summary.rules)
-    return ["<p>Short rules.</p>", page.figure("lengths", picture, "Lengths", "Few.")]
+    return {"picture": page.draw("lengths", picture)}
+
+
+LENGTHS = """
+{% from "parts.html.j2" import figure %}
+<p>Short rules.</p>
+{% call figure(picture, "Lengths") %}Few.{% endcall %}
+"""
 
 
 def lengths(rules, ax=None):
@@ -238,10 +245,12 @@ def test_picture(add, stumps):
 
 
 def test_section_of_the_report(stumps, monkeypatch, call, tmp_path, data):
-    module = ModuleType("lengths_of_rules")
-    module.write = write_lengths
-    monkeypatch.setitem(sys.modules, module.__name__, module)
-    line = Section("lengths", "Lengths", "How long the rules are", module.__name__)
+    files = {"lengths.html.j2": LENGTHS}
+    monkeypatch.setattr(
+        "defragtrees.report.page.read_template",
+        lambda file: files.get(file) or read_template(file),
+    )
+    line = Section("lengths", "Lengths", "How long the rules are", write_lengths)
     monkeypatch.setattr(sections, "SECTIONS", (*SECTIONS, line))
     page = write_report(tmp_path / "a.html", simplify(Stump(0.5), X), X, Y)
     path = tmp_path / "model.stump"

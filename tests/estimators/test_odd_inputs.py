@@ -15,7 +15,7 @@ from defragtrees.errors import (
 )
 from defragtrees.estimators import defrag
 from defragtrees.export import export
-from defragtrees.report.writing import write_report
+from defragtrees.report.page import write_report
 from defragtrees.search.driver import Refinement
 from tests.fuzz.cases import SEEDS
 

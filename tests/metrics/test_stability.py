@@ -12,8 +12,10 @@ from defragtrees._compare import compare
 from defragtrees.baselines.distilled import DistilledTreeClassifier
 from defragtrees.estimators.defrag import DefragClassifier
 from defragtrees.metrics import resampling
+from defragtrees.report.summary import summarize
 from defragtrees.rules import RuleSet
 from defragtrees.rules.conditions import Condition, Rule
+from tests.report.cases import weather, written
 
 
 def split(at, feature=0):
@@ -83,7 +85,7 @@ def test_it_is_told_in_the_summary_the_report_and_compare(clear, tmp_path):
     assert sentence in model.summary()
     assert "came back" in model.summary()
     pytest.importorskip("plotly")
-    from defragtrees.report.writing import write_report
+    from defragtrees.report.page import write_report
 
     write_report(tmp_path / "with.html", model, X, y)
     page = (tmp_path / "with.html").read_text(encoding="utf-8")
@@ -99,12 +101,12 @@ def test_it_is_told_in_the_summary_the_report_and_compare(clear, tmp_path):
 
 
 def test_a_weak_rule_is_named():
-    from defragtrees.report.sections.stability import _verdict
-
-    measured = metrics.resampling.RuleStability(10, 0.9, 0.8, 0.7, 0.6, (10, 4, 9, 1))
-    assert _verdict(measured).startswith(
-        "Rules 2 and 4 (50\N{NO-BREAK SPACE}% of the rule"
+    simple, X, y = weather()
+    simple.stability_ = metrics.resampling.RuleStability(
+        10, 0.9, 0.8, 0.7, 0.6, (10, 4, 1)
     )
+    [words, _] = written("stability", summarize(simple, X, y))
+    assert "Rules 2 and 3 (67\N{NO-BREAK SPACE}% of the rules) came back in" in words
 
 
 def test_refits_do_not_refit_again_and_are_the_same_each_time(clear):

@@ -4,6 +4,7 @@ import os
 import re
 import shutil
 import time
+from html.parser import HTMLParser
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,8 @@ import pandas as pd
 from defragtrees.ensembles.forest import Forest, Tree
 from defragtrees.estimators.base import RuleClassifier, RuleRegressor, Simplifier
 from defragtrees.report.page import Page
+from defragtrees.report.sections import SECTIONS
+from defragtrees.report.sections.overview import head
 from defragtrees.rules import RuleSet
 from defragtrees.rules.conditions import Condition, Rule
 
@@ -177,6 +180,60 @@ def cells(html):
     return [[re.sub("<(?!/?b>)[^>]*>", "", cell) for cell in line] for line in lines]
 
 
-def written(section, summary):
+VOID = {"meta", "link", "br", "wbr", "input", "hr", "img", "path", "rect"}
+
+
+class Pieces(HTMLParser):
+    """The elements of a text that are inside no other."""
+
+    def __init__(self, html):
+        super().__init__()
+        self.html, self.depth, self.found = html, 0, []
+        self.lines = [0]
+        for line in html.splitlines(keepends=True):
+            self.lines.append(self.lines[-1] + len(line))
+        self.feed(html)
+
+    def place(self):
+        line, column = self.getpos()
+        return self.lines[line - 1] + column
+
+    def handle_starttag(self, tag, attrs):
+        if tag not in VOID:
+            self.begin = self.begin if self.depth else self.place()
+            self.depth += 1
+
+    def handle_endtag(self, tag):
+        if tag not in VOID:
+            self.depth -= 1
+        if self.depth == 0:
+            end = self.html.index(">", self.place()) + 1
+            self.found.append(one_line(self.html[self.begin : end]))
+
+
+def one_line(html):
+    """HTML with one plain space for each white space, as a browser has it."""
+    return re.sub("[ \n]+", " ", html)
+
+
+def bare_page(summary):
+    """A page without pictures."""
+    return Page(summary, is_live=False, is_drawn=False)
+
+
+def written(name, summary):
     """The pieces of a section on a page without pictures."""
-    return section.write(Page(summary, is_live=False, is_drawn=False))
+    [section] = [section for section in SECTIONS if section.name == name]
+    return Pieces(bare_page(summary).write(section)).found
+
+
+def parts_of(template, summary, **context):
+    """The macros of a template, as functions."""
+    template = bare_page(summary).environment.get_template(f"{template}.html.j2")
+    return template.make_module({"summary": summary, **context})
+
+
+def verdict(summary):
+    """The three sentences of the verdict."""
+    parts = parts_of("head", summary, **head(summary))
+    return [parts.closeness(), parts.goodness(), parts.weakness()]

@@ -7,18 +7,16 @@ import numpy as np
 import pytest
 
 from defragtrees.ensembles.forest import Forest
-from defragtrees.report.answered import AnsweredRows
-from defragtrees.report.colours import make_row_table
-from defragtrees.report.condition_pictures import (
-    HALF,
-    WIDTH,
-    condition_picture,
-    picture_words,
-)
-from defragtrees.report.summary import summarize
+from defragtrees.report.pictures import HALF, WIDTH, histogram
+from defragtrees.report.summary import AnsweredRows, answer_colours, summarize
 from defragtrees.rules import RuleSet
 from defragtrees.rules.conditions import Condition, Rule
-from tests.report.cases import numbers, stump, weather
+from tests.report.cases import numbers, parts_of, stump, weather, written
+
+
+def condition_picture(summary, k, condition):
+    """The SVG of one condition of a rule."""
+    return parts_of("parts", summary).histogram(histogram(summary, k, condition))
 
 
 def cuts(svg):
@@ -76,7 +74,8 @@ def test_categories_and_missing_values_have_bars_of_their_own():
         rows=rows,
         rules=rules,
         outcome=rules.outcome,
-        table=make_row_table(rows, np.arange(4)),
+        cards=[SimpleNamespace(colour="g1")] * 2,
+        colours=answer_colours(rows),
     )
     svg = condition_picture(summary, 0, asked)
     assert len(shades(svg)) == 3
@@ -91,12 +90,12 @@ def test_numbers_are_coloured_by_their_mean():
     svg = condition_picture(summarize(simple, X, y), 0, Condition(0, lower=1.0))
     # The means are 0 and 3.5; the fifths of the ensemble's answers end at 0, 0.8, 3.2.
     assert len(bars(svg, "s0")) == len(bars(svg, "s3")) == 1
-    assert "coloured by the mean of y" in picture_words(summarize(simple, X, y))
+    assert "coloured by the mean of y" in written("rules", summarize(simple, X, y))[1]
 
 
 def test_a_name_in_a_picture_stays_text():
     evil = "<script>alert(1)</script>"
     simple, X, y = weather()
     summary = summarize(simple, X, y, target_name=evil)
-    assert "above the line those of which" in picture_words(summary)
+    assert "above the line those of which" in written("rules", summary)[1]
     assert evil not in condition_picture(summary, 0, Condition(0, lower=17.5))

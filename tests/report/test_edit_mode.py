@@ -11,15 +11,15 @@ from defragtrees.ensembles.forest import Forest
 from defragtrees.outcomes.intervals import wilson_interval
 from defragtrees.report import edit_data
 from defragtrees.report.edit_data import draw_sample
+from defragtrees.report.page import write_report
 from defragtrees.report.summary import summarize
-from defragtrees.report.wording import (
+from defragtrees.report.text import (
     amount,
     count,
     fidelity_text,
     rate_text,
     shown_error_text,
 )
-from defragtrees.report.writing import write_report
 from defragtrees.rules import RuleSet
 from defragtrees.rules.conditions import Condition, Rule
 from tests.report.cases import (

@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from defragtrees.report.sections import costs, groups
-from defragtrees.report.summary import summarize
+from defragtrees.report.sections.measures import MOST_BORDERS, cost_picture
+from defragtrees.report.summary import CostCurve, cost_curve, summarize
 from tests.report.cases import cells, numbers, weather, written
 
 CITY = ["b", "a", "b", "a", "b", "a"]
@@ -15,7 +15,7 @@ CITY = ["b", "a", "b", "a", "b", "a"]
 
 def test_rates_of_groups_are_those_of_their_rows():
     simple, X, y = weather()
-    a, b = groups.class_lines(summarize(simple, X, y, groups=CITY), "out")
+    a, b = summarize(simple, X, y, groups=CITY).group_lines("out")
     # Group a has rows 2, 4, 6: answers out, out, in; y is out, out, in.
     assert (a["group"], a["n_rows"]) == ("a", 3)
     assert a["coverage"][0] == a["selection"][0] == a["rate"][0] == pytest.approx(2 / 3)
@@ -32,7 +32,7 @@ def test_a_column_of_x_that_is_no_feature_names_groups():
     simple.feature_names_in_ = np.array(["degrees", "wind"], dtype=object)
     summary = summarize(simple, frame, y, groups="city")
     assert summary.groups.labels == ("a", "b")
-    words, gap, table = written(groups, summary)
+    words, gap, table = written("groups", summary)
     assert "no number says" in words
     assert "equally often in all groups" in gap
     assert [line[0] for line in cells(table)] == ["a", "b"]
@@ -55,17 +55,17 @@ def test_selection_rates_far_apart_are_said_to_be():
     rows = np.repeat([0, 4, 0, 4], [90, 10, 10, 90])
     city = np.repeat(["x", "y"], 100)
     summary = summarize(simple, X[rows], y[rows], groups=city)
-    gap = written(groups, summary)[1]
+    gap = written("groups", summary)[1]
     assert "a ratio of 0.11, below four fifths; their intervals do not meet" in gap
 
 
 def test_groups_of_numbers_have_means():
     simple, X, y = numbers("first")
-    one, two = groups.number_lines(summarize(simple, X, y, groups=[0, 0, 1, 1]))
+    one, two = summarize(simple, X, y, groups=[0, 0, 1, 1]).group_lines()
     # Answers 4, 4, 1, 0; y 3, 4, 0, 0.
     assert (one["mean"][0], one["answer"][0], one["off"][0]) == (3.5, 4.0, 0.5)
     assert two["error"][0] == 0.5
-    assert len(written(groups, summarize(simple, X, y, groups=[0, 0, 1, 1]))) == 2
+    assert len(written("groups", summarize(simple, X, y, groups=[0, 0, 1, 1]))) == 2
 
 
 @pytest.mark.parametrize(
@@ -84,7 +84,7 @@ def test_groups_that_are_none_are_refused(given, message):
 def test_a_cost_curve_is_what_each_border_would_cost():
     told = np.array([0.1, 0.4, 0.4, 0.8])
     is_second = np.array([False, True, False, True])
-    curve = costs.measure(told, is_second, np.ones(4), (1.0, 10.0))
+    curve = cost_curve(told, is_second, np.ones(4), (1.0, 10.0))
     # From 0.1 on two false alarms, from 0.4 on one, from 0.8 on one missed, then two.
     assert curve.borders.tolist() == [0.1, 0.4, 0.8, 1.0]
     assert curve.costs.tolist() == [0.5, 0.25, 2.5, 5.0]
@@ -93,18 +93,18 @@ def test_a_cost_curve_is_what_each_border_would_cost():
 
 def test_a_long_cost_curve_is_drawn_by_some_of_its_borders():
     borders = np.linspace(0.001, 1.0, 5000)
-    curve = costs.CostCurve(borders, borders)
-    marks = costs._picture([curve, curve], 0.5, 0.5).marks
-    assert len(marks[0].x) == len(marks[0].y) <= 2 * costs.MOST_BORDERS + 4
+    curve = CostCurve(borders, borders)
+    marks = cost_picture([curve, curve], 0.5, 0.5).marks
+    assert len(marks[0].x) == len(marks[0].y) <= 2 * MOST_BORDERS + 4
     assert marks[0].x[-1] == 1.0
 
 
 def test_costs_are_shown_where_they_are_given():
     simple, X, y = weather()
-    assert written(costs, summarize(simple, X, y)) == []
+    assert written("costs", summarize(simple, X, y)) == []
     matrix = ((0.0, 1.0), (2.0, 0.0))
     simple.rules_ = dataclasses.replace(simple.rules_, costs=matrix)
-    words, _, table = written(costs, summarize(simple, X, y))
+    words, table = written("costs", summarize(simple, X, y))
     assert "from a probability of 33.3" in words
     lines = {line[0]: line[2] for line in cells(table)}
     # One false alarm on row 3 of six; without it one is missed.

@@ -8,7 +8,7 @@ from sklearn.model_selection import train_test_split
 
 from defragtrees import datasets
 from defragtrees._api import simplify
-from defragtrees.report.writing import write_report
+from defragtrees.report.page import write_report
 from tests.report.cases import (
     CHROMIUM,
     PATIENCE,

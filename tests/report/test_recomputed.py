@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 
 import defragtrees.report.page
-import defragtrees.report.still
+import defragtrees.report.pictures
 from defragtrees.ensembles.forest import Forest
-from defragtrees.report.writing import write_report
+from defragtrees.report.page import write_report
 from defragtrees.rules import RuleSet
 from defragtrees.rules.conditions import Condition, Rule
 from tests.report import compare_figures
@@ -39,7 +39,7 @@ def written(folder, simple, X, y, **options):
 @pytest.fixture
 def plain_page(monkeypatch):
     """Pages without pictures that take their time to draw."""
-    without(monkeypatch, defragtrees.report.page, defragtrees.report.still)
+    without(monkeypatch, defragtrees.report.page, defragtrees.report.pictures)
 
 
 @pytest.mark.parametrize("form", ["first", "standalone", "points"])

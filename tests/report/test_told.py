@@ -3,8 +3,6 @@
 import dataclasses
 import re
 
-from defragtrees.report.sections import calibration, measures
-from defragtrees.report.sections import rules as rules_section
 from defragtrees.report.summary import summarize
 from defragtrees.rules.conditions import Rule
 from tests.report.cases import cells, numbers, weather, written
@@ -30,7 +28,7 @@ def told_weather():
 
 
 def test_a_card_tells_the_rate_its_rows_its_interval_and_the_ensemble_second():
-    page = "".join(written(rules_section, summarize(*told_weather())))
+    page = "".join(written("rules", summarize(*told_weather())))
     found = re.findall(r'<p class="told">(.*?)</p>', page)
     plain = [
         re.sub("<[^>]*>", "", words).replace("\N{NO-BREAK SPACE}", " ")
@@ -46,7 +44,7 @@ def test_a_card_tells_the_rate_its_rows_its_interval_and_the_ensemble_second():
 
 def test_measures_stand_beside_those_of_the_ensemble():
     summary = summarize(*weather())
-    words, measured, confusion = written(measures, summary)
+    words, measured, confusion = written("measures", summary)
     assert "those of <bdi>out</bdi>" in words
     lines = {line[0]: line[1:3] for line in cells(measured)}
     # Rules are wrong on row 3; the ensemble on rows 4 and 6.
@@ -62,14 +60,14 @@ def test_measures_stand_beside_those_of_the_ensemble():
 def test_costs_have_a_line_of_their_own():
     simple, X, y = weather()
     simple.rules_ = dataclasses.replace(simple.rules_, threshold=0.5)
-    words, measured, _ = written(measures, summarize(simple, X, y))
+    words, measured, _ = written("measures", summarize(simple, X, y))
     assert "answered from a probability of 0.5 on" in words
     assert "Expected cost" in {line[0] for line in cells(measured)}
 
 
 def test_numbers_are_measured_in_the_units_of_y():
     simple, X, y = numbers("first")
-    lines = cells(written(measures, summarize(simple, X, y))[1])
+    lines = cells(written("measures", summarize(simple, X, y))[1])
     # Answers are 4, 4, 1 and 0; y is 3, 4, 0 and 0.
     assert [line[:2] for line in lines][:2] == [
         ["Root mean squared error", "0.7071"],
@@ -80,12 +78,12 @@ def test_numbers_are_measured_in_the_units_of_y():
 def test_without_y_nothing_is_measured_against_it():
     simple, X, _ = weather()
     found = summarize(simple, X)
-    assert written(measures, found) == written(calibration, found) == []
+    assert written("measures", found) == written("calibration", found) == []
 
 
 def test_told_and_observed_of_each_rule():
     summary = summarize(*weather())
-    words, _, lines = written(calibration, summary)
+    words, lines = written("calibration", summary)
     assert "how likely <bdi>out</bdi> is" in words
     # Only the rows of rule 2, told 50 % and observed 1 of 2, have both classes.
     assert "0.0 percentage points" in words
@@ -107,8 +105,8 @@ def test_rules_without_probabilities_have_no_calibration():
         simple.rules_, rules=tuple(bare[:-1]), default=bare[-1]
     )
     found = summarize(simple, X, y)
-    assert written(calibration, found) == []
-    assert "AUC" not in {line[0] for line in cells(written(measures, found)[1])}
+    assert written("calibration", found) == []
+    assert "AUC" not in {line[0] for line in cells(written("measures", found)[1])}
 
 
 def test_classes_that_no_rule_answers_are_named():
@@ -117,9 +115,7 @@ def test_classes_that_no_rule_answers_are_named():
         simple.rules_, rules=(), default=Rule((), "in", (0.5, 0.5))
     )
     simple.rules_ = always
-    page = "".join(written(rules_section, summarize(simple, X, y)))
+    page = "".join(written("rules", summarize(simple, X, y)))
     assert "No rule answers <b><bdi>out</bdi></b> (3 rows here, 50" in page
     simple, X, y = weather()
-    assert "No rule answers" not in "".join(
-        written(rules_section, summarize(simple, X, y))
-    )
+    assert "No rule answers" not in "".join(written("rules", summarize(simple, X, y)))

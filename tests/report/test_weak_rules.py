@@ -8,10 +8,7 @@ import pytest
 
 from defragtrees.ensembles.forest import Forest
 from defragtrees.metrics.resampling import RuleStability
-from defragtrees.report.sections import rules as rules_section
-from defragtrees.report.sections.answers import answers_table
 from defragtrees.report.summary import summarize
-from defragtrees.report.verdict import verdict
 from defragtrees.rules import RuleSet
 from defragtrees.rules.conditions import Condition, Rule
 from tests.report.cases import (
@@ -20,6 +17,7 @@ from tests.report.cases import (
     cells,
     numbers,
     stump,
+    verdict,
     weather,
     written,
 )
@@ -181,7 +179,7 @@ def test_the_target_and_the_ensemble_have_their_names(tmp_path):
 def test_classes_have_base_rates_and_meanings():
     simple, X, y = weather()
     simple.rules_ = simple.rules_.relabel(class_labels={"in": "at home"})
-    words, table = answers_table(summarize(simple, X, y, [1, 1, 2, 2, 1, 1]))
+    *_, words, table = written("question", summarize(simple, X, y, [1, 1, 2, 2, 1, 1]))
     lines = [[plain(cell) for cell in line] for line in cells(table)]
     # Rows 3, 5 and 6 are in, of weights 2, 1 and 1 of 8; Wilson's interval of 4 of 8.
     assert lines == [
@@ -194,12 +192,12 @@ def test_classes_have_base_rates_and_meanings():
 @pytest.mark.parametrize("decision", ["first", "average"])
 def test_numbers_tell_how_they_are_spread(decision):
     simple, X, y = numbers(decision)
-    words = plain(answers_table(summarize(simple, X, y))[0])
+    words = plain(written("question", summarize(simple, X, y))[-1])
     assert "its mean is 1.75, its median 1.5" in words
 
 
 def test_flags_stand_in_the_card():
-    page = "".join(written(rules_section, summarize(*loans())))
+    page = "".join(written("rules", summarize(*loans())))
     cards = page.split('<li class="card"')[1:]
     assert ["Weak rule" in card for card in cards] == [True, True, False, False]
     assert "<li>It is wrong more often than right here" in cards[1]

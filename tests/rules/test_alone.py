@@ -125,7 +125,7 @@ def test_explain_names_the_rules_that_failed(titanic):
 
 def test_the_report_shows_it(titanic, tmp_path):
     pytest.importorskip("plotly")
-    from defragtrees.report.writing import write_report
+    from defragtrees.report.page import write_report
 
     X, y, tree = titanic
     model = simplify(tree, X, y, random_state=0, max_rules=3)

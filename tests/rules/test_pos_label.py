@@ -15,7 +15,7 @@ from defragtrees._api import simplify
 from defragtrees._path import simplify_path
 from defragtrees.baselines.distilled import DistilledTreeClassifier
 from defragtrees.estimators.defrag import DefragClassifier, DefragRegressor
-from defragtrees.report.writing import write_report
+from defragtrees.report.page import write_report
 from defragtrees.rules import RuleSet
 
 FOREST = RandomForestClassifier(20, min_samples_leaf=5, random_state=0)

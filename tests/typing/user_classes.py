@@ -15,7 +15,7 @@ from defragtrees import (
     simplify_path,
 )
 from defragtrees.export import export
-from defragtrees.report.writing import write_report
+from defragtrees.report.page import write_report
 
 
 def main(folder: Path) -> None:

@@ -12,7 +12,7 @@ from defragtrees.cli._columns import find_column
 from defragtrees.cli._command import State
 from defragtrees.cli._tables import open_table
 from defragtrees.ensembles.readers import file_kind
-from defragtrees.report.writing import write_report
+from defragtrees.report.page import write_report
 
 __all__ = ["Column", "read_group_column", "report_on"]
 

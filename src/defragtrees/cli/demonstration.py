@@ -10,7 +10,7 @@ from sklearn.model_selection import train_test_split
 
 from defragtrees import datasets
 from defragtrees.estimators.defrag import DefragRegressor
-from defragtrees.report.writing import write_report
+from defragtrees.report.page import write_report
 
 __all__ = ["main"]
 

@@ -1,9 +1,9 @@
 """One self-contained HTML page: the rules, how good they are, and how they came to be.
 
-`summarize` measures what all sections need, each module of `sections` writes one of
-them, and `make_page` puts them together.
+`summary` measures, each function of `sections` prepares what its template shows, and
+`page` puts them together.
 """
 
-from defragtrees.report.writing import write_report
+from defragtrees.report.page import write_report
 
 __all__ = ["write_report"]

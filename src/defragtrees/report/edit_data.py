@@ -11,10 +11,8 @@ import numpy as np
 
 from defragtrees._path import measure_path
 from defragtrees._utils.formatting import label
-from defragtrees.report.wording import visible
+from defragtrees.report.text import visible
 from defragtrees.rules.labels import KINDS
-
-__all__ = ["Sample", "draw_sample", "edit_data", "offers"]
 
 MOST_ROWS = 5000
 MOST_CHARACTERS = 250_000  # of rows, so that the page stays below 6 MB

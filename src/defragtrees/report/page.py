@@ -1,151 +1,275 @@
-"""The page: one file with its style, its data and its scripts inside."""
+"""write_report: from a fitted simplifier and some rows to one self-contained file.
+
+`summarize` measures, sections turn what it measured into the input of their templates,
+and the page holds its style, its data and its scripts inside.
+"""
 
 import base64
 import hashlib
-from dataclasses import asdict, dataclass, field
+import os
+from dataclasses import dataclass, field
 from datetime import date
+from functools import cached_property
 from importlib import resources
-from string import Template
+from pathlib import Path
 from typing import Any
 
+from defragtrees._utils.files import write_atomic
 from defragtrees._utils.formatting import plural
 from defragtrees._utils.optional import require
+from defragtrees._utils.types import Column, Rows
 from defragtrees.errors import MissingPackageError
-from defragtrees.plots.picture import MISSING_AT, Picture
+from defragtrees.estimators.base import Simplifier
+from defragtrees.plots.picture import Picture
 from defragtrees.report import sections
-from defragtrees.report.markup import breakable, name, script_json, text
-from defragtrees.report.sections.question import tiles
-from defragtrees.report.still import can_draw, draw_svg
-from defragtrees.report.summary import Summary
-from defragtrees.report.verdict import verdict
-from defragtrees.report.wording import visible
+from defragtrees.report.pictures import can_draw, draw_svg
+from defragtrees.report.sections.overview import head
+from defragtrees.report.summary import Summary, summarize
+from defragtrees.report.text import (
+    Html,
+    amount,
+    breakable,
+    count,
+    escaped,
+    fidelity_text,
+    isolated,
+    name,
+    percent,
+    rate_text,
+    script_json,
+    sentence,
+    visible,
+)
 
-__all__ = ["Page", "make_page"]
+# Files that would not open, as they are no HTML.
+OTHER_KINDS = (".doc", ".docx", ".md", ".pdf", ".png", ".pptx", ".svg", ".xlsx")
+NONE = "'none'"
+# Each line is one function, so that nothing of theirs is seen outside.
+SCRIPTS = (
+    ("pictures.js",),
+    ("edit_numbers.js", "edit_rules.js", "edit_changes.js", "edit_panel.js"),
+)
+FILTERS = {
+    "amount": amount,
+    "breakable": breakable,
+    "count": count,
+    "digit": "{:.1f}".format,
+    "fidelity": fidelity_text,
+    "isolated": isolated,
+    "name": name,
+    "percent": percent,
+    "plural": plural,
+    "rate": rate_text,
+    "script_json": script_json,
+    "sentence": sentence,
+}
 
-# Each of the two is one function, so that nothing of theirs is seen outside.
-LIVE = ("look.js", "legend.js", "marks.js", "page.js")
-EDIT = ("edit_numbers.js", "edit_rules.js", "edit_changes.js", "edit_panel.js")
-STILL = (
-    "The pictures of this report stand still: it was written without plotly. "
-    "With pip install 'defragtrees[report]' a rule’s rows can be highlighted."
-)
-NO_PICTURES = (
-    "This report was written without matplotlib and plotly, so it has no pictures "
-    "but the small ones at conditions. "
-    "pip install 'defragtrees[report,plot]' brings them."
-)
-NO_SCRIPTS = (
-    "Scripts are off: everything can be read, but rules cannot be chosen in the "
-    "pictures."
-)
+
+def write_report(
+    path: str | os.PathLike[str],
+    simplifier: Simplifier,
+    X: Rows,
+    y: Column | None = None,
+    sample_weight: Column | None = None,
+    *,
+    title: str | None = None,
+    rule_path: Any = None,
+    comparison: Any = None,
+    command: str | None = None,
+    groups: Any = None,
+    target_name: str | None = None,
+    ensemble_name: str | None = None,
+) -> Path:
+    """Write the rules of a fitted simplifier, and what these rows say of them, as HTML.
+
+    The file holds everything that it shows and fetches nothing. It reads without
+    scripts; with them, and with plotly installed when it is written, the rules can be
+    changed in the page.
+
+    Parameters
+    ----------
+    path : str or Path
+        The file to write. It is replaced at once, when the page is complete.
+    simplifier : Simplifier
+        Fitted.
+    X : array-like or data frame of shape (n_samples, n_features)
+        Rows to measure on; best rows that nobody trained on.
+    y : array-like of shape (n_samples,), optional
+        Without it there are no errors, only agreement with the ensemble.
+    sample_weight : array-like of shape (n_samples,), optional
+    title : str, optional
+    rule_path : RulePath, optional
+        The trade-off to show. By default it is the path that the simplifier kept, if
+        it has one, measured on these rows.
+    comparison : Comparison, optional
+        Other methods to show beside this one.
+    command : str, optional
+        How this report was made, to show under how to reproduce it.
+    groups : str or array-like of shape (n_samples,), optional
+        A column of X, also one that is no feature, or the group of each row; coverage,
+        rates, errors and answers are then set side by side, group by group.
+    target_name : str, optional
+        What y is called; by default the name that a Series has.
+    ensemble_name : str, optional
+        What the ensemble is called; by default its class.
+
+    Returns
+    -------
+    Path
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from defragtrees import simplify
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> ensemble = RandomForestClassifier(20, random_state=0).fit(X, y)
+    >>> simple = simplify(ensemble, X, y, random_state=0)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     written = write_report(f"{folder}/iris.html", simple, X, y)
+    ...     written.read_text(encoding="utf-8").count("</section>")
+    12
+    """
+    place = _checked(path, simplifier)
+    require("jinja2", "A report")
+    summary = summarize(
+        simplifier,
+        X,
+        y,
+        sample_weight,
+        title=title,
+        rule_path=rule_path,
+        comparison=comparison,
+        command=command,
+        groups=groups,
+        target_name=target_name,
+        ensemble_name=ensemble_name,
+    )
+    # A name may hold half of a surrogate pair, which UTF-8 cannot say.
+    write_atomic(place, make_page(summary).encode("utf-8", "replace"))
+    return place
+
+
+def _checked(path, simplifier):
+    """The place of the file; other kinds of files and of arguments are rejected."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise TypeError(
+            f"path must name the file to write; got {type(path).__name__}. Call "
+            "write_report(path, simplifier, X, y): the file comes first."
+        )
+    if not isinstance(simplifier, Simplifier):
+        raise TypeError(
+            "simplifier must be a fitted estimator, such as simplify gives; got "
+            f"{type(simplifier).__name__}. Pass the one whose `rules_` these are, or "
+            "write rules alone by export(rules, 'html', path)."
+        )
+    path = Path(path)
+    if path.suffix.lower() in OTHER_KINDS:
+        raise ValueError(
+            f"write_report writes one HTML page; got {str(path)!r}. Name it "
+            f"{path.stem + '.html'!r}; a browser prints it to PDF."
+        )
+    if not path.parent.is_dir():
+        raise FileNotFoundError(
+            f"The folder of the report must exist; {str(path.parent)!r} does not. "
+            "Create it first."
+        )
+    if path.is_dir():
+        raise IsADirectoryError(
+            f"path must name a file; {str(path)!r} is a folder. Add a file name."
+        )
+    return path
 
 
 @dataclass(eq=False)
 class Page:
-    """What a section is written on.
-
-    Parameters
-    ----------
-    summary : Summary
-    is_live : bool
-        Whether scripts draw pictures.
-    is_drawn : bool
-        Whether there are pictures for readers without scripts.
-    """
+    """What a section is written on."""
 
     summary: Summary
-    is_live: bool
-    is_drawn: bool
+    is_live: bool  # whether scripts draw pictures
+    is_drawn: bool  # whether there are pictures for readers without scripts
     pictures: dict[str, Picture] = field(default_factory=dict)
     edit: dict[str, Any] | None = None  # what the edit mode works on
 
-    @property
-    def has_pictures(self):
-        """Whether there is anything to look at."""
-        return self.is_live or self.is_drawn
+    @cached_property
+    def environment(self):
+        """Where the templates come from."""
+        return make_environment()
 
-    def figure(self, name, picture, label, caption):
-        """A picture that reads without scripts, and the place for the live one.
+    def draw(self, name, picture):
+        """What `figure` of the templates needs to show a Picture; None without any.
 
-        Parameters
-        ----------
-        name : str
-            That no other picture of the page has.
-        picture : Picture
-        label : str
-            What the picture shows, for those who do not see it.
-        caption : str
-            HTML.
+        `name` is one that no other picture of the page has.
         """
-        if not self.has_pictures:
-            return ""
+        if not (self.is_live or self.is_drawn):
+            return None
         picture = visible(picture)
-        still, live, kind = "", "", "picture"
-        if self.is_drawn:
-            svg = draw_svg(name, picture, visible(self.summary.table))
-            still, kind = f'<div class="static">{svg}</div>', "picture has-static"
         if self.is_live:
             self.pictures[name] = picture
-            # As high as the picture, so that the page does not jump.
-            live = (
-                f'<div class="live" id="plot-{name}" role="img" '
-                f'aria-label="{text(label)}" style="min-height:{picture.height}px">'
-                "</div>"
-            )
-        return (
-            f'<figure class="{kind}">{still}{live}<figcaption>{caption}</figcaption>'
-            "</figure>"
-        )
+        return {
+            "name": name,
+            "svg": draw_svg(name, picture) if self.is_drawn else "",
+            "is_live": self.is_live,
+            "height": picture.height,
+        }
 
     def data(self):
-        """What the scripts draw, as a block of JSON."""
-        data = {
-            "rows": visible(asdict(self.summary.table)),
-            "pictures": {name: p.to_dict() for name, p in self.pictures.items()},
-            "missing_at": MISSING_AT,
-            "target": visible(self.summary.target),
-            "edit": self.edit,
-        }
-        kind = 'type="application/json" id="report-data"'
-        return f"<script {kind}>{script_json(data)}</script>"
+        """What the scripts work on."""
+        pictures = {name: picture.to_dict() for name, picture in self.pictures.items()}
+        return {"pictures": pictures, "edit": self.edit}
+
+    def write(self, section):
+        """A section as HTML, without its heading; empty if it has nothing to show."""
+        context = section.fill(self)
+        if context is None:
+            return Html()
+        template = self.environment.get_template(f"{section.name}.html.j2")
+        return Html(template.render(summary=self.summary, page=self, **context))
 
 
 def make_page(summary):
-    """The complete page as text.
-
-    Parameters
-    ----------
-    summary : Summary
-    """
+    """The complete page as text."""
     library = _plotting_library()
     page = Page(summary, library is not None, can_draw())
-    written = [(section, section.html(page)) for section in sections.SECTIONS]
-    written = [(section, html) for section, html in written if html]
+    written = [(section, page.write(section)) for section in sections.SECTIONS]
     scripts = [library, _live_script()] if page.is_live else []
-    return Template(_template("page.html")).substitute(
-        title=text(summary.title),
-        heading=breakable(summary.title),
+    template = page.environment.get_template("page.html.j2")
+    return template.render(
+        summary=summary,
+        page=page,
         policy=_policy(scripts),
-        style=_template("report.css"),
-        lede=_lede(summary),
-        verdict=_verdict(summary),
-        tiles=tiles(summary),
-        navigation="".join(section.navigation_entry for section, _ in written),
-        note=_note(page),
-        sections="\n".join(html for _, html in written),
-        written=date.today().isoformat(),
-        data=page.data() if page.is_live else "",
-        scripts="".join(f"<script>{script}</script>\n" for script in scripts),
+        style=read_template("report.css"),
+        sections=[(section, html) for section, html in written if html],
+        today=date.today().isoformat(),
+        scripts=scripts,
+        **head(summary),
     )
 
 
-def _template(file):
+def make_environment():
+    """Jinja2 with the templates and filters of the report; everything is escaped."""
+    jinja2 = require("jinja2", "A report")
+    environment = jinja2.Environment(
+        loader=jinja2.FunctionLoader(read_template),
+        autoescape=True,
+        finalize=lambda value: value if hasattr(value, "__html__") else escaped(value),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.filters |= FILTERS
+    return environment
+
+
+def read_template(file):
+    """The text of a file in `templates`."""
     folder = resources.files("defragtrees.report") / "templates"
     return (folder / file).read_text(encoding="utf-8")
 
 
 def _live_script():
-    parts = ("\n".join(map(_template, files)) for files in (LIVE, EDIT))
+    parts = ("\n".join(map(read_template, files)) for files in SCRIPTS)
     return "".join(f'(() => {{\n"use strict";\n{part}}})();\n' for part in parts)
 
 
@@ -159,35 +283,10 @@ def _plotting_library():
 
 def _policy(scripts):
     """Nothing may be fetched, and no script may run but these."""
-    allowed = " ".join(f"'sha256-{_digest(script)}'" for script in scripts)
+    digests = [hashlib.sha256(script.encode()).digest() for script in scripts]
+    allowed = [f"'sha256-{base64.b64encode(one).decode()}'" for one in digests]
     return (
-        f"default-src 'none'; script-src {allowed or chr(39) + 'none' + chr(39)}; "
+        f"default-src 'none'; script-src {' '.join(allowed or [NONE])}; "
         "style-src 'unsafe-inline'; img-src data: blob:; base-uri 'none'; "
         "form-action 'none'"
     )
-
-
-def _digest(script):
-    return base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
-
-
-def _lede(summary):
-    ensemble = summary.ensemble
-    who = f"do the {plural(ensemble.n_trees, 'tree')} of {name(ensemble.name)}"
-    if ensemble.origin:
-        who = f"does {name(ensemble.name)}"
-    return (
-        f"What {who} say, in "
-        f"{plural(summary.rules.n_rules, 'rule')} that a person can read?"
-    )
-
-
-def _verdict(summary):
-    """What the rules are worth, above everything else."""
-    return f'<p class="verdict">{" ".join(verdict(summary))}</p>'
-
-
-def _note(page):
-    if page.is_live:
-        return f'<noscript><p class="note">{NO_SCRIPTS}</p></noscript>'
-    return f'<p class="note">{text(STILL if page.is_drawn else NO_PICTURES)}</p>'

@@ -1,32 +1,59 @@
-"""Summary: what a report is about, and what more than one of its sections needs.
+"""Summary: everything that a report measures, as plain data.
 
-Nothing here knows HTML. What only one section needs stands in the section's module.
+This is the only module that asks rules and ensemble for their predictions, or counts
+rows. Nothing here knows HTML: sections turn a Summary into what their templates show.
+What one section alone needs is a cached property, measured when it is asked for.
 """
 
 import math
+from collections import Counter
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import _check_sample_weight
 
+from defragtrees._path import PathPoint, measure_path
 from defragtrees._utils import formatting as render
 from defragtrees._utils.formatting import plural
+from defragtrees.ensembles.forest import Forest
 from defragtrees.estimators.base import Simplifier
-from defragtrees.plots.picture import RowTable
-from defragtrees.report.answered import AnsweredRows
-from defragtrees.report.baseline import Baseline, measure_baseline
-from defragtrees.report.colours import make_row_table
-from defragtrees.report.ensembles import Ensemble, describe_ensemble
-from defragtrees.report.features import FeatureUse, feature_pairs, feature_use
-from defragtrees.report.flags import rule_flags
-from defragtrees.report.groups import Groups, read_groups
-from defragtrees.report.wording import grouped, sentence, true_minus
+from defragtrees.metrics.totals import table_of_totals
+from defragtrees.outcomes.intervals import QUANTILE, wilson_interval
+from defragtrees.outcomes.measures import calibrate
+from defragtrees.plots.two_features import typical_value
+from defragtrees.report.ensemble import (
+    Ensemble,
+    FeatureUse,
+    describe_ensemble,
+    feature_use,
+)
+from defragtrees.report.text import (
+    amount,
+    count,
+    grouped,
+    rate_text,
+    sentence,
+    true_minus,
+)
 from defragtrees.rules.model import RuleSet
-
-__all__ = ["Card", "Summary", "summarize"]
+from defragtrees.rules.profile import training_rates
 
 MARK = "\0"  # no name of a feature contains it
+MOST_DISAGREEMENTS = 12
+MOST_FEATURES = 8  # in a table of rows
+QUANTILES = (0.1, 0.5, 0.9)
+QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
+FIFTHS = (0.2, 0.4, 0.6, 0.8)
+MOST_GROUPS = 12
+MOST_COLOURS = 8
+# When a rule is called weak.
+WIDE = 0.2  # an interval of a rate that is wider says little
+AS_WIDE = 0.9  # of the spread of all rows, from which on a rule's is no narrower
+RARE = 0.01  # share of the rows below which a rule is said to answer few
+FEWEST = 5  # rows on which a rule may be called wrong more often than right
+WEAK = 0.5  # a rule that came back in fewer refits is called so
 
 
 @dataclass(frozen=True)
@@ -37,21 +64,27 @@ class Card:
     # Of each condition, what is said before the feature's name, the name, the rest.
     parts: tuple[tuple[str, str, str], ...]
     then: str
+    colour: str  # of what it predicts
     told: str  # of its training rows: rate, rows and interval; empty if nobody measured
-    alone: str  # what it is of all rows in which it holds, if that is something else
+    alone: str  # what it is of all rows that it matches, if that is something else
     ensemble_told: float | None  # what the ensemble says of these on average
     weight: str | None  # of a rule that is averaged
-    n_rows: int  # that it answers or, where rules are averaged, in which it holds
+    n_rows: int  # that it decides or, where rules are averaged, matches
     share: float  # of all rows, by weight
-    holds: float  # share of the rows in which it holds
-    # Of classes: on what share of its rows y, and the ensemble, say the same.
+    holds: float  # share of the rows that it matches
+    # For classes: on what share of its rows y, and the ensemble, say the same.
     right: float | None = None
     agrees: float | None = None
-    # Of numbers: mean distance to y and to the ensemble, whose mean answer this is.
+    # For numbers: mean distance to y and to the ensemble, and the ensemble's mean.
     miss: float | None = None
     distance: float | None = None
     ensemble_mean: float | None = None
     flags: tuple[str, ...] = ()  # why it is weak
+
+    @property
+    def name(self):
+        """What it is called in tables."""
+        return f"Rule {self.number}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,17 +94,15 @@ class Summary:
     title: str
     simplifier: Simplifier
     ensemble: Ensemble
-    rows: AnsweredRows
+    rows: "AnsweredRows"
     target: str  # what y is called
-    baseline: Baseline
-    groups: Groups | None
+    baseline: "Baseline"
+    groups: "Groups | None"
     is_weighted: bool
     scores: dict[str, float]  # what `evaluate` gives on these rows
     cards: tuple[Card, ...]
     features: FeatureUse
-    pairs: list[tuple[int, int]]  # features to draw maps of
-    drawn: np.ndarray  # numbers of the rows that are drawn, from 0
-    table: RowTable  # what pictures say of them
+    colours: "Colours"
     rule_path: Any  # RulePath or None
     comparison: Any  # Comparison or None
     command: str | None
@@ -87,6 +118,11 @@ class Summary:
         return self.rules.outcome
 
     @property
+    def is_classes(self):
+        """Whether they predict classes, and not numbers."""
+        return bool(self.outcome.n_classes)
+
+    @property
     def stability(self):
         """What came back on other rows, if that was measured."""
         return getattr(self.simplifier, "stability_", None)
@@ -95,6 +131,255 @@ class Summary:
     def has_costs(self):
         """Whether mistakes differ in what they cost."""
         return self.rules.costs is not None or self.rules.threshold is not None
+
+    @cached_property
+    def rarely_back(self):
+        """Numbers, from 1, of the rules that came back in fewer than half of refits."""
+        if self.stability is None:
+            return []
+        n_rules = len(self.stability.returns)
+        return [k + 1 for k in range(n_rules) if came_back_rarely(k, self.stability)]
+
+    @cached_property
+    def worst_rule(self):
+        """The rule of a list with most of the loss against y, or the ensemble.
+
+        None if there is no loss at all, and an empty dict where rules share rows.
+        """
+        rows, rules = self.rows, self.rules
+        losses = self.outcome.losses(rows.expected, rows.predicted)
+        if not losses.any():
+            return None
+        if not rules.is_list or rules.n_rules == 1:
+            return {}
+        sums = np.bincount(rows.answering, rows.weight * losses, rules.n_rules)
+        k = int(sums.argmax())
+        members = rows.members[:, k]
+        return {
+            "number": k + 1,
+            "n_rows": int(members.sum()),
+            "n_wrong": int(losses[members].sum()),
+            "n_all_wrong": int(losses.sum()),
+            "error": math.sqrt(rows.mean(losses, members)),
+        }
+
+    @cached_property
+    def trade_off(self):
+        """The given path, or the simplifier's on these rows; None without one."""
+        rows, given = self.rows, self.rule_path
+        if given is not None:
+            points = given.points
+        else:
+            lists = list(getattr(self.simplifier, "path_", {}).values())
+            if lists and self.rules not in lists:
+                lists.append(self.rules)
+                lists.sort(key=lambda rules: (rules.n_rules, rules.total_conditions))
+            on = rows.matrix, rows.expected, rows.answers, rows.weight
+            points = measure_path(lists, *on)
+        if not points:
+            return None
+        places = (i for i, point in enumerate(points) if point.rules == self.rules)
+        shown = next(places, None)
+        if given is not None:
+            error = float(given.ensemble_error)
+            return TradeOff(
+                points, given.chosen, shown, error, True, given.is_against_y
+            )
+        error = self.outcome.error(rows.expected, rows.answers, rows.weight)
+        return TradeOff(points, shown, shown, error, False, rows.y is not None)
+
+    @cached_property
+    def calibration(self):
+        """A dict for each rule, as of `metrics.calibration`; none without y."""
+        rows = self.rows
+        if rows.y is None or (self.is_classes and not self.rules.has_probabilities):
+            return []
+        return calibrate(rows.rules, rows.matrix, rows.y, rows.weight).rows(rows.rules)
+
+    @cached_property
+    def totals(self):
+        """Totals of points and what they stand for; none where no points add up."""
+        rules, rows = self.rules, self.rows
+        if rules.decision != "points" or rules.outcome.n_points != 1:
+            return []
+        return table_of_totals(rules, rules.totals_held(rows.held)[:, 0], rows.y)
+
+    @cached_property
+    def costs(self):
+        """Cost curves of rules and ensemble; None unless costs of two classes count."""
+        rules, rows = self.rules, self.rows
+        if rules.costs is None or len(rules.classes) != 2 or rows.y is None:
+            return None
+        told = rules.outcome.told_number
+        alarm, miss = rules.costs[1 - told][told], rules.costs[told][1 - told]
+        is_told = rows.y == rules.classes[told]
+        own, theirs = (
+            cost_curve(probabilities[:, told], is_told, rows.weight, (alarm, miss))
+            for probabilities in (
+                rules.predict_proba_encoded(rows.matrix),
+                rows.probabilities,
+            )
+        )
+        return Costs(alarm, miss, alarm / (alarm + miss), own, theirs)
+
+    @cached_property
+    def disagreements(self):
+        """Classes differ most where the ensemble is surest, numbers by distance."""
+        rows = self.rows
+        losses = self.outcome.losses(rows.answers, rows.predicted)
+        differs = losses > 0
+        size = losses
+        if rows.sureness is not None:
+            size = np.where(differs, rows.sureness, -1.0)
+        # Rows of one size in the order of X, so that a report is the same each time.
+        worst = np.argsort(-size, kind="stable")[:MOST_DISAGREEMENTS]
+        used = self.features.used
+        return Disagreements(
+            int(differs.sum()),
+            None
+            if self.is_classes
+            else rows.mean(np.abs(rows.predicted - rows.answers)),
+            rows.share(differs),
+            tuple(worst[differs[worst]].tolist()),
+            tuple(used[:MOST_FEATURES]),
+            max(0, len(used) - MOST_FEATURES),
+        )
+
+    @cached_property
+    def typical_rows(self):
+        """Of each rule that has rows, the median or commonest value of each feature."""
+        rows, shown = self.rows, self.features.telling[:MOST_FEATURES]
+        return {
+            k: [
+                typical_value(rows.matrix[members, j], self.rules.categories[j])
+                for j in shown
+            ]
+            for k, members in enumerate(rows.members.T)
+            if members.any()
+        }
+
+    @cached_property
+    def ensemble_quantiles(self):
+        """Quantiles of the ensemble's numbers on the rows of each rule that has any."""
+        return {
+            k: np.quantile(self.rows.answers[members], QUANTILES).tolist()
+            for k, members in enumerate(self.rows.members.T)
+            if members.any()
+        }
+
+    @cached_property
+    def matches(self):
+        """How many rules match a row, the last left out, and the rows."""
+        n_matching = self.rows.held[:, :-1].sum(axis=1)
+        return {int(n): n_matching == n for n in np.unique(n_matching)}
+
+    @cached_property
+    def conflicts(self):
+        """Share of the rows that rules of different classes match."""
+        return self.rows.share(self.rules.conflicts_held(self.rows.held))
+
+    def class_pairs(self, down, across):
+        """Classes that occur in either column, and counts of rows by both."""
+        seen = [
+            c for c in self.rules.classes if (down == c).any() or (across == c).any()
+        ]
+        return seen, [
+            [int(((down == one) & (across == two)).sum()) for two in seen]
+            for one in seen
+        ]
+
+    def group_lines(self, label=None):
+        """A dict for each group: rows, coverage, and rates or means with intervals.
+
+        `label` is the class whose rates are measured; for numbers there is none.
+        """
+        rows = self.rows
+        covered = rows.held[:, :-1].any(axis=1)
+        lines = []
+        for group, mask in self.groups.masks():
+            line = {
+                "group": group,
+                "n_rows": int(mask.sum()),
+                "coverage": rows.rate(covered, mask),
+            }
+            if self.is_classes:
+                line["selection"] = rows.rate(rows.predicted == label, mask)
+            else:
+                line["answer"] = rows.mean_interval(rows.predicted, mask)
+            if rows.y is not None and self.is_classes:
+                line["rate"] = rows.rate(rows.y == label, mask)
+                line["error"] = rows.rate(rows.predicted != rows.y, mask)
+            elif rows.y is not None:
+                apart = rows.predicted - rows.y
+                line["mean"] = rows.mean_interval(rows.y, mask)
+                line["off"] = rows.mean_interval(apart, mask)
+                line["error"] = rows.mean_interval(np.abs(apart), mask)
+            lines.append(line)
+        return lines
+
+
+@dataclass(frozen=True)
+class TradeOff:
+    """Lists of several sizes, measured."""
+
+    points: tuple[PathPoint, ...]
+    chosen: int | None  # place of the list that stands out
+    shown: int | None  # place of the rules of the report
+    ensemble_error: float
+    is_given: bool  # whether the path came with its measures
+    is_against_y: bool
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What mistakes between two classes cost, one by one and on the rows."""
+
+    alarm: float  # cost of predicting the told class where it is the other
+    miss: float  # and the other way round
+    border: float  # probability from which on the told class costs less
+    own: "CostCurve"
+    theirs: "CostCurve"
+
+
+@dataclass(frozen=True, eq=False)
+class CostCurve:
+    """Mean cost of a row by the probability from which on a class is predicted."""
+
+    borders: np.ndarray  # ascending; the last is above every probability
+    costs: np.ndarray
+
+    @property
+    def best(self):
+        """The lowest cost and its border."""
+        k = int(self.costs.argmin())
+        return float(self.costs[k]), float(self.borders[k])
+
+
+def cost_curve(told, is_second, weight, costs):
+    """The CostCurve of rows by the told probability of the second class.
+
+    `costs` are those of predicting the second class wrongly, and of the first.
+    """
+    borders, place = np.unique(told, return_inverse=True)
+    false_alarms = np.bincount(place, weight * ~is_second, len(borders))
+    found = np.bincount(place, weight * is_second, len(borders))
+    # From each border on the second class is predicted; past the last one never.
+    alarms = np.append(np.cumsum(false_alarms[::-1])[::-1], 0.0)
+    missed = np.append(0.0, np.cumsum(found))
+    total = (costs[0] * alarms + costs[1] * missed) / weight.sum()
+    return CostCurve(np.append(borders, 1.0), total)
+
+
+@dataclass(frozen=True)
+class Disagreements:
+    """The rows on which rules and ensemble differ."""
+
+    n_rows: int
+    distance: float | None  # of numbers, on average
+    share: float  # by weight
+    worst: tuple[int, ...]  # numbers from 0 of those on which they differ most
+    features: tuple[int, ...]  # features to show, the most used first
+    n_left_out: int  # features of the rules that are not shown
 
 
 def summarize(
@@ -106,12 +391,10 @@ def summarize(
     title=None,
     rule_path=None,
     comparison=None,
-    features=None,
     command=None,
     groups=None,
     target_name=None,
     ensemble_name=None,
-    max_rows=1000,
 ):
     """Everything that a report is about; see `write_report`.
 
@@ -127,13 +410,13 @@ def summarize(
     ('RandomForestClassifier', 20)
     """
     rows = _answered_rows(simplifier, X, y, sample_weight)
+    rules = rows.rules
     ensemble = describe_ensemble(simplifier, ensemble_name)
     baseline = measure_baseline(rows)
-    use = feature_use(rows.rules, ensemble.fitted, rows.forest)
-    drawn = _sample(len(rows), max_rows)
-    size = plural(rows.rules.n_rules, "rule")
+    colours = answer_colours(rows)
+    stability = getattr(simplifier, "stability_", None)
     return Summary(
-        title=title or f"{sentence(ensemble.name)} in {size}",
+        title=title or f"{sentence(ensemble.name)} in {plural(rules.n_rules, 'rule')}",
         simplifier=simplifier,
         ensemble=ensemble,
         rows=rows,
@@ -144,15 +427,106 @@ def summarize(
         scores=simplifier.evaluate_encoded(
             rows.matrix, rows.answers, rows.y, rows.weight, rows.probabilities
         ),
-        cards=_cards(simplifier, rows, baseline),
-        features=use,
-        pairs=feature_pairs(features, rows.rules.feature_names, use.telling),
-        drawn=drawn,
-        table=make_row_table(rows, drawn),
+        cards=tuple(
+            _card(rows, k, colours, rule_flags(rows, k, baseline, stability))
+            for k in range(rules.n_rules)
+        ),
+        features=feature_use(rules, ensemble.fitted, rows.forest),
+        colours=colours,
         rule_path=rule_path,
         comparison=comparison,
         command=command,
     )
+
+
+# Rows, rules and ensemble
+
+
+@dataclass(frozen=True, eq=False)
+class AnsweredRows:
+    """Rows with all predictions; rules and ensemble are asked only once."""
+
+    rules: RuleSet
+    forest: Forest
+    matrix: np.ndarray
+    y: Any
+    weight: np.ndarray
+
+    def __len__(self):
+        return len(self.matrix)
+
+    @cached_property
+    def predicted(self):
+        """What the rules predict."""
+        return self.rules.predict_encoded(self.matrix)
+
+    @cached_property
+    def held(self):
+        """Which rules match which rows."""
+        return self.rules.covers_encoded(self.matrix)
+
+    @cached_property
+    def answering(self):
+        """Number of the rule that decides each row."""
+        return self.rules.apply_encoded(self.matrix)
+
+    @cached_property
+    def members(self):
+        """Rows of each rule, (n_samples, n_rules): those it decides, or matches."""
+        return self.rules.members_held(self.held)
+
+    @cached_property
+    def _raw(self):
+        return self.forest.predict_raw_encoded(self.matrix)
+
+    @cached_property
+    def answers(self):
+        """What the ensemble predicts."""
+        return self.forest.predict_from_raw(self._raw)
+
+    @cached_property
+    def probabilities(self):
+        """The ensemble's probability of each class; None for numbers."""
+        if not self.forest.outcome.n_classes:
+            return None
+        return self.forest.proba_from_raw(self._raw)
+
+    @property
+    def sureness(self):
+        """The ensemble's probability of its class; None for numbers."""
+        return None if self.probabilities is None else self.probabilities.max(axis=1)
+
+    @property
+    def expected(self):
+        """What errors are measured against: y or, without it, the ensemble."""
+        return self.answers if self.y is None else self.y
+
+    def share(self, mask):
+        """Share of some rows, by weight."""
+        return float(self.weight[mask].sum() / self.weight.sum())
+
+    def mean(self, values, mask=True):
+        """Mean by weight over some rows; None if they have no weight."""
+        weight = np.where(mask, self.weight, 0.0)
+        if not weight.sum() > 0:
+            return None
+        return float(np.average(np.asarray(values, dtype=np.float64), weights=weight))
+
+    def rate(self, is_so, mask):
+        """A share of some rows, and Wilson's interval."""
+        share = self.mean(is_so, mask)
+        if share is None:
+            return math.nan, math.nan, math.nan
+        return (share, *wilson_interval(share, float(self.weight[mask].sum())))
+
+    def mean_interval(self, values, mask):
+        """A mean over some rows, and an interval by its standard error."""
+        mean = self.mean(values, mask)
+        if mean is None:
+            return math.nan, math.nan, math.nan
+        variance = self.mean((values - mean) ** 2, mask)
+        half = QUANTILE * math.sqrt(variance / self.weight[mask].sum())
+        return mean, mean - half, mean + half
 
 
 def _answered_rows(simplifier, X, y, sample_weight):
@@ -171,31 +545,23 @@ def _answered_rows(simplifier, X, y, sample_weight):
     return AnsweredRows(simplifier.rules_, simplifier.forest_, matrix, y, weight)
 
 
-def _sample(n_rows, max_rows):
-    """Numbers of the rows to draw: a sample that is the same each time if many."""
-    if n_rows <= max_rows:
-        return np.arange(n_rows)
-    return np.sort(np.random.default_rng(0).choice(n_rows, max_rows, replace=False))
-
-
-def _cards(simplifier, rows, baseline):
-    """One card for each rule."""
-    rules, stability = rows.rules, getattr(simplifier, "stability_", None)
-    has_costs = rules.costs is not None or rules.threshold is not None
-    return tuple(
-        _card(rows, k, rule_flags(rows, k, baseline, stability, has_costs))
-        for k in range(rules.n_rules)
-    )
-
-
-def _card(rows, k, flags):
+def _card(rows, k, colours, flags):
     rules, members = rows.rules, rows.members[:, k]
-    rule = list(rules)[k]
+    rule, row, outcome = list(rules)[k], rules.rows()[k], rows.rules.outcome
+    mean = row["ensemble_mean"] if outcome.n_classes else rule.ensemble_mean
+    alone = outcome.alone_text(rule) if outcome.differs_alone(rule) else ""
+
+    def written(text):
+        return text if outcome.n_classes else _number_text(text)
+
     return Card(
         number=k + 1,
         parts=tuple(condition_parts(c, rules) for c in rule.conditions),
-        then=answer_of(rules, k),
-        **_told(rules, k),
+        then=written(row["then"]),
+        colour=colours.of([rule.prediction])[0],
+        told=written(row["told"]),
+        alone=_number_text(alone.removesuffix(" !")),
+        ensemble_told=None if mean is None or math.isnan(mean) else mean,
         weight=render.number(rule.weight) if rules.decision == "average" else None,
         n_rows=int(members.sum()),
         share=rows.share(members),
@@ -205,19 +571,23 @@ def _card(rows, k, flags):
     )
 
 
-def _told(rules, k):
-    """What a rule tells of its training rows, and the ensemble's mean over them."""
-    row, mean = rules.rows()[k], list(rules)[k].ensemble_mean
-    if rules.outcome.n_classes:
-        mean = row["ensemble_mean"]
-    is_measured = mean is not None and not math.isnan(mean)
-    told = row["told"] if rules.outcome.n_classes else _number_text(row["told"])
-    rule, outcome = list(rules)[k], rules.outcome
-    alone = outcome.alone_text(rule) if outcome.differs_alone(rule) else ""
+def _quality(rows, members):
+    """Of the rows of one rule: right answers and agreement, or mean distances."""
+    is_classes = bool(rows.rules.outcome.n_classes)
+
+    def mean(answers):
+        if answers is None:
+            return None
+        if is_classes:
+            return rows.mean(rows.predicted == answers, members)
+        return rows.mean(np.abs(rows.predicted - answers), members)
+
+    if is_classes:
+        return {"right": mean(rows.y), "agrees": mean(rows.answers)}
     return {
-        "told": told,
-        "alone": _number_text(alone.removesuffix(" !")),
-        "ensemble_told": mean if is_measured else None,
+        "miss": mean(rows.y),
+        "distance": mean(rows.answers),
+        "ensemble_mean": rows.mean(rows.answers, members),
     }
 
 
@@ -237,31 +607,300 @@ def condition_parts(condition, rules):
     return before, name, after
 
 
-def answer_of(rules, k):
-    """A rule's answer; a class is shown as it is given, a number with a true minus."""
-    then = rules.rows()[k]["then"]
-    return then if rules.outcome.n_classes else _number_text(then)
-
-
 def _number_text(text):
     return true_minus(grouped(text))
 
 
-def _quality(rows, members):
-    """Of the rows of one rule: right answers and agreement, or mean distances."""
-    has_classes = bool(rows.rules.outcome.n_classes)
+# What is known of y, and groups of rows
 
-    def mean(answers):
-        if answers is None:
-            return None
-        if has_classes:
-            return rows.mean(rows.predicted == answers, members)
-        return rows.mean(np.abs(rows.predicted - answers), members)
 
-    if has_classes:
-        return {"right": mean(rows.y), "agrees": mean(rows.answers)}
-    return {
-        "miss": mean(rows.y),
-        "distance": mean(rows.answers),
-        "ensemble_mean": rows.mean(rows.answers, members),
-    }
+@dataclass(frozen=True)
+class Baseline:
+    """Rates of the classes, or mean and quantiles of numbers, on the report's rows.
+
+    Without y they are those of the ensemble's answers.
+    """
+
+    is_of_y: bool
+    n_rows: tuple[int, ...] = ()  # of each class
+    rates: tuple[float, ...] = ()  # of each class, by weight
+    intervals: tuple[tuple[float, float], ...] = ()  # Wilson's, at 95 %
+    guess: Any = None  # the commonest class, or the mean
+    guess_error: float = 0.0  # of answering so always: share, or mean squared error
+    quantiles: tuple[float, ...] = ()  # of numbers, at QUANTILES
+
+
+def measure_baseline(rows):
+    """The Baseline of an AnsweredRows."""
+    outcome, expected = rows.rules.outcome, rows.expected
+    is_of_y = rows.y is not None
+    if outcome.n_classes:
+        masks = [expected == label for label in rows.rules.classes]
+        rates = tuple(rows.share(mask) for mask in masks)
+        total = float(rows.weight.sum())
+        place = int(np.argmax(rates))
+        return Baseline(
+            is_of_y,
+            tuple(int(mask.sum()) for mask in masks),
+            rates,
+            tuple(wilson_interval(rate, total) for rate in rates),
+            rows.rules.classes[place],
+            1 - rates[place],
+        )
+    mean = rows.mean(expected)
+    return Baseline(
+        is_of_y,
+        guess=mean,
+        guess_error=rows.mean((expected - mean) ** 2),
+        quantiles=tuple(np.quantile(expected, QUANTILES).tolist()),
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Groups:
+    """Which group each row is in."""
+
+    name: str
+    labels: tuple[str, ...]
+    code: np.ndarray  # of each row
+
+    def masks(self):
+        """For each group its label and its rows."""
+        return [(label, self.code == g) for g, label in enumerate(self.labels)]
+
+
+def read_groups(groups, X, rows):
+    """The Groups that a user names; see `write_report`."""
+    if groups is None:
+        return None
+    name = groups if isinstance(groups, str) else getattr(groups, "name", None)
+    values = _column(groups, X, rows) if isinstance(groups, str) else groups
+    values = np.asarray(values, dtype=object)
+    if values.shape != (len(rows),):
+        raise ValueError(
+            f"groups must name a column of X or have one entry for each of its "
+            f"{len(rows)} rows; got the shape {values.shape}. Pass one column."
+        )
+    return Groups(str(name or "group"), *_coded(values))
+
+
+def _column(name, X, rows):
+    if hasattr(X, "columns"):
+        if name in list(X.columns):
+            return X[name]
+    elif name in rows.rules.feature_names:
+        j = rows.rules.feature_names.index(name)
+        labels, column = rows.rules.categories[j], rows.matrix[:, j]
+        if labels is None:
+            return column
+        texts = [*map(str, labels), "another value"]
+        return [None if np.isnan(v) else texts[int(v)] for v in column]
+    names = list(getattr(X, "columns", rows.rules.feature_names))
+    raise ValueError(
+        f"groups must name a column of X; got {name!r}, and X has {names[:5]!r}. Pass "
+        "one of its columns, or the group of each row."
+    )
+
+
+def _coded(values):
+    """Labels of the groups, and the group of each row; many numbers make quarters."""
+    is_missing = np.array([value is None or value != value for value in values])
+    there = values[~is_missing]
+    is_number = all(
+        isinstance(v, int | float | np.number) and not isinstance(v, bool)
+        for v in there
+    )
+    if is_number and len(set(there.tolist())) > MOST_GROUPS:
+        texts = _quarters(there.astype(np.float64))
+    else:
+        texts = np.array([str(v) for v in there], dtype=object)
+    counted, counts = np.unique(texts, return_counts=True)
+    if len(counted) > MOST_GROUPS:
+        kept = counted[np.argsort(-counts, kind="stable")[: MOST_GROUPS - 1]]
+        texts = np.where(np.isin(texts, kept), texts, "all others")
+    labels = sorted(set(texts.tolist()), key=_order(values, texts, is_missing))
+    labels += ["missing"] if is_missing.any() else []
+    named = np.full(len(values), "missing", dtype=object)
+    named[~is_missing] = texts
+    places = {label: g for g, label in enumerate(labels)}
+    return tuple(labels), np.array([places[label] for label in named.tolist()])
+
+
+def _order(values, texts, is_missing):
+    """Numbers by size, texts by the alphabet, and what is left last."""
+    first = {}
+    for value, label in zip(values[~is_missing].tolist(), texts.tolist(), strict=True):
+        is_number = isinstance(value, int | float)
+        here = (0, value, "") if is_number else (1, 0.0, label)
+        first[label] = min(first.get(label, here), here)
+    return lambda label: (label == "all others", first[label])
+
+
+def _quarters(numbers):
+    edges = np.unique(np.quantile(numbers, QUARTERS))
+    place = np.clip(np.searchsorted(edges, numbers) - 1, 0, max(0, len(edges) - 2))
+    return np.array(
+        [
+            f"{amount(edges[p])} to {amount(edges[min(p + 1, len(edges) - 1)])}"
+            for p in place
+        ],
+        dtype=object,
+    )
+
+
+# Why a rule is weak
+
+
+def rule_flags(rows, k, baseline, stability=None):
+    """Why rule k, from 0, is weak, the gravest reason first."""
+    is_classes = bool(rows.rules.outcome.n_classes)
+    # Where mistakes differ in cost, a rule may well be wrong more often than right.
+    has_costs = rows.rules.costs is not None or rows.rules.threshold is not None
+    reasons = []
+    if is_classes and not has_costs:
+        reasons.append(_mostly_wrong(rows, k))
+    reasons += (_rate_flags if is_classes else _number_flags)(rows, k, baseline)
+    reasons += [_rare(rows, k), _unstable(k, stability)]
+    return tuple(filter(None, reasons))
+
+
+def came_back_rarely(k, stability):
+    """Whether a rule came back in fewer than half of the refits."""
+    return stability.returns[k] < WEAK * stability.n_resamples
+
+
+def _mostly_wrong(rows, k):
+    members = rows.members[:, k]
+    if rows.y is None or members.sum() < FEWEST:
+        return ""
+    if rows.mean(rows.predicted == rows.y, members) >= 0.5:
+        return ""
+    n_right = int((rows.predicted == rows.y)[members].sum())
+    return (
+        f"It is wrong more often than right here: right on {count(n_right)} of "
+        f"{plural(int(members.sum()), 'row')}."
+    )
+
+
+def _rate_flags(rows, k, baseline):
+    """An interval that is wide, and a rate that is that of all rows."""
+    rules = rows.rules
+    rule = list(rules)[k]
+    place = rules.outcome.told_place(rule)
+    rate, n_rows, whose = _observed_rate(rows, k, place)
+    if rate is None:
+        return []
+    low, high = wilson_interval(rate, n_rows)
+    reasons = []
+    if high - low > WIDE:
+        reasons.append(
+            f"Its rate is unsure: {render.share_range(low, high)} from "
+            f"{render.count(n_rows)} {whose}."
+        )
+    base = training_rates(rules) or (baseline.rates if baseline.is_of_y else None)
+    if rule.conditions and base is not None and low <= base[place] <= high:
+        reasons.append(
+            f"Its rate, {rate_text(rate)}, is hardly another than the base rate, "
+            f"{rate_text(base[place])}."
+        )
+    return reasons
+
+
+def _observed_rate(rows, k, place):
+    """The rate of a class under a rule: of training rows or, unknown, of these."""
+    rule = list(rows.rules)[k]
+    if rule.rates is not None and rule.n_rows > 0:
+        return rule.rates[place], rule.n_rows, "training rows"
+    members = rows.members[:, k]
+    weight = float(rows.weight[members].sum())
+    if rows.y is None or rows.rules.decision == "average" or not weight > 0:
+        return None, 0.0, ""
+    return rows.mean(rows.y == rows.rules.classes[place], members), weight, "rows here"
+
+
+def _number_flags(rows, k, baseline):
+    """Rows that are as spread as all are, and an answer that is that of all rows."""
+    rule, reasons = list(rows.rules)[k], []
+    if rows.rules.decision in ("points", "average"):
+        return reasons
+    if rule.quantiles is not None and baseline.quantiles:
+        width = rule.quantiles[1] - rule.quantiles[0]
+        everyone = baseline.quantiles[-1] - baseline.quantiles[0]
+        if rule.conditions and width >= AS_WIDE * everyone > 0:
+            reasons.append(
+                f"Its rows are as spread as all are: {amount(width)} between the 10 "
+                f"and 90 % points, {amount(everyone)} over all rows here."
+            )
+    if rule.spread and rule.n_rows > 0 and rule.conditions:
+        reach = QUANTILE * rule.spread / math.sqrt(rule.n_rows)
+        if abs(rule.prediction - baseline.guess) <= reach:
+            reasons.append(
+                f"Its answer is hardly another than the mean of all rows here, "
+                f"{amount(baseline.guess)}."
+            )
+    return reasons
+
+
+def _rare(rows, k):
+    members = rows.members[:, k]
+    if not list(rows.rules)[k].conditions or rows.share(members) >= RARE:
+        return ""
+    verb = "answers" if rows.rules.is_list else "holds in"
+    return (
+        f"It {verb} under 1 % of the rows here: {count(np.sum(members))} of "
+        f"{count(len(rows))}."
+    )
+
+
+def _unstable(k, stability):
+    if stability is None or not came_back_rarely(k, stability):
+        return ""
+    return (
+        f"It is not stable: it came back in {stability.returns[k]} of "
+        f"{plural(stability.n_resamples, 'refit')} on other rows."
+    )
+
+
+# Colours
+
+
+@dataclass(frozen=True, eq=False)
+class Colours:
+    """Which predictions share a colour: some classes, or a fifth of the numbers."""
+
+    number: dict[Any, int] | None  # of each class
+    edges: np.ndarray | None = None  # between the fifths
+
+    def name(self, number):
+        """A colour by its number from 0, as the style sheet calls it."""
+        return f"{'g' if self.edges is None else 's'}{number}"
+
+    def of(self, answers):
+        """The name of the colour of each prediction."""
+        if self.number is not None:
+            numbers = [self.number[answer] for answer in np.asarray(answers).tolist()]
+        else:
+            numbers = np.searchsorted(self.edges, answers, side="left").tolist()
+        return [self.name(number) for number in numbers]
+
+
+def answer_colours(rows):
+    """A colour for each class while there are colours, or for fifths of numbers.
+
+    Where classes are too many, those that the rules predict come first, by rows, then
+    those of the ensemble; the others share one. Fifths are the ensemble's.
+    """
+    if not rows.rules.outcome.n_classes:
+        edges = np.unique(np.quantile(rows.answers, FIFTHS))
+        return Colours(None, edges[edges < rows.answers.max()])
+    classes = np.asarray(rows.rules.classes).tolist()
+    coloured = classes
+    if len(classes) > MOST_COLOURS:
+        in_rules = {rule.prediction for rule in rows.rules}
+        answered = Counter(rows.predicted.tolist())
+        theirs = Counter(rows.answers.tolist())
+        rank = {c: (-answered[c], c not in in_rules, -theirs[c]) for c in classes}
+        first = sorted(classes, key=rank.__getitem__)[: MOST_COLOURS - 1]
+        coloured = [c for c in classes if c in first]
+    number = {c: i for i, c in enumerate(coloured)}
+    return Colours({c: number.get(c, len(coloured)) for c in classes})

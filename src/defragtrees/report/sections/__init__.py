@@ -1,77 +1,45 @@
-"""The sections of a report: one module and one line in `SECTIONS` each.
+"""The sections of a report: a function, a template and a line in `SECTIONS` each.
 
-A module measures what it shows and has a function `write(page)`, which gives the pieces
-of HTML of the section; no piece means no section. `page.summary` knows rules, rows and
-answers, and `page.figure` takes a picture and has it drawn, with scripts and without.
-The page and its navigation follow from the table.
+The function takes the Page, and gives what `templates/<name>.html.j2` shows beside the
+Summary, or None if there is nothing to show. Everything is measured in
+`report.summary`; `page.draw` has a Picture drawn, with scripts and without.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from importlib import import_module
+from typing import Any
 
-from defragtrees.report.markup import name, text
-
-__all__ = ["SECTIONS", "Section"]
+from defragtrees.report.sections import alternatives, measures, overview, rows, rules
+from defragtrees.report.sections.settings import settings
 
 
 @dataclass(frozen=True)
 class Section:
-    """One section of the page.
+    """One section of the page; the navigation follows from these."""
 
-    Parameters
-    ----------
-    name : str
-        Its place, which links point to.
-    link : str
-        The word in the navigation.
-    title : str
-        May have `{target}` in it, which stands for what y is called.
-    module : str
-        Where its `write` is; a name in this package begins with a dot.
-    """
-
-    name: str
-    link: str
+    name: str  # of its place, which links point to, and of its template
+    link: str  # the word in the navigation
     title: str
-    module: str
-
-    @property
-    def navigation_entry(self):
-        """The link to it."""
-        return f'<li><a href="#{self.name}">{text(self.link)}</a></li>'
-
-    def html(self, page):
-        """The section with its heading; empty if there is nothing to show."""
-        write = import_module(self.module, __name__).write
-        pieces = [piece for piece in write(page) if piece]
-        if not pieces:
-            return ""
-        heading = f"{self.name}-heading"
-        title = text(self.title).replace("{target}", name(page.summary.target))
-        inside = "\n".join(pieces)
-        return (
-            f'<section id="{self.name}" aria-labelledby="{heading}">\n'
-            f'<h2 id="{heading}">{title}</h2>\n{inside}\n</section>'
-        )
+    fill: Callable[[Any], dict[str, Any] | None]
+    is_about_target: bool = False  # whether its title ends with what y is called
 
 
 SECTIONS = (
-    Section("question", "Question", "The question", ".question"),
-    Section("rules", "Rules", "The rules", ".rules"),
-    Section("edit", "Edit", "Argue with the rules", ".edit"),
-    Section("totals", "Totals", "From points to answers", ".totals"),
-    Section("measures", "Measures", "How good against {target}", ".measures"),
-    Section("costs", "Costs", "What mistakes cost", ".costs"),
-    Section("groups", "Groups", "Group by group", ".groups"),
-    Section("calibration", "Calibration", "Told and observed", ".calibration"),
-    Section("path", "Trade-off", "More rules or fewer", ".path"),
-    Section("comparison", "Methods", "Other methods", ".comparison"),
-    Section("closeness", "Closeness", "How close to the ensemble", ".closeness"),
-    Section("disagreements", "Disagreement", "Where they disagree", ".disagreement"),
-    Section("rows", "Rows", "The rows, feature by feature", ".rows"),
-    Section("maps", "Maps", "Maps of two features", ".maps"),
-    Section("features", "Features", "Which features count", ".features"),
-    Section("stability", "Stability", "What came back", ".stability"),
-    Section("overlap", "Overlap", "Coverage and overlap", ".overlap"),
-    Section("settings", "Settings", "Settings and how to reproduce", ".settings"),
+    Section("question", "Question", "The question", overview.question),
+    Section("rules", "Rules", "The rules", rules.rules),
+    Section("edit", "Edit", "Argue with the rules", rules.edit),
+    Section("totals", "Totals", "From points to answers", rules.totals),
+    Section("measures", "Measures", "How good against", measures.measures, True),
+    Section("costs", "Costs", "What mistakes cost", measures.costs),
+    Section("groups", "Groups", "Group by group", measures.groups),
+    Section("calibration", "Calibration", "Told and observed", measures.calibration),
+    Section("path", "Trade-off", "More rules or fewer", alternatives.path),
+    Section("comparison", "Methods", "Other methods", alternatives.comparison),
+    Section("closeness", "Closeness", "How close to the ensemble", measures.closeness),
+    Section("disagreements", "Disagreement", "Where they disagree", rows.disagreements),
+    Section("rows", "Rows", "The rows, feature by feature", rows.typical_rows),
+    Section("features", "Features", "Which features count", rows.features),
+    Section("stability", "Stability", "What came back", alternatives.stability),
+    Section("overlap", "Overlap", "Coverage and overlap", rows.overlap),
+    Section("settings", "Settings", "Settings and how to reproduce", settings),
 )

@@ -1,89 +1,53 @@
-"""How good rules and ensemble are against the truth."""
+"""How good the rules are: against y, by cost, by group, as told, by the ensemble."""
 
 import math
 
-from defragtrees._utils.formatting import plural
-from defragtrees.report.markup import Cell, name, table, text
-from defragtrees.report.sections.closeness import pairs_table
-from defragtrees.report.wording import (
+import numpy as np
+
+from defragtrees.plots.picture import Axis, Curve, Picture
+from defragtrees.plots.measures import calibration_picture
+from defragtrees.report.text import (
+    Html,
+    Table,
     amount,
+    badge,
     count,
     error_text,
     fidelity_text,
-    percent,
+    name,
+    range_bar,
+    rate_text,
     sentence,
+    with_interval,
 )
 
-__all__ = ["unanswered_words", "write"]
-
+SIGN = "\N{NO-BREAK SPACE}%"
+FOUR_FIFTHS = 0.8  # a ratio of selection rates below which it is usual to ask why
+MOST_BORDERS = 300  # that are drawn
+MOST_GROUPED = 6  # classes whose rates are set side by side
+MOST_PAIRED = 12  # classes in a table of pairs
 WHOSE = (("Rules", ""), ("Ensemble", "ensemble_"))
+ANSWERING = (
+    ("Rules", ""),
+    ("Posterior of the mixture", "posterior_"),
+    ("Ensemble", "ensemble_"),
+)
 
 
-def write(page):
+def measures(page):
     """All measures beside the ensemble's, and which class is taken for which."""
     summary = page.summary
-    rows, outcome = summary.rows, summary.outcome
+    rows, outcome, rules = summary.rows, summary.outcome, summary.rules
     if rows.y is None:
-        return []
-    header = ["Measure", *(whose for whose, _ in WHOSE)]
-    header += [f"{whose}, training" for whose, _ in WHOSE]
-    pieces = [
-        _words(summary),
-        table(
-            header,
-            _lines(summary),
-            f"Measures against {summary.target}, here and on the training rows",
-            numeric=range(1, len(header)),
-        ),
-    ]
-    if outcome.n_classes:
-        title = "Rows by what is true and what the rules say"
-        pieces.append(
-            pairs_table(
-                rows,
-                rows.y,
-                rows.predicted,
-                Cell(f"{name(summary.target)} is"),
-                "rules",
-                title,
-            )
-        )
-    return pieces
-
-
-def _words(summary):
-    rules, outcome = summary.rules, summary.outcome
-    if not outcome.n_classes:
-        return (
-            f"<p>Errors are in the units of {name(summary.target)}; smaller ones are "
-            "better, and a larger R².</p>"
-        )
-    words = "AUC, average precision, precision and recall are better if they are larger"
-    whose = "They are means over the classes."
-    if outcome.n_classes == 2:
-        label = name(outcome.answer_text(outcome.told_class))
-        whose = f"Average precision, precision and recall are those of {label}."
-    how = ""
-    if rules.threshold is not None:
-        least = amount(outcome.told_threshold(rules.threshold), 3)
-        label = name(outcome.answer_text(outcome.told_class))
-        how = f" {label} is answered from a probability of {least} on."
-    elif rules.costs is not None:
-        how = " The answer is the class that is expected to cost least."
-    return f"<p>{words}, the others if they are smaller. {whose}{how}</p>"
-
-
-def _lines(summary):
-    """One line for each measure; what nobody could measure is a dash."""
-    outcome = summary.outcome
-    shown = [("error", sentence(outcome.error_name))] if outcome.n_classes else []
+        return None
+    shown = [("error", sentence(outcome.error_name))] if summary.is_classes else []
     shown += [
         (measure.name, sentence(measure.label))
         for measure in outcome.measures()
         if measure.name in summary.scores
         and (measure.name != "expected_cost" or summary.has_costs)
     ]
-    return [
+    lines = [
         [
             label,
             *(
@@ -94,6 +58,34 @@ def _lines(summary):
         ]
         for key, label in shown
     ]
+    header = ["Measure", *(whose for whose, _ in WHOSE)]
+    header += [f"{whose}, training" for whose, _ in WHOSE]
+    context = {
+        "label": _told_label(outcome),
+        "threshold": None,
+        "has_costs": rules.costs is not None,
+        "measures": Table(
+            header,
+            lines,
+            f"Measures against {summary.target}, here and on the training rows",
+            numeric=range(1, len(header)),
+        ),
+        "confusion": None,
+    }
+    if rules.threshold is not None:
+        context["threshold"] = amount(outcome.told_threshold(rules.threshold), 3)
+    if summary.is_classes:
+        truth = Html(f"{name(summary.target)} is")
+        caption = "Rows by what is true and what the rules say"
+        context["confusion"] = _pairs(
+            summary, (rows.y, rows.predicted), (truth, "rules"), caption
+        )
+    return context
+
+
+def _told_label(outcome):
+    """The class of two whose rates and probabilities are shown."""
+    return outcome.answer_text(outcome.told_class) if outcome.n_classes == 2 else None
 
 
 def _value(key, value, outcome):
@@ -106,20 +98,247 @@ def _value(key, value, outcome):
     return amount(value)
 
 
-def unanswered_words(summary):
-    """Which classes no rule answers, and how many of the rows have them."""
-    rows, rules = summary.rows, summary.rules
-    missing = rules.unanswered_classes
-    if not missing:
-        return ""
-    parts = []
-    for label in missing[:5]:
-        has = "" if rows.y is None else f" ({_having(rows, rows.y == label)})"
-        parts.append(f"<b>{name(rules.outcome.answer_text(label))}</b>{has}")
-    more = f" and {count(len(missing) - 5)} more" if len(missing) > 5 else ""
-    return f'<p class="note">No rule answers {", ".join(parts)}{more}.</p>'
+def _pairs(summary, columns, whose, caption):
+    """How often one says a class and the other another; their number if many."""
+    labels, counts = summary.class_pairs(*columns)
+    if len(labels) > MOST_PAIRED:
+        return len(labels)
+    names = [name(summary.outcome.answer_text(label)) for label in labels]
+    return Table(
+        [whose[0], *(Html(f"{whose[1]}: {label}") for label in names)],
+        [
+            [
+                label,
+                *(
+                    {"kind": "same" if i == j else "other", "text": count(n)}
+                    for j, n in enumerate(line)
+                ),
+            ]
+            for i, (label, line) in enumerate(zip(names, counts, strict=True))
+        ],
+        caption,
+        numeric=range(1, len(labels) + 1),
+        kind="pairs",
+    )
 
 
-def _having(rows, members):
-    share = text(percent(rows.share(members)))
-    return f"{plural(int(members.sum()), 'row')} here, {share}"
+def costs(page):
+    """What every border between two classes costs, for rules and ensemble."""
+    summary = page.summary
+    costs = summary.costs
+    if costs is None:
+        return None
+    label, cost = summary.outcome.answer_text, summary.scores["expected_cost"]
+    number = summary.outcome.told_number
+    told, other = (label(summary.rules.classes[k]) for k in (number, 1 - number))
+    lines = [
+        ["Rules, as they answer", rate_text(costs.border), amount(cost)],
+        ["Rules, at their best border", *_best(costs.own)],
+        ["Ensemble, at its best border", *_best(costs.theirs)],
+        [Html(f"Always {name(told)}"), "–", amount(costs.own.costs[0])],
+        [Html(f"Always {name(other)}"), "–", amount(costs.own.costs[-1])],
+    ]
+    picture = cost_picture((costs.own, costs.theirs), costs.border, cost)
+    return {
+        "costs": costs,
+        "told": told,
+        "other": other,
+        "picture": page.draw("costs", picture),
+        "lines": Table(
+            ["Answers of", "Border", "Mean cost"],
+            lines,
+            "What answers cost, on these rows",
+            numeric=(1, 2),
+            kind="bars",
+        ),
+    }
+
+
+def _best(curve):
+    cost, border = curve.best
+    return rate_text(border), amount(cost)
+
+
+def cost_picture(curves, border, cost):
+    """Mean cost against the border, and a ring where the rules are."""
+    names = ("rules", "the ensemble")
+    marks = []
+    for curve, label, colour in zip(curves, names, ("g0", "g5"), strict=True):
+        step = -(-len(curve.borders) // MOST_BORDERS)
+        kept = np.unique([*range(0, len(curve.borders), step), len(curve.borders) - 1])
+        # A border between two probabilities predicts as the next one does.
+        x = np.concatenate([[0.0], np.repeat(curve.borders[kept], 2)[:-1]])
+        y = np.repeat(curve.costs[kept], 2)
+        marks.append(Curve(label, x.tolist(), y.tolist(), colour, marker=""))
+    ring = Curve("as they answer", [border], [cost], "accent", marker="ring")
+    return Picture(
+        Axis("border", limits=(0.0, 1.0), is_share=True),
+        Axis("mean cost", starts_at_zero=True),
+        (*marks, ring),
+    )
+
+
+def groups(page):
+    """A table with a line for each group, and how far apart the groups are."""
+    summary = page.summary
+    if summary.groups is None:
+        return None
+    if not summary.is_classes:
+        columns = {
+            "coverage": ("Coverage", _rate_cell),
+            "mean": (Html(f"Mean of {name(summary.target)}"), _mean_cell),
+            "answer": ("Mean answer", _mean_cell),
+            "off": ("Answer less truth", _mean_cell),
+            "error": ("Mean absolute error", _mean_cell),
+        }
+        lines = summary.group_lines()
+        table = _group_table(summary, lines, columns, summary.target)
+        return {"tables": [{"label": None, "table": table}]}
+    classes, outcome = summary.rules.classes, summary.outcome
+    shown = (outcome.told_class,) if len(classes) == 2 else classes[:MOST_GROUPED]
+    tables = []
+    for label in shown:
+        written, lines = outcome.answer_text(label), summary.group_lines(label)
+        columns = {
+            "coverage": ("Coverage", _rate_cell),
+            "rate": (Html(f"Rate of {name(written)}"), _rate_cell),
+            "selection": ("Selection rate", _rate_cell),
+            "error": ("Error", _rate_cell),
+        }
+        table = _group_table(summary, lines, columns, written)
+        tables.append({"label": written, "gap": _gap(lines), "table": table})
+    return {"tables": tables}
+
+
+def _group_table(summary, lines, columns, about):
+    """A row for each group; columns are headings and cells by the key in `lines`."""
+    kept = {key: column for key, column in columns.items() if key in lines[0]}
+    header = [name(summary.groups.name), "Rows", *(head for head, _ in kept.values())]
+    cells = [
+        [
+            name(line["group"]),
+            count(line["n_rows"]),
+            *(cell(*line[key]) for key, (_, cell) in kept.items()),
+        ]
+        for line in lines
+    ]
+    return Table(
+        header,
+        cells,
+        f"{about}, group by group, with 95 % intervals",
+        numeric=range(1, len(header)),
+        kind="bars groups",
+    )
+
+
+def _rate_cell(rate, low, high):
+    if math.isnan(rate):
+        return "–"
+    return with_interval(
+        rate_text(rate), rate_text(low).removesuffix(SIGN), rate_text(high)
+    )
+
+
+def _mean_cell(mean, low, high):
+    return "–" if math.isnan(mean) else with_interval(*map(amount, (mean, low, high)))
+
+
+def _gap(lines):
+    """The groups with the smallest and largest selection rate; None if equal."""
+    there = [line for line in lines if not math.isnan(line["selection"][0])]
+    low = min(there, key=lambda line: line["selection"][0])
+    high = max(there, key=lambda line: line["selection"][0])
+    least, most = low["selection"], high["selection"]
+    if least[0] == most[0]:
+        return None
+    return {
+        "low": low["group"],
+        "low_rate": least[0],
+        "high": high["group"],
+        "high_rate": most[0],
+        "ratio": least[0] / most[0],
+        "is_far": least[0] / most[0] < FOUR_FIFTHS,
+        "may_be_chance": most[1] <= least[2],
+    }
+
+
+def calibration(page):
+    """What each rule tells beside what is observed, as a table and a picture."""
+    summary, outcome = page.summary, page.summary.outcome
+    if not summary.calibration:
+        return None
+    tell = rate_text if summary.is_classes else amount
+    seen = [line for line in summary.calibration if line["n_rows"]]
+    apart = sum(line["n_rows"] * abs(line["told"] - line["observed"]) for line in seen)
+    gap = apart / sum(line["n_rows"] for line in seen)
+    lines = []
+    for line, card in zip(summary.calibration, summary.cards, strict=True):
+        cells = [card.name, badge(card), count(round(line["n_rows"]))]
+        told = ["–", "–", "–"]
+        if line["n_rows"]:
+            keys = ("told", "observed", "low", "high")
+            *told, low, high = (tell(line[key]) for key in keys)
+            told.append(f"{low.removesuffix(SIGN)} to {high}")
+        lines.append([*cells, *told])
+    picture = calibration_picture(summary.calibration, outcome, tell)
+    is_classes = summary.is_classes
+    return {
+        "label": _told_label(outcome),
+        "gap": f"{100 * gap:.1f} percentage points" if is_classes else amount(gap),
+        "picture": page.draw("calibration", picture),
+        "lines": Table(
+            ["Rule", "Says", "Rows", "Told", "Observed", "95 % interval"],
+            lines,
+            "What each rule tells, and what is observed on these rows",
+            numeric=(2, 3, 4, 5),
+            kind="bars",
+        ),
+    }
+
+
+def closeness(page):
+    """Fidelity and error, and what the ensemble says where the rules say something."""
+    summary = page.summary
+    kind = sentence(summary.outcome.error_name)
+    header = ["Answers of", f"{kind}, these rows", "Fidelity, these rows"]
+    header += [f"{kind}, training", "Fidelity, training"]
+    lines = []
+    for label, prefix in ANSWERING:
+        cells = []
+        for scores in (summary.scores, summary.simplifier.training_):
+            error = scores.get(f"{prefix}error")
+            fidelity = scores.get(f"{prefix}fidelity")
+            cells.append("–" if error is None else error_text(error, summary.outcome))
+            cells.append("–" if fidelity is None else fidelity_text(fidelity))
+        if any(cell != "–" for cell in cells):
+            lines.append([label, *cells])
+    return {
+        "scores": Table(header, lines, "Error and fidelity", numeric=(1, 2, 3, 4)),
+        "details": _agreement(summary) if summary.is_classes else _levels(summary),
+    }
+
+
+def _agreement(summary):
+    """How often the rules say one class and the ensemble another."""
+    columns = summary.rows.predicted, summary.rows.answers
+    caption = "Rows by what the rules say and what the ensemble says"
+    return _pairs(summary, columns, ("Rules say", "ensemble"), caption)
+
+
+def _levels(summary):
+    """What the ensemble says on the rows of each rule: a bar, and the numbers."""
+    answers = summary.rows.answers
+    least, width = answers.min(), np.ptp(answers) or 1.0
+    lines = []
+    for k, levels in summary.ensemble_quantiles.items():
+        card = summary.cards[k]
+        places = range_bar(*((level - least) / width for level in levels))
+        line = [card.name, name(card.then), count(card.n_rows), places]
+        lines.append([*line, *map(amount, levels)])
+    return Table(
+        ["Rule", "Says", "Rows", "Ensemble’s answers", "10 %", "Median", "90 %"],
+        lines,
+        "What the ensemble says on the rows of each rule: the middle 80 %",
+        numeric=(1, 2, 4, 5, 6),
+        kind="bars",
+    )

@@ -1,127 +1,167 @@
-"""The rows as lines over the features of the rules."""
+"""Rows and features: where rules and ensemble part, typical rows, use, overlap."""
+
+import numpy as np
 
 from defragtrees._utils.formatting import plural
-from defragtrees.plots.picture import Axis, Picture, RowLines, RuleBox, RuleBoxes
-from defragtrees.plots.two_features import typical_value
-from defragtrees.report.markup import choices, clamped, table, value_cells
-from defragtrees.report.positions import positions_of
-from defragtrees.report.wording import count, value_text
+from defragtrees.report.summary import MOST_FEATURES
+from defragtrees.report.text import (
+    Html,
+    Table,
+    answer_text,
+    badge,
+    bar,
+    breakable,
+    clamped,
+    count,
+    name,
+    percent,
+    value_text,
+    values_of_row,
+)
 
-__all__ = ["describe", "write"]
-
-MOST_AXES = 14
-MOST_FEATURES = 8
-BAND = 0.16  # half the height of what a rule asks for
-
-
-def write(page):
-    """All rows as lines over the features that the rules use, and typical values."""
-    summary = page.summary
-    if not summary.features.telling:
-        return ["<p>There is no feature to draw.</p>"]
-    pieces = []
-    if page.has_pictures:
-        label = "Parallel coordinates: the rows over the features of the rules"
-        pieces = [
-            f"<p>{_words(summary)}</p>",
-            choices("chip", "rows", len(summary.cards)) if page.is_live else "",
-            page.figure("rows", describe(summary), label, _caption(summary)),
-        ]
-    return [*pieces, _typical_rows(summary)]
+MOST_SHOWN = 20
+TOP_UNUSED = 5
 
 
-def describe(summary):
-    """The picture of the rows."""
-    shown = summary.features.telling[:MOST_AXES]
-    positions = [positions_of(summary, j) for j in shown]
-    has_missing = any(place.has_missing for place in positions)
-    bands = []
-    for k, rule in enumerate(summary.rules):
-        for condition in rule.conditions:
-            if condition.feature in shown:
-                at = shown.index(condition.feature)
-                stretches = positions[at].bands(condition)
-                sides = {
-                    scale: [(*ends, at - BAND, at + BAND) for ends in some]
-                    for scale, some in stretches.items()
-                }
-                bands.append(RuleBox(k, sides))
-    return Picture(
-        Axis(limits=(-0.21 if has_missing else -0.04, 1.03), is_bare=True),
-        Axis(limits=(len(shown) - 0.45, -0.4), is_bare=True),
-        (
-            RuleBoxes(bands, is_for_chosen=True),
-            RowLines([place.axis() for place in positions]),
-        ),
-        height=90 + 58 * len(shown),
-        legend="the rules say",
-        scale="rows",
-    )
-
-
-def _has_bands(summary):
-    return len(summary.drawn) > RowLines.most_lines
-
-
-def _words(summary):
-    if _has_bands(summary):
-        return (
-            "A band has the middle half of the rows with one answer, its line their "
-            "median. Where bands part, the answer follows from that feature. Choose a "
-            "rule to see its rows one by one."
+def disagreements(page):
+    """The rows on which rules and ensemble part most."""
+    summary, rules = page.summary, page.summary.rules
+    differing, rows = summary.disagreements, summary.rows
+    header = ["Row", "Rule", "Rules say", "Ensemble says"]
+    header += [name(summary.target)] if rows.y is not None else []
+    names = [clamped(rules.axis_names[j]) for j in differing.features]
+    lines = []
+    for i in differing.worst:
+        k = int(rows.answering[i])
+        answers = [rows.predicted, rows.answers, *([] if rows.y is None else [rows.y])]
+        says, ensemble, *truth = (
+            name(answer_text(column[i], summary.outcome)) for column in answers
         )
-    return (
-        "Where lines of one colour run together, the answer follows from those "
-        "features."
-    )
+        if rows.sureness is not None:
+            ensemble = Html(f"{ensemble} ({percent(rows.sureness[i])} sure)")
+        shown = list(differing.features)
+        values = _values(rules, k, rows.matrix[i, shown], shown)
+        lines.append([count(i + 1), k + 1, says, ensemble, *truth, *values])
+    return {
+        "differing": differing,
+        "rows": Table(
+            [*header, *names],
+            lines,
+            "Rows on which rules and ensemble disagree most",
+            numeric=range(len(header), len(header) + len(names)),
+            kind="wide",
+        ),
+    }
 
 
-def _caption(summary):
-    n_rows, n_drawn = len(summary.rows), len(summary.drawn)
-    drawn = (
-        f"All {plural(n_drawn, 'row')} are here"
-        if n_drawn == n_rows
-        else f"{count(n_drawn)} of {plural(n_rows, 'row')}, drawn by chance, are here"
-    )
-    each = ", as bands" if _has_bands(summary) else ", one line each"
-    n_more = len(summary.features.telling) - MOST_AXES
-    left_out = (
-        f" The {MOST_AXES} features used most are drawn; {n_more} more are not."
-        if n_more > 0
-        else ""
-    )
-    return (
-        f"{drawn}{each} from feature to feature. By order, rows stand side "
-        "by side from the smallest value to the largest; a thick stretch is one value "
-        "that many rows share, and a stretch that a rule asks for is as wide as its "
-        f"share of rows.{left_out}"
-    )
-
-
-def _typical_rows(summary):
-    """The rows of each rule in words, also for those who see no picture."""
-    rules, rows = summary.rules, summary.rows
+def typical_rows(page):
+    """The median or commonest values of the rows of each rule."""
+    summary, rules = page.summary, page.summary.rules
     shown = summary.features.telling[:MOST_FEATURES]
     lines = []
-    for card, rule, members in zip(summary.cards, rules, rows.members.T, strict=True):
-        if card.n_rows:
-            asked = {condition.feature for condition in rule.conditions}
-            values = [
-                value_text(
-                    typical_value(rows.matrix[members, j], rules.categories[j]),
-                    rules.categories[j],
-                    4,
-                    rules.vocabulary.scales[j],
-                )
-                for j in shown
-            ]
-            cells = value_cells(values, [j in asked for j in shown])
-            lines.append([f"Rule {card.number}", count(card.n_rows), *cells])
-    return table(
-        ["Rule", "Rows", *(clamped(rules.axis_names[j]) for j in shown)],
-        lines,
-        "A typical row of each rule: the median or commonest value, in bold where the "
-        "rule asks about the feature",
-        numeric=range(1, 2 + len(shown)),
-        kind="wide bars",
-    )
+    for k, values in summary.typical_rows.items():
+        card = summary.cards[k]
+        cells = _values(rules, k, values, shown, 4)
+        lines.append([card.name, count(card.n_rows), *cells])
+    return {
+        "rows": Table(
+            ["Rule", "Rows", *(clamped(rules.axis_names[j]) for j in shown)],
+            lines,
+            "A typical row of each rule: the median or commonest value, in bold where "
+            "the rule asks about the feature",
+            numeric=range(1, 2 + len(shown)),
+            kind="wide bars",
+        )
+    }
+
+
+def _values(rules, k, values, features, digits=6):
+    """Values of some features as cells, in bold where rule k asks about them."""
+    asked = {condition.feature for condition in list(rules)[k].conditions}
+    texts = [
+        value_text(value, rules.categories[j], digits, rules.vocabulary.scales[j])
+        for value, j in zip(values, features, strict=True)
+    ]
+    return values_of_row(texts, [j in asked for j in features])
+
+
+def shown_features(use):
+    """Numbers of the used features and of the most important unused ones."""
+    unused = [
+        int(j)
+        for j in np.argsort(-use.importance, kind="stable")
+        if not use.n_rules[j] and use.importance[j] > 0
+    ]
+    return [*use.used, *unused[:TOP_UNUSED]][:MOST_SHOWN]
+
+
+def features(page):
+    """What the rules use beside what the ensemble uses."""
+    use, names = page.summary.features, page.summary.rules.shown_names
+    shown = shown_features(use)
+    conditions = use.n_sides / max(1, use.n_sides.sum())
+    largest = max([*conditions[shown], *use.importance[shown], 1e-9])
+    lines = [
+        [
+            breakable(names[j]),
+            count(use.n_rules[j]) if use.n_rules[j] else "–",
+            bar(conditions[j] / largest, percent(conditions[j])),
+            bar(use.importance[j] / largest, percent(use.importance[j]), "second"),
+        ]
+        for j in shown
+    ]
+    return {
+        "use": use,
+        "n_used": len(use.used),
+        "share": use.importance[use.used].sum(),
+        "n_more": len(use.used) - MOST_SHOWN,
+        "features": Table(
+            ["Feature", "Rules", "Conditions", "Importance"],
+            lines,
+            "Features of the rules and of the ensemble",
+            numeric=(1,),
+            kind="features",
+        ),
+    }
+
+
+def overlap(page):
+    """How much of the rows the rules match, and how much they share."""
+    summary, rows = page.summary, page.summary.rows
+    form = summary.rules.decision
+    is_in_order, is_partition = form == "first", form == "partition"
+    lines = []
+    for card in summary.cards:
+        holds = card.share if is_partition else card.holds
+        line = [card.name, badge(card), bar(holds, percent(holds), "second")]
+        line += [bar(card.share, percent(card.share))] if is_in_order else []
+        lines.append(line)
+    has_conflicts = form == "standalone" and summary.is_classes
+    matches = [
+        [
+            "none" if n_matching == 0 else plural(n_matching, "rule"),
+            count(here.sum()),
+            bar(rows.share(here), percent(rows.share(here))),
+        ]
+        for n_matching, here in summary.matches.items()
+    ]
+    return {
+        "is_in_order": is_in_order,
+        "is_partition": is_partition,
+        "conflicts": summary.conflicts if has_conflicts else None,
+        "rules": Table(
+            ["Rule", "Says", "Holds in", *(["Answers"] if is_in_order else [])],
+            lines,
+            "Where each rule holds, as a share of rows",
+            kind="bars",
+        ),
+        "matches": None
+        if is_partition
+        else Table(
+            ["Rules that hold, the last left out", "Rows", "Share"],
+            matches,
+            "How many rules hold in a row",
+            numeric=(1,),
+            kind="bars",
+        ),
+    }

@@ -1,15 +1,28 @@
-"""The rules as cards that show their order."""
+"""The rules as cards, the place where they can be changed, and totals of points.
 
-from defragtrees.report.condition_pictures import condition_picture, picture_words
-from defragtrees.report.flags import RARE
-from defragtrees.report.markup import answer_badge, breakable, isolated, range_bar, text
-from defragtrees.report.sections.measures import unanswered_words
-from defragtrees.report.wording import amount, count, percent, rate_text, sentence
+What is said by the form of the rules stands in the tables at the top.
+"""
+
+from dataclasses import asdict
+
+from defragtrees.report.edit_data import can_edit, edit_data, offers
+from defragtrees.report.pictures import histogram
+from defragtrees.report.summary import RARE
+from defragtrees.report.text import (
+    Table,
+    amount,
+    bar,
+    count,
+    percent,
+    range_bar,
+    rate_text,
+    sentence,
+)
 from defragtrees.rules.profile import training_rates
 from defragtrees.rules.text import LAST
 
-__all__ = ["write"]
-
+SPACE = "\N{NO-BREAK SPACE}"
+MOST_UNANSWERED = 5
 HOW_TO_READ = {
     "first": "The rules are asked from the top. The first one that holds gives the "
     "answer, and those below it are not asked any more.",
@@ -21,152 +34,65 @@ HOW_TO_READ = {
     "several hold, the answer is the mean of what they say, each counted by its rows.",
     "points": "The points of the base and of every rule that holds add up.",
 }
-WHERE_FROM = (
-    " Under an answer stands what was observed in the rule’s training rows; beside it "
-    "what the rows of this report say."
-)
-BARS = (
-    " The bar under a rate is its 95\N{NO-BREAK SPACE}% interval, and the dotted line "
-    "across it the "
-    "base rate."
-)
-HINT = (
-    '<p class="hint live-only">Choose a rule, with a click or with Tab and the '
-    'arrow keys, to see its rows in <a href="#rows">the plot of all rows</a> and '
-    'in <a href="#maps">the maps</a>; Escape takes the choice back.</p>'
-)
-STATUS = (
-    '<div class="status live-only" id="status" role="status" aria-live="polite"></div>'
+# Why something is not offered in the edit mode.
+REASONS = {
+    "average": "Rules that are averaged have no order and share their answers, so a "
+    "rule can be dropped and its conditions changed, and nothing else.",
+    "standalone": "Rules that stand alone have no order, and where several hold their "
+    "probabilities decide; so a rule can be dropped and its conditions changed, and "
+    "nothing else.",
+    "points": "Points add up in any order, so rules cannot be moved; the points of "
+    "each can be changed.",
+}
+BY_COST = (
+    "What a rule answers follows from its probabilities and from what mistakes cost, "
+    "so it cannot be changed here."
 )
 
 
-def write(page):
+def rules(page):
     """The rules as cards, in their order."""
     summary = page.summary
-    items = "\n".join(_card(card, summary, page.is_live) for card in summary.cards)
-    has_bars = any(_interval(card, summary) for card in summary.cards)
-    order = " in-order" if summary.rules.decision == "first" else ""
-    return [
-        f"<p>{HOW_TO_READ[summary.rules.decision]}{_total(summary.rules)} Numbers are "
-        f"exact as printed."
-        f"{WHERE_FROM if any(card.told for card in summary.cards) else ''}"
-        f"{BARS if has_bars else ''}</p>",
-        _picture_hint(summary),
-        HINT if page.is_live else "",
-        f'<ol class="cards{order}" role="list">{items}</ol>',
-        unanswered_words(summary),
-        STATUS if page.is_live else "",
-    ]
+    form, cards = summary.rules.decision, [_card(c, summary) for c in summary.cards]
+    total = None
+    if form == "points":
+        total = summary.outcome.sum_text(summary.rules.unit, summary.rules.origin)
+    missing = summary.rules.unanswered_classes
+    has_conditions = any(card.parts for card in summary.cards)
+    return {
+        "how_to_read": HOW_TO_READ[form],
+        "total": total,
+        "has_told": any(card.told for card in summary.cards),
+        "has_intervals": any(card["interval"] for card in cards),
+        "picture_words": _picture_words(summary) if has_conditions else "",
+        "is_in_order": form == "first",
+        "cards": cards,
+        "unanswered": [
+            (summary.outcome.answer_text(label), _having(summary.rows, label))
+            for label in missing[:MOST_UNANSWERED]
+        ],
+        "n_more_unanswered": len(missing) - MOST_UNANSWERED,
+    }
 
 
-def _total(rules):
-    """What a total of points is, as a sentence."""
-    if rules.decision != "points":
-        return ""
-    return f" The total is {text(rules.outcome.sum_text(rules.unit, rules.origin))}."
-
-
-def _card(card, summary, is_live):
-    number = card.number
-    colour = summary.table.colour(summary.table.rule_groups[number - 1])
-    choose = (
-        f'<span class="choose live-only"><input type="radio" name="rule" '
-        f'id="choose-{number}" value="{number}" '
-        f'aria-label="Rule {number}: show its rows">'
-        f'<label for="choose-{number}" aria-hidden="true">show its rows</label></span>'
-        if is_live
-        else ""
-    )
-    weight = (
-        f' <span class="weight">with weight {text(card.weight)}</span>'
-        if card.weight is not None
-        else ""
-    )
-    then = _then(card, summary.rules)
-    return (
-        f'<li class="card" data-rule="{number}">'
-        f'<div class="head"><h3><span class="hidden">Rule </span>'
-        f'<span class="ordinal">{number}</span> '
-        f'<span class="lead">{_lead(card, summary.rules)}</span></h3>{choose}</div>'
-        f'<div class="body">{_conditions(card, summary)}'
-        f'<p class="then"><span class="word">{then}</span> '
-        f"{answer_badge(card.then, colour)}{weight}</p>"
-        f"{_told(card, summary.outcome)}{_interval(card, summary)}{_flags(card)}</div>"
-        f'<div class="proof"><span class="meter {colour}" aria-hidden="true">'
-        f'<span style="width:{100 * card.share:.1f}%"></span></span>'
-        f'<p class="evidence">{_evidence(card, summary.rules)}</p></div></li>'
-    )
-
-
-def _picture_hint(summary):
-    if not any(card.parts for card in summary.cards):
-        return ""
-    return f'<p class="hint">{isolated(picture_words(summary))}</p>'
-
-
-def _conditions(card, summary):
-    """What a rule asks, each with a picture of where its cut lies."""
-    rule = list(summary.rules)[card.number - 1]
-    items = "".join(
-        f'<li><span class="asks">{text(before)}<b>{breakable(name)}</b>'
-        f"{isolated(after)}</span>"
-        f"{condition_picture(summary, card.number - 1, condition)}</li>"
-        for (before, name, after), condition in zip(
-            card.parts, rule.conditions, strict=True
-        )
-    )
-    return f'<ul class="conditions">{items}</ul>' if items else ""
-
-
-def _interval(card, summary):
-    """The rate and its interval as a bar from 0 to 100 %, and the base rate."""
-    rules, outcome = summary.rules, summary.outcome
-    rule = list(rules)[card.number - 1]
-    if not outcome.n_classes or rule.interval is None or rules.decision == "average":
-        return ""
-    place = outcome.told_place(rule)
-    base = training_rates(rules)
-    low, high = rule.interval[place]
-    return range_bar(
-        low, rule.rates[place], high, None if base is None else base[place]
-    )
-
-
-def _flags(card):
-    """Why a rule is weak, each reason on a line."""
-    if not card.flags:
-        return ""
-    items = "".join(f"<li>{isolated(reason)}</li>" for reason in card.flags)
-    return f'<p class="weak">Weak rule</p><ul class="flags">{items}</ul>'
-
-
-def _then(card, rules):
+def _card(card, summary):
+    rules, k = summary.rules, card.number - 1
+    word = "then" if card.parts else "the answer is"
     if rules.decision == "points":
-        return "add" if card.parts else "start with"
-    return "then" if card.parts else "the answer is"
-
-
-def _told(card, outcome):
-    """What was observed in the training rows, and what the ensemble says of them."""
-    if not card.told:
-        return ""
-    # A number and its sign stay together.
-    told = card.told.replace(" %", "\N{NO-BREAK SPACE}%")
-    first, bracket, rest = sentence(told).partition(" (")
-    second = ""
-    if card.ensemble_told is not None and "ensemble" not in card.told:
-        tell = rate_text if outcome.n_classes else amount
-        second = f" The ensemble says {tell(card.ensemble_told)} on average."
-    if card.alone:
-        alone = card.alone.replace(" %", "\N{NO-BREAK SPACE}%")
-        second += (
-            f" <b>Read alone it would mislead:</b> of all rows in which it holds it is "
-            f"{isolated(alone)}, as rules before it answer some of them."
-        )
-    return (
-        f'<p class="told"><b>{isolated(first)}</b>{isolated(bracket + rest)}.{second}'
-        "</p>"
-    )
+        word = "add" if card.parts else "start with"
+    return asdict(card) | {
+        "lead": _lead(card, rules),
+        "word": word,
+        "conditions": [
+            (*parts, histogram(summary, k, condition))
+            for parts, condition in zip(
+                card.parts, list(rules)[k].conditions, strict=True
+            )
+        ],
+        "told": _told(card, summary),
+        "interval": _interval(summary, k),
+        "share_text": (rate_text if card.share < RARE else percent)(card.share),
+    }
 
 
 def _lead(card, rules):
@@ -181,22 +107,113 @@ def _lead(card, rules):
     return "Else if"
 
 
-def _evidence(card, rules):
-    """The evidence of one rule in a sentence."""
-    if not card.n_rows:
-        return "none of these rows"
-    holds = "" if rules.is_list else "holds in "
-    share = rate_text(card.share) if card.share < RARE else percent(card.share)
-    parts = [f"{holds}<b>{share}</b> of rows ({count(card.n_rows)})"]
-    if card.right is not None:
-        parts.append(f"<b>{percent(card.right)}</b> right")
-    if card.agrees is not None:
-        parts.append(f"the ensemble agrees on <b>{percent(card.agrees)}</b>")
-    if card.miss is not None:
-        parts.append(f"off by <b>{amount(card.miss)}</b> on average")
-    if card.distance is not None:
-        parts.append(
-            f"the ensemble says <b>{amount(card.ensemble_mean)}</b> on average, "
-            f"<b>{amount(card.distance)}</b> away"
+def _told(card, summary):
+    """What was observed in the training rows, and what the ensemble says of them."""
+    if not card.told:
+        return None
+    # A number and its sign stay together.
+    rate, bracket, rest = sentence(card.told).replace(" %", f"{SPACE}%").partition(" (")
+    ensemble = None
+    if card.ensemble_told is not None and "ensemble" not in card.told:
+        ensemble = (rate_text if summary.is_classes else amount)(card.ensemble_told)
+    return {
+        "rate": rate,
+        "rest": bracket + rest,
+        "ensemble": ensemble,
+        "alone": card.alone.replace(" %", f"{SPACE}%"),
+    }
+
+
+def _interval(summary, k):
+    """The rate and its interval as a bar from 0 to 100 %, and the base rate."""
+    rules, rule = summary.rules, list(summary.rules)[k]
+    if not summary.is_classes or rule.interval is None or rules.decision == "average":
+        return None
+    place = summary.outcome.told_place(rule)
+    base = training_rates(rules)
+    low, high = rule.interval[place]
+    mark = None if base is None else base[place]
+    return range_bar(low, rule.rates[place], high, mark)
+
+
+def _picture_words(summary):
+    """How to read the histograms at conditions."""
+    outcome = summary.outcome
+    by = "what the ensemble says" if summary.rows.y is None else summary.target
+    ending = "What the condition asks for is shaded, its cut is the line."
+    if not summary.is_classes:
+        return (
+            f"The small picture at a condition has the rows here by that feature, "
+            f"coloured by the mean of {by}. {ending}"
         )
-    return ", ".join(parts)
+    above = "the answer of the rule is the class"
+    if outcome.n_classes == 2:
+        above = f"{by} is {outcome.answer_text(outcome.told_class)}"
+    return (
+        f"The small picture at a condition has the rows here by that feature: above "
+        f"the line those of which {above}, below it the others, each side by its own "
+        f"scale. {ending}"
+    )
+
+
+def _having(rows, label):
+    """How many of the rows have a class that no rule predicts."""
+    if rows.y is None:
+        return None
+    members = rows.y == label
+    return {"n_rows": int(members.sum()), "share": rows.share(members)}
+
+
+def edit(page):
+    """What can be changed in the page; the scripts do it."""
+    summary, form = page.summary, page.summary.rules
+    if not page.is_live or not form.rules:
+        return None
+    if not can_edit(form):
+        return {"can_edit": False}
+    page.edit = edit_data(summary)
+    offered = offers(form)
+    deeds = ["drop a rule", "move a cut", "remove a condition"]
+    deeds += ["change an answer"] if offered["answer"] else []
+    deeds += ["change points"] if offered["points"] else []
+    deeds += ["move a rule up or down"] if offered["move"] else []
+    reason = REASONS.get(form.decision, "")
+    if form.is_list and not offered["answer"]:
+        reason = BY_COST
+    if form.decision in ("average", "standalone") and not form.classes:
+        reason = "These rules have no order, so they cannot be moved."
+    return {
+        "can_edit": True,
+        "deeds": f"{', '.join(deeds[:-1]).capitalize()} or {deeds[-1]}.",
+        "n_rows": page.edit["n_rows"],
+        "n_all": len(summary.rows),
+        "reason": reason,
+    }
+
+
+def totals(page):
+    """From a total of points to a probability or a number."""
+    summary = page.summary
+    if not summary.totals:
+        return None
+    tell = rate_text if summary.is_classes else amount
+    lines = []
+    for line in summary.totals:
+        low, high = amount(line["low"]), amount(line["high"])
+        share = line["n_rows"] / len(summary.rows)
+        cells = [low if low == high else f"{low} to {high}", count(line["n_rows"])]
+        cells += [bar(share, percent(share)), tell(line["told"])]
+        lines.append(cells + ([tell(line["observed"])] if "observed" in line else []))
+    header = ["Total", "Rows", "Share", "Told"]
+    header += ["Observed"] if summary.rows.y is not None else []
+    classes = summary.rules.classes
+    return {
+        "label": summary.outcome.answer_text(classes[1]) if classes else None,
+        "totals": Table(
+            header,
+            lines,
+            "What totals of points stand for",
+            numeric=range(1, len(header)),
+            kind="bars",
+        ),
+    }

@@ -1,30 +1,22 @@
-"""How the report says numbers, shares, settings and values to a person."""
+"""Numbers, names, values and tables as the page shows them; how texts are escaped.
 
+What templates print is escaped by `escaped`; the functions below it that give `Html`
+are filters of the templates.
+"""
+
+import json
 import math
 import re
-from dataclasses import fields, is_dataclass, replace
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
+from html import escape
+from typing import Any
 
+from defragtrees.plots.picture import RIGHT_TO_LEFT
 from defragtrees.rules.labels import PLAIN
 
-__all__ = [
-    "amount",
-    "answer_text",
-    "count",
-    "error_text",
-    "shown_error_text",
-    "fidelity_text",
-    "grouped",
-    "numbered",
-    "percent",
-    "rate_text",
-    "sentence",
-    "setting_text",
-    "true_minus",
-    "value_text",
-    "visible",
-]
-
 LONGEST_SETTING = 160
+LONGEST_HEADER = 45
 # Characters that turn the direction of the text after them, and are not seen.
 TURNING = {
     number: f"\\u{number:04x}"
@@ -192,15 +184,6 @@ def visible(data):
 def value_text(value, categories=None, digits=6, scale=PLAIN):
     """What an encoded value of a feature stands for, to a few digits.
 
-    Parameters
-    ----------
-    value : float
-    categories : tuple, optional
-        Of a categorical feature.
-    digits : int, default=6
-    scale : Scale
-        How its numbers are written.
-
     Examples
     --------
     >>> value_text(0.25), value_text(1.0, ("red", "blue")), value_text(float("nan"))
@@ -227,3 +210,141 @@ def setting_text(value):
         return value.__name__
     text = re.sub(r" at 0x[0-9A-Fa-f]+", "", " ".join(repr(value).split()))
     return text if len(text) <= LONGEST_SETTING else f"{text[:LONGEST_SETTING]}…"
+
+
+class Html(str):
+    """Text that is HTML already, and is not escaped again."""
+
+    def __html__(self):
+        """What Jinja2 asks of such a text."""
+        return self
+
+
+def escaped(value):
+    """Any value as text that is safe inside an element or an attribute.
+
+    Examples
+    --------
+    >>> escaped('<b title="a">')
+    '&lt;b title=&quot;a&quot;&gt;'
+    """
+    if isinstance(value, Html):
+        return value
+    return Html(escape(visible(str(value)), quote=True))
+
+
+def name(given):
+    """A given name or label as HTML, whose direction leaves the text around it alone.
+
+    Examples
+    --------
+    >>> name("a<b")
+    '<bdi>a&lt;b</bdi>'
+    """
+    return Html(f"<bdi>{escaped(given)}</bdi>")
+
+
+def isolated(words):
+    r"""A text as HTML in which each stretch of right-to-left letters stands alone.
+
+    For texts that have names in them; digits and signs beside these stay in place.
+
+    Examples
+    --------
+    >>> isolated("\u05d0\u05d1 > -1") == "<bdi>\u05d0\u05d1</bdi> &gt; -1"
+    True
+    """
+    return Html(RIGHT_TO_LEFT.sub(r"<bdi>\g<0></bdi>", escaped(words)))
+
+
+def breakable(given, attributes=""):
+    """A long name as HTML that may break after each of its parts.
+
+    Examples
+    --------
+    >>> breakable("word_freq")
+    '<bdi>word_<wbr>freq</bdi>'
+    """
+    # Humps first; an entity such as &lt; has none.
+    parts = re.sub(r"(?<=[a-z])(?=[A-Z])", "<wbr>", escaped(given))
+    parts = re.sub(r"([_./:-])(?=\w)", r"\1<wbr>", parts)
+    return Html(f"<bdi{attributes}>{parts}</bdi>")
+
+
+def clamped(given):
+    """A name that may break; of a very long one the beginning, the rest on hovering.
+
+    Examples
+    --------
+    >>> clamped("a" * 50)[:33]
+    '<bdi class="clamped" title="aaaaa'
+    """
+    if len(str(given)) <= LONGEST_HEADER:
+        return breakable(given)
+    return breakable(given, f' class="clamped" title="{escaped(given)}"')
+
+
+def script_json(data):
+    r"""Data as JSON that nothing inside a script element can break out of.
+
+    Examples
+    --------
+    >>> print(script_json({"name": "</script>"}))
+    {"name":"\u003c/script\u003e"}
+    """
+    plain = json.dumps(data, allow_nan=False, separators=(",", ":"))
+    # ASCII only, so U+2028 and U+2029 are escaped already.
+    for character in "<>&":
+        plain = plain.replace(character, f"\\u{ord(character):04x}")
+    return Html(plain)
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table, which `templates/parts.html.j2` draws.
+
+    The first cell of a row is its heading. A cell is a text, or a dict that one of the
+    functions below makes.
+    """
+
+    header: Sequence[Any]
+    rows: Iterable[Sequence[Any]]
+    caption: str
+    numeric: Sequence[int] = ()  # columns that stand on the right
+    kind: str = ""  # a class for the style sheet
+    is_quiet: bool = False  # whether a heading above says what the caption says
+
+
+def bar(share, label, look=""):
+    """A bar from 0 to 1 and its label."""
+    width = min(100.0, max(0.0, 100 * share))
+    return {"kind": "bar", "width": width, "label": label, "look": look}
+
+
+def range_bar(low, middle, high, mark=None):
+    """A bar from 0 to 1 with an interval, its middle and, dashed, a mark beside it."""
+    return {
+        "kind": "range",
+        "low": 100 * low,
+        "width": 100 * max(0.005, high - low),
+        "middle": 100 * middle,
+        "mark": None if mark is None else 100 * mark,
+    }
+
+
+def badge(card):
+    """What a rule predicts, with its colour."""
+    return {"kind": "badge", "then": card.then, "colour": card.colour}
+
+
+def with_interval(value, low, high):
+    """A number and, below it, its interval."""
+    return {"kind": "interval", "value": value, "low": low, "high": high}
+
+
+def values_of_row(values, is_asked):
+    """Values of a row; those that its rule asks about are in bold."""
+    return [
+        {"kind": "bold", "text": name(value)} if is_bold else name(value)
+        for value, is_bold in zip(values, is_asked, strict=True)
+    ]

@@ -1,0 +1,200 @@
+"""What a report says of the ensemble and the fit: names, importance, settings."""
+
+import os
+import platform
+import sys
+from dataclasses import dataclass
+from importlib import metadata
+from typing import Any
+
+import numpy as np
+from sklearn.frozen import FrozenEstimator
+
+from defragtrees._version import __version__
+from defragtrees.ensembles.forest import Forest
+from defragtrees.report.text import setting_text
+
+# The names of distributions differ from those of what they install.
+DISTRIBUTIONS = {"sklearn": "scikit-learn"}
+LIBRARIES = ("xgboost", "lightgbm", "catboost", "sklearn")
+PACKAGES = ("numpy", "scipy", "scikit-learn", "plotly", "matplotlib")
+# They say how a fit was watched, not what it found.
+WATCHING = ("callback", "verbose")
+FEWEST_FEATURES = 5  # to show where rules use fewer than two
+
+
+@dataclass(frozen=True)
+class Ensemble:
+    """The ensemble that was simplified."""
+
+    fitted: Any  # as it was given
+    name: str
+    package: str  # what it is imported from
+    library: str | None  # what that is installed as; None for a file and a Forest
+    n_trees: int
+    n_leaves: int
+    origin: str = ""  # how splits were found, if it was asked and not read
+
+
+def describe_ensemble(simplifier, name=None):
+    """The ensemble of a fitted simplifier, out of scikit-learn's FrozenEstimator."""
+    given = name
+    fitted = simplifier.ensemble_
+    if isinstance(fitted, FrozenEstimator):
+        fitted = fitted.estimator
+    package = _package(fitted)
+    name, library = type(fitted).__name__, DISTRIBUTIONS.get(package, package)
+    if isinstance(fitted, str | os.PathLike):
+        name, library = f"the model in {os.path.basename(os.fspath(fitted))}", None
+    elif isinstance(fitted, Forest):
+        name, library = "the ensemble", None
+    trees = simplifier.forest_.trees
+    n_leaves = sum(int((tree.feature < 0).sum()) for tree in trees)
+    origin = simplifier.forest_.origin
+    if origin:
+        name = getattr(fitted, "__name__", name)
+    name = str(given or name)
+    return Ensemble(fitted, name, package, library, len(trees), n_leaves, origin)
+
+
+def _package(fitted):
+    """The library that an ensemble is of, also where somebody made a subclass."""
+    packages = [kind.__module__.split(".")[0] for kind in type(fitted).__mro__]
+    return next((name for name in packages if name in LIBRARIES), packages[0])
+
+
+@dataclass(frozen=True, eq=False)
+class FeatureUse:
+    """What rules and ensemble make of each feature."""
+
+    n_rules: np.ndarray  # how many rules ask about it
+    n_sides: np.ndarray  # how many sides they bound
+    importance: np.ndarray  # what the ensemble makes of it, as a share of one
+    source: str  # what that is
+    used: list[int]  # those that rules ask about, the most used first
+    telling: list[int]  # the same and, where these are few, the most important others
+
+
+def feature_use(rules, fitted, forest):
+    """What rules and ensemble make of the features."""
+    n_rules = np.zeros(len(rules.feature_names), dtype=int)
+    n_sides = np.zeros(len(rules.feature_names), dtype=int)
+    for rule in rules.rules:
+        for condition in rule.conditions:
+            n_rules[condition.feature] += 1
+            n_sides[condition.feature] += condition.n_sides
+    importance, source = _importances(fitted, forest)
+    order = np.lexsort((-importance, -n_sides, -n_rules))
+    used = [int(j) for j in order if n_rules[j]]
+    telling = used
+    if len(used) < 2:
+        others = [int(j) for j in np.argsort(-importance, kind="stable")]
+        others = [j for j in others if j not in used]
+        telling = [*used, *others[: FEWEST_FEATURES - len(used)]]
+    return FeatureUse(n_rules, n_sides, importance, source, used, telling)
+
+
+def _importances(ensemble, forest):
+    """What the ensemble makes of each feature, as shares of one, and what that is."""
+    values = _given_importances(ensemble, forest.n_features)
+    if values is not None:
+        kind = getattr(ensemble, "importance_type", None)
+        how = f" (importance_type={kind!r})" if isinstance(kind, str) else ""
+        name = type(ensemble).__name__
+        return values, f"feature_importances_ of {name}{how}, scaled to sum to one"
+    passing = _split_use(forest, by_rows=True)
+    if forest.origin:
+        return _scaled(passing), (
+            "share of the splits of trees grown on the model’s answers, each counted "
+            "by the rows that pass through it; what the model itself makes of a "
+            "feature is not known"
+        )
+    if np.isfinite(passing).all():
+        return _scaled(passing), (
+            "share of the ensemble’s splits, each counted by its cover, the weight of "
+            "the training rows that pass through it; not a measure of how much the "
+            "splits help"
+        )
+    return _scaled(_split_use(forest, by_rows=False)), (
+        "share of the ensemble’s splits, each counted once; not a measure of how "
+        "much the splits help"
+    )
+
+
+def _given_importances(ensemble, n_features):
+    try:
+        values = np.asarray(ensemble.feature_importances_, dtype=np.float64)
+    except (AttributeError, KeyError, TypeError, ValueError):
+        # A library may offer the attribute and not be able to give it.
+        return None
+    if (
+        values.shape != (n_features,)
+        or not np.isfinite(values).all()
+        or (values < 0).any()
+    ):
+        return None
+    return _scaled(values)
+
+
+def _split_use(forest, by_rows):
+    total = np.zeros(forest.n_features)
+    for tree in forest.trees:
+        inner = tree.feature >= 0
+        weights = tree.cover[inner] if by_rows else None
+        total += np.bincount(tree.feature[inner], weights, forest.n_features)
+    return total
+
+
+def _scaled(values):
+    total = values.sum()
+    return values / total if total > 0 else values
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One setting of an estimator, as code would say it."""
+
+    name: str
+    value: str
+    is_default: bool
+
+
+def read_settings(estimator):
+    """All settings of an estimator; none if it has no such thing."""
+    if not hasattr(estimator, "get_params"):
+        return []
+    defaults = _defaults(estimator)
+    return [
+        Setting(
+            name,
+            setting_text(value),
+            name in defaults and setting_text(value) == setting_text(defaults[name]),
+        )
+        for name, value in sorted(estimator.get_params(deep=False).items())
+        if name not in ("ensemble", *WATCHING)
+        and not (value is None and name not in defaults)
+    ]
+
+
+def _defaults(estimator):
+    try:
+        return type(estimator)().get_params(deep=False)
+    except (TypeError, ValueError, AttributeError):
+        # An ensemble that cannot be made without arguments has no defaults to show.
+        return {}
+
+
+def versions(ensemble):
+    """From package to version: Python, this one, and what the rules came from."""
+    # Its own version is known also where it runs from source and is not installed.
+    numbers = {"Python": platform.python_version(), "defragtrees": __version__}
+    for name in PACKAGES:
+        try:
+            numbers[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            continue
+    # One library has several distributions, such as xgboost-cpu; the module knows.
+    version = getattr(sys.modules.get(ensemble.package), "__version__", None)
+    if isinstance(version, str):
+        numbers[ensemble.library or ensemble.package] = version
+    return numbers

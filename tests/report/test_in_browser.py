@@ -28,21 +28,6 @@ pytestmark = pytest.mark.skipif(
 
 EVIL = "<script>alert(1)</script>"
 BOLD = "<b>cash</b> &amp; co"
-HIGHLIGHTED = """
-() => {
-  const traces = document.getElementById("plot-rows").data;
-  const own = traces.filter((trace) => trace.meta.role === "chosen");
-  const numbers = own.flatMap((trace) => trace.customdata);
-  return [...new Set(numbers.filter((number) => number !== null))];
-}
-"""
-LINES = """
-() => document.getElementById("plot-rows")._fullData
-  .filter((trace) => trace.meta.role === "chosen")
-  .map((trace) => document.querySelectorAll(`.trace${trace.uid} path.js-line`).length)
-  .reduce((sum, n) => sum + n, 0)
-"""
-
 INCOME = "\u05d4\u05db\u05e0\u05e1\u05d4"  # right to left
 LONG = "a class with quite a long name, longer than a phone is wide"
 # Where a text's first and last letters are drawn, from left to right.
@@ -113,12 +98,6 @@ class Visit:
     def __exit__(self, *problem):
         self.context.close()
 
-    def highlighted(self):
-        return sorted(self.page.evaluate(HIGHLIGHTED))
-
-    def assert_highlighted(self, numbers):
-        assert_soon(self.page, self.highlighted, numbers)
-
     def keep(self, name):
         """A picture of the whole page, for people to look at."""
         SCREENSHOTS.mkdir(parents=True, exist_ok=True)
@@ -140,77 +119,15 @@ def shared_desk(browser, spam):
 
 @pytest.fixture
 def desk(shared_desk):
-    """A visit that several tests share, in whatever order; no rule is chosen."""
+    """A visit that several tests share, in whatever order."""
     shared_desk.page.set_viewport_size({"width": 1100, "height": 900})
-    shared_desk.page.keyboard.press("Escape")
     return shared_desk
-
-
-def rows_of(simple, X, rule):
-    """Numbers from 1 of the rows that a rule, also from 1, answers."""
-    return (np.flatnonzero(simple.rules_.apply(X) == rule - 1) + 1).tolist()
 
 
 def test_nothing_is_fetched_and_nothing_complains(desk, spam):
     desk.page.wait_for_timeout(200)
     assert desk.said == []
     assert desk.asked == [spam[0].as_uri()]
-    desk.assert_highlighted([])
-
-
-def test_a_click_on_a_card_highlights_exactly_its_rows(desk, spam):
-    _, simple, X = spam
-    last = simple.rules_.n_rules
-    for rule in (2, 1, last):
-        desk.page.click(f'.card[data-rule="{rule}"] .body')
-        expected = rows_of(simple, X, rule)
-        desk.assert_highlighted(expected)
-        # One line of the picture for each row of the rule.
-        assert_soon(desk.page, lambda: desk.page.evaluate(LINES), len(expected))
-        assert desk.page.locator(".card.chosen").count() == 1
-        status = desk.page.inner_text("#status")
-        assert f"Rule {rule}: {len(expected)} of {len(X)} rows" in status
-    desk.page.click(f'.card[data-rule="{last}"] .body')
-    desk.assert_highlighted([])
-    assert desk.said == []
-
-
-def test_the_keyboard_chooses_rules(desk, spam):
-    _, simple, X = spam
-    press = desk.page.keyboard.press
-    desk.page.focus("#choose-1")
-    press("Space")
-    desk.assert_highlighted(rows_of(simple, X, 1))
-    press("ArrowDown")
-    desk.assert_highlighted(rows_of(simple, X, 2))
-    assert desk.page.evaluate("document.activeElement.id") == "choose-2"
-    assert desk.page.is_checked("#chip-2")
-    press("Enter")
-    desk.assert_highlighted([])
-    press("Enter")
-    desk.assert_highlighted(rows_of(simple, X, 2))
-    press("Escape")
-    desk.assert_highlighted([])
-    desk.page.focus("#chip-0")
-    press("ArrowRight")
-    desk.assert_highlighted(rows_of(simple, X, 1))
-    assert desk.page.is_checked("#choose-1")
-
-
-def test_a_map_shows_the_rows_of_the_rule_too(desk, spam):
-    _, simple, X = spam
-    desk.page.click('.card[data-rule="1"] .body')
-    dots = """() => document.getElementById("plot-map-0").data
-      .filter((trace) => trace.meta.role === "chosen")
-      .flatMap((trace) => trace.customdata).flat()"""
-    expected = rows_of(simple, X, 1)
-    assert_soon(desk.page, lambda: sorted(desk.page.evaluate(dots)), expected)
-    desk.page.check("#scale-maps-value", force=True)
-    desk.page.check("#scale-rows-value", force=True)
-    desk.assert_highlighted(expected)
-    desk.keep("by-value")
-    desk.page.check("#scale-rows-order", force=True)
-    assert desk.said == []
 
 
 def test_a_name_that_looks_like_a_script_stays_text(desk, spam):
@@ -218,25 +135,12 @@ def test_a_name_that_looks_like_a_script_stays_text(desk, spam):
     for name in (EVIL, BOLD):
         assert name in simple.rules_.features
         assert name in desk.page.inner_text(".cards")
-        assert name in desk.page.text_content("#plot-rows .yaxislayer-above")
+        assert name in desk.page.inner_text("#features table")
     assert desk.page.locator("script").count() == 3
     assert desk.said == []
 
 
-def test_many_rows_are_bands_until_a_rule_is_chosen(desk, spam):
-    fills = """() => document.getElementById("plot-rows").data
-      .filter((trace) => trace.meta.role === "all" && trace.fill === "toself")
-      .map((trace) => trace.customdata.length)"""
-    # One band for each answer, and together all rows.
-    bands = desk.page.evaluate(fills)
-    assert len(bands) == 2
-    assert sum(bands) == len(spam[2])
-    desk.page.click('.card[data-rule="1"] .body')
-    assert_soon(desk.page, lambda: desk.page.evaluate(fills), [])
-
-
 def test_a_picture_of_the_desk_is_kept(desk):
-    desk.page.click('.card[data-rule="2"] .body')
     desk.stretch()
     desk.keep("desktop")
 
@@ -256,7 +160,6 @@ def test_the_page_reads_in_order_without_scripts(browser, spam):
             "How close to the ensemble",
             "Where they disagree",
             "The rows, feature by feature",
-            "Maps of two features",
             "Which features count",
             "Coverage and overlap",
             "Settings and how to reproduce",
@@ -265,7 +168,7 @@ def test_the_page_reads_in_order_without_scripts(browser, spam):
             for each in page.locator(kind).all():
                 assert each.is_visible(), kind
         assert page.locator(".card").count() == simple.rules_.n_rules
-        assert page.locator(".static svg").count() == 4
+        assert page.locator(".static svg").count() == 2
         assert page.locator("input:visible").count() == 0
         assert page.locator("figure .live:visible").count() == 0
         visit.keep("no-scripts")
@@ -276,7 +179,6 @@ def test_the_page_fits_a_phone(browser, spam, scripts):
     path, *_ = spam
     with Visit(browser, path, width=360, scripts=scripts, has_touch=True) as visit:
         if scripts:
-            visit.page.click('.card[data-rule="1"] .then')
             widths = "[document.documentElement.scrollWidth, window.innerWidth]"
             assert visit.page.evaluate(widths) == [360, 360]
             visit.stretch()
@@ -292,9 +194,8 @@ def test_the_page_fits_a_phone(browser, spam, scripts):
 def test_dark_follows_the_reader(browser, spam):
     path, *_ = spam
     background = "getComputedStyle(document.body).backgroundColor"
-    axis = """getComputedStyle(document.querySelector("#plot-rows .ytick text")).fill"""
+    axis = """getComputedStyle(document.querySelector("#plot-path .ytitle")).fill"""
     with Visit(browser, path, color_scheme="dark") as visit:
-        visit.page.click('.card[data-rule="1"] .then')
         assert visit.page.evaluate(background) == "rgb(20, 23, 28)"
         assert visit.page.evaluate(axis) == "rgb(230, 233, 238)"
         visit.stretch()
@@ -308,15 +209,14 @@ def test_dark_follows_the_reader(browser, spam):
 def test_it_prints_on_white_with_still_pictures(browser, spam, tmp_path):
     path, *_ = spam
     with Visit(browser, path, width=800, color_scheme="dark") as visit:
-        visit.page.click('.card[data-rule="1"] .then')
         SCREENSHOTS.mkdir(parents=True, exist_ok=True)
         printed = visit.page.pdf(path=SCREENSHOTS / "print.pdf", format="A4")
         assert printed.startswith(b"%PDF")
         visit.page.emulate_media(media="print")
         background = "getComputedStyle(document.body).backgroundColor"
         assert visit.page.evaluate(background) == "rgb(255, 255, 255)"
-        assert visit.page.locator(".static svg:visible").count() == 4
-        for hidden in ("nav", "figure .live", "fieldset", "#status"):
+        assert visit.page.locator(".static svg:visible").count() == 2
+        for hidden in ("nav", "figure .live", "#editor"):
             assert visit.page.locator(f"{hidden}:visible").count() == 0, hidden
 
 
@@ -355,26 +255,21 @@ def test_a_name_from_right_to_left_leaves_signs_in_place(browser, foreign):
         condition = visit.page.locator(".conditions .asks").first
         name, minus, digit = condition.evaluate(PLACES)
         assert name < minus < digit
-        hover = visit.page.evaluate(
-            """() => document.getElementById("plot-rows").data
-              .find((trace) => trace.meta.role === "all").text[0]"""
-        )
-        assert f"<b>\u2068{INCOME}\u2069</b>" in hover
-        drawn = visit.page.text_content("#plot-map-0 .g-ytitle, #plot-map-0 .g-xtitle")
-        assert INCOME in drawn or "evil\\u202e" in drawn
+        drawn = visit.page.text_content("#plot-calibration .g-xtitle")
+        assert drawn.startswith("\u2068")
+        assert drawn.endswith(f"{INCOME}\u2069")
         assert visit.said == []
 
 
 @pytest.mark.parametrize("width", [360, 1100])
 def test_legends_are_not_cut(browser, foreign, width):
     with Visit(browser, foreign, width=width) as visit:
-        for name in ("rows", "map-0"):
-            place = visit.page.locator(f"#plot-{name}").bounding_box()
-            right = place["x"] + place["width"]
-            entries = visit.page.locator(f".legend[data-of={name}] .legendtext").all()
-            assert entries
-            for entry in entries:
-                box = entry.bounding_box()
-                assert box["x"] + box["width"] <= right, entry.text_content()
+        place = visit.page.locator("#plot-calibration").bounding_box()
+        right = place["x"] + place["width"]
+        entries = visit.page.locator(".legend[data-of=calibration] .legendtext").all()
+        assert entries
+        for entry in entries:
+            box = entry.bounding_box()
+            assert box["x"] + box["width"] <= right, entry.text_content()
         visit.stretch()
         visit.keep(f"right-to-left-{width}")

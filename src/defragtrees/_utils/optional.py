@@ -8,6 +8,7 @@ from defragtrees.errors import MissingPackageError
 EXTRAS = {
     "click": "cli",
     "distributed": "dask",
+    "jinja2": "report",
     "matplotlib": "plot",
     "openpyxl": "excel",
     "plotly": "report",

@@ -233,12 +233,12 @@ class Summary:
             size = np.where(differs, rows.sureness, -1.0)
         # Rows of one size in the order of X, so that a report is the same each time.
         worst = np.argsort(-size, kind="stable")[:MOST_DISAGREEMENTS]
-        used = self.features.used
+        used, distance = self.features.used, None
+        if not self.is_classes:
+            distance = rows.mean(np.abs(rows.predicted - rows.answers))
         return Disagreements(
             int(differs.sum()),
-            None
-            if self.is_classes
-            else rows.mean(np.abs(rows.predicted - rows.answers)),
+            distance,
             rows.share(differs),
             tuple(worst[differs[worst]].tolist()),
             tuple(used[:MOST_FEATURES]),

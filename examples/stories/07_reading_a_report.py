@@ -3,8 +3,7 @@ Reading a report
 ================
 
 For people who did not train the model there is one HTML page: the rules as cards, how
-good they are, where they go wrong, and every row as a line. It needs no network, and
-works without scripts.
+good they are, and where they go wrong. It needs no network, and works without scripts.
 """
 
 import re

@@ -1,7 +1,7 @@
 """What the edit mode of the page works on: the rules, some rows, and words for both.
 
-The scripts in `templates/edit_*.js` answer, measure and print as the library does; what
-they cannot know, such as how a date is written, is said here.
+The scripts in `templates/edit_*.js` predict, measure and print as the library does;
+what they cannot know, such as how a date is written, is given here.
 """
 
 from dataclasses import dataclass
@@ -36,25 +36,16 @@ def draw_sample(summary):
     generator = np.random.default_rng(0)
     order = generator.permutation(len(rows))[:MOST_ROWS]
     first = rows.matrix[np.ix_(order[:200], used)]
-    each = np.mean([sum(map(_length, row)) for row in first.tolist()]) + 8
+    lengths = [sum(len(f"{_plain(v)}") + 1 for v in row) for row in first.tolist()]
+    each = np.mean(lengths) + 8
     n_rows = min(len(order), max(1, int(MOST_CHARACTERS / each)))
     kept = np.sort(order[:n_rows])
     columns = rows.matrix, rows.expected, rows.answers, rows.weight
     return Sample(*(column[kept] for column in columns))
 
 
-def _length(value):
-    return len(f"{_plain(value)}") + 1
-
-
 def offers(rules):
-    """What can be changed here, by the form of the rules.
-
-    Returns
-    -------
-    dict from str to bool
-        "answer", "points" and "move"; conditions can be changed in every form.
-    """
+    """Whether answers, points and order can be changed; conditions always can."""
     by_label = rules.threshold is None and rules.costs is None
     is_points = rules.decision == "points"
     is_own = not rules.classes or (rules.is_list and by_label)
@@ -72,15 +63,9 @@ def can_edit(rules):
 
 
 def edit_data(summary):
-    """All that the scripts of the edit mode need, as plain data.
-
-    Parameters
-    ----------
-    summary : Summary
-    """
+    """All that the scripts of the edit mode need, as plain data."""
     rules, sample = summary.rules, draw_sample(summary)
     outcome, used = rules.outcome, sorted(summary.features.used)
-    has_weight = summary.is_weighted
     return {
         # As it is saved: names stay as they are, and only what is shown is made plain.
         "rules": rules.to_dict(),
@@ -88,7 +73,7 @@ def edit_data(summary):
         "columns": {j: list(map(_plain, sample.matrix[:, j].tolist())) for j in used},
         "expected": _coded(sample.expected, rules),
         "answers": _coded(sample.answers, rules),
-        "weight": sample.weight.tolist() if has_weight else None,
+        "weight": sample.weight.tolist() if summary.is_weighted else None,
         "has_y": summary.rows.y is not None,
         "features": {j: _feature(summary, sample, j) for j in used},
         "classes": [outcome.answer_text(c) for c in rules.classes or ()],

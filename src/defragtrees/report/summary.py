@@ -718,7 +718,12 @@ def _coded(values):
     if len(counted) > MOST_GROUPS:
         kept = counted[np.argsort(-counts, kind="stable")[: MOST_GROUPS - 1]]
         texts = np.where(np.isin(texts, kept), texts, "all others")
-    labels = sorted(set(texts.tolist()), key=_order(values, texts, is_missing))
+    # Numbers by size, texts by the alphabet, and what is left last.
+    first = {}
+    for value, label in zip(there.tolist(), texts.tolist(), strict=True):
+        here = (0, value, "") if isinstance(value, int | float) else (1, 0.0, label)
+        first[label] = min(first.get(label, here), here)
+    labels = sorted(first, key=lambda label: (label == "all others", first[label]))
     labels += ["missing"] if is_missing.any() else []
     named = np.full(len(values), "missing", dtype=object)
     named[~is_missing] = texts
@@ -726,26 +731,11 @@ def _coded(values):
     return tuple(labels), np.array([places[label] for label in named.tolist()])
 
 
-def _order(values, texts, is_missing):
-    """Numbers by size, texts by the alphabet, and what is left last."""
-    first = {}
-    for value, label in zip(values[~is_missing].tolist(), texts.tolist(), strict=True):
-        is_number = isinstance(value, int | float)
-        here = (0, value, "") if is_number else (1, 0.0, label)
-        first[label] = min(first.get(label, here), here)
-    return lambda label: (label == "all others", first[label])
-
-
 def _quarters(numbers):
     edges = np.unique(np.quantile(numbers, QUARTERS))
     place = np.clip(np.searchsorted(edges, numbers) - 1, 0, max(0, len(edges) - 2))
-    return np.array(
-        [
-            f"{amount(edges[p])} to {amount(edges[min(p + 1, len(edges) - 1)])}"
-            for p in place
-        ],
-        dtype=object,
-    )
+    ends = [*map(amount, edges), amount(edges[-1])]
+    return np.array([f"{ends[p]} to {ends[p + 1]}" for p in place], dtype=object)
 
 
 # Why a rule is weak
@@ -753,33 +743,38 @@ def _quarters(numbers):
 
 def rule_flags(rows, k, baseline, stability=None):
     """Why rule k, from 0, is weak, the gravest reason first."""
-    is_classes = bool(rows.rules.outcome.n_classes)
-    # Where mistakes differ in cost, a rule may well be wrong more often than right.
-    has_costs = rows.rules.costs is not None or rows.rules.threshold is not None
-    reasons = []
-    if is_classes and not has_costs:
-        reasons.append(_mostly_wrong(rows, k))
-    reasons += (_rate_flags if is_classes else _number_flags)(rows, k, baseline)
-    reasons += [_rare(rows, k), _unstable(k, stability)]
-    return tuple(filter(None, reasons))
+    rules, members = rows.rules, rows.members[:, k]
+    n_rows, reasons = int(members.sum()), []
+    if rules.outcome.n_classes:
+        # Where mistakes differ in cost, a rule may well be wrong more often than right.
+        has_costs = rules.costs is not None or rules.threshold is not None
+        if rows.y is not None and n_rows >= FEWEST and not has_costs:
+            is_right = rows.predicted == rows.y
+            if rows.mean(is_right, members) < 0.5:
+                reasons.append(
+                    "It is wrong more often than right here: right on "
+                    f"{count(is_right[members].sum())} of {plural(n_rows, 'row')}."
+                )
+        reasons += _rate_flags(rows, k, baseline)
+    else:
+        reasons += _number_flags(rows, k, baseline)
+    if list(rules)[k].conditions and rows.share(members) < RARE:
+        verb = "answers" if rules.is_list else "holds in"
+        reasons.append(
+            f"It {verb} under 1 % of the rows here: {count(n_rows)} of "
+            f"{count(len(rows))}."
+        )
+    if stability is not None and came_back_rarely(k, stability):
+        reasons.append(
+            f"It is not stable: it came back in {stability.returns[k]} of "
+            f"{plural(stability.n_resamples, 'refit')} on other rows."
+        )
+    return tuple(reasons)
 
 
 def came_back_rarely(k, stability):
     """Whether a rule came back in fewer than half of the refits."""
     return stability.returns[k] < WEAK * stability.n_resamples
-
-
-def _mostly_wrong(rows, k):
-    members = rows.members[:, k]
-    if rows.y is None or members.sum() < FEWEST:
-        return ""
-    if rows.mean(rows.predicted == rows.y, members) >= 0.5:
-        return ""
-    n_right = int((rows.predicted == rows.y)[members].sum())
-    return (
-        f"It is wrong more often than right here: right on {count(n_right)} of "
-        f"{plural(int(members.sum()), 'row')}."
-    )
 
 
 def _rate_flags(rows, k, baseline):
@@ -839,26 +834,6 @@ def _number_flags(rows, k, baseline):
                 f"{amount(baseline.guess)}."
             )
     return reasons
-
-
-def _rare(rows, k):
-    members = rows.members[:, k]
-    if not list(rows.rules)[k].conditions or rows.share(members) >= RARE:
-        return ""
-    verb = "answers" if rows.rules.is_list else "holds in"
-    return (
-        f"It {verb} under 1 % of the rows here: {count(np.sum(members))} of "
-        f"{count(len(rows))}."
-    )
-
-
-def _unstable(k, stability):
-    if stability is None or not came_back_rarely(k, stability):
-        return ""
-    return (
-        f"It is not stable: it came back in {stability.returns[k]} of "
-        f"{plural(stability.n_resamples, 'refit')} on other rows."
-    )
 
 
 # Colours

@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+import sys
 from base64 import b64encode
 from html.parser import HTMLParser
 
@@ -128,6 +129,21 @@ def test_every_name_and_text_is_escaped(tmp_path):
     whole = page.replace("<wbr>", "")
     assert whole.count("&lt;script&gt;alert(1)&lt;/script&gt;") > 5
     assert len(re.findall("<script", page)) == 3
+
+
+def test_a_name_in_the_words_of_templates_stays_text(tmp_path):
+    simple, X, y = named("{{ 7 * 7 }}", "{% endfor %}", ("{# in #}", "out"))
+    page = one_line(page_of(tmp_path, simple, X, y, title="{{ summary }}"))
+    for given in ("{{ 7 * 7 }}", "{% endfor %}", "{# in #}", "{{ summary }}"):
+        assert f"<bdi>{given}</bdi>" in page
+
+
+def test_a_report_says_that_it_needs_jinja2_before_it_measures(tmp_path, monkeypatch):
+    simple, X, y = weather()
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    monkeypatch.setattr(simple, "validate_rows", None)
+    with pytest.raises(MissingPackageError, match=r"needs jinja2.*defragtrees\[report"):
+        write_report(tmp_path / "page.html", simple, X, y)
 
 
 def test_json_in_a_script_cannot_end_it():

@@ -3,8 +3,7 @@
 import re
 from importlib import resources
 
-from defragtrees.plots.picture import DRAWERS
-from defragtrees.plots.picture import Axis, Curve, Picture
+from defragtrees.plots.picture import DRAWERS, Axis, Curve, Picture
 from defragtrees.report import sections
 from defragtrees.report.page import read_template, write_report
 from defragtrees.report.sections import SECTIONS, Section

@@ -19,7 +19,7 @@ from defragtrees._utils import formatting as render
 from defragtrees._utils.formatting import plural
 from defragtrees.ensembles.forest import Forest
 from defragtrees.estimators.base import Simplifier
-from defragtrees.metrics.totals import table_of_totals
+from defragtrees.metrics.rulesets import table_of_totals
 from defragtrees.outcomes.intervals import QUANTILE, wilson_interval
 from defragtrees.outcomes.measures import calibrate
 from defragtrees.plots.two_features import typical_value

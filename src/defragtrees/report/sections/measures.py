@@ -4,8 +4,8 @@ import math
 
 import numpy as np
 
-from defragtrees.plots.picture import Axis, Curve, Picture
 from defragtrees.plots.measures import calibration_picture
+from defragtrees.plots.picture import Axis, Curve, Picture
 from defragtrees.report.text import (
     Html,
     Table,

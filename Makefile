@@ -66,7 +66,6 @@ wheel: $(VENV)/pip.stamp
 
 bench: $(VENV)/test.stamp
 	DEFRAGTREES_DATA=$(DATA) $(BIN)/python -m benchmarks.inference
-	DEFRAGTREES_DATA=$(DATA) $(BIN)/python -m benchmarks.inference --engine numba
 	$(BIN)/python -m benchmarks.scaling
 	DEFRAGTREES_DATA=$(DATA) $(BIN)/python -m benchmarks.label_say
 	DEFRAGTREES_DATA=$(DATA) $(BIN)/python -m benchmarks.recovery

@@ -1,19 +1,17 @@
-"""Whole fits on a GPU: by default settings, and of the mixture with all restarts.
+"""Whole default fits on a GPU.
 
-    python -m benchmarks.gpu_fit [--rows 11000000] [--restarts 20] [--only default]
+    python -m benchmarks.gpu_fit [--rows 11000000] [--only default]
     python -m benchmarks.gpu_fit --dask 2 [--threads 8] [--rows 11000000]
 
 The rows are those of `benchmarks.scale`, in memory as float32. The default fit searches
 a sample and ends on all rows; its seconds are given by part, and the same fit with
-`engine="auto"` on fewer rows must give the same rules. Of the mixture no restart is
-given up early. Then the bundled data sets are fitted on the GPU and on the CPU, and the
-rules are compared: those of a default fit in which all rows count on the GPU, as they
-do with many, and those of the mixture in float64 and in float32.
+`engine="auto"` on fewer rows must give the same rules. Then the bundled data sets are
+fitted on the GPU and on the CPU with all rows counting, as they do with many, and the
+rules are compared.
 
 With `--dask` so many Dask workers on this machine share its GPUs, and each has so many
-threads. Default fits and fits of the mixture, two of each since the first compiles, are
-timed beside those without Dask, and must give the same rules. `--device cpu` tries all
-this without a GPU.
+threads. Default fits, two since the first compiles, are timed beside those without
+Dask, and must give the same rules. `--device cpu` tries all this without a GPU.
 """
 
 import argparse
@@ -33,7 +31,6 @@ from defragtrees.data import devices, sources
 from defragtrees.data.store import RowStore
 from defragtrees.estimators import base
 from defragtrees.estimators.defrag import DefragClassifier, DefragRegressor
-from defragtrees.paper.engines import on_torch
 from defragtrees.search import driver as all_rows
 from defragtrees.search import driver as refining
 from defragtrees.search.driver import AllRowsSearch
@@ -110,41 +107,6 @@ def default_fit(n_rows, engine="cuda", X=None):
     return simple
 
 
-def whole_fit(n_rows, n_restarts):
-    """Fit and say how long it took."""
-    X = make_rows(n_rows)
-    model = ensemble(N_FEATURES, 100)
-    steps = []
-
-    def watch(step):
-        steps.append((time.perf_counter(), step))
-
-    simple = DefragClassifier(
-        model,
-        refine=False,
-        screening=False,
-        engine="cuda",
-        n_restarts=n_restarts,
-        n_jobs=-1,
-        random_state=0,
-        callback=watch,
-    )
-    begin = time.perf_counter()
-    simple.fit(X)
-    end = time.perf_counter()
-    n_iterations = max(step.iteration for _, step in steps)
-    print(f"whole fit of {n_restarts} restarts on {n_rows:,} rows: {end - begin:.1f} s")
-    print(f"  until the first iteration is done  {steps[0][0] - begin:6.1f} s")
-    spent = steps[-1][0] - steps[0][0]
-    print(f"  {n_iterations:4d} iterations                    {spent:6.1f} s")
-    print(f"  choice, rules and measures         {end - steps[-1][0]:6.1f} s")
-    finished = [step.iteration for _, step in steps if step.finished]
-    print(f"  restarts ended after {sorted(finished)} iterations")
-    splits = [len(own) for own in simple.forest_.splits()]
-    print(f"  {len(simple.forest_.trees)} trees, at most {max(splits)} thresholds")
-    print(simple.summary())
-
-
 def test_sets():
     """The bundled sets, and the paper's two that are drawn."""
     for name in ("energy", "spambase"):
@@ -155,27 +117,18 @@ def test_sets():
 
 def same_rules():
     """Rules of the CPU and of the GPU on the test sets."""
-    exact, many = on_torch.EXACT_ROWS, sources.MANY_ROWS
-    mixtures = (("cuda float64", exact), ("cuda float32", 0))
+    many, sources.MANY_ROWS = sources.MANY_ROWS, 200
     for own in test_sets():
         is_number = own.task == "regression"
         forest = RandomForestRegressor if is_number else RandomForestClassifier
         kind = DefragRegressor if is_number else DefragClassifier
         model = forest(50, min_samples_leaf=5, random_state=0).fit(own.X, own.y)
-        for refine, ways in ((True, (("cuda", exact),)), (False, mixtures)):
-            sources.MANY_ROWS = 200 if refine else many
-            fits = []
-            for engine, most in (("numpy", exact), *(("cuda", n) for _, n in ways)):
-                on_torch.EXACT_ROWS = most
-                simple = kind(model, engine=engine, refine=refine, random_state=0)
-                fits.append(simple.fit(own.X, own.y).rules_)
-            agreeing = [
-                f"{name}: {rules == fits[0]}"
-                for (name, _), rules in zip(ways, fits[1:], strict=True)
-            ]
-            size = f"refine={refine!s:<5} {fits[0].n_rules:>2} rules"
-            print(f"{own.name:<12} {size}", *agreeing, flush=True)
-    on_torch.EXACT_ROWS, sources.MANY_ROWS = exact, many
+        here, there = (
+            kind(model, engine=engine, random_state=0).fit(own.X, own.y).rules_
+            for engine in ("numpy", "cuda")
+        )
+        print(f"{own.name:<12} {here.n_rules:>2} rules cuda: {there == here}")
+    sources.MANY_ROWS = many
 
 
 def lazy_block(block_info=None):
@@ -184,24 +137,7 @@ def lazy_block(block_info=None):
     return make_block(1 + number, *block_info[None]["chunk-shape"])
 
 
-def mixture_fit(X, n_restarts):
-    """Fit the mixture by default settings, and say how long it took."""
-    begin = time.perf_counter()
-    simple = DefragClassifier(
-        ensemble(N_FEATURES, 100),
-        refine=False,
-        engine="cuda",
-        n_restarts=n_restarts,
-        random_state=0,
-    ).fit(X)
-    lasted = time.perf_counter() - begin
-    last = max(step.rung for step in simple.history_)
-    n_iterations = len({s.iteration for s in simple.history_ if s.rung == last})
-    print(f"mixture, {n_iterations} iterations on all rows: {lasted:.1f} s", flush=True)
-    return simple
-
-
-def fits_on_dask(n_rows, n_restarts, n_workers, n_threads):
+def fits_on_dask(n_rows, n_workers, n_threads):
     """The same fits without Dask and on its workers, twice each."""
     import dask.array
     from distributed import Client, LocalCluster
@@ -221,23 +157,20 @@ def fits_on_dask(n_rows, n_restarts, n_workers, n_threads):
             dtype=np.float32,
             meta=np.empty((0, 0), dtype=np.float32),
         )
-        rules = {"default": [], "mixture": []}
+        found = []
         for name, X in (("without Dask", here), ("on Dask", there)):
             for _ in range(2):
                 print(f"-- {name}")
                 simple = default_fit(n_rows, X=X)
-                rules["default"].append((simple.rules_, simple.path_costs_))
-                rules["mixture"].append(mixture_fit(X, n_restarts).rules_)
-    for name, own in rules.items():
-        print(f"{name}: same rules {[one == own[0] for one in own[1:]]}")
+                found.append((simple.rules_, simple.path_costs_))
+    print(f"same rules: {[one == found[0] for one in found[1:]]}")
 
 
 def main():
     """Both parts, or fits on Dask."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rows", type=int, default=11_000_000)
-    parser.add_argument("--restarts", type=int, default=20)
-    parser.add_argument("--only", choices=("default", "mixture"))
+    parser.add_argument("--only", choices=("default",))
     parser.add_argument("--dask", type=int, metavar="WORKERS")
     parser.add_argument("--threads", type=int, help="of each Dask worker")
     parser.add_argument("--device", default=devices.DEVICE)
@@ -246,20 +179,15 @@ def main():
     devices.DEVICE = arguments.device
     if arguments.dask:
         n_threads = arguments.threads or max(1, os.cpu_count() // arguments.dask)
-        size = arguments.rows, arguments.restarts
-        fits_on_dask(*size, arguments.dask, n_threads)
+        fits_on_dask(arguments.rows, arguments.dask, n_threads)
         return
-    if arguments.only != "mixture":
-        few = min(arguments.rows, 1_000_000)
-        pair = [default_fit(few, engine) for engine in ("cuda", "auto")]
-        agree = pair[0].rules_ == pair[1].rules_ and pair[0].path_ == pair[1].path_
-        print(f"same rules and path from both: {agree}")
-        print(default_fit(arguments.rows).summary())
-    if arguments.only == "default":
-        return
-    same_rules()
-    for n_restarts in (2, arguments.restarts):
-        whole_fit(arguments.rows if n_restarts > 2 else 500_000, n_restarts)
+    few = min(arguments.rows, 1_000_000)
+    pair = [default_fit(few, engine) for engine in ("cuda", "auto")]
+    agree = pair[0].rules_ == pair[1].rules_ and pair[0].path_ == pair[1].path_
+    print(f"same rules and path from both: {agree}")
+    print(default_fit(arguments.rows).summary())
+    if arguments.only != "default":
+        same_rules()
 
 
 if __name__ == "__main__":

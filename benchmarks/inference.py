@@ -1,6 +1,6 @@
 """Time and memory of one FAB iteration: ours against the dense equations.
 
-Run as `python -m benchmarks.inference [--engine numba]` (part of `make bench`). One
+Run as `python -m benchmarks.inference` (part of `make bench`). One
 thread, at most ten components, the paper's statement weights. Ours is a whole fit of 20
 restarts, set-up and inner steps included, by its number of iterations; dense is one
 iteration with ten components. Both in seconds of the processor, the smallest of several
@@ -23,7 +23,8 @@ from benchmarks import dense
 from benchmarks.problems import SHAPES, make_case
 from defragtrees._utils.formatting import text_table
 from defragtrees.data.store import RowStore
-from defragtrees.paper.fit import MixtureSettings, fit_mixture
+from defragtrees.paper.fit import fit_mixture
+from defragtrees.paper.loop import Settings
 
 N_COMPONENTS = 10
 
@@ -50,19 +51,17 @@ def dense_calls(case, beta):
     )
 
 
-def measured(case, beta, engine):
+def measured(case, beta):
     """Seconds an iteration of the two dense ways and of ours; a restart; peak bytes."""
     binned = case.grid.shorten(case.X).bin(case.X)
     rows = RowStore.of_table(binned, case.target, case.n_classes, np.ones(len(case.X)))
-    settings = MixtureSettings(
-        n_restarts=20, statement_weight="paper", engine=engine, n_jobs=1
-    )
+    settings = Settings(n_restarts=20, statement_weight="paper", n_jobs=1)
     found = []
 
     def once(settings=settings):
         found[:] = [fit_mixture(rows, settings, np.random.default_rng(0))]
 
-    once(replace(settings, n_restarts=2))  # compiled code is loaded
+    once(replace(settings, n_restarts=2))
     plain, tuned, seconds = smallest((*dense_calls(case, beta), once), 3)
     tracemalloc.start()
     once()
@@ -82,7 +81,6 @@ CASES = {
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--engine", default="numpy", choices=("numpy", "numba"))
     parser.add_argument("--only", default="", help="cases, separated by commas")
     options = parser.parse_args()
     lines = []
@@ -92,7 +90,7 @@ def main():
         case = make_case(name, **settings)
         rng = np.random.default_rng(1)
         beta = rng.dirichlet(np.full(N_COMPONENTS, 0.3), len(case.X))
-        plain, tuned, own, restart, peak = measured(case, beta, options.engine)
+        plain, tuned, own, restart, peak = measured(case, beta)
         matrix = 8 * len(case.X) * case.n_statements
         lines.append(
             [
@@ -112,7 +110,7 @@ def main():
         )
     header = "data;N x D;L;dense ms;tuned ms;ours ms;dense/ours;tuned/ours"
     header += ";restart ms;fit MB;N x L MB;share"
-    print(f"One FAB iteration, K_max = 10, one thread, engine {options.engine}")
+    print("One FAB iteration, K_max = 10, one thread")
     print(text_table(header.split(";"), lines))
 
 

@@ -11,8 +11,9 @@ from sklearn.metrics import adjusted_rand_score
 from benchmarks.problems import make_case
 from defragtrees._utils.formatting import text_table
 from defragtrees.data.store import RowStore
-from defragtrees.paper.fit import MixtureSettings, fit_mixture
-from defragtrees.paper.posterior import Posterior
+from defragtrees.paper.fit import fit_mixture
+from defragtrees.paper.loop import Settings
+from defragtrees.paper.parameters import Posterior
 
 N_RESTARTS = 10
 
@@ -22,9 +23,7 @@ def components(case, target, weight, init):
     grid = case.grid.shorten(case.X)
     binned = grid.bin(case.X)
     rows = RowStore.of_table(binned, target, case.n_classes, np.ones(len(target)))
-    settings = MixtureSettings(
-        n_restarts=N_RESTARTS, statement_weight=weight, init=init
-    )
+    settings = Settings(n_restarts=N_RESTARTS, statement_weight=weight, init=init)
     mixture = fit_mixture(rows, settings, np.random.default_rng(0))
     return [
         Posterior(mixture.layout, one.statistics, grid).component(binned.codes)

@@ -20,13 +20,13 @@ from contextlib import contextmanager
 
 import numpy as np
 
+from benchmarks.problems import SEEDED
 from benchmarks.quality_data import make_split
 from defragtrees import metrics
 from defragtrees._api import simplify
 from defragtrees._utils.formatting import text_table
 from defragtrees.estimators import estimator_for
-from defragtrees.paper.boxes import component_sides
-from defragtrees.paper.paper import fit_paper
+from defragtrees.paper.rules import component_sides
 from defragtrees.search import algorithm as search_module
 from defragtrees.search import driver as forms
 from defragtrees.search import driver as refining
@@ -59,10 +59,11 @@ def mixture_among_the_starts(seed):
     held = {}
 
     def refine(problem, settings, rng):
-        kind = estimator_for("defrag", problem.outcome)
-        estimator = kind(refine=False, random_state=seed)
-        fitted = fit_paper(estimator, problem, np.random.default_rng(seed))
-        held["posterior"] = fitted.posterior
+        kind = estimator_for("paper", problem.outcome)
+        own = {name: SEEDED[name] for name in SEEDED if name != "method"}
+        estimator = kind(**own, random_state=seed)
+        estimator._fit_mixture(problem, np.random.default_rng(seed))
+        held["posterior"] = estimator.posterior_
         return originals[0](problem, settings, rng)
 
     def coarse(table, rows, most_codes):

@@ -16,6 +16,15 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from defragtrees.data.grid import ThresholdGrid
 from defragtrees.ensembles.readers import read_forest
 
+# Settings of the paper's method that do not depend on the units of y, for simplify.
+SEEDED = {
+    "method": "paper",
+    "statement_weight": 3.0,
+    "init": "seeded",
+    "e_step": "gentle",
+    "target": "ensemble",
+}
+
 SHAPES = {
     "synthetic1": (1000, 2),
     "synthetic2": (1000, 2),

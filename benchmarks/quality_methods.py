@@ -157,8 +157,7 @@ def add_list_as_short(scores, method, budget, n_conditions):
 def add_paper(scores):
     """The paper's settings, its predictor and the rules that it prints."""
     split = scores.split
-    settings = {"statement_weight": "paper", "target": "labels", "init": "random"}
-    paper, seconds = _simplified(split, refine=False, **settings)
+    paper, seconds = _simplified(split, method="paper", e_step="gentle")
     test = split.X.iloc[split.test]
     size = size_of(paper.rules_)
     for method, predicted in (

@@ -24,6 +24,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.problems import SEEDED
 from benchmarks.scale_data import ensemble, write_rows
 
 RESULTS = Path(__file__).parent / "results"
@@ -73,20 +74,20 @@ def run_default(case):
 
 def run_case(case):
     """One restart on the rows of a case, in this process; prints what was found."""
-    from defragtrees import DefragClassifier
+    from defragtrees import FABRulesClassifier
 
-    if case["refine"]:
+    if case["method"] == "defrag":
         run_default(case)
         return
     copy, one_pass = floor_seconds(case["rows"], case["features"])
     model = ensemble(case["features"], case["trees"])
     X = np.memmap(case["path"], np.float32, "r", shape=(case["rows"], case["features"]))
-    simple = DefragClassifier(
+    own = {name: SEEDED[name] for name in SEEDED if name != "method"}
+    simple = FABRulesClassifier(
         model,
-        refine=False,
+        **own,
         n_restarts=1,
         screening=False,
-        engine=case["engine"],
         n_jobs=case["threads"],
         max_iter=case["iterations"],
         tol=case["tol"],
@@ -142,10 +143,9 @@ USUAL = {
     "trees": 100,
     "threads": 2,
     "workers": 0,
-    "engine": "auto",
     "iterations": 15,
     "tol": 0.0,
-    "refine": False,
+    "method": "paper",
 }
 
 
@@ -168,7 +168,7 @@ def measure(folder, **case):
         raise RuntimeError(done.stderr)
     found = json.loads(done.stdout.splitlines()[-1])
     del found["path"]
-    if found["refine"]:
+    if found["method"] == "defrag":
         print(
             f"{found['rows']:>11,} x {found['features']:<3} {found['trees']:>4} trees  "
             f"{found['threads']} threads  default fit {found['fit_s']:6.1f} s, of the "
@@ -180,7 +180,7 @@ def measure(folder, **case):
     print(
         f"{found['rows']:>11,} x {found['features']:<3} {found['trees']:>4} trees  "
         f"{found['threads']} threads  {found['workers']} workers  "
-        f"{found['engine']:<6} {1e3 * found['iteration_s']:9.1f} ms an iteration  "
+        f"{1e3 * found['iteration_s']:9.1f} ms an iteration  "
         f"{found['times_floor']:6.1f} x floor  {found['memory_gb']:5.2f} GB  "
         f"{found['iterations']:>3} iterations  fit {found['fit_s']:6.1f} s",
         flush=True,
@@ -195,13 +195,12 @@ def plan(only, most_rows):
     cases = {
         # Fewer rows than 100,000 would be kept whole, so the first size is just above.
         "rows": [{"rows": max(n, 100_001)} for n in sizes[1:]],
-        "default": [{"rows": n, "refine": True} for n in sizes[2:]],
-        "small": [{"rows": 10**4, "engine": "numpy"}],
+        "default": [{"rows": n, "method": "defrag"} for n in sizes[2:]],
+        "small": [{"rows": 10**4}],
         "features": [{"rows": middle, "features": d} for d in (7, 14, 28, 56)],
         "trees": [{"rows": middle, "trees": t} for t in (10, 100, 300)],
         "threads": [{"rows": middle, "threads": t} for t in (1, 2)],
         "workers": [{"rows": middle, "threads": 1, "workers": w} for w in (1, 2)],
-        "engines": [{"rows": middle, "engine": e} for e in ("numpy", "numba")],
         # To its end, as a user would run it.
         "whole": [{"rows": most_rows, "iterations": 200, "tol": 1e-5}],
     }

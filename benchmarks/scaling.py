@@ -16,9 +16,8 @@ import numpy as np
 from defragtrees._utils.formatting import text_table
 from defragtrees.data.grid import ThresholdGrid
 from defragtrees.data.store import RowStore
-from defragtrees.paper.fit import MixtureSettings, fit_mixture
-from defragtrees.paper.loop import Settings
-from defragtrees.paper.schedules import Schedule
+from defragtrees.paper.fit import fit_mixture
+from defragtrees.paper.loop import Schedule, Settings
 
 N_ITERATIONS = 10
 
@@ -29,9 +28,14 @@ def seconds(X, thresholds, n_components):
     target = (X[:, 0] > 0.5).astype(int)
     rows = RowStore.of_table(binned, target, 2, np.ones(len(X)))
     never_ends = Schedule(N_ITERATIONS, 1, 1)
-    loop = Settings("em", max_iter=N_ITERATIONS, tol=0.0, schedule=never_ends)
-    settings = MixtureSettings(
-        max_components=n_components, n_restarts=1, loop=loop, n_jobs=1
+    settings = Settings(
+        "em",
+        max_iter=N_ITERATIONS,
+        tol=0.0,
+        schedule=never_ends,
+        max_components=n_components,
+        n_restarts=1,
+        n_jobs=1,
     )
     best = np.inf
     for _ in range(3):

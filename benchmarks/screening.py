@@ -20,9 +20,10 @@ from sklearn.ensemble import (
     HistGradientBoostingRegressor,
 )
 
+from benchmarks.problems import SEEDED
 from benchmarks.quality_data import REGRESSION, read
 from benchmarks.scale_data import labels, make_block
-from defragtrees import DefragClassifier, DefragRegressor
+from defragtrees import simplify
 from defragtrees._utils.formatting import text_table
 
 SETS = ("higgs",)
@@ -38,12 +39,11 @@ def tables(folder):
     yield "generated", X, labels(X)
 
 
-def fitted(kind, model, X, seed, screening):
+def fitted(model, X, seed, screening):
     """A fit, with its seconds and its share of the answers that it misses."""
     begin = time.perf_counter()
-    simple = kind(
-        model, refine=False, screening=screening, n_jobs=2, random_state=seed
-    ).fit(X)
+    settings = {**SEEDED, "screening": screening, "n_jobs": 2, "random_state": seed}
+    simple = simplify(model, X, **settings)
     spent = time.perf_counter() - begin
     return 1 - simple.training_["posterior_fidelity"], spent
 
@@ -67,10 +67,9 @@ def main():
             {} if isinstance(X, np.ndarray) else {"categorical_features": "from_dtype"}
         )
         model = boosted(random_state=0, **known).fit(X, y)
-        kind = DefragRegressor if is_number else DefragClassifier
         for seed in range(arguments.seeds):
-            full = fitted(kind, model, X, seed, False)
-            short = fitted(kind, model, X, seed, "auto")
+            full = fitted(model, X, seed, False)
+            short = fitted(model, X, seed, "auto")
             lines.append(
                 [
                     f"{name} ({len(X):,})",

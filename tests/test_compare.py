@@ -19,10 +19,10 @@ from defragtrees import (
     DistilledTreeRegressor,
     compare,
 )
-from defragtrees.estimators import installed_methods
+from defragtrees.estimators import compared_methods
 
 QUICK = {
-    "defrag": DefragClassifier(n_restarts=2),
+    "defrag": DefragClassifier(),
     "born_again": BornAgainTreeClassifier(max_depth=2),
 }
 
@@ -35,7 +35,7 @@ def iris():
 
 def test_every_method_has_a_row_with_all_measures(iris):
     found = compare(*iris, random_state=0)
-    assert [row["method"] for row in found.rows()] == list(installed_methods())
+    assert [row["method"] for row in found.rows()] == list(compared_methods())
     for row in found.rows():
         assert row["failure"] is None
         assert 1 <= row["n_rules"]
@@ -43,7 +43,7 @@ def test_every_method_has_a_row_with_all_measures(iris):
         assert 0 <= row["coverage"] <= 1
         assert row["seconds"] > 0
     assert str(found).splitlines()[-1].startswith("ensemble: error ")
-    assert len(found.to_frame()) == len(installed_methods())
+    assert len(found.to_frame()) == len(compared_methods())
     assert "<table>" in found._repr_html_()
 
 
@@ -159,7 +159,7 @@ def test_categories_and_missing_values():
         max_iter=10, categorical_features="from_dtype", random_state=0
     ).fit(X, y)
     found = compare(ensemble, X, y, random_state=0)
-    assert [row["failure"] for row in found.rows()] == [None] * len(installed_methods())
+    assert [row["failure"] for row in found.rows()] == [None] * len(compared_methods())
 
 
 @pytest.mark.parametrize(
@@ -233,7 +233,7 @@ def test_a_budget_may_be_a_number_and_repeats_count_once(iris):
 
 def test_weights_count_in_coverage_and_overlap(iris):
     ensemble, X, y = iris
-    model = DefragClassifier(ensemble, n_restarts=2, random_state=0).fit(X, y)
+    model = DefragClassifier(ensemble, random_state=0).fit(X, y)
     weight = (y == 0).to_numpy(float)
     some = model.evaluate(X, y, weight)
     assert some == model.evaluate(X[weight > 0], y[weight > 0])

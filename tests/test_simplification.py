@@ -12,6 +12,7 @@ import defragtrees
 from defragtrees import (
     DefragClassifier,
     DefragRegressor,
+    FABRulesClassifier,
     simplify,
     simplify_path,
 )
@@ -25,11 +26,18 @@ ROWS = ("X", "y", "sample_weight")
 
 def test_settings_and_defaults_are_those_of_the_estimator():
     named = inspect.signature(simplify).parameters
-    expected = {one.name: one.default for one in fields(DefragClassifier)}
+    expected = {
+        one.name: one.default
+        for kind in (FABRulesClassifier, DefragClassifier)
+        for one in fields(kind)
+    }
     found = {name: p.default for name, p in named.items() if name not in ROWS}
     assert found.pop("ensemble") is inspect.Parameter.empty
     expected.pop("ensemble")
     assert found.pop("method") == "defrag"
+    # Each method has its own default.
+    assert found.pop("target") is None
+    expected.pop("target")
     assert found == expected
     kinds = {p.kind for name, p in named.items() if name in expected}
     assert kinds == {inspect.Parameter.KEYWORD_ONLY}
@@ -79,20 +87,11 @@ def test_settings_for_classes_are_refused_for_numbers():
             simplify(regressor, X, **{name: value})
 
 
-PAPER = {
-    "refine": False,
-    "statement_weight": "paper",
-    "init": "random",
-    "e_step": "original",
-    "target": "labels",
-}
-
-
 def test_the_papers_method_is_one_word_away():
     simple = simplify(FOREST, X, Y, method="paper", n_restarts=3, random_state=0)
-    by_hand = DefragClassifier(FOREST, **PAPER, n_restarts=3, random_state=0).fit(X, Y)
+    by_hand = FABRulesClassifier(FOREST, n_restarts=3, random_state=0).fit(X, Y)
+    assert isinstance(simple, FABRulesClassifier)
     assert simple.rules_ == by_hand.rules_
-    assert {name: getattr(simple, name) for name in PAPER} == PAPER
     answers = simple.predict_posterior(X)
     assert (answers == by_hand.predict_posterior(X)).all()
     assert "posterior" in simple.summary()
@@ -105,6 +104,17 @@ def test_settings_that_are_given_win_over_those_of_the_paper():
     assert found == ("converged", "ensemble", "random")
     with pytest.raises(ValueError, match="Pass y, or set target='ensemble'"):
         simplify(FOREST, X, **settings)
+
+
+@pytest.mark.parametrize(
+    "settings", [{"n_restarts": 3}, {"tol": 1e-3}, {"e_step": "gentle"}], ids=str
+)
+def test_settings_of_the_papers_method_are_refused_without_it(settings):
+    [name] = settings
+    with pytest.raises(TypeError, match=f"{name} is for method='paper'; got method="):
+        simplify(FOREST, X, Y, **settings)
+    with pytest.raises(TypeError, match="unexpected keyword argument"):
+        DefragClassifier(**settings)
 
 
 def test_other_methods_are_refused_with_what_to_do():
@@ -120,5 +130,4 @@ def test_a_default_fit_speaks_of_rules_and_ensemble_only():
     assert "posterior" not in text
     assert "component" not in text
     assert not hasattr(simple, "posterior_")
-    with pytest.raises(AttributeError, match="Ask for it at fit: refine=False, or s"):
-        simple.predict_posterior(X)
+    assert not hasattr(simple, "predict_posterior")

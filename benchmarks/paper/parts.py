@@ -10,7 +10,7 @@ from benchmarks.paper import published
 from benchmarks.paper.data import fit_forest, search_forest
 from defragtrees import metrics
 from defragtrees.ensembles.readers import read_forest
-from defragtrees.estimators import method_for
+from defragtrees.estimators import estimator_for
 from defragtrees.plots.forests import count_regions
 
 PROPOSED = "Proposed"  # with the schedule of the authors' code
@@ -60,10 +60,9 @@ FOR_NUMBERS = {"inTrees": {"levels": 3, "smoothing": 0.0}}
 def make_method(name, forest, seed, **more):
     """One of METHODS around a forest; `more` replaces settings of the experiment."""
     method, settings = METHODS[name]
-    kind, preset = method_for(method, forest.outcome)
-    settings = {**preset, **settings}
+    kind = estimator_for(method, forest.outcome)
     if not forest.outcome.n_classes:
-        settings |= FOR_NUMBERS.get(name, {})
+        settings = settings | FOR_NUMBERS.get(name, {})
     return kind(forest, **{**settings, **more}, random_state=seed)
 
 

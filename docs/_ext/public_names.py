@@ -61,6 +61,8 @@ GUIDES = {
     "defragtrees.Comparison": ("compare", "rivals"),
     "defragtrees.DefragClassifier": ("start", "probabilities", "forms", "elsewhere"),
     "defragtrees.DefragRegressor": ("probabilities", "forms", "elsewhere"),
+    "defragtrees.FABRulesClassifier": ("method", "reproduction"),
+    "defragtrees.FABRulesRegressor": ("method", "reproduction"),
     "defragtrees.RuleSet": ("reading", "editing", "watching", "exports"),
     "defragtrees.Rule": ("reading", "trust"),
     "defragtrees.Condition": ("reading",),

@@ -31,9 +31,9 @@ plots.forest_regions(forest, X, y)
 # The paper's method
 # ------------------
 #
-# With ``refine=False`` the paper's model is fitted. It starts with ten parts, drains
+# With ``method="paper"`` the paper's model is fitted. It starts with ten parts, drains
 # those that are not needed, and each that is left becomes a rule.
-paper = simplify(forest, X, y, refine=False, random_state=0)
+paper = simplify(forest, X, y, method="paper", random_state=0)
 print(paper.rules_)
 plots.regions(paper.rules_, X, y)
 

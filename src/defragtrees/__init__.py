@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         UnsupportedEnsembleError,
     )
     from defragtrees.estimators.defrag import DefragClassifier, DefragRegressor
+    from defragtrees.paper.estimator import FABRulesClassifier, FABRulesRegressor
     from defragtrees.report.page import write_report
     from defragtrees.rules.conditions import Condition, Rule
     from defragtrees.rules.diff import diff
@@ -51,6 +52,8 @@ __all__ = [
     "DefragRegressor",
     "DistilledTreeClassifier",
     "DistilledTreeRegressor",
+    "FABRulesClassifier",
+    "FABRulesRegressor",
     "Forest",
     "InTreesClassifier",
     "InTreesRegressor",
@@ -85,6 +88,7 @@ NAMES = {
     "baselines.optimal": ("OptimalTreeClassifier", "OptimalTreeRegressor"),
     "baselines.intrees": ("InTreesClassifier", "InTreesRegressor"),
     "baselines.node_harvest": ("NodeHarvestClassifier", "NodeHarvestRegressor"),
+    "paper.estimator": ("FABRulesClassifier", "FABRulesRegressor"),
     "_path": ("RulePath", "simplify_path"),
     "ensembles.readers": ("read_forest",),
     "report": ("write_report",),

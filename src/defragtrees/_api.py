@@ -11,10 +11,11 @@ from defragtrees.data.tables import as_dense, nearest
 from defragtrees.ensembles.black_box import model_task
 from defragtrees.ensembles.readers import read_forest
 from defragtrees.errors import SettingError
-from defragtrees.estimators import PRESETS, estimator_for
+from defragtrees.estimators import estimator_for
 from defragtrees.estimators.defrag import DefragClassifier, DefragRegressor
 from defragtrees.estimators.inputs import Unreadable, fitted_forest
 from defragtrees.outcomes import make_outcome
+from defragtrees.paper.estimator import FABRulesClassifier, FABRulesRegressor
 
 __all__ = ["check_names", "simplify"]
 
@@ -48,25 +49,7 @@ def check_names(given: Iterable[str], names: Iterable[str], function: str) -> No
             raise TypeError(f"{function}() has no setting {name!r}; {guess}")
 
 
-def with_presets(function: Function) -> Function:
-    """A function whose `method` may be a name for settings that are not given."""
-
-    @functools.wraps(function)
-    def call(*arguments: Any, method: str = "defrag", **settings: Any) -> Any:
-        names = ("defrag", *PRESETS)
-        if method not in names:
-            raise SettingError(
-                f"method must be one of {names}; got {method!r}. The other methods are "
-                "estimators of their own, such as InTreesClassifier."
-            )
-        _, preset = PRESETS.get(method, (method, {}))
-        return function(*arguments, method=method, **{**preset, **settings})
-
-    return call  # type: ignore[return-value]
-
-
 @with_guesses
-@with_presets
 def simplify(
     ensemble: Any,
     X: Rows,
@@ -74,48 +57,50 @@ def simplify(
     sample_weight: Column | None = None,
     *,
     method: Literal["defrag", "paper"] = "defrag",
+    target: Literal["ensemble", "labels"] | None = None,
+    max_calls: int | None = None,
+    augment: Literal["auto"] | int = "auto",
     max_rules: str | int = "auto",
     form: Literal["list", "standalone", "points"] = "list",
     points: Literal["exact", "integer"] = "exact",
     points_to_double: float | None = None,
     max_conditions: int | None = None,
+    max_total_conditions: int | None = None,
     min_coverage: float | None = None,
     min_rows: float | None = None,
-    max_total_conditions: int | None = None,
+    brevity: float = 0.01,
     features: Sequence[str | int] | str | int | None = None,
     exclude: Sequence[str | int] | str | int | None = None,
     must_use: Sequence[str | int] | str | int | None = None,
     monotone: Mapping[str | int, Literal[-1, 1]] | None = None,
     groups: Mapping[str, Sequence[Any]] | Sequence[Sequence[Any]] | None = None,
+    shorten_thresholds: bool = True,
+    feature_labels: Mapping[str, str] | Sequence[str] | None = None,
     criterion: Literal["both", "probability", "error"] = "both",
     class_weight: Literal["balanced"] | Mapping[Any, float] | None = None,
     costs: Any = None,
     threshold: float | None = None,
-    brevity: float = 0.01,
-    augment: Literal["auto"] | int = "auto",
-    target: Literal["ensemble", "labels"] = "ensemble",
-    refine: bool = True,
-    n_restarts: int = 20,
-    inference: Literal["fab", "em"] = "fab",
-    statement_weight: Literal["paper"] | float = 3.0,
-    init: Literal["seeded", "random"] = "seeded",
-    e_step: Literal["gentle", "original", "converged"] = "gentle",
-    max_iter: int = 200,
-    tol: float = 1e-5,
-    screening: Literal["auto"] | bool = "auto",
-    shorten_thresholds: bool = True,
-    feature_labels: Mapping[str, str] | Sequence[str] | None = None,
     class_labels: Mapping[Any, str] | Sequence[str] | None = None,
     pos_label: Any = None,
     engine: str = "auto",
     random_state: Any = None,
     n_jobs: int | None = None,
-    callback: Callable[..., Any] | None = None,
     verbose: int = 0,
     stability: int = 0,
-    max_calls: int | None = None,
-) -> DefragClassifier | DefragRegressor:
-    """A fitted DefragClassifier or DefragRegressor, as the ensemble asks for.
+    n_restarts: int = 20,
+    inference: Literal["fab", "em"] = "fab",
+    statement_weight: Literal["paper"] | float = "paper",
+    init: Literal["random", "seeded"] = "random",
+    e_step: Literal["original", "converged", "gentle"] = "original",
+    max_iter: int = 200,
+    tol: float = 1e-5,
+    screening: Literal["auto"] | bool = "auto",
+    callback: Callable[..., Any] | None = None,
+) -> DefragClassifier | DefragRegressor | FABRulesClassifier | FABRulesRegressor:
+    """Fit the estimator that suits the ensemble, and return it.
+
+    The settings are grouped: what to imitate; how short the rules are; which columns
+    they use; classes and costs; computation; and what only the paper's method has.
 
     Parameters
     ----------
@@ -128,10 +113,15 @@ def simplify(
         Needed only to report errors and rates, or for `target="labels"`.
     sample_weight : array-like of shape (n_samples,), optional
     method : {"defrag", "paper"}, default="defrag"
-        "paper" is the paper's method to the letter: `refine=False`,
-        `statement_weight="paper"`, `init="random"`, `e_step="original"` and
-        `target="labels"`, unless another value is given for one of them. Its starts,
-        and so its rules, depend on the units of y: see `e_step` of `DefragRegressor`.
+        "paper" is the algorithm of Hara and Hayashi as published: see
+        `FABRulesClassifier`.
+    target : {"ensemble", "labels"}, optional
+        What the rules imitate: the ensemble, which is the default, or y, which is that
+        of `method="paper"`.
+    max_calls : int, optional
+        Most rows to ask a model about that cannot be read.
+    augment : "auto" or int, default="auto"
+        How many rows to draw near the data and to label with the ensemble.
     max_rules : "auto" or int, default="auto"
         Most rules, the last "otherwise" or the base included; "auto" takes as few
         conditions as are nearly as good as the best list.
@@ -143,12 +133,14 @@ def simplify(
         Of two classes and whole points, how many points double the odds.
     max_conditions : int, optional
         Most conditions of one rule.
+    max_total_conditions : int, optional
+        Most conditions of all rules together.
     min_coverage : float or None, default=None
         Share of the training rows that each rule must answer.
     min_rows : int, optional
         The same as a number of rows.
-    max_total_conditions : int, optional
-        Most conditions of all rules together.
+    brevity : float, default=0.01
+        What a condition must explain, in nats a row.
     features, exclude, must_use : sequence of str or int, optional
         Features that rules may use, may not use, and must ask about, by name or by
         number.
@@ -156,6 +148,10 @@ def simplify(
         Features with which answers may only fall (-1) or only rise (1).
     groups : dict from str to features, or sequence of features, optional
         Features that may stand together in a rule.
+    shorten_thresholds : bool, default=True
+        Round thresholds where no training row changes its side.
+    feature_labels : dict or sequence of str, optional
+        What features are called where people read.
     criterion : {"both", "probability", "error"}, default="both"
         Whether rules for classes tell how likely each is, decide for one, or both.
     class_weight : "balanced" or dict from class to float, optional
@@ -165,21 +161,8 @@ def simplify(
     threshold : float, optional
         Of two classes, the second, or `pos_label`, is answered from this probability
         on.
-    brevity : float, default=0.01
-        What a condition must explain, in nats a row.
-    augment : "auto" or int, default="auto"
-        How many rows to draw near the data and to label with the ensemble.
-    target : {"ensemble", "labels"}, default="ensemble"
-        What the rules imitate: the ensemble, or y.
-    refine : bool, default=True
-        Search for the short list; without it the paper's mixture is fitted, with the
-        next eight settings.
-    n_restarts, inference, statement_weight, init, e_step, max_iter, tol, screening
-        Of the paper's mixture; see `DefragClassifier`.
-    shorten_thresholds : bool, default=True
-        Round thresholds where no training row changes its side.
-    feature_labels, class_labels : dict or sequence of str, optional
-        What features and classes are called where people read.
+    class_labels : dict or sequence of str, optional
+        What classes are called where people read.
     pos_label : object, optional
         Of two classes, the one whose rate rules tell, such as "bad"; by default the
         second.
@@ -189,18 +172,18 @@ def simplify(
         The same seed gives the same rules.
     n_jobs : int or None, default=None
         Threads.
-    callback : callable, optional
-        Without refine, called with a record of every iteration.
     verbose : int, default=0
         1 shows a progress bar.
     stability : int, default=0
         How often to fit again, to half of the rows, to see which rules come back.
-    max_calls : int, optional
-        Most rows to ask a model about that cannot be read.
+    n_restarts, inference, statement_weight, init, e_step, max_iter, tol, screening, \
+callback
+        Only with `method="paper"`; see `FABRulesClassifier`.
 
     Returns
     -------
     DefragClassifier or DefragRegressor
+        With `method="paper"` a FABRulesClassifier or FABRulesRegressor.
 
     Examples
     --------
@@ -212,7 +195,11 @@ def simplify(
     3
     """
     given = dict(locals())
-    settings = {one.name: given[one.name] for one in fields(DefragClassifier)}
+    if method not in ("defrag", "paper"):
+        raise SettingError(
+            f"method must be one of ('defrag', 'paper'); got {method!r}. The other "
+            "methods are estimators of their own, such as InTreesClassifier."
+        )
     forest = fitted_forest(ensemble, X)
     if forest is None:
         read_forest(ensemble)  # which says that it is not fitted
@@ -220,22 +207,31 @@ def simplify(
         outcome = make_outcome(model_task(ensemble, as_dense(X)))
     else:
         outcome = forest.outcome
-    kind = estimator_for("defrag", outcome)
-    settings = _settings_for(kind, settings, outcome)
+    kind = estimator_for(method, outcome)
+    if target is None:
+        del given["target"]
+    settings = _settings_for(kind, given, method, outcome)
     estimator: Any = kind(**settings).fit_forest(forest, X, y, sample_weight)
     return estimator
 
 
-def _settings_for(kind, settings, outcome):
+def _settings_for(kind, given, method, outcome):
     """The settings that an estimator has; others must be as by default."""
     known = {one.name for one in fields(kind)}
-    for one in fields(DefragClassifier):
-        is_default = settings[one.name] is one.default or (
-            isinstance(one.default, str) and settings[one.name] == one.default
+    for_search = {one.name for one in fields(DefragClassifier)}
+    for one in (*fields(DefragClassifier), *fields(FABRulesClassifier)):
+        value = given.get(one.name, one.default)
+        is_default = value is one.default or (
+            isinstance(value, (str, float)) and value == one.default
         )
-        if one.name not in known and not is_default:
-            raise TypeError(
-                f"{one.name} is for ensembles that answer with a class; this one is "
-                f"for {outcome.task}. Leave it out."
-            )
-    return {name: value for name, value in settings.items() if name in known}
+        if one.name in known or is_default:
+            continue
+        if method == "paper":
+            why = "for method='defrag'; got method='paper'"
+        elif one.name not in for_search:
+            why = "for method='paper'; got method='defrag'"
+        else:
+            why = "for ensembles that answer with a class; this one is for "
+            why += outcome.task
+        raise TypeError(f"{one.name} is {why}. Leave it out.")
+    return {name: value for name, value in given.items() if name in known}

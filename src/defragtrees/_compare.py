@@ -23,7 +23,7 @@ from defragtrees._utils.optional import require
 from defragtrees._utils.progress import Progress
 from defragtrees._utils.types import Column, Rows
 from defragtrees.data.tables import take_rows
-from defragtrees.estimators import METHODS, PRESETS, installed_methods, method_for
+from defragtrees.estimators import METHODS, compared_methods, estimator_for
 from defragtrees.estimators.base import Simplifier
 from defragtrees.estimators.inputs import one_seed, open_model
 from defragtrees.metrics.resampling import rule_stability
@@ -211,9 +211,8 @@ def compare(
     y : array-like of shape (n_samples,)
     sample_weight : array-like of shape (n_samples,), optional
     methods : sequence of str or estimator, or mapping from name to them, optional
-        Names are keys of `defragtrees.estimators.METHODS`; all of these
-        whose packages are installed by default. "paper" is the paper's method to the
-        letter. Of an
+        Names are keys of `defragtrees.estimators.METHODS`; by default all of these
+        whose packages are installed, but for "paper", the paper's method. Of an
         estimator the settings count, but its ensemble is this one; it is not changed.
     budgets : int or sequence of (int or None), optional
         Most rules; every method is fitted once for each, None being its own choice.
@@ -351,7 +350,7 @@ class _Rows:
 def _chosen(methods, outcome):
     """By name the estimators, and whether the user made them."""
     if methods is None:
-        methods = installed_methods()
+        methods = compared_methods()
     if not isinstance(methods, Mapping):
         if isinstance(methods, str) or isinstance(methods, Simplifier):
             methods = [methods]
@@ -365,13 +364,12 @@ def _chosen(methods, outcome):
     for name, method in methods.items():
         is_given = not isinstance(method, str)
         if not is_given:
-            names = (*METHODS, *PRESETS)
-            if method not in names:
+            if method not in METHODS:
                 raise ValueError(
-                    f"methods must be among {names} or estimators; got {method!r}."
+                    f"methods must be among {tuple(METHODS)} or estimators; got "
+                    f"{method!r}."
                 )
-            kind, settings = method_for(method, outcome)
-            method = kind(**settings)
+            method = estimator_for(method, outcome)()
         elif not isinstance(method, Simplifier):
             raise TypeError(
                 "methods must be names or estimators of defragtrees, made and not "

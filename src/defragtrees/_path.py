@@ -229,8 +229,6 @@ def simplify_path(
     >>> by_log_loss.chosen_by, by_log_loss.rules.n_rules
     ('log_loss', 3)
     """
-    if not settings.pop("refine", True):
-        raise ValueError("simplify_path needs refine=True; got refine=False.")
     check_names(settings, [f.name for f in fields(DefragClassifier)], "simplify_path")
     seed = one_seed(random_state)
     y = None if y is None else column_or_1d(y)

@@ -382,6 +382,6 @@ def test_methods_refuse_what_they_cannot(refused, model, iris, monkeypatch):
         def get_params(self, deep=False):
             return {"target": "ensemble", "random_state": None, "n_jobs": None}
 
-    monkeypatch.setattr(_methods, "method_for", lambda method, outcome: (Plain, {}))
+    monkeypatch.setattr(_methods, "estimator_for", lambda method, outcome: Plain)
     line = refused("simplify", model, iris, "--max-rules", "3")
     assert "--max-rules is not for --method defrag" in line

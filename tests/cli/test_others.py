@@ -146,7 +146,7 @@ def test_how_the_command_watches_is_no_setting_to_report(
     )
     call("report", *inputs, "--max-rules", 2, "--out", tmp_path / "report.html")
     (simple,) = given
-    assert simple.get_params()["callback"] is None
+    assert simple.get_params()["verbose"] == 0
 
 
 def test_a_report_without_a_target(call, inputs, tmp_path):

@@ -26,10 +26,10 @@ from sklearn.ensemble import (
 from defragtrees.data import devices, sources
 from defragtrees.ensembles.readers import read_forest
 from defragtrees.errors import MissingPackageError
-from defragtrees.estimators.defrag import DefragClassifier, DefragRegressor
+from defragtrees.estimators import base as row_reading
+from defragtrees.estimators import estimator_for
+from defragtrees.estimators.defrag import DefragClassifier
 from defragtrees.paper import fit
-from defragtrees.paper.engines import on_torch
-from defragtrees.paper.engines.on_torch import DeviceEngine
 from defragtrees.search import torch as refine_on_torch
 from defragtrees.search.all_rows import ShardKeeper
 from defragtrees.search.torch import DeviceKeeper
@@ -38,6 +38,7 @@ from tests.checks.readers import (
     check_probabilities,
     rows_around_thresholds,
 )
+from tests.paper.settings import SEEDED
 
 pytestmark = pytest.mark.cluster
 NAMES = ["age", "income", "height", "speed"]
@@ -115,10 +116,12 @@ def with_edges(model, frame):
     return pd.concat([frame, edges], ignore_index=True)
 
 
-def simplified(ensemble, *rows, **settings):
-    settings = {"n_restarts": 6, "max_rules": 6, "random_state": 0, **settings}
-    kinds = {"classification": DefragClassifier, "regression": DefragRegressor}
-    return kinds[read_forest(ensemble).task](ensemble, **settings).fit(*rows)
+def simplified(ensemble, *rows, method="defrag", **settings):
+    settings = {"max_rules": 6, "random_state": 0, **settings}
+    if method == "paper":
+        settings = {"n_restarts": 6, **SEEDED, **settings}
+    kind = estimator_for(method, read_forest(ensemble).outcome)
+    return kind(ensemble, **settings).fit(*rows)
 
 
 def assert_same_fit(ensemble, frame, **settings):
@@ -231,17 +234,17 @@ def boosted_amounts(frame, amounts):
     return kind.fit(frame, amounts)
 
 
-@pytest.mark.parametrize("refine", [False, True])
+@pytest.mark.parametrize("method", ["paper", "defrag"])
 @pytest.mark.usefixtures("few_are_many")
 def test_weights_that_do_not_add_up_exactly_change_no_rule(
-    client, frame, boosted, refine
+    client, frame, boosted, method
 ):
     weight = np.linspace(0.1, 2.3, N_ROWS)
     labels = boosted.predict(frame)
-    local = simplified(boosted, frame, labels, weight, refine=refine)
+    local = simplified(boosted, frame, labels, weight, method=method)
     for n_parts in (3, 7):
         lazy = lazily(frame, n_parts)
-        found = simplified(boosted, lazy, labels, weight, refine=refine)
+        found = simplified(boosted, lazy, labels, weight, method=method)
         assert found.rules_ == local.rules_
         assert found.training_ == pytest.approx(local.training_, rel=1e-12)
     assert local.rules_.n_rules > 1
@@ -256,7 +259,7 @@ def test_answers_and_measures_are_those_of_the_whole_table(
     for ensemble, y in ((boosted, labels), (boosted_amounts, amounts + weight)):
         simple = simplified(ensemble, frame)
         lazy = lazily(frame)
-        mixture = simplified(ensemble, frame, refine=False, n_restarts=2)
+        mixture = simplified(ensemble, frame, method="paper", n_restarts=2)
         calls = [(simple, verb) for verb in ("predict", "apply")]
         calls += [(simple, "predict_proba")] * hasattr(simple, "predict_proba")
         calls += [(mixture, "predict"), (mixture, "predict_posterior")]
@@ -324,10 +327,10 @@ def test_a_worker_killed_among_the_steps_on_the_cluster_changes_no_rule(
         if steps.count(2) == 3 and not killed:
             killed.append(kill_a_worker(client))
 
-    found = simplified(boosted, lazily(frame, 12), refine=False, callback=kill)
+    found = simplified(boosted, lazily(frame, 12), method="paper", callback=kill)
     assert steps.count(2) > 8
     assert killed[0] not in client.run(os.getpid).values()
-    assert found.rules_ == simplified(boosted, frame, refine=False).rules_
+    assert found.rules_ == simplified(boosted, frame, method="paper").rules_
     assert found.rules_.n_rules > 1
 
 
@@ -339,18 +342,18 @@ def on_cpu(monkeypatch):
 
 
 def n_kept():
-    """What this process keeps on devices for the search, and for the mixture."""
-    return len(refine_on_torch.KEPT.kept), len(on_torch.KEPT.kept)
+    """What this process keeps on devices."""
+    return len(refine_on_torch.KEPT.kept)
 
 
 def n_made():
     """How often it made something to keep there."""
-    return np.array([refine_on_torch.KEPT.n_made, on_torch.KEPT.n_made])
+    return refine_on_torch.KEPT.n_made
 
 
 def wait_until_nothing_is_kept(client):
     end = time.monotonic() + 20
-    while any(map(any, client.run(n_kept).values())):
+    while any(client.run(n_kept).values()):
         assert time.monotonic() < end
         time.sleep(0.05)
 
@@ -375,8 +378,7 @@ def test_devices_of_workers_give_the_rules_of_the_processor(
         rows, before = (lazily(frame, n_parts), *given), client.run(n_made)
         found = simplified(ensemble, *rows, engine="cuda", augment=300)
         made = sum(client.run(n_made).values()) - sum(before.values())
-        assert made[0] in (1, 2)  # once for each thread that has rows
-        assert made[1] == 0
+        assert made in (1, 2)  # once for each thread that has rows
         assert found.rules_ == local.rules_
         assert found.path_costs_ == local.path_costs_
         assert conditions_of(found) == conditions_of(local)
@@ -385,54 +387,24 @@ def test_devices_of_workers_give_the_rules_of_the_processor(
 
 
 @pytest.mark.usefixtures("few_are_many", "on_cpu")
-def test_devices_of_workers_fit_the_mixture(
-    client, frame, boosted, boosted_amounts, amounts, monkeypatch
-):
-    weight = np.linspace(0.1, 2.3, N_ROWS)
-    for tolerance, exact_rows, ensemble, *given in (
-        (1e-4, N_ROWS - 1, boosted, None, weight),
-        (1e-9, N_ROWS, boosted_amounts, amounts),
-    ):
-        monkeypatch.setattr(on_torch, "EXACT_ROWS", exact_rows)
-        settings = {"refine": False, "n_restarts": 4, "max_rules": 5}
-        local = simplified(ensemble, frame, *given, engine="numpy", **settings)
-        rows, before = (lazily(frame, 5), *given), client.run(n_made)
-        found = simplified(ensemble, *rows, engine="cuda", **settings)
-        made = sum(client.run(n_made).values()) - sum(before.values())
-        assert made.tolist() == [0, 5]  # once for each run
-        assert found.rules_ == local.rules_
-        assert found.kept_restart_ == local.kept_restart_
-        bounds, expected = (
-            [step.objective for step in own.history_ if step.rung == 2][:5]
-            for own in (found, local)
-        )
-        assert bounds == pytest.approx(expected, rel=tolerance)
-        assert local.rules_.n_rules > 1
-    wait_until_nothing_is_kept(client)
-
-
-@pytest.mark.parametrize("refine", [False, True])
-@pytest.mark.usefixtures("few_are_many", "on_cpu")
 def test_a_worker_killed_with_its_device_changes_no_rule(
-    client, frame, boosted, refine, monkeypatch
+    client, frame, boosted, monkeypatch
 ):
-    keeper, verb = (DeviceKeeper, "gains") if refine else (DeviceEngine, "_visit")
-    real, seen, killed = getattr(keeper, verb), [], []
+    real, seen, killed = DeviceKeeper.gains, [], []
 
     def watched(own, *arguments):
         if len(seen) == 3:
             kept = client.run(n_kept)
-            assert any(map(any, kept.values()))
+            assert any(kept.values())
             killed.append(kill_a_worker(client))
-        seen.append(verb)
+        seen.append(arguments)
         return real(own, *arguments)
 
-    monkeypatch.setattr(keeper, verb, watched)
-    settings = {"refine": refine, "n_restarts": 4}
-    found = simplified(boosted, lazily(frame, 12), engine="cuda", **settings)
+    monkeypatch.setattr(DeviceKeeper, "gains", watched)
+    found = simplified(boosted, lazily(frame, 12), engine="cuda")
     assert len(seen) > 5
     assert killed[0] not in client.run(os.getpid).values()
-    local = simplified(boosted, frame, engine="numpy", **settings)
+    local = simplified(boosted, frame, engine="numpy")
     assert found.rules_ == local.rules_
     assert found.rules_.n_rules > 1
 
@@ -460,7 +432,7 @@ def test_a_worker_without_torch_is_named(client, frame, boosted, is_late, monkey
     address = min(client.nthreads())
     where = f"On 1 of 2 Dask workers, such as {address}: "
     if is_late:  # as a worker that joins while rows are read
-        monkeypatch.setattr(on_torch, "check", lambda ask_workers: None)
+        monkeypatch.setattr(row_reading, "check_engine", lambda *engine: None)
         where = f"On the Dask worker {address}: "
     client.run(hide_torch, workers=[address])
     try:
@@ -576,7 +548,7 @@ def wide_ensemble():
 @pytest.mark.usefixtures("few_are_many")
 def test_data_larger_than_what_a_worker_holds():
     ensemble = wide_ensemble()
-    settings = {"refine": False, "n_restarts": 4, "max_rules": 5, "tol": 1e-3}
+    settings = {"method": "paper", "n_restarts": 4, "max_rules": 5, "tol": 1e-3}
     lazy = wide_table(N_BLOCKS)
     with cluster_of(2, memory_limit=0) as cluster, Client(cluster) as client:
         client.wait_for_workers(2)
@@ -617,7 +589,7 @@ def test_no_rows_travel_between_workers_once_they_are_read(frame, boosted):
                 found[step.rung] = client.run(received)
 
         lazy = lazily(pd.concat([frame] * 5, ignore_index=True), 24)
-        simple = simplified(boosted, lazy, refine=False, callback=watch)
+        simple = simplified(boosted, lazy, method="paper", callback=watch)
         found["end"] = client.run(received)
         # The counters do count: a worker that asks for another's data is seen.
         first, second = list(found["end"])[:2]

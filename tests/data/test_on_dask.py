@@ -16,7 +16,7 @@ from dask.sizeof import sizeof
 from distributed import Client, LocalCluster
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-from defragtrees import DefragClassifier, simplify
+from defragtrees import DefragClassifier, FABRulesClassifier, simplify
 from defragtrees.data import dask as _dask_shards
 from defragtrees.data import dask as _dask_workers
 from defragtrees.data import sources
@@ -24,6 +24,7 @@ from defragtrees.data.dask import DaskShards, DaskSource, blocks
 from defragtrees.data.grid import ThresholdGrid
 from defragtrees.data.shards import LocalShards, Shard
 from defragtrees.data.tables import read_matrix
+from tests.paper.settings import SEEDED
 
 pytestmark = pytest.mark.cluster
 N_ROWS, N_FEATURES, N_WORKERS = 12_000, 5, 4
@@ -571,24 +572,26 @@ def few_are_many(monkeypatch):
     monkeypatch.setattr(sources, "MANY_ROWS", 2000)
 
 
-def simplifier(ensemble, **settings):
-    given = {"n_restarts": 3, "tol": 1e-3, "screening": False, "engine": "numpy"}
-    return DefragClassifier(ensemble, random_state=0, **given, **settings)
+def simplifier(ensemble, method="paper", **settings):
+    if method == "defrag":
+        return DefragClassifier(ensemble, engine="numpy", random_state=0, **settings)
+    given = {"n_restarts": 3, "tol": 1e-3, "screening": False, **SEEDED}
+    return FABRulesClassifier(ensemble, random_state=0, **given, **settings)
 
 
-@pytest.mark.parametrize("refine", [False, True])
+@pytest.mark.parametrize("method", ["paper", "defrag"])
 @pytest.mark.usefixtures("few_are_many")
-def test_fit_finds_the_rules_of_a_fit_in_memory(client, ensemble, X, refine):
+def test_fit_finds_the_rules_of_a_fit_in_memory(client, ensemble, X, method):
     labels = ensemble.predict(X)
     # These add up without rounding; others leave the order of addition in shares.
     weight = np.resize([0.5, 1.0, 2.0], N_ROWS)
-    local = simplifier(ensemble, refine=refine).fit(X, labels, weight)
+    local = simplifier(ensemble, method=method).fit(X, labels, weight)
     lazy = (
         da.from_array(X, chunks=(UNEVEN, 2)),
         da.from_array(labels, chunks=4000),
         da.from_array(weight, chunks=3000),
     )
-    found = simplifier(ensemble, refine=refine).fit(*lazy)
+    found = simplifier(ensemble, method=method).fit(*lazy)
     assert found.rules_ == local.rules_
     assert found.rules_.n_rules > 1
     assert found.training_ == pytest.approx(local.training_, rel=1e-12)
@@ -605,7 +608,7 @@ def test_the_papers_starts_in_the_units_of_y_are_those_of_a_fit_in_memory(client
     y = 3.0 + 2.5 * (X[:, 0] > 0.5) - 1.5 * (X[:, 1] > 0.3)
     y += 0.3 * np.random.default_rng(1).normal(size=N_ROWS)
     forest = RandomForestRegressor(5, max_depth=4, random_state=0).fit(X, y)
-    given = {"n_restarts": 3, "tol": 1e-3, "engine": "numpy", "random_state": 0}
+    given = {"n_restarts": 3, "tol": 1e-3, "random_state": 0}
     given |= {"method": "paper", "screening": False, "max_rules": 4}
     local = simplify(forest, X, y, **given)
     lazy = da.from_array(X, chunks=(UNEVEN, 2)), da.from_array(y, chunks=4000)
@@ -625,9 +628,9 @@ def test_fit_takes_frames_with_more_columns(client, ensemble, X):
     ensemble = RandomForestClassifier(5, max_depth=4, random_state=0).fit(
         df, ensemble.predict(X)
     )
-    local = simplifier(ensemble, refine=False).fit(df)
+    local = simplifier(ensemble).fit(df)
     lazy = dd.from_pandas(df.assign(extra=0), npartitions=5)
-    found = simplifier(ensemble, refine=False).fit(lazy)
+    found = simplifier(ensemble).fit(lazy)
     assert found.rules_ == local.rules_
     assert found.rules_.feature_names == tuple("abcde")
     answers = found.predict(lazy)
@@ -637,7 +640,7 @@ def test_fit_takes_frames_with_more_columns(client, ensemble, X):
 
 @pytest.mark.usefixtures("few_are_many")
 def test_a_worker_killed_during_the_fit_changes_no_rule(client, ensemble, X):
-    local = simplifier(ensemble, refine=False).fit(X)
+    local = simplifier(ensemble).fit(X)
     victim = sorted(client.run(os.getpid).values())[0]
     steps = []
 
@@ -647,7 +650,7 @@ def test_a_worker_killed_during_the_fit_changes_no_rule(client, ensemble, X):
             os.kill(victim, signal.SIGKILL)
 
     lazy = da.from_array(X, chunks=(500, -1))
-    found = simplifier(ensemble, refine=False, callback=kill).fit(lazy)
+    found = simplifier(ensemble, callback=kill).fit(lazy)
     assert len(steps) > 10
     assert victim not in client.run(os.getpid).values()
     assert found.rules_ == local.rules_

@@ -52,7 +52,7 @@ def without_quantiles(rules):
 @pytest.mark.parametrize("target", ["answers", "labels"])
 def test_a_table_and_many_shards_say_the_same_of_rules(case, target, monkeypatch):
     ensemble, y = case
-    rules = simplify(ensemble, X, max_rules=4, n_restarts=2, random_state=0).rules_
+    rules = simplify(ensemble, X, max_rules=4, random_state=0).rules_
     table = store_of(ensemble, y, True, target)
     monkeypatch.setattr(sources, "MANY_ROWS", 100)
     monkeypatch.setattr(sources, "PART_ROWS", 130)
@@ -76,7 +76,7 @@ def test_a_table_and_many_shards_say_the_same_of_rules(case, target, monkeypatch
 def test_recounted_rules_have_the_evidence_of_all_rows():
     kind, y = ENSEMBLES["classes"]
     ensemble = kind.fit(X, y)
-    rules = simplify(ensemble, X, max_rules=3, n_restarts=2, random_state=0).rules_
+    rules = simplify(ensemble, X, max_rules=3, random_state=0).rules_
     [counted] = store_of(ensemble, y, False, "labels").recount([rules])
     by = rules.apply(X)
     for k, rule in enumerate(counted):

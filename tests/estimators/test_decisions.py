@@ -166,18 +166,3 @@ def test_a_threshold_needs_two_classes():
     ensemble = RandomForestClassifier(5, random_state=0).fit(X, y)
     with pytest.raises(ValueError, match="threshold needs two classes; there are 3"):
         DefragClassifier(ensemble, threshold=0.3).fit(X, y)
-
-
-@pytest.mark.parametrize(
-    "settings",
-    [
-        {"criterion": "error"},
-        {"class_weight": "balanced"},
-        {"costs": {("bad", "fair"): 2}},
-        {"threshold": 0.3},
-    ],
-)
-def test_the_mixture_of_the_paper_takes_none_of_them(binary, settings):
-    [name] = settings
-    with pytest.raises(ValueError, match=f"{name} needs refine=True"):
-        fitted(binary, refine=False, **settings)

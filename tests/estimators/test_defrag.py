@@ -1,4 +1,4 @@
-"""The paper's method from an ensemble to rules."""
+"""The search from an ensemble to rules."""
 
 import dataclasses
 import io
@@ -38,49 +38,13 @@ def xor():
     return forest.fit(X[:1000], y[:1000]), X, y
 
 
-@pytest.mark.parametrize("is_refined", [False, True])
-def test_chessboard_is_a_few_rules_as_good_as_the_forest(xor, is_refined):
+def test_chessboard_is_a_few_rules_as_good_as_the_forest(xor):
     forest, X, y = xor
-    # Four fields are four components; an ordered list can say them in three rules.
-    settings = {"max_rules": 4} if is_refined else {"refine": False}
-    simple = simplify(forest, X[:1000], y[:1000], random_state=0, **settings)
+    # Four fields; an ordered list can say them in three rules.
+    simple = simplify(forest, X[:1000], y[:1000], max_rules=4, random_state=0)
     scores = simple.evaluate(X[1000:], y[1000:])
-    assert (3 if is_refined else 4) <= scores["n_rules"] <= 6
-    if not is_refined:
-        assert scores["posterior_error"] <= scores["ensemble_error"] + 0.02
+    assert 3 <= scores["n_rules"] <= 6
     assert scores["error"] <= scores["ensemble_error"] + 0.03
-
-
-def test_paper_settings_run_too(xor):
-    forest, X, y = xor
-    simple = simplify(
-        forest,
-        X[:1000],
-        y[:1000],
-        refine=False,
-        statement_weight="paper",
-        init="random",
-        target="labels",
-        shorten_thresholds=False,
-        random_state=0,
-    )
-    assert simple.posterior_.n_components <= 10
-    error = simple.evaluate(X[1000:], y[1000:])["posterior_error"]
-    assert error < 0.25
-
-
-def test_em_keeps_as_many_components_as_asked_for(xor):
-    forest, X, _ = xor
-    simple = simplify(
-        forest,
-        X[:300],
-        refine=False,
-        inference="em",
-        max_rules=6,
-        n_restarts=3,
-        random_state=0,
-    )
-    assert simple.posterior_.n_components == 6
 
 
 def test_units_of_y_have_no_say():
@@ -95,7 +59,7 @@ def test_units_of_y_have_no_say():
             for tree in read.trees
         )
         scaled = dataclasses.replace(read, trees=trees)
-        rules.append(simplify(scaled, X, random_state=0, n_restarts=5).rules_)
+        rules.append(simplify(scaled, X, random_state=0).rules_)
     texts = [[row["if"] for row in one.rows()] for one in rules]
     assert texts[0] == texts[1] == texts[2]
     answers = [[rule.prediction for rule in one] for one in rules]
@@ -125,8 +89,8 @@ def test_order_of_columns_has_no_say():
     shuffled = dataclasses.replace(
         forest, trees=trees, feature_names=names, categories=None
     )
-    one = simplify(forest, frame, random_state=0, n_restarts=5)
-    other = simplify(shuffled, frame[list(names)], random_state=0, n_restarts=5)
+    one = simplify(forest, frame, random_state=0)
+    other = simplify(shuffled, frame[list(names)], random_state=0)
     conditions = [
         [sorted(c.text(rules.feature_names) for c in rule.conditions) for rule in rules]
         for rules in (one.rules_, other.rules_)
@@ -137,7 +101,7 @@ def test_order_of_columns_has_no_say():
 def test_labels_may_be_text_and_answers_are_too():
     X, y = make_xor(400, 1)
     names = np.where(y, "spam", "ham")
-    simple = DefragClassifier(random_state=0, n_restarts=3).fit(X, names)
+    simple = DefragClassifier(random_state=0).fit(X, names)
     assert set(simple.predict(X)) == {"ham", "spam"}
     assert simple.classes_.tolist() == ["ham", "spam"]
     assert simple.predict_proba(X).sum(axis=1) == pytest.approx(1)
@@ -148,10 +112,10 @@ def test_frames_give_their_names(library):
     frames = pytest.importorskip(library)
     X, y = make_xor(300, 2)
     frame = frames.DataFrame({"height": X[:, 0], "width": X[:, 1]})
-    simple = DefragClassifier(random_state=0, n_restarts=3).fit(frame, y)
+    simple = DefragClassifier(random_state=0).fit(frame, y)
     assert set(simple.rules_.features) <= {"width", "height"}
     assert simple.feature_names_in_.tolist() == ["height", "width"]
-    same = DefragClassifier(random_state=0, n_restarts=3).fit(X, y)
+    same = DefragClassifier(random_state=0).fit(X, y)
     assert (simple.predict(frame) == same.predict(X)).all()
 
 
@@ -165,7 +129,7 @@ def test_categories_and_missing_values_from_a_frame():
     frame = pd.DataFrame({"city": pd.Categorical(city), "age": age})
     frame.loc[::11, "city"] = None
     ensemble = HistGradientBoostingClassifier(random_state=0, max_iter=30)
-    simple = DefragClassifier(ensemble, random_state=0, n_restarts=5).fit(frame, y)
+    simple = DefragClassifier(ensemble, random_state=0).fit(frame, y)
     scores = simple.evaluate(frame, y)
     assert scores["fidelity"] > 0.8
     assert "city" in simple.rules_.features
@@ -178,13 +142,13 @@ def test_text_columns_work_without_an_ensemble():
     pd = pytest.importorskip("pandas")
     color = pd.Series(["red", "blue"] * 100, dtype="category")
     frame = pd.DataFrame({"color": color, "size": np.arange(200.0)})
-    simple = DefragClassifier(random_state=0, n_restarts=3).fit(frame, color == "red")
+    simple = DefragClassifier(random_state=0).fit(frame, color == "red")
     assert (simple.predict(frame) == (color == "red")).all()
 
 
 def test_fit_needs_no_y_when_the_ensemble_is_fitted(xor):
     forest, X, _ = xor
-    simple = DefragClassifier(forest, random_state=0, n_restarts=2).fit(X)
+    simple = DefragClassifier(forest, random_state=0).fit(X)
     assert "error" not in simple.training_
     assert simple.training_["fidelity"] > 0.9
     assert "posterior behind them" not in simple.summary()
@@ -193,7 +157,7 @@ def test_fit_needs_no_y_when_the_ensemble_is_fitted(xor):
 def test_fitted_ensemble_is_used_and_left_as_it_is(xor):
     forest, X, y = xor
     before = forest.predict_proba(X)
-    simple = DefragClassifier(forest, random_state=0, n_restarts=2).fit(X, y)
+    simple = DefragClassifier(forest, random_state=0).fit(X, y)
     assert simple.ensemble_ is forest
     assert (forest.predict_proba(X) == before).all()
 
@@ -201,7 +165,7 @@ def test_fitted_ensemble_is_used_and_left_as_it_is(xor):
 def test_unfitted_ensemble_is_cloned():
     X, y = make_xor(200, 3)
     ensemble = RandomForestClassifier(5, random_state=0)
-    simple = DefragClassifier(ensemble, random_state=0, n_restarts=2).fit(X, y)
+    simple = DefragClassifier(ensemble, random_state=0).fit(X, y)
     assert not hasattr(ensemble, "estimators_")
     assert len(simple.ensemble_.estimators_) == 5
 
@@ -211,44 +175,10 @@ def test_frozen_ensemble_survives_a_grid_search(xor):
     from sklearn.model_selection import GridSearchCV
 
     forest, X, y = xor
-    simple = DefragClassifier(FrozenEstimator(forest), random_state=0, n_restarts=2)
+    simple = DefragClassifier(FrozenEstimator(forest), random_state=0)
     search = GridSearchCV(simple, {"max_rules": [2, 4]}, cv=2).fit(X[:300], y[:300])
     assert search.best_estimator_.ensemble_.estimator is forest
     assert search.best_params_ == {"max_rules": 4}
-
-
-def test_history_has_every_iteration_and_callback_stops_early(xor):
-    forest, X, _ = xor
-    simple = simplify(forest, X[:300], refine=False, random_state=0, n_restarts=3)
-    assert {step.restart for step in simple.history_} == {0, 1, 2}
-    kept = [s for s in simple.history_ if s.restart == simple.history_[0].restart]
-    assert [s.iteration for s in kept] == list(range(1, len(kept) + 1))
-    short = simplify(
-        forest,
-        X[:300],
-        refine=False,
-        random_state=0,
-        n_restarts=3,
-        callback=lambda step: step.iteration >= 2,
-    )
-    assert max(step.iteration for step in short.history_) == 2
-
-
-def test_summary_shows_the_error_of_rules_posterior_and_ensemble(xor):
-    forest, X, y = xor
-    simple = simplify(forest, X[:1000], y[:1000], refine=False, random_state=0)
-    text = simple.summary(X[1000:], y[1000:])
-    scores = simple.evaluate(X[1000:], y[1000:])
-    lines = {line[:27].strip(): line[27:].split() for line in text.splitlines()}
-    assert lines["on these rows"] == ["rules", "posterior", "ensemble"]
-    names = "error", "posterior_error", "ensemble_error"
-    assert lines["error"] == [f"{scores[name]:.4f}" for name in names]
-    names = "fidelity", "posterior_fidelity"
-    assert lines["agreement with the ensemble"] == [
-        f"{scores[name]:.4f}" for name in names
-    ]
-    names = "recall", "posterior_recall", "ensemble_recall"
-    assert lines["recall"] == [f"{scores[name]:.4f}" for name in names]
 
 
 def test_summary_shows_measures_and_calibration_by_rule(xor):
@@ -301,7 +231,7 @@ def test_summary_of_one_rule_says_that_it_has_no_conditions(xor):
 @pytest.mark.parametrize("make", [np.asarray, pd.DataFrame])
 def test_no_rows_get_no_answers_from_arrays_and_frames_alike(xor, make):
     forest, X, _ = xor
-    simple = simplify(forest, make(X[:300]), random_state=0, n_restarts=2)
+    simple = simplify(forest, make(X[:300]), random_state=0)
     for verb, shape in (
         ("predict", (0,)),
         ("apply", (0,)),
@@ -338,39 +268,6 @@ def test_progress_is_quiet_for_short_work_and_shows_long_work():
     )
 
 
-def test_component_rules_are_the_boxes_before_they_are_put_in_order():
-    rng = np.random.default_rng(0)
-    X = rng.random((300, 2))
-    y = ((X[:, 0] > 0.5) ^ (X[:, 1] > 0.5)).astype(int)
-    forest = RandomForestClassifier(20, random_state=0).fit(X, y)
-    model = DefragClassifier(forest, refine=False, random_state=0).fit(X, y)
-    boxes = model.component_rules_
-    assert len(boxes) == model.posterior_.n_components
-    held = np.array([rule.covers(X) for rule in boxes])
-    # Nearly every row is in one box, whose answer is that of the ensemble.
-    assert held.sum(axis=0).mean() == pytest.approx(1, abs=0.15)
-    for rule, own in zip(boxes, held, strict=True):
-        assert np.mean(forest.predict(X[own]) == rule.prediction) > 0.9
-    model.set_params(refine=True).fit(X, y)
-    assert not hasattr(model, "component_rules_")
-
-
-def test_features_limit_the_boxes_of_components_too():
-    energy = load_sample("energy")
-    forest = RandomForestRegressor(30, min_samples_leaf=5, random_state=0)
-    forest.fit(energy.X, energy.y)
-    settings = {"refine": False, "max_rules": 4, "random_state": 0, "n_restarts": 5}
-    free = DefragRegressor(forest, **settings).fit(energy.X)
-    bound = DefragRegressor(forest, features=[2, 4], **settings).fit(energy.X)
-    used = {c.feature for rule in bound.component_rules_ for c in rule.conditions}
-    assert used <= {2, 4}
-    assert {c.feature for r in bound.rules_.rules for c in r.conditions} <= {2, 4}
-    # The mixture itself is the same, only what is said of it differs.
-    assert [rule.prediction for rule in bound.component_rules_] == [
-        rule.prediction for rule in free.component_rules_
-    ]
-
-
 def test_an_ensemble_is_read_once_and_walked_once_over_the_rows(xor, monkeypatch):
     ensemble, X, _ = xor
     read, walked = [], []
@@ -386,23 +283,12 @@ def test_an_ensemble_is_read_once_and_walked_once_over_the_rows(xor, monkeypatch
         "predict_raw_encoded",
         lambda forest, matrix: walked.append(len(matrix)) or real(forest, matrix),
     )
-    simple = simplify(ensemble, X, n_restarts=2, augment=0, random_state=0)
+    simple = simplify(ensemble, X, augment=0, random_state=0)
     assert read == [ensemble]
     assert walked == [len(X)]
     assert simple.ensemble_ is simple.ensemble is ensemble
-    DefragClassifier(ensemble, n_restarts=2, augment=0, random_state=0).fit(X)
+    DefragClassifier(ensemble, augment=0, random_state=0).fit(X)
     assert read == [ensemble] * 2
-
-
-def test_the_posterior_is_fitted_only_where_it_is_asked_for(xor):
-    forest, X, _ = xor
-    simple = simplify(forest, X[:300], random_state=0)
-    with pytest.raises(AttributeError, match="Ask for it at fit: refine=False"):
-        simple.predict_posterior(X[:3])
-    simple.set_params(refine=False, n_restarts=2).fit(X[:300])
-    assert len(simple.predict_posterior(X[:3])) == 3
-    simple.set_params(refine=True).fit(X[:300])
-    assert not hasattr(simple, "posterior_")
 
 
 def test_one_class_everywhere_may_still_be_more_or_less_likely(recwarn):

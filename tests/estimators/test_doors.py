@@ -19,7 +19,6 @@ from defragtrees.estimators import METHODS
 from defragtrees.estimators.base import RuleClassifier, RuleRegressor, Simplifier
 from defragtrees.estimators.settings import Integer, setting
 from defragtrees.export import FORMATS, Format, export
-from defragtrees.paper.engines import ENGINES, on_numpy
 from defragtrees.plots.picture import Axis, Curve, Picture, draw_picture
 from defragtrees.report import sections
 from defragtrees.report.page import read_template, write_report
@@ -193,22 +192,6 @@ def test_method(add, stumps, call, tmp_path, data):
     assert "1. otherwise" in call("simplify", path, data, "--method", "one_rule")
     out = call("compare", path, data, "--target", "answer", "--methods", "one_rule")
     assert "one_rule" in out
-
-
-def test_engine(add, stumps):
-    made = []
-
-    def make(layout, rows):
-        made.append(layout)
-        return on_numpy.make(layout, rows)
-
-    add(ENGINES, "abacus", check=on_numpy.check, make=make)
-    settings = {"refine": False, "random_state": 0}
-    by_abacus = simplify(Stump(0.5), X, engine="abacus", **settings)
-    assert made
-    assert by_abacus.rules_ == simplify(Stump(0.5), X, **settings).rules_
-    with pytest.raises(ValueError, match=r"engine must be 'auto' .* or 'abacus'; got"):
-        simplify(Stump(0.5), X, engine="slide rule")
 
 
 def lengths_picture(rules):

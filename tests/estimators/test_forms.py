@@ -250,7 +250,6 @@ def test_min_coverage_and_features_are_respected(two_classes):
     ("settings", "words"),
     [
         ({"form": "tree"}, "form must be"),
-        ({"form": "points", "refine": False}, "form needs refine=True"),
         (
             {"form": "points", "criterion": "error"},
             "points are fitted to probabilities",

@@ -212,7 +212,6 @@ def test_weights_count_as_rows():
         ),
         ({"monotone": {0: 1}, "max_rules": 1}, "monotone needs two rules at least"),
         ({"must_use": [0], "max_rules": 1}, "must_use needs two rules at least"),
-        ({"min_rows": 5, "refine": False}, "min_rows needs refine=True"),
         (
             {"monotone": {0: 1}, "form": "standalone"},
             "monotone needs form='list' or 'points'",

@@ -21,11 +21,13 @@ from defragtrees.data.encoding import Encoder, edge_values, integer_ranges
 from defragtrees.data.grid import ThresholdGrid
 from defragtrees.ensembles.forest import for_many_rows
 from defragtrees.ensembles.readers import read_forest
-from defragtrees.estimators.defrag import DefragClassifier, DefragRegressor
+from defragtrees.estimators import estimator_for
+from defragtrees.estimators.defrag import DefragClassifier
 from defragtrees.outcomes import measures as ranking
 from defragtrees.outcomes.classification import Classes
 from defragtrees.paper import fit
 from defragtrees.search import driver as all_rows
+from tests.paper.settings import SEEDED
 
 NAMES = ["age", "income", "city", "height"]
 CITIES = ["Bern", "Kyoto", "Lima"]
@@ -86,10 +88,11 @@ def boosted_amounts(frame, amounts):
     return kind.fit(frame, amounts)
 
 
-def simplified(ensemble, *rows, **settings):
-    settings = {"n_restarts": 6, "max_rules": 6, "random_state": 0, **settings}
-    is_number = isinstance(ensemble, HistGradientBoostingRegressor)
-    kind = DefragRegressor if is_number else DefragClassifier
+def simplified(ensemble, *rows, method="defrag", **settings):
+    settings = {"max_rules": 6, "random_state": 0, **settings}
+    if method == "paper":
+        settings = {"n_restarts": 6, **SEEDED, **settings}
+    kind = estimator_for(method, read_forest(ensemble).outcome)
     return kind(ensemble, **settings).fit(*rows)
 
 
@@ -99,18 +102,18 @@ def pieces(X, *columns):
         yield (X.iloc[rows], *(column[rows] for column in columns))
 
 
-@pytest.mark.parametrize("refine", [True, False])
+@pytest.mark.parametrize("method", ["defrag", "paper"])
 def test_frames_iterators_and_files_give_the_same_rules(
-    refine, frame, labels, boosted, tmp_path
+    method, frame, labels, boosted, tmp_path
 ):
-    expected = simplified(boosted, frame, labels, refine=refine)
+    expected = simplified(boosted, frame, labels, method=method)
     assert expected.rules_.n_rules > 1
     path = tmp_path / "rows.parquet"
     frame.assign(note="x", outcome=labels).to_parquet(path, row_group_size=130)
-    from_pieces = simplified(boosted, pieces(frame, labels), refine=refine)
-    from_file = simplified(boosted, path, "outcome", refine=refine)
+    from_pieces = simplified(boosted, pieces(frame, labels), method=method)
+    from_file = simplified(boosted, path, "outcome", method=method)
     from_polars = simplified(
-        boosted, pl.from_pandas(frame), labels, refine=refine, n_jobs=2
+        boosted, pl.from_pandas(frame), labels, method=method, n_jobs=2
     )
     for found in (from_pieces, from_file, from_polars):
         assert found.rules_ == expected.rules_
@@ -188,16 +191,16 @@ def test_labels_are_not_needed_by_any_source(frame, boosted, tmp_path):
         assert "error" not in simple.training_
 
 
-@pytest.mark.parametrize("refine", [True, False])
-def test_memory_map_gives_the_rules_of_the_array(refine, tmp_path):
+@pytest.mark.parametrize("method", ["defrag", "paper"])
+def test_memory_map_gives_the_rules_of_the_array(method, tmp_path):
     rng = np.random.default_rng(3)
     X = rng.normal(size=(2500, 5)).astype(np.float32)
     y = (X[:, 0] > 0.2) ^ (X[:, 1] > -0.3)
     forest = RandomForestClassifier(20, max_depth=6, random_state=0).fit(X, y)
     mapped = np.memmap(tmp_path / "X", np.float32, "w+", shape=X.shape)
     mapped[:] = X
-    expected = simplified(forest, X, y, refine=refine)
-    assert simplified(forest, mapped, y, refine=refine).rules_ == expected.rules_
+    expected = simplified(forest, X, y, method=method)
+    assert simplified(forest, mapped, y, method=method).rules_ == expected.rules_
     assert expected.training_["fidelity"] > 0.8
 
 
@@ -218,16 +221,16 @@ def test_what_is_printed_of_each_rule_is_counted_over_all_rows(frame, labels, bo
     assert simple.path_[simple.rules_.n_rules] == simple.rules_
 
 
-@pytest.mark.parametrize("refine", [True, False])
+@pytest.mark.parametrize("method", ["defrag", "paper"])
 def test_numbers_are_counted_over_all_rows_with_their_weights(
-    refine, frame, amounts, boosted_amounts
+    method, frame, amounts, boosted_amounts
 ):
     weight = np.random.default_rng(4).integers(0, 3, len(frame)).astype(float)
-    simple = simplified(boosted_amounts, frame, amounts, weight, refine=refine)
+    simple = simplified(boosted_amounts, frame, amounts, weight, method=method)
     answers, by = boosted_amounts.predict(frame), simple.apply(frame)
     for k, rule in enumerate(simple.rules_):
         own, w = amounts[by == k], weight[by == k]
-        mean = np.average(own if refine else answers[by == k], weights=w)
+        mean = np.average(own if method == "defrag" else answers[by == k], weights=w)
         assert rule.answered == pytest.approx(w.sum() / weight.sum(), abs=1e-12)
         assert rule.prediction == pytest.approx(mean, rel=1e-4)
         low, high = rule.quantiles
@@ -365,10 +368,10 @@ def test_few_rows_from_any_source_are_fitted_as_a_table(
 
 
 def test_every_restart_sees_all_rows_without_screening(frame, labels, boosted):
-    kept = simplified(boosted, frame, labels, refine=False, screening=False)
+    kept = simplified(boosted, frame, labels, method="paper", screening=False)
     assert {step.rung for step in kept.history_} == {0}
     assert {step.restart for step in kept.history_} == set(range(6))
-    screened = simplified(boosted, frame, labels, refine=False)
+    screened = simplified(boosted, frame, labels, method="paper")
     last = [step for step in screened.history_ if step.rung == 2]
     assert len({step.restart for step in last}) == 2
     difference = (
@@ -393,7 +396,7 @@ def test_constant_answers_are_one_rule(frame):
 
 
 def test_default_ensemble_is_fitted_on_a_large_table(labels, frame):
-    simple = DefragClassifier(n_restarts=2, random_state=0).fit(frame, labels)
+    simple = DefragClassifier(random_state=0).fit(frame, labels)
     assert simple.training_["fidelity"] > 0.8
 
 
@@ -448,15 +451,15 @@ def cut_otherwise(monkeypatch, fits):
     return found
 
 
-@pytest.mark.parametrize("refine", [True, False])
+@pytest.mark.parametrize("method", ["defrag", "paper"])
 def test_where_rows_are_cut_changes_no_rule(
-    refine, frame, amounts, labels, boosted, boosted_amounts, monkeypatch
+    method, frame, amounts, labels, boosted, boosted_amounts, monkeypatch
 ):
     weight = np.linspace(0.1, 1.9, len(frame))
     for ensemble, y in ((boosted, labels), (boosted_amounts, amounts)):
         first, *others = cut_otherwise(
             monkeypatch,
-            lambda e=ensemble, y=y: simplified(e, frame, y, weight, refine=refine),
+            lambda e=ensemble, y=y: simplified(e, frame, y, weight, method=method),
         )
         assert first.rules_.n_rules > 1
         assert all(one.rules_ == first.rules_ for one in others)
@@ -486,7 +489,7 @@ def test_answers_that_do_not_differ_are_kept_to_fifteen_digits(value, n_rows, fr
 def test_few_rows_of_a_file_can_fit_the_ensemble_too(frame, labels, tmp_path):
     path = tmp_path / "rows.parquet"
     frame.iloc[:600].assign(outcome=labels[:600]).to_parquet(path)
-    simple = DefragClassifier(n_restarts=2, random_state=0).fit(path, "outcome")
+    simple = DefragClassifier(random_state=0).fit(path, "outcome")
     assert simple.feature_names_in_.tolist() == NAMES
 
 
@@ -553,13 +556,13 @@ def test_settings_are_judged_before_rows_are_read(frame, labels, boosted):
 
 def test_numpy_flags_are_flags(frame, labels, boosted):
     simple = simplified(
-        boosted, frame, labels, refine=False, screening=np.False_, tol=1e-2
+        boosted, frame, labels, method="paper", screening=np.False_, tol=1e-2
     )
     assert {step.rung for step in simple.history_} == {0}
 
 
 def test_a_callback_stops_all_rungs(frame, labels, boosted):
     simple = simplified(
-        boosted, frame, labels, refine=False, callback=lambda step: True
+        boosted, frame, labels, method="paper", callback=lambda step: True
     )
     assert {step.rung for step in simple.history_} == {0}

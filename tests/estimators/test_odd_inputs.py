@@ -31,7 +31,6 @@ def ensemble():
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"callback": 3}, "callback must be None or a function; got 3."),
         (
             {"n_jobs": "x"},
             "a whole number other than 0 up to 1,000,000; got 'x'",

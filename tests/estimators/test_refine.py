@@ -44,33 +44,17 @@ def mixed():
     return frame, signal.to_numpy()
 
 
-def test_refined_rules_are_shorter_and_better_than_the_components(spam):
-    forest, data = spam
-    X, y = data.X[:800], data.y[:800]
-    refined = simplify(forest, X, y, random_state=0, n_restarts=5)
-    plain = simplify(forest, X, y, random_state=0, n_restarts=5, refine=False)
-    after, before = (
-        one.evaluate(data.X[800:], data.y[800:]) for one in (refined, plain)
-    )
-    assert after["error"] < before["error"]
-    assert after["n_conditions"] <= 4 < before["n_conditions"]
-
-
 @pytest.mark.parametrize("max_rules", [1, 2, 4])
 def test_max_rules_counts_the_otherwise(spam, max_rules):
     forest, data = spam
-    simple = simplify(
-        forest, data.X[:400], max_rules=max_rules, random_state=0, n_restarts=2
-    )
+    simple = simplify(forest, data.X[:400], max_rules=max_rules, random_state=0)
     assert simple.rules_.n_rules <= max_rules
     assert set(simple.path_) <= set(range(1, max_rules + 1))
 
 
 def test_max_conditions_holds_for_every_rule(spam):
     forest, data = spam
-    simple = simplify(
-        forest, data.X[:400], max_conditions=2, random_state=0, n_restarts=2
-    )
+    simple = simplify(forest, data.X[:400], max_conditions=2, random_state=0)
     assert max(rule.n_conditions for rule in simple.rules_) <= 2
 
 
@@ -78,11 +62,9 @@ def test_rules_use_allowed_features_only(mixed):
     frame, signal = mixed
     ensemble = HistGradientBoostingRegressor(max_iter=30, random_state=0)
     ensemble.fit(frame, signal)
-    free = simplify(ensemble, frame, random_state=0, n_restarts=2)
-    bound = simplify(
-        ensemble, frame, features=["age", "score"], random_state=0, n_restarts=2
-    )
-    by_number = simplify(ensemble, frame, features=[0, 2], random_state=0, n_restarts=2)
+    free = simplify(ensemble, frame, random_state=0)
+    bound = simplify(ensemble, frame, features=["age", "score"], random_state=0)
+    by_number = simplify(ensemble, frame, features=[0, 2], random_state=0)
     assert "home town" in free.rules_.features
     assert "home town" not in bound.rules_.features
     assert by_number.rules_ == bound.rules_
@@ -172,7 +154,7 @@ def test_printed_text_applied_by_hand_is_the_model(mixed, task):
         ensemble = HistGradientBoostingClassifier(max_iter=30, random_state=0)
     else:
         y, ensemble = signal, HistGradientBoostingRegressor(random_state=0)
-    simple = simplify(ensemble.fit(frame, y), frame, y, random_state=0, n_restarts=2)
+    simple = simplify(ensemble.fit(frame, y), frame, y, random_state=0)
     unseen = frame.head(60).astype({"home town": object})
     unseen["home town"] = "Lima"
     frame = pd.concat([frame.astype({"home town": object}), unseen])
@@ -186,7 +168,7 @@ def test_printed_text_applied_by_hand_is_the_model(mixed, task):
 
 def test_every_row_is_answered(spam):
     forest, data = spam
-    simple = simplify(forest, data.X[:400], random_state=0, n_restarts=2)
+    simple = simplify(forest, data.X[:400], random_state=0)
     assert simple.rules_.covers(data.X)[:, -1].all()
     shares = sum(rule.answered for rule in simple.rules_)
     assert shares == pytest.approx(1)
@@ -322,7 +304,7 @@ def test_rows_of_one_class_cannot_choose_by_ranking(spam):
 def test_path_without_y_measures_against_the_ensemble():
     energy = load_sample("energy")
     forest = RandomForestRegressor(20, random_state=0).fit(energy.X, energy.y)
-    path = simplify_path(forest, energy.X, max_rules=4, random_state=0, n_restarts=2)
+    path = simplify_path(forest, energy.X, max_rules=4, random_state=0)
     assert path.ensemble_error == 0
     assert path.points[-1].fidelity > path.points[0].fidelity
 
@@ -332,7 +314,7 @@ def test_path_draws_a_trade_off_curve(spam):
     matplotlib.use("Agg")
     forest, data = spam
     path = simplify_path(
-        forest, data.X[:300], data.y[:300], max_rules=3, random_state=0, n_restarts=2
+        forest, data.X[:300], data.y[:300], max_rules=3, random_state=0
     )
     ax = path.plot()
     assert ax.get_xlabel() == "number of rules"
@@ -343,9 +325,7 @@ def test_path_draws_a_trade_off_curve(spam):
 def test_path_has_every_length_up_to_its_longest_list(spam):
     forest, data = spam
     for seed in range(3):
-        path = simplify_path(
-            forest, data.X[:400], max_rules=8, random_state=seed, n_restarts=2
-        )
+        path = simplify_path(forest, data.X[:400], max_rules=8, random_state=seed)
         sizes = [point.n_rules for point in path.points]
         assert sizes == list(range(1, sizes[-1] + 1))
 
@@ -353,19 +333,12 @@ def test_path_has_every_length_up_to_its_longest_list(spam):
 def test_path_takes_a_column_of_labels_and_checks_lengths(spam):
     forest, data = spam
     X, y = data.X[:300], data.y[:300]
-    settings = {"max_rules": 3, "random_state": 0, "n_restarts": 2}
+    settings = {"max_rules": 3, "random_state": 0}
     flat = simplify_path(forest, X, y, **settings)
     column = simplify_path(forest, X, y[:, None], **settings)
     assert [p.error for p in flat.points] == [p.error for p in column.points]
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         simplify_path(forest, X, y[:-5], **settings)
-
-
-@pytest.mark.parametrize("settings", [{"max_conditions": 2}, {"augment": 50}])
-def test_budgets_of_refine_are_refused_without_it(spam, settings):
-    forest, data = spam
-    with pytest.raises(ValueError, match="needs refine=True; got refine=False"):
-        simplify(forest, data.X[:100], refine=False, **settings)
 
 
 def test_no_rule_rests_on_drawn_rows_alone():
@@ -376,20 +349,6 @@ def test_no_rule_rests_on_drawn_rows_alone():
     assert simple.rules_.n_rules > 2
     for rules in simple.path_.values():
         assert all(rule.n_rows > 0 for rule in rules.rules)
-
-
-def test_refit_without_refine_forgets_the_path(spam):
-    forest, data = spam
-    simple = simplify(forest, data.X[:200], random_state=0, n_restarts=2)
-    assert simple.path_
-    simple.set_params(refine=False).fit(data.X[:200])
-    assert not hasattr(simple, "path_")
-
-
-def test_path_needs_refine(spam):
-    forest, data = spam
-    with pytest.raises(ValueError, match="needs refine=True"):
-        simplify_path(forest, data.X[:100], refine=False)
 
 
 def test_a_smaller_budget_is_a_place_on_the_same_path(spam):

@@ -4,8 +4,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from defragtrees.data.grid import ThresholdGrid
-from defragtrees.paper.engines.on_numpy import NumpyEngine
-from defragtrees.paper.params import make_layout
+from defragtrees.paper.engine import TableEngine
+from defragtrees.paper.parameters import make_layout
 from tests.reference import dense_mixture
 
 
@@ -31,7 +31,7 @@ class Case:
         self.grid = ThresholdGrid(tuple(thresholds))
         self.binned = self.grid.bin(X)
         self.layout = make_layout(self.grid, self.binned.counts(), n_classes, weight)
-        self.engine = NumpyEngine(self.layout, self.binned.codes, y, row_weight)
+        self.engine = TableEngine(self.layout, self.binned.codes, y, row_weight)
         self.dense = self._dense(X, thresholds, y, n_classes, row_weight, weight)
         self.rng = rng
 

@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from defragtrees.data.store import Target
 from defragtrees.paper import loop as loop_module
-from defragtrees.paper.loop import Settings, Starts, run
-from defragtrees.paper.schedules import SCHEDULES, Schedule
-from defragtrees.paper.starts import draw_rest, random_params
+from defragtrees.paper.fit import draw_rest, random_params
+from defragtrees.paper.loop import SCHEDULES, Schedule, Settings, Starts, run
 from tests.paper.problems import Case, cases
 from tests.reference import dense_mixture
 

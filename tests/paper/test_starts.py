@@ -11,11 +11,10 @@ from sklearn.ensemble import RandomForestRegressor
 from benchmarks.paper.parts import mean_components
 from defragtrees import datasets
 from defragtrees._api import simplify
-from defragtrees.data import devices, sources
+from defragtrees.data import sources
 from defragtrees.data.store import Target
 from defragtrees.paper import fit
-from defragtrees.paper.engines import on_torch
-from defragtrees.paper.starts import draw_rest, random_params
+from defragtrees.paper.fit import draw_rest, random_params
 from tests.paper.problems import Case
 
 LAYOUT = Case(0, 30, 2, 0, False, False, 3.0).layout
@@ -109,32 +108,18 @@ EXTREMES = {
 @pytest.mark.parametrize("inference", ["fab", "em"])
 @pytest.mark.parametrize("name", EXTREMES)
 @pytest.mark.parametrize("most_at_once", [10**6, 100])
-def test_extreme_units_give_numbers_and_the_same_rules_by_every_engine(
-    energy, name, inference, most_at_once, monkeypatch
-):
-    pytest.importorskip("numba")
+def test_extreme_units_give_numbers(energy, name, inference, most_at_once, monkeypatch):
     forest, X, y = energy
     y = EXTREMES[name](y)
     monkeypatch.setattr(sources, "MANY_ROWS", most_at_once)
     monkeypatch.setattr(sources, "PART_ROWS", 90)
-    one, other = (
-        paper(forest, X, y, engine=engine, inference=inference)
-        for engine in ("numpy", "numba")
-    )
-    assert one.rules_ == other.rules_
+    one = paper(forest, X, y, inference=inference)
     assert np.isfinite([step.objective for step in one.history_]).all()
     answers = one.predict_posterior(X)
     # Rounding leaves a constant of 1e99 as it is to sixteen digits.
     span = max(np.ptp(y), 1e-12 * np.abs(y).max())
     assert (answers >= y.min() - span).all()
     assert (answers <= y.max() + span).all()
-    pytest.importorskip("torch")
-    real = on_torch.TorchEngine
-    monkeypatch.setattr(
-        on_torch, "TorchEngine", lambda *given: real(*given[:7], "float32")
-    )
-    monkeypatch.setattr(devices, "DEVICE", "cpu")
-    assert paper(forest, X, y, engine="cuda", inference=inference).rules_ == one.rules_
 
 
 @pytest.mark.parametrize("inference", ["fab", "em"])
@@ -159,26 +144,6 @@ def test_nothing_is_told_of_units_that_have_no_say(energy, settings):
         paper(forest, X, 1e6 * y, **settings)
 
 
-@pytest.mark.parametrize("e_step", ["original", "converged"])
-def test_every_engine_starts_there(energy, e_step, monkeypatch):
-    pytest.importorskip("numba")
-    forest, X, y = energy
-    expected = paper(forest, X, y, e_step=e_step, engine="numpy").rules_
-    assert paper(forest, X, y, e_step=e_step, engine="numba").rules_ == expected
-    pytest.importorskip("torch")
-    real = on_torch.TorchEngine
-    for dtype in ("float64", "float32"):
-
-        def make(*given, dtype=dtype):
-            return real(*given[:7], dtype)
-
-        with monkeypatch.context() as patch:
-            patch.setattr(on_torch, "TorchEngine", make)
-            patch.setattr(devices, "DEVICE", "cpu")
-            found = paper(forest, X, y, e_step=e_step, engine="cuda")
-        assert found.rules_ == expected
-
-
 def steps_with_noise(n_rows):
     rng = np.random.default_rng(0)
     X = pd.DataFrame(rng.normal(size=(n_rows, 3)), columns=["a", "b", "c"])
@@ -188,13 +153,12 @@ def steps_with_noise(n_rows):
 
 @pytest.mark.parametrize("e_step", ["original", "converged"])
 def test_rows_in_memory_in_parts_and_in_samples_start_there(e_step, monkeypatch):
-    pytest.importorskip("numba")
     X, y = steps_with_noise(3000)
     forest = RandomForestRegressor(10, max_depth=4, random_state=0).fit(X, y)
     at_once = paper(forest, X, y, e_step=e_step)
     monkeypatch.setattr(sources, "MANY_ROWS", 800)
     monkeypatch.setattr(sources, "PART_ROWS", 700)
-    in_parts = paper(forest, X, y, e_step=e_step, engine="numpy")
+    in_parts = paper(forest, X, y, e_step=e_step)
     steps = [
         [(s.objective, s.n_components) for s in m.history_] for m in (at_once, in_parts)
     ]
@@ -203,13 +167,9 @@ def test_rows_in_memory_in_parts_and_in_samples_start_there(e_step, monkeypatch)
     monkeypatch.setattr(fit, "RUNGS", ((200, 3), (700, 2)))
     pieces = ((X[i : i + 411], y[i : i + 411]) for i in range(0, 3000, 411))
     sampled = [
-        paper(forest, rows, own, e_step=e_step, engine=engine, screening=True)
-        for rows, own, engine in (
-            (X, y, "numpy"),
-            (X, y, "numba"),
-            (pieces, None, "numpy"),
-        )
+        paper(forest, rows, own, e_step=e_step, screening=True)
+        for rows, own in ((X, y), (pieces, None))
     ]
     assert {step.rung for step in sampled[0].history_} == {0, 1, 2}
-    assert sampled[0].rules_ == sampled[1].rules_ == sampled[2].rules_
+    assert sampled[0].rules_ == sampled[1].rules_
     assert sampled[0].posterior_.n_components > 1

@@ -12,6 +12,7 @@ from defragtrees import plots
 from defragtrees._compare import Comparison
 from defragtrees._path import PathPoint, RulePath
 from defragtrees.estimators.defrag import DefragClassifier
+from defragtrees.paper.estimator import FABRulesClassifier
 from defragtrees.paper.loop import Step
 
 from .conftest import make_numbers
@@ -121,12 +122,12 @@ def test_a_fitted_estimator_can_be_drawn():
     X, y = load_iris(return_X_y=True)
     ensemble = RandomForestClassifier(5, min_samples_leaf=5, random_state=0).fit(X, y)
     settings = {"n_restarts": 3, "max_rules": 4, "random_state": 0}
-    simple = DefragClassifier(ensemble, refine=False, **settings)
+    simple = FABRulesClassifier(ensemble, **settings)
     ax = plots.convergence(simple.fit(X, y))
     assert len(thick(ax).get_xdata()) == simple.n_iter_
     ax.figure.canvas.draw()
-    with pytest.raises(TypeError, match="fitted with refine=False"):
-        plots.convergence(DefragClassifier(ensemble, **settings).fit(X, y))
+    with pytest.raises(TypeError, match="needs a fitted FABRulesClassifier or FAB"):
+        plots.convergence(DefragClassifier(ensemble, random_state=0).fit(X, y))
 
 
 @pytest.mark.parametrize(
@@ -134,7 +135,7 @@ def test_a_fitted_estimator_can_be_drawn():
     [
         ((), ValueError, "it is empty"),
         (3, TypeError, "got int"),
-        (DefragClassifier(), TypeError, "needs a DefragClassifier or"),
+        (DefragClassifier(), TypeError, "needs a fitted FABRulesClassifier or"),
         (["a"], TypeError, "got list"),
     ],
 )

@@ -66,7 +66,7 @@ def spam(tmp_path_factory):
     y = np.where(sample.y == 1, "spam", "ham")
     X, X_test, y, y_test = train_test_split(X, y, test_size=300, random_state=0)
     forest = RandomForestClassifier(30, min_samples_leaf=3, random_state=0).fit(X, y)
-    simple = simplify(forest, X, y, max_rules=6, n_restarts=4, random_state=0)
+    simple = simplify(forest, X, y, max_rules=6, random_state=0)
     path = tmp_path_factory.mktemp("report") / "spam.html"
     write_report(path, simple, X_test, y_test, title="Spam in a few rules")
     return path, simple, X_test

@@ -165,7 +165,7 @@ def test_what_only_watches_a_fit_is_no_setting_to_repeat():
     y = (X[:, 0] > 0).astype(int)
     forest = RandomForestClassifier(3, random_state=0, verbose=0).fit(X, y)
     simple = simplify(
-        forest, X, y, max_rules=2, n_restarts=2, random_state=0,
+        forest, X, y, method="paper", max_rules=2, n_restarts=2, random_state=0,
         callback=lambda *_, **__: None,
     )  # fmt: skip
     told = {one.name for source in (simple, forest) for one in read_settings(source)}

@@ -238,9 +238,7 @@ def test_averaged_rules_say_their_weight(tmp_path):
 def test_a_given_path_and_comparison_are_shown(tmp_path):
     simple, X, y = weather()
     rows = list(range(6)) * 10
-    path = simplify_path(
-        simple.forest_, X[rows], y[rows], max_rules=2, n_restarts=2, random_state=0
-    )
+    path = simplify_path(simple.forest_, X[rows], y[rows], max_rules=2, random_state=0)
 
     class Compared:
         ensemble_error, n_splits, task = 0.25, 1, "classification"
@@ -263,7 +261,7 @@ def test_a_given_path_and_comparison_are_shown(tmp_path):
 
 def test_a_path_made_without_y_is_not_said_to_be_about_y(tmp_path):
     simple, X, y = weather()
-    settings = {"max_rules": 2, "n_restarts": 2, "random_state": 0}
+    settings = {"max_rules": 2, "random_state": 0}
     rows = list(range(6)) * 10
     caption = "Error, here against the ensemble, against number of rules"
     path = simplify_path(simple.forest_, X[rows], **settings)

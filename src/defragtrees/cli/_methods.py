@@ -13,8 +13,8 @@ from defragtrees.cli._decisions import (
 from defragtrees.cli._display import LABELS, merged_labels
 from defragtrees.cli._limits import LIMIT_OPTIONS, check_features
 from defragtrees.cli._progress import ticking
-from defragtrees.estimators import METHODS, PRESETS, method_for
-from defragtrees.paper.schedules import SCHEDULES
+from defragtrees.estimators import METHODS, estimator_for
+from defragtrees.paper.loop import SCHEDULES
 from defragtrees.search.driver import CRITERIA, FORMS
 
 __all__ = ["FOR_DEFRAG", "fit", "method_options", "method_settings", "settings_of"]
@@ -45,7 +45,7 @@ SPELLED = {"costs": "--cost", "class_labels": "--class-names", "groups": "--grou
 OPTIONS = {
     "method": click.option(
         "--method",
-        type=click.Choice([*METHODS, *PRESETS]),
+        type=click.Choice(list(METHODS)),
         default="defrag",
         show_default=True,
         help="Who finds the rules; paper is the paper's method to the letter.",
@@ -199,17 +199,17 @@ def method_options(*without):
 def settings_of(choices, forest, has_target):
     """The estimator's class, and the choices as its settings."""
     method = choices.get("method", "defrag")
-    kind, preset = method_for(method, forest.outcome)
+    kind = estimator_for(method, forest.outcome)
     settings = {
         name: value
         for name, value in choices.items()
         if name not in ("method", "target_is") and _is_given(value)
     }
-    if "e_step" in settings and preset.get("refine", True):
+    if "e_step" in settings and method != "paper":
         raise click.UsageError(
             f"--e-step is for --method paper; got --method {method}. Leave it out."
         )
-    settings = preset | method_settings(settings, kind, method, forest)
+    settings = method_settings(settings, kind, method, forest)
     if choices.get("target_is") is not None:
         settings["target"] = choices["target_is"]
     if kind(**settings).target == "labels" and not has_target:

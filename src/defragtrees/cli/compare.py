@@ -16,7 +16,7 @@ from defragtrees.cli._methods import FOR_DEFRAG, method_options, method_settings
 from defragtrees.cli._output import check_outputs, json_text, say
 from defragtrees.cli._plotting import check_plot, save_plot
 from defragtrees.cli._progress import is_shown, progress_kind
-from defragtrees.estimators import METHODS, PRESETS, estimator_for, installed_methods
+from defragtrees.estimators import METHODS, compared_methods, estimator_for
 
 __all__ = ["command", "compared"]
 
@@ -43,8 +43,7 @@ defragtrees compare model.json data.csv --target y --methods defrag,distilled
     "--methods",
     type=NAMES,
     metavar="A,B,...",
-    help=f"Of {', '.join((*METHODS, *PRESETS))}. [default: all that are installed, "
-    "without paper]",
+    help=f"Of {', '.join(METHODS)}. [default: all that are installed, without paper]",
 )
 @click.option(
     "--max-rules",
@@ -133,7 +132,7 @@ def _chosen(methods, choices, forest):
         return methods
     kind = estimator_for("defrag", forest.outcome)
     settings = method_settings(settings, kind, "defrag", forest)
-    chosen = {name: name for name in methods or installed_methods()}
+    chosen = {name: name for name in methods or compared_methods()}
     if "defrag" not in chosen:
         raise click.UsageError(
             f"{', '.join(settings)} can be set for defrag only, which is not among "

@@ -1,4 +1,4 @@
-"""Devices of PyTorch: whether there is one, which one, and what is kept there."""
+"""Engines that compute on rows, and devices of PyTorch with what is kept there."""
 
 from contextlib import nullcontext
 from threading import Lock
@@ -6,9 +6,44 @@ from weakref import WeakKeyDictionary, ref
 
 from defragtrees._utils.optional import require
 
-__all__ = ["DEVICE", "KeptWithItems", "check_device", "device_at"]
+__all__ = [
+    "DEVICE",
+    "ENGINES",
+    "KeptWithItems",
+    "check_device",
+    "check_engine",
+    "device_at",
+]
+
+ENGINES = ("numpy", "numba", "cuda")
 
 DEVICE = "cuda"  # what engine="cuda" stands for
+
+
+def check_engine(name, ask_workers=None):
+    """Raise where an engine cannot be used; "auto" always can.
+
+    Parameters
+    ----------
+    name : str
+    ask_workers : callable, optional
+        If the workers of a cluster keep the rows: runs a function on all of them.
+    """
+    if name not in ("auto", *ENGINES):
+        raise ValueError(f"engine must be one of {ENGINES}; got {name!r}.")
+    if name == "numba":
+        check_numba()
+        if ask_workers is not None:
+            ask_workers(check_numba)
+    elif name == "cuda" and ask_workers is None:
+        check_device(DEVICE)
+    elif name == "cuda":
+        ask_workers(check_device, DEVICE)
+
+
+def check_numba():
+    """Raise where numba is not installed."""
+    require("numba", 'engine="numba"')
 
 
 def check_device(device):

@@ -7,12 +7,11 @@ whose names end as their outcomes say: "Classifier" and "Regressor".
 
 from importlib import import_module
 from importlib.util import find_spec
-from typing import Any
 
 from defragtrees.estimators.base import Simplifier
 from defragtrees.outcomes.base import Outcome
 
-__all__ = ["METHODS", "PRESETS", "estimator_for", "installed_methods", "method_for"]
+__all__ = ["METHODS", "compared_methods", "estimator_for", "installed_methods"]
 
 METHODS = {
     "defrag": "defragtrees.estimators.defrag",
@@ -21,19 +20,7 @@ METHODS = {
     "node_harvest": "defragtrees.baselines.node_harvest",
     "distilled": "defragtrees.baselines.distilled",
     "optimal": "defragtrees.baselines.optimal",
-}
-# One word for a method with other settings: the paper's, to the letter.
-PRESETS: dict[str, tuple[str, dict[str, Any]]] = {
-    "paper": (
-        "defrag",
-        {
-            "refine": False,
-            "statement_weight": "paper",
-            "init": "random",
-            "e_step": "original",
-            "target": "labels",
-        },
-    )
+    "paper": "defragtrees.paper.estimator",
 }
 NEEDED = {"optimal": "pystreed"}  # packages that a method cannot do without
 
@@ -45,6 +32,11 @@ def installed_methods() -> tuple[str, ...]:
     )
 
 
+def compared_methods() -> tuple[str, ...]:
+    """The methods that `compare` takes by default; the paper's own on request only."""
+    return tuple(name for name in installed_methods() if name != "paper")
+
+
 def estimator_for(method: str, outcome: Outcome) -> type[Simplifier]:
     """The estimator class of a method for an outcome.
 
@@ -53,27 +45,13 @@ def estimator_for(method: str, outcome: Outcome) -> type[Simplifier]:
     method : str
         A key of `METHODS`.
     outcome : Classes or Numbers
-    """
-    module = import_module(METHODS[method])
-    names = (n for n in module.__all__ if n.endswith(outcome.estimator_suffix))
-    return getattr(module, next(names))
-
-
-def method_for(name: str, outcome: Outcome) -> tuple[type[Simplifier], dict[str, Any]]:
-    """The estimator class of a method or preset, and the settings it stands for.
-
-    Parameters
-    ----------
-    name : str
-        A key of `METHODS` or of `PRESETS`.
-    outcome : Classes or Numbers
 
     Examples
     --------
     >>> from defragtrees.outcomes import make_outcome
-    >>> kind, settings = method_for("paper", make_outcome("regression"))
-    >>> kind.__name__, settings["e_step"]
-    ('DefragRegressor', 'original')
+    >>> estimator_for("paper", make_outcome("regression")).__name__
+    'FABRulesRegressor'
     """
-    method, settings = PRESETS.get(name, (name, {}))
-    return estimator_for(method, outcome), dict(settings)
+    module = import_module(METHODS[method])
+    names = (n for n in module.__all__ if n.endswith(outcome.estimator_suffix))
+    return getattr(module, next(names))

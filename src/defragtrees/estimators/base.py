@@ -16,6 +16,7 @@ from defragtrees._utils import formatting as render
 from defragtrees._utils.progress import Progress
 from defragtrees._utils.types import Column, Floats, Places, Rows, Values
 from defragtrees.data import sources
+from defragtrees.data.devices import check_engine
 from defragtrees.data.evaluation import PartEvaluator, evaluate_encoded
 from defragtrees.data.sources import TableSource, open_source
 from defragtrees.data.store import read_store
@@ -38,6 +39,7 @@ from defragtrees.estimators.inputs import (
     fitted_forest,
     make_generator,
     named_forest,
+    one_seed,
     warn_of_other_columns,
 )
 from defragtrees.estimators.problem import Problem
@@ -50,9 +52,9 @@ from defragtrees.estimators.settings import (
     check_settings,
     setting,
 )
+from defragtrees.metrics.resampling import rule_stability
 from defragtrees.outcomes import make_outcome
 from defragtrees.outcomes.intervals import score_for
-from defragtrees.paper.engines import check_engine
 from defragtrees.rules.labels import (
     ORDERED,
     checked_labels,
@@ -150,14 +152,15 @@ def check_days(forest, store):
 def read_rows(simplifier, source, forest):
     """All rows as codes, and as numbers too if they are few or needed."""
     # Rows that are not read yet are not lost where the engine cannot be used.
-    check_engine(getattr(simplifier, "engine", "auto"), source.workers())
+    engine = getattr(simplifier, "engine", "auto")
+    check_engine(engine, source.workers())
     keeps_numbers = simplifier._needs_numbers or source.n_rows() <= sources.MANY_ROWS
     is_shown = getattr(simplifier, "verbose", 0) and not keeps_numbers
     with Progress("rows", source.n_rows()) as progress:
         store = read_store(
             source,
-            forest if keeps_numbers else for_many_rows(forest, simplifier.engine),
-            compiled=not keeps_numbers and is_compiled(simplifier.engine),
+            forest if keeps_numbers else for_many_rows(forest, engine),
+            compiled=not keeps_numbers and is_compiled(engine),
             target="labels" if simplifier.target == "labels" else "answers",
             shorten=simplifier.shorten_thresholds,
             keeps_numbers=keeps_numbers,
@@ -838,8 +841,8 @@ class RuleClassifier(ClassifierMixin):
 
         `DefragClassifier` tells the class rates of y among the training rows that a
         rule answers, as if 3.84 more had the rates of all rows; without y, the
-        ensemble's mean probabilities. Other methods, and `refine=False`, tell the
-        shares of the classes that they imitate.
+        ensemble's mean probabilities. Other methods tell the shares of the
+        classes that they imitate.
 
         Parameters
         ----------
@@ -973,3 +976,79 @@ def with_shared(text, **others):
     for name, part in parts.items():
         text = text.replace(name, part)
     return text
+
+
+MOST_RULES = 10  # where the fit chooses their number
+
+
+@dataclass(repr=False, eq=False)
+class RuleFinder(Simplifier):
+    """What the search and the paper's method share.
+
+    Their rules are found on codes, so rows may be more than memory holds; their number
+    is capped; and the fit may be repeated on halves of the rows.
+    """
+
+    _: KW_ONLY
+    max_rules: str | int = setting("auto", "auto", Integer(1))
+    features: Any = None
+    verbose: int = setting(0, *FLAG, Integer(0))
+    stability: int = setting(0, 0, Integer(2))
+
+    _needs_numbers = False
+
+    def fit_forest(
+        self,
+        forest: Forest | None,
+        X: Rows,
+        y: Column | None = None,
+        sample_weight: Column | None = None,
+    ) -> Self:
+        """`fit` for a caller who has read the ensemble already; see Simplifier."""
+        if self.stability and not _is_table(X):
+            raise TypeError(
+                "stability needs all rows in memory, to fit to half of them; got "
+                f"{type(X).__name__}. Pass a table, or leave stability out."
+            )
+        self.__dict__.pop("stability_", None)
+        super().fit_forest(forest, X, y, sample_weight)
+        if self.stability:
+            settings = self.get_params(deep=False) | {"ensemble": self.forest_}
+            again = type(self)(**settings)
+            again.rules_ = self.rules_
+            self.stability_ = rule_stability(
+                again,
+                X,
+                y,
+                sample_weight,
+                n_resamples=int(self.stability),
+                random_state=one_seed(self.random_state),
+            )
+        return self
+
+    def most_rules(self) -> int:
+        """Maximum number of rules, or of components of the mixture."""
+        return MOST_RULES if self.max_rules == "auto" else int(self.max_rules)
+
+    def _warn_of_little_data(self, problem):
+        n_rows = problem.store.n_rows
+        if self.max_rules != "auto" and n_rows < self.max_rules:
+            warnings.warn(
+                f"max_rules={self.max_rules} is more than the {n_rows} rows of X; at "
+                f"most {n_rows} rules can be found.",
+                UserWarning,
+                stacklevel=6,
+            )
+
+    def _warn_of_one_value(self, problem, rules):
+        # Probabilities may differ where the likeliest class is the same everywhere.
+        if rules.n_rules == 1 and problem.store.has_one_value():
+            warnings.warn(
+                "The target has one value only, so the answer is one rule.",
+                UserWarning,
+                stacklevel=6,
+            )
+
+
+def _is_table(X):
+    return hasattr(X, "__len__") and not isinstance(X, (str, os.PathLike))

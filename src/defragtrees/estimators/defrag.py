@@ -1,55 +1,30 @@
-"""The paper's method: fit the mixture to the ensemble's statements, read off rules."""
+"""DefragClassifier and DefragRegressor: a search for short rules."""
 
-import os
-import warnings
-from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
-from functools import partial
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.utils.validation import check_is_fitted
 
-from defragtrees._utils.types import Column, Rows, Values
-from defragtrees.ensembles.forest import Forest
-from defragtrees.estimators.base import RuleClassifier, RuleRegressor, with_shared
-from defragtrees.estimators.inputs import one_seed
+from defragtrees.data.devices import ENGINES
+from defragtrees.estimators.base import (
+    RuleClassifier,
+    RuleRegressor,
+    with_shared,
+)
 from defragtrees.estimators.settings import (
-    FLAG,
     Conflict,
-    Function,
     Given,
     Integer,
     Key,
     Real,
     setting,
 )
-from defragtrees.metrics.resampling import RuleStability, rule_stability
+from defragtrees.metrics.resampling import RuleStability
 from defragtrees.outcomes.decision import make_decision
 from defragtrees.outcomes.points import Scoring
-from defragtrees.paper.components import listed_components
-from defragtrees.paper.engines import ENGINES
-from defragtrees.paper.loop import Step
-from defragtrees.paper.paper import fit_paper
-from defragtrees.paper.posterior import Posterior
-from defragtrees.paper.schedules import SCHEDULES
-from defragtrees.paper.starts import STARTS
-from defragtrees.rules.conditions import Rule
 from defragtrees.rules.model import RuleSet
-from defragtrees.search.driver import (
-    CRITERIA,
-    FORMS,
-    PathCounter,
-    Refinement,
-    component_rules,
-    nearest,
-)
-from defragtrees.search.limits import (
-    LIMITS,
-    Limiting,
-    limit_conflicts,
-    refuse_without_lists,
-)
+from defragtrees.search.driver import CRITERIA, FORMS, PathCounter, Refinement, nearest
+from defragtrees.search.limits import LIMITS, Limiting, refuse_without_lists
 from defragtrees.search.lists import rules_for_rows
 
 __all__ = [
@@ -58,23 +33,17 @@ __all__ = [
     "DefragResults",
     "FOR_CLASSES",
     "PARAMETERS",
-    "check_in_memory",
-    "stability_of",
 ]
 
 
 class DefragResults:
-    """What a fit sets; which of it, its settings say."""
+    """What a fit sets."""
 
     path_: dict[int, RuleSet]
     path_by_conditions_: dict[int, RuleSet]
     path_costs_: dict[int, float]
-    component_rules_: tuple[Rule, ...]
     stability_: RuleStability
     n_iter_: int
-    posterior_: Posterior
-    history_: tuple[Step, ...]
-    kept_restart_: int
 
 
 PARAMETERS = """
@@ -110,38 +79,6 @@ PARAMETERS = """
         training rows very closely, three times as many as there are rows can help.
     target : {"ensemble", "labels"}, default="ensemble"
         What the rules imitate: the ensemble's probabilities or numbers, or y.
-    refine : bool, default=True
-        Search for the short list that says most of this. Without it the paper's
-        mixture is fitted and its components' own boxes are listed; the settings from
-        `n_restarts` to `screening` are for that.
-    n_restarts : int, default=20
-        How often to start anew; the restart with the smallest training error is kept.
-    inference : {"fab", "em"}, default="fab"
-        "fab" drops components that do not pay for themselves; "em" keeps `max_rules`,
-        ten by default.
-    statement_weight : "paper" or float, default=3.0
-        How much the thresholds of one feature count together, at most. "paper" counts
-        each one once; then thousands of near copies leave the target without a say.
-    init : {"seeded", "random"}, default="seeded"
-        Start from rows of the data, or from random probabilities as in the paper.
-    e_step : {"gentle", "original", "converged"}, default="gentle"
-        How many inner steps the E-step takes, which decides how many components are
-        left: one in the first three iterations and up to ten later ("gentle", which
-        leaves most); two in the first five and up to ten later, as the code of the
-        paper's authors ("original"); or until convergence, as the paper says
-        ("converged", which leaves fewest). With `init="random"` the last two draw
-        proportions, precisions and responsibilities too, and of numbers they start as
-        that code does: means near 0 and standard deviations of 1 or a few, in the units
-        of y. So the units decide how many components are left, and of a y that is far
-        from 0 or spreads widely perhaps one; standardise y, or use any other setting of
-        these two, where units have no say.
-    max_iter : int, default=200
-        Most iterations of one restart.
-    tol : float, default=1e-5
-        A restart has converged when its bound rises by less, in nats per row.
-    screening : "auto" or bool, default="auto"
-        With many rows, fit all restarts to a sample of them first and give up those
-        with the largest errors; False fits every restart to all rows.
     {shorten_thresholds}
     engine : {"auto", "numpy", "numba", "cuda"}, default="auto"
         What computes on rows. "auto" takes numba for more than 100,000 rows if it is
@@ -150,12 +87,8 @@ PARAMETERS = """
     random_state : int, RandomState, Generator or None, default=None
         The same seed gives the same rules, whatever `n_jobs`.
     n_jobs : int or None, default=None
-        Threads for many rows, for restarts, and for an ensemble that is fitted here.
-        None is one; with engine="cuda" many rows are read and counted by all
-        processors.
-    callback : callable, optional
-        Without refine, called with a record of every iteration; returning True stops
-        the fit.
+        Threads for many rows, and for an ensemble that is fitted here. None is one;
+        with engine="cuda" many rows are read and counted by all processors.
     verbose : int, default=0
         1 shows a progress bar.
     stability : int, default=0
@@ -166,22 +99,16 @@ PARAMETERS = """
     ----------
     rules_ : RuleSet
     path_ : dict from int to RuleSet
-        With refine, the best list found of every number of rules.
+        The best list found of every number of rules.
     path_by_conditions_ : dict from int to RuleSet
-        With refine, the best list found of every total number of conditions, where
-        more of them bring more.
+        The best list found of every total number of conditions, where more of them
+        bring more.
     path_costs_ : dict from int to float
         Their description lengths, in nats; with many rows on a sample of them.
-    component_rules_ : tuple of Rule
-        Without refine, the components' boxes in no order, as the paper prints them;
-        each has its component's answer. Several may hold in a row, or none.
     stability_ : RuleStability
         With `stability`: what came back on other rows.
     n_iter_ : int
-        Rounds of the search; without refine, iterations of the kept restart.
-    posterior_, history_, kept_restart_
-        Without refine: the mixture; bound and number of components at every iteration
-        of every restart; and which restart has the smallest training error.
+        Rounds of the search.
     {fitted}
 """
 
@@ -207,54 +134,6 @@ FOR_CLASSES = """\
 """
 
 
-def check_in_memory(X):
-    """Refuse rows of which no half can be taken."""
-    if isinstance(X, (str, os.PathLike)) or not hasattr(X, "__len__"):
-        raise TypeError(
-            "stability needs all rows in memory, to fit to half of them; got "
-            f"{type(X).__name__}. Pass a table, or leave stability out."
-        )
-
-
-def stability_of(estimator, X, y=None, sample_weight=None):
-    """The RuleStability of a fitted estimator, on the rows that it was fitted to.
-
-    Parameters
-    ----------
-    estimator : Simplifier
-        Its `stability` is the number of fits.
-    X, y, sample_weight : as for `fit`
-    """
-    settings = estimator.get_params(deep=False) | {"ensemble": estimator.forest_}
-    again = type(estimator)(**settings)
-    again.rules_ = estimator.rules_
-    return rule_stability(
-        again,
-        X,
-        y,
-        sample_weight,
-        n_resamples=int(estimator.stability),
-        random_state=one_seed(estimator.random_state),
-    )
-
-
-# A side may leave this share of its component's weight outside; tried in this order,
-# and the one whose rules err least on the training rows is taken.
-TOLERANCES = (1e-6, 1e-3, 0.01, 0.03, 0.1)
-
-MADE_BY_FIT = (
-    "path_",
-    "path_by_conditions_",
-    "path_costs_",
-    "component_rules_",
-    "posterior_",
-    "history_",
-    "kept_restart_",
-    "n_iter_",
-    "stability_",
-)
-
-
 @dataclass(repr=False, eq=False)
 class _Defrag(DefragResults, Limiting):
     _: KW_ONLY
@@ -262,42 +141,19 @@ class _Defrag(DefragResults, Limiting):
     points: str = setting("exact", "exact", "integer")
     brevity: float = setting(0.01, Real(0))
     augment: str | int = setting("auto", "auto", Integer(0, 10**7))
-    refine: bool = setting(True, *FLAG)
-    n_restarts: int = setting(20, Integer(1))
-    inference: str = setting("fab", "fab", "em")
-    statement_weight: str | float = setting(3.0, "paper", Real(above=0))
-    init: str = setting("seeded", Key(STARTS))
-    e_step: str = setting("gentle", Key(SCHEDULES))
-    max_iter: int = setting(200, Integer(1))
-    tol: float = setting(1e-5, Real(0))
-    screening: str | bool = setting("auto", "auto", *FLAG)
     engine: str = setting("auto", Key(ENGINES, "auto"))
-    callback: Callable | None = setting(None, None, Function())
-    verbose: int = setting(0, *FLAG, Integer(0))
-    stability: int = setting(0, 0, Integer(2))
 
     conflicts: ClassVar[tuple[Conflict, ...]] = (
         *Limiting.conflicts,
-        *limit_conflicts(),
+        Conflict(
+            "monotone needs form='list' or 'points'; got form='standalone'.",
+            form="standalone",
+            monotone=Given(),
+        ),
         Conflict(
             "augment needs target='ensemble': nobody knows y for new rows.",
             augment=Integer(1),
             target="labels",
-        ),
-        Conflict(
-            "augment needs refine=True; got refine=False.",
-            augment=Integer(1),
-            refine=False,
-        ),
-        *(
-            Conflict(
-                "form needs refine=True, as the paper's rules are listed in order; got "
-                "refine=False.",
-                form=form,
-                refine=False,
-            )
-            for form in FORMS
-            if form != "list"
         ),
         *(
             Conflict(
@@ -309,53 +165,21 @@ class _Defrag(DefragResults, Limiting):
             if form != "points"
         ),
     )
-    _needs_numbers = False
-
-    def fit_forest(
-        self,
-        forest: Forest | None,
-        X: Rows,
-        y: Column | None = None,
-        sample_weight: Column | None = None,
-    ) -> Self:
-        """`fit` for a caller who has read the ensemble already; see Simplifier."""
-        if self.stability:
-            check_in_memory(X)
-        super().fit_forest(forest, X, y, sample_weight)
-        if self.stability:
-            self.stability_ = stability_of(self, X, y, sample_weight)
-        return self
 
     def _simplify(self, problem, rng):
         limits = self.rule_limits(self.forest_, problem.store.total_weight)
-        features = limits.features
-        for name in MADE_BY_FIT:
-            self.__dict__.pop(name, None)
         self._warn_of_little_data(problem)
-        if self.refine:
-            # What falls with a feature must not jump between two whole numbers.
-            problem = problem.without_integers(limits.monotone)
-            settings = self._refinement(problem, limits)
-            refined = FORMS[self.form](problem, settings, rng)
-            if not refined.lists:
-                refuse_without_lists(limits, problem.feature_names, self.most_rules())
-            self.n_iter_ = refined.n_rounds
-            self.path_, self.path_costs_ = refined.lists, refined.costs
-            self.path_by_conditions_ = refined.by_conditions
-            self._enough_conditions = refined.chosen
-            rules = self._chosen()
-            self._warn_of_one_value(problem, rules)
-            return rules
-        fitted = fit_paper(self, problem, rng)
-        self.posterior_, self.history_ = fitted.posterior, fitted.history
-        self.kept_restart_, self.n_iter_ = fitted.restart, fitted.n_iter
-        # The paper's rule is the zero-one pattern itself.
-        is_paper = self.statement_weight == "paper"
-        tolerances = TOLERANCES[:1] if is_paper else TOLERANCES
-        rules, boxes = listed_components(
-            problem, self.posterior_, features, self.most_rules(), tolerances
-        )
-        self.component_rules_ = component_rules(problem, self.posterior_, boxes)
+        # What falls with a feature must not jump between two whole numbers.
+        problem = problem.without_integers(limits.monotone)
+        settings = self._refinement(problem, limits)
+        refined = FORMS[self.form](problem, settings, rng)
+        if not refined.lists:
+            refuse_without_lists(limits, problem.feature_names, self.most_rules())
+        self.n_iter_ = refined.n_rounds
+        self.path_, self.path_costs_ = refined.lists, refined.costs
+        self.path_by_conditions_ = refined.by_conditions
+        self._enough_conditions = refined.chosen
+        rules = self._chosen()
         self._warn_of_one_value(problem, rules)
         return rules
 
@@ -394,76 +218,15 @@ class _Defrag(DefragResults, Limiting):
             engine=self.engine,
         )
 
-    def _warn_of_little_data(self, problem):
-        n_rows = problem.store.n_rows
-        if self.max_rules != "auto" and n_rows < self.max_rules:
-            warnings.warn(
-                f"max_rules={self.max_rules} is more than the {n_rows} rows of X; at "
-                f"most {n_rows} rules can be found.",
-                UserWarning,
-                stacklevel=6,
-            )
-
-    def _warn_of_one_value(self, problem, rules):
-        # Probabilities may differ where the likeliest class is the same everywhere.
-        if rules.n_rules == 1 and problem.store.has_one_value():
-            warnings.warn(
-                "The target has one value only, so the answer is one rule.",
-                UserWarning,
-                stacklevel=6,
-            )
-
-    def predict_posterior(self, X: Rows) -> Values:
-        """Answers of the paper's two-step MAP: likeliest component, then its answer.
-
-        It uses all thresholds of the ensemble, not only those that the rules print.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,)
-
-        Examples
-        --------
-        >>> from sklearn.datasets import load_iris
-        >>> from sklearn.ensemble import RandomForestClassifier
-        >>> from defragtrees import simplify
-        >>> X, y = load_iris(return_X_y=True)
-        >>> forest = RandomForestClassifier(10, random_state=0).fit(X, y)
-        >>> mixture = simplify(forest, X, y, refine=False, n_restarts=2, random_state=0)
-        >>> mixture.predict_posterior(X[:3]).tolist()
-        [0, 0, 0]
-        """
-        check_is_fitted(self, "rules_")
-        if not hasattr(self, "posterior_"):
-            raise AttributeError(
-                "predict_posterior needs the paper's mixture, which a default fit does "
-                "without. Ask for it at fit: refine=False, or simplify(..., "
-                'method="paper").'
-            )
-        rules = self.rules_
-        predict = partial(self.posterior_.predict_encoded, classes=rules.classes)
-        return self._answers(X, predict, rules.outcome.dtype)
-
     def _count_rows(self, store, is_sample):
-        if self.refine:
-            limits = self.rule_limits(self.forest_, store.total_weight)
-            decision = self._decision(self.rules_.classes, store)
-            keep = PathCounter(store, decision, limits, self._scoring())
-            self.path_, self.path_costs_ = keep.by_rules(
-                self.path_, self.path_costs_, self.most_rules()
-            )
-            self.path_by_conditions_ = keep.by_conditions(self.path_by_conditions_)
-            self.rules_ = self._chosen()
-            return
-        super()._count_rows(store, is_sample)
-        # Components are asked one by one, and answer for themselves.
-        lists = [replace(self.rules_, rules=(rule,)) for rule in self.component_rules_]
-        counted = store.recount(lists)
-        self.component_rules_ = tuple(rules.rules[0] for rules in counted)
+        limits = self.rule_limits(self.forest_, store.total_weight)
+        decision = self._decision(self.rules_.classes, store)
+        keep = PathCounter(store, decision, limits, self._scoring())
+        self.path_, self.path_costs_ = keep.by_rules(
+            self.path_, self.path_costs_, self.most_rules()
+        )
+        self.path_by_conditions_ = keep.by_conditions(self.path_by_conditions_)
+        self.rules_ = self._chosen()
 
 
 @dataclass(repr=False, eq=False)
@@ -506,20 +269,6 @@ class DefragClassifier(RuleClassifier, _Defrag):
             "to probabilities; got form='points'.",
             criterion="error",
             form="points",
-        ),
-        *(
-            Conflict(
-                f"{name} needs refine=True, as the paper's mixture knows none; got "
-                "refine=False.",
-                refine=False,
-                **{name: given},
-            )
-            for name, given in (
-                *(("criterion", value) for value in CRITERIA[1:]),
-                ("class_weight", Given()),
-                ("costs", Given()),
-                ("threshold", Given()),
-            )
         ),
     )
 

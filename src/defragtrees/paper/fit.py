@@ -1,18 +1,23 @@
-"""Fit the mixture: layout, starts, restarts in groups, and the choice among them."""
+"""Fit the mixture: starts, restarts in groups, and which of them go on to more rows."""
 
 import time
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from sklearn.utils.parallel import Parallel, delayed
 
-from defragtrees.paper.engines import make_engine
-from defragtrees.paper.halving import best_of, training_losses, warm_starts
-from defragtrees.paper.loop import Fitted, Settings, Step, run
-from defragtrees.paper.params import Layout, Params, make_layout
-from defragtrees.paper.starts import STARTS, draw_rest
+from defragtrees.paper.engine import TableEngine, one_hot
+from defragtrees.paper.loop import Fitted, Starts, Step, run
+from defragtrees.paper.parameters import (
+    Layout,
+    Params,
+    Posterior,
+    Statistics,
+    make_layout,
+)
+from defragtrees.paper.shards import ShardEngine
 
-__all__ = ["Mixture", "MixtureSettings", "fit_mixture", "n_fits"]
+__all__ = ["STARTS", "Mixture", "fit_mixture", "n_fits"]
 
 GROUP_BYTES = 24_000_000  # about what the arrays of one group of restarts may take
 
@@ -20,52 +25,20 @@ GROUP_BYTES = 24_000_000  # about what the arrays of one group of restarts may t
 RUNGS = ((12_500, 5), (50_000, 2))
 LEAST_STEP = 4  # a rung is left out if the last one has fewer times its rows
 
+SEED_SHARE = 0.5  # of a seed row in its component; the rest is the average row
+MOST_DRAWN = 1000  # rows whose responsibilities are drawn
+# Units and distances beyond these would change no start, but leave float32.
+LEAST_SCALE, MOST_SCALE = 1e-12, 1e5
+FARTHEST = 1e12
 
-@dataclass(frozen=True)
-class MixtureSettings:
-    """How to fit the mixture.
-
-    Parameters
-    ----------
-    max_components : int
-        The paper's K_max; with EM the number of components.
-    n_restarts : int
-    statement_weight : "paper" or float
-    init : {"seeded", "random"}
-    engine : str
-    screening : bool
-        Whether restarts that do badly on a sample of the rows are given up.
-    n_jobs : int or None
-    loop : Settings
-    """
-
-    max_components: int = 10
-    n_restarts: int = 20
-    statement_weight: str | float = 3.0
-    init: str = "seeded"
-    engine: str = "numpy"
-    screening: bool = False
-    n_jobs: int | None = None
-    loop: Settings = field(default_factory=Settings)
-
-    @property
-    def draws_all(self):
-        """Whether restarts begin as those of the paper's authors, in the units of y."""
-        return self.init == "random" and self.loop.schedule.draws_all
+SHARPNESS = 1e5  # a score that is larger by a thousandth of a nat takes the row
 
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
-    """The fitted restarts of one problem.
+    """The fitted restarts of one problem, by number of the restart.
 
-    Parameters
-    ----------
-    layout : Layout
-    fitted : tuple of Fitted
-        By number of the restart.
-    history : tuple of Step
-    losses : array of shape (n_fitted,), optional
-        Training loss of each on all rows, where the rows are in shards.
+    `losses` has the training loss of each on all rows, where the rows are in shards.
     """
 
     layout: Layout
@@ -79,26 +52,14 @@ def fit_mixture(rows, settings, rng, order=None, callback=None, store=None):
 
     With screening they are given up by successive halving: all of them are fitted to a
     few rows, the best of these go on to more rows from where they were, and so on to
-    all rows.
-
-    Parameters
-    ----------
-    rows : RowStore
-        A table in memory.
-    settings : MixtureSettings
-    rng : numpy.random.Generator
-    order : sequence of int, optional
-        The order in which features are added up; as in the grid by default.
-    callback : callable, optional
-        Called with every Step; returning True stops the fit.
-    store : RowStore, optional
-        All rows, of which `rows` are a sample.
+    all rows. `rows` is a RowStore of a table in memory; they are a sample of those of
+    `store`, if that is given. `order` is that in which features are added up.
     """
     every = rows if store is None else store
     layout = make_layout(
         every.grid, every.counts, rows.n_classes, settings.statement_weight, order
     )
-    climb = _Climb(layout, settings, rng.spawn(settings.n_restarts), callback, every)
+    climb = _Climb(layout, settings, rng.spawn(settings.n_restarts), callback)
     fitted, history = None, []
     for rung, (own, n_kept) in enumerate(_ladder(rows, every, settings, rng)):
         fitted, steps = climb.fit(own, rows, fitted, rung)
@@ -106,44 +67,37 @@ def fit_mixture(rows, settings, rng, order=None, callback=None, store=None):
         if climb.is_stopped:
             break
         if n_kept is not None:
-            fitted = best_of(fitted, layout, own, n_kept)
+            fitted = _best_of(fitted, layout, own, n_kept)
     history.sort(key=lambda step: (step.restart, step.rung, step.iteration))
-    losses = None
-    if store is not None:
-        losses = training_losses(climb.engine, layout, fitted)
+    losses = None if store is None else training_losses(climb.engine, layout, fitted)
     return Mixture(layout, tuple(fitted), tuple(history), losses)
 
 
 def n_fits(n_rows, settings):
     """How many restarts finish on any rung: what a progress bar adds up to."""
-    kept = [n for size, n in RUNGS if _is_below(size, n_rows)]
-    if not settings.screening:
-        kept = []
-    return settings.n_restarts + sum(min(n, settings.n_restarts) for n in kept)
+    kept = [min(n, settings.n_restarts) for _, n in _samples(n_rows, settings)]
+    return settings.n_restarts + sum(kept)
 
 
-def _is_below(size, n_rows):
-    return size * LEAST_STEP <= n_rows
+def _samples(n_rows, settings):
+    """The RUNGS before the last one, which is all rows."""
+    rungs = RUNGS if settings.screening else ()
+    return [rung for rung in rungs if rung[0] * LEAST_STEP <= n_rows]
 
 
 def _ladder(rows, every, settings, rng):
     """Rows of each rung, and how many restarts go on from it; None for the last."""
-    if settings.screening:
-        for size, n_kept in RUNGS:
-            if _is_below(size, every.n_rows):
-                yield rows.take(rng.choice(rows.n_rows, size, replace=False)), n_kept
+    for size, n_kept in _samples(every.n_rows, settings):
+        yield rows.take(rng.choice(rows.n_rows, size, replace=False)), n_kept
     yield every, None
 
 
 class _Climb:
     """Fits restarts to the rows of one rung after the other."""
 
-    def __init__(self, layout, settings, seeds, callback, every):
-        self.every = every
-        self.layout = layout
-        self.settings = settings
-        self.seeds = seeds
-        self.callback = callback
+    def __init__(self, layout, settings, seeds, callback):
+        self.layout, self.settings = layout, settings
+        self.seeds, self.callback = seeds, callback
         self.is_stopped = False
         self.engine = None
         self.begin = time.perf_counter()
@@ -151,35 +105,42 @@ class _Climb:
     def fit(self, rows, sample, before, rung):
         """Fitted and Steps of one rung, from the Fitted of the one before."""
         settings, layout = self.settings, self.layout
-        self.engine = engine = make_engine(self.engine_name(rows), layout, rows)
+        table = rows.table
+        if table is None:
+            self.engine = ShardEngine(layout, rows)
+        else:
+            columns = table.codes, rows.outputs, table.sample_weight
+            self.engine = TableEngine(layout, *columns)
         n_components = int(min(settings.max_components, sample.n_rows))
-        loop = settings.loop
         if before is None:
-            average = _average(engine, layout)
+            average = _average(self.engine, layout)
             restarts = range(settings.n_restarts)
         else:
             restarts = [fitted.restart for fitted in before]
-            loop = replace(loop, schedule=loop.schedule.without_beginning())
+            settings = replace(settings, schedule=replace(settings.schedule, n_early=0))
 
         def fit_group(group):
             if before is None:
-                starts = self.draw(group, sample, average, n_components, rows.n_rows)
+                starts = self._draw(group, sample, average, n_components, rows.n_rows)
             else:
-                starts = warm_starts([f for f in before if f.restart in group], layout)
+                starts = _warm_starts([f for f in before if f.restart in group], layout)
             return run(
-                engine.share(),
+                self.engine if table is None else self.engine.share(),
                 layout,
                 starts,
-                loop,
+                settings,
                 group,
-                self.watch,
+                self._watch,
                 lambda: time.perf_counter() - self.begin,
                 rung,
             )
 
+        # All restarts share a visit to shards; of a table, as many as fit in memory.
         size = len(restarts)
-        if not engine.takes_all_restarts:
-            size = _group_size(layout, rows.n_rows, n_components, size)
+        if table is not None:
+            # Scores, responsibilities and two copies of them; tables, statistics.
+            one = 8 * n_components * (4 * rows.n_rows + 8 * layout.n_rows)
+            size = int(np.clip(GROUP_BYTES // one, 1, size))
         groups = [restarts[i : i + size] for i in range(0, len(restarts), size)]
         n_jobs = settings.n_jobs if len(groups) > 1 else 1
         jobs = (delayed(fit_group)(group) for group in groups)
@@ -187,24 +148,22 @@ class _Climb:
         fitted = sorted((f for part, _ in done for f in part), key=lambda f: f.restart)
         return fitted, [step for _, part in done for step in part]
 
-    def engine_name(self, rows):
-        """The engine for the rows of a rung; devices of workers have no samples."""
-        name = self.settings.engine
-        is_sample = rows.table is not None and not self.every.shards.is_here
-        return "auto" if name == "cuda" and is_sample else name
-
-    def draw(self, group, sample, average, n_components, n_rows):
+    def _draw(self, group, sample, average, n_components, n_rows):
         """Where the restarts of a group begin."""
         make, seeds = STARTS[self.settings.init], [self.seeds[i] for i in group]
-        starts = _side_by_side(
-            make(self.layout, sample, average, n_components, seed) for seed in seeds
+        starts = [make(self.layout, sample, average, n_components, s) for s in seeds]
+        params = Params(
+            np.hstack([start.table for start in starts]),
+            np.concatenate([start.log_weight for start in starts]),
+            np.concatenate([start.mean for start in starts]),
+            np.concatenate([start.precision for start in starts]),
         )
         if self.settings.draws_all:
-            return draw_rest(starts, n_rows, seeds, sample.target)
-        return starts
+            return draw_rest(params, n_rows, seeds, sample.target)
+        return params
 
-    def watch(self, step):
-        """Show a step to the callback; once it says so, all restarts stop."""
+    def _watch(self, step):
+        """Show a step to the callback; once it returns True, all restarts stop."""
         if self.callback is not None and self.callback(step):
             self.is_stopped = True
         return self.is_stopped
@@ -218,18 +177,138 @@ def _average(engine, layout):
     return engine.gather()
 
 
-def _group_size(layout, n_rows, n_components, n_restarts):
-    """How many restarts share one pass over the rows; as many as fit in memory."""
-    # Scores, responsibilities and two copies of them; tables, statistics, work space.
-    one = 8 * n_components * (4 * n_rows + 8 * layout.n_rows)
-    return int(np.clip(GROUP_BYTES // one, 1, n_restarts))
+def seeded_params(layout, rows, average, n_components, rng):
+    """Components that are rows of the data, blurred with the average row."""
+    # Rows whose outputs spread evenly over the sorted outputs, drawn by weight.
+    order = np.argsort(rows.outputs, kind="stable")
+    reached = np.cumsum(rows.table.sample_weight[order])
+    at = (np.arange(n_components) + rng.random(n_components)) / n_components
+    place = np.searchsorted(reached, at * reached[-1], side="right")
+    seeds = order[np.minimum(place, len(order) - 1)]
+    classes = rows.outputs[seeds] if layout.n_classes else None
+    seed = one_hot(layout, rows.table.codes[seeds], classes).toarray().T
+    share = average.total / n_components
+    bins = share * (SEED_SHARE * seed + (1 - SEED_SHARE) * average.bins / average.total)
+    weight = np.full(n_components, share)
+    first = second = np.zeros(n_components)
+    if not layout.n_classes:
+        mean = np.asarray(rows.outputs, dtype=float)[seeds]
+        first, second = share * mean, share * (mean**2 + 1.0 - SEED_SHARE)
+    return layout.maximize(Statistics(bins, weight, first, second, average.total))
 
 
-def _side_by_side(starts):
-    starts = list(starts)
-    return Params(
-        np.hstack([start.table for start in starts]),
-        np.concatenate([start.log_weight for start in starts]),
-        np.concatenate([start.mean for start in starts]),
-        np.concatenate([start.precision for start in starts]),
+def random_params(layout, rows, average, n_components, rng):
+    """Every probability drawn uniformly, as the paper starts."""
+    table = np.zeros((layout.n_rows, n_components))
+    for block in layout.blocks:
+        eta = rng.uniform(0.01, 0.99, size=(len(block.weight), n_components))
+        log_above = block.weight[:, None] * np.log(eta)
+        log_below = block.weight[:, None] * np.log1p(-eta)
+        missing = rng.uniform(0.01, 0.99, n_components)
+        table[block.rows] = block.assemble(log_above, log_below, missing)
+    mean = np.zeros(n_components)
+    if layout.n_classes:
+        shares = rng.dirichlet(np.ones(layout.n_classes), n_components).T
+        table[layout.class_start :] = np.log(np.maximum(shares, 1e-10))
+    else:
+        mean = rng.normal(size=n_components)
+    log_weight = np.full(n_components, -np.log(n_components))
+    return Params(table, log_weight, mean, np.ones(n_components))
+
+
+STARTS = {"seeded": seeded_params, "random": random_params}
+
+
+def draw_rest(params, n_rows, seeds, target):
+    """Random starts with all else drawn too, as the code of the paper's authors does.
+
+    That is proportions, precisions and responsibilities. Their means are standard
+    normal numbers and their precisions uniform ones in the units of y, whatever these
+    are; so `params` go from there to the units of the loop, in which y is standardised.
+
+    The first inner step sees no more of the responsibilities than what they add up to.
+    So those of a thousand rows are drawn, and how far their mean is from an even share
+    is made as small as it is for all rows. `seeds` has a generator for each restart,
+    `target` the centre and scale by which numbers are standardised.
+    """
+    n_components = params.mean.size // len(seeds)
+    n_drawn = min(n_rows, MOST_DRAWN)
+    proportions, precisions, shares = [], [], []
+    for rng in seeds:
+        uniform = rng.uniform(0.01, 1.0, n_components)
+        proportions.append(uniform / uniform.sum())
+        precisions.append(1.0 - rng.random(n_components))
+        drawn = 1.0 - rng.random((n_drawn, n_components))
+        drawn /= drawn.sum(axis=1, keepdims=True)
+        away = drawn.mean(axis=0) - 1 / n_components
+        shares.append(1 / n_components + away * np.sqrt(n_drawn / n_rows))
+    # From the units of y to those of the standardised y.
+    scale = max(target.scale, LEAST_SCALE)
+    center = np.clip(target.center / scale, -FARTHEST, FARTHEST)
+    params = replace(
+        params,
+        log_weight=np.log(np.concatenate(proportions)),
+        mean=params.mean / scale - center,
+        precision=np.concatenate(precisions) * min(scale, MOST_SCALE) ** 2,
     )
+    share = np.array(shares)
+    return Starts(params, np.ones(share.shape, bool), share)
+
+
+def _best_of(fitted, layout, rows, n_kept):
+    """The restarts with the smallest training error on a table, in their order."""
+    keys = []
+    for one in fitted:
+        posterior = Posterior(layout, one.statistics, rows.grid)
+        answers, wanted = posterior.predict_codes(rows.table.codes), rows.outputs
+        wrong = answers != wanted if layout.n_classes else (answers - wanted) ** 2
+        loss = float(np.average(wrong, weights=rows.table.sample_weight))
+        keys.append((loss, posterior.n_components, -one.objective, one.restart))
+    kept = sorted(range(len(fitted)), key=keys.__getitem__)[:n_kept]
+    return [fitted[i] for i in sorted(kept)]
+
+
+def training_losses(engine, layout, fitted):
+    """Mean loss of each restart on the rows of an engine, in one visit to them.
+
+    The posterior predicts by the likeliest component given the bins alone. So the
+    output is left out, the scores are made so sharp that responsibilities are 0 or 1,
+    and the statistics then hold the outputs of the rows of each component.
+    """
+    starts = _warm_starts(fitted, layout)
+    table = SHARPNESS * starts.params.table
+    table[layout.class_start :] = 0.0
+    nothing = np.zeros(table.shape[1])
+    log_weight = SHARPNESS * starts.params.log_weight
+    engine.score(Params(table, log_weight, nothing, nothing + 1))
+    engine.assign(np.where(starts.alive, 0.0, np.inf))
+    wanted = engine.gather()
+    if layout.n_classes:
+        answers = starts.params.table[layout.class_start :].argmax(axis=0)
+        counts = wanted.bins[layout.class_start :]
+        losses = counts.sum(axis=0) - counts[answers, np.arange(len(answers))]
+    else:
+        answers = starts.params.mean
+        losses = wanted.second - 2 * answers * wanted.first
+        losses += answers**2 * wanted.weight
+    losses = losses.reshape(starts.alive.shape).sum(axis=1) / wanted.total
+    # Restarts without any loss are equals, whatever adding up has left of it.
+    return np.round(losses, 12)
+
+
+def _warm_starts(fitted, layout):
+    """Where restarts go on from; those with few components are filled up with none."""
+    widest = max(len(one.statistics.weight) for one in fitted)
+    parts, alive, share = [], [], []
+    for one in fitted:
+        own = one.statistics
+        n_missing = widest - len(own.weight)
+        bins = np.pad(own.bins, ((0, 0), (0, n_missing)))
+        sums = (np.pad(a, (0, n_missing)) for a in (own.weight, own.first, own.second))
+        parts.append([bins, *sums])
+        alive.append(np.arange(widest) < len(own.weight))
+        share.append(np.pad(own.weight / own.weight.sum(), (0, n_missing)))
+    total = fitted[0].statistics.total
+    joined = [np.concatenate(own, axis=-1) for own in zip(*parts, strict=True)]
+    params = layout.maximize(Statistics(*joined, total))
+    return Starts(params, np.array(alive), np.array(share))

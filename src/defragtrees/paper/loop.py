@@ -13,18 +13,47 @@ depends on the start; every step starts from the responsibilities before it.
 """
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
-from defragtrees.paper.levels import Levels, Workspace
-from defragtrees.paper.params import Layout, Params, Statistics
-from defragtrees.paper.schedules import SCHEDULES, Schedule
+from defragtrees.paper.parameters import Params, Statistics
 
-__all__ = ["Fitted", "Settings", "Starts", "Step", "run"]
+__all__ = ["SCHEDULES", "Fitted", "Schedule", "Settings", "Starts", "Step", "run"]
 
-NEGLIGIBLE = 1e-10  # nats a row; less is not worth a visit to all rows
+NEGLIGIBLE = 1e-10  # nats per row; less is not worth a visit to all rows
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Maximum number of inner steps of an E-step, at the beginning and later.
+
+    An E-step ends earlier where another step would not raise the bound. Each inner step
+    shrinks the components that hold few rows. At the start none has found its rows yet,
+    so the more inner steps the first iterations take, the fewer components survive.
+    """
+
+    n_early: int  # iterations that are the beginning; no restart ends in them
+    early_steps: int
+    late_steps: int
+    # Whether random starts draw proportions, precisions and responsibilities too, and
+    # means in the units of y, as the paper's authors do; else the first three are the
+    # same for all components, and means are those of the standardised y.
+    draws_all: bool = False
+
+    def n_steps(self, iteration):
+        """Maximum number of inner steps of an iteration; iterations count from 0."""
+        return self.early_steps if iteration < self.n_early else self.late_steps
+
+
+SCHEDULES = {
+    # One step, until random starts have found their rows.
+    "gentle": Schedule(3, 1, 10),
+    # As the code that the paper's authors published.
+    "original": Schedule(5, 2, 10, draws_all=True),
+    # As the paper says; a hundred steps leave as many components as thirty.
+    "converged": Schedule(0, 0, 30, draws_all=True),
+}
 
 
 @dataclass(frozen=True)
@@ -57,39 +86,29 @@ class Step:
 
 @dataclass(frozen=True)
 class Settings:
-    """How to run the loop.
+    """How to fit the mixture; the last six are not for the loop but for `fit`."""
 
-    Parameters
-    ----------
-    inference : {"fab", "em"}
-    max_iter : int
-    tol : float
-        A restart has converged when the bound rises by less, per unit of weight.
-    schedule : Schedule
-        How many inner steps the E-steps take.
-    min_share : float
-        The paper's delta: a component with a smaller share of the rows is dropped.
-    """
-
-    inference: str = "fab"
+    inference: str = "fab"  # or "em"
     max_iter: int = 200
-    tol: float = 1e-5
+    tol: float = 1e-5  # a restart has converged when the bound rises by less, by weight
     schedule: Schedule = SCHEDULES["gentle"]
-    min_share: float = 1e-3
+    min_share: float = 1e-3  # the paper's delta: a smaller component is dropped
+    max_components: int = 10  # the paper's K_max; with EM the number of components
+    n_restarts: int = 20
+    statement_weight: str | float = 3.0
+    init: str = "seeded"
+    screening: bool = False  # give up restarts that do badly on a sample of the rows
+    n_jobs: int | None = None
+
+    @property
+    def draws_all(self):
+        """Whether restarts begin as those of the paper's authors, in the units of y."""
+        return self.init == "random" and self.schedule.draws_all
 
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """One restart at its end.
-
-    Parameters
-    ----------
-    statistics : Statistics
-        Of the components that are left.
-    objective : float
-    converged : bool
-    restart : int
-    """
+    """One restart at its end, with the statistics of the components that are left."""
 
     statistics: Statistics
     objective: float
@@ -99,115 +118,52 @@ class Fitted:
 
 @dataclass(frozen=True, eq=False)
 class Starts:
-    """Where restarts begin that have been fitted to other rows before.
+    """Where restarts begin whose components differ in share, or in number."""
 
-    Parameters
-    ----------
-    params : Params
-        Columns ordered by restart, then by component.
-    alive : bool array of shape (n_restarts, n_components)
-        Which columns are components.
-    share : float array of shape (n_restarts, n_components)
-        Their shares of all weight.
-    """
-
-    params: Params
-    alive: np.ndarray
-    share: np.ndarray
+    params: Params  # columns ordered by restart, then by component
+    alive: np.ndarray  # (n_restarts, n_components), which columns are components
+    share: np.ndarray  # (n_restarts, n_components), of all weight
 
 
-def run(
-    engine,
-    layout,
-    starts,
-    settings,
-    restarts,
-    callback=None,
-    clock=None,
-    rung=0,
-):
+def run(engine, layout, starts, settings, restarts, callback=None, clock=None, rung=0):
     """Fit all restarts; returns a list of Fitted and the Steps taken.
 
-    Parameters
-    ----------
-    engine : Engine
-    layout : Layout
-    starts : Params or Starts
-        Columns of Params ordered by restart, then by component.
-    settings : Settings
-    restarts : sequence of int
-        The numbers of the restarts that stand in the columns.
-    callback : callable, optional
-        Called with every Step; returning True stops all restarts.
-    clock : callable, optional
-        Gives the seconds since the fit began.
-    rung : int
-        Noted in every Step.
+    `starts` are Params or Starts, `restarts` the numbers of the restarts that stand in
+    their columns. `callback` is called with every Step; returning True stops all
+    restarts. `clock` gives the seconds since the fit began.
     """
     if isinstance(starts, Params):
         shape = (len(restarts), starts.mean.size // len(restarts))
         starts = Starts(starts, np.ones(shape, bool), np.full(shape, 1 / shape[1]))
-    state = _State.start(
-        starts, layout, settings, restarts, clock or _clock(), engine.total
-    )
-    state.rung = rung
-    state.make_workspace = getattr(engine, "workspace", Workspace)
-    while state.running.size and not state.stopped:
-        state.iterate(engine, callback)
-    return state.finished, state.history
-
-
-def _clock():
     begin = time.perf_counter()
-    return lambda: time.perf_counter() - begin
+    clock = clock or (lambda: time.perf_counter() - begin)
+    running = _Running(engine, layout, starts, settings, restarts, clock, rung)
+    while running.restarts.size and not running.stopped:
+        running.iterate(callback)
+    return running.finished, running.history
 
 
-@dataclass
-class _State:
+class _Running:
     """Where the running restarts are; finished ones leave."""
 
-    params: Params
-    weight: np.ndarray
-    alive: np.ndarray
-    running: np.ndarray
-    objective: np.ndarray
-    layout: Layout
-    settings: Settings
-    clock: Callable[[], float]
-    total: float
-    finished: list
-    history: list
-    workspace: Workspace | None = None
-    make_workspace: Callable[[Levels, int], Workspace] = Workspace
-    iteration: int = 0
-    rung: int = 0
-    stopped: bool = False
+    def __init__(self, engine, layout, starts, settings, restarts, clock, rung):
+        self.engine, self.layout, self.settings = engine, layout, settings
+        self.clock, self.rung = clock, rung
+        self.total = engine.total
+        self.omega = layout.penalty if settings.inference == "fab" else 0.0
+        self.params = starts.params
+        self.weight = starts.share * self.total
+        self.alive = starts.alive.copy()
+        self.restarts = np.asarray(restarts)
+        self.objective = np.full(len(restarts), -np.inf)
+        self.finished, self.history = [], []
+        self.iteration, self.stopped = 0, False
 
-    @classmethod
-    def start(cls, starts, layout, settings, restarts, clock, total):
-        return cls(
-            params=starts.params,
-            weight=starts.share * total,
-            total=total,
-            alive=starts.alive.copy(),
-            running=np.asarray(restarts),
-            objective=np.full(len(restarts), -np.inf),
-            layout=layout,
-            settings=settings,
-            clock=clock,
-            finished=[],
-            history=[],
-        )
-
-    @property
-    def omega(self):
-        return self.layout.penalty if self.settings.inference == "fab" else 0.0
-
-    def iterate(self, engine, callback):
+    def iterate(self, callback):
         """One E-step, truncation and M-step for every running restart."""
-        engine.score(self.params)
-        objective, dropped = self._expect(engine)
-        statistics = engine.gather()
+        self.engine.score(self.params)
+        objective, dropped = self._expect()
+        statistics = self.engine.gather()
         self.iteration += 1
         settled = objective - self.objective < self.settings.tol * self.total
         settled &= ~dropped & (self.iteration > self.settings.schedule.n_early)
@@ -216,7 +172,7 @@ class _State:
         self._report(ended, callback)
         self._retire(statistics, settled, ended | self.stopped)
 
-    def _expect(self, engine):
+    def _expect(self):
         """The E-step: inner steps to the fixed point, then truncation."""
         n_inner = self.settings.schedule.n_steps(self.iteration)
         if self.omega == 0:
@@ -225,7 +181,7 @@ class _State:
         objective = np.full(len(penalty), -np.inf)
         for _ in range(n_inner):
             before = objective
-            self.weight, evidence = engine.assign(penalty)
+            self.weight, evidence = self.engine.assign(penalty)
             objective = self._bound(penalty, evidence)
             moving = objective - before >= self.settings.tol * self.total
             moving &= self._could_gain(penalty) > NEGLIGIBLE
@@ -235,10 +191,10 @@ class _State:
             last, penalty = penalty, np.where(moving[:, None], self._penalty(), penalty)
         else:
             penalty = last
-        return self._truncate(engine, penalty, objective)
+        return self._truncate(penalty, objective)
 
     def _could_gain(self, penalty):
-        """Most nats a row that another inner step can gain.
+        """Maximum number of nats per row that another inner step can gain.
 
         The responsibilities are the best ones under `penalty`; to move the penalties
         by numbers within a range r gains at most r**2 / 8 (Hoeffding's lemma).
@@ -249,7 +205,7 @@ class _State:
         high = np.where(self.alive, change, -np.inf).max(axis=1)
         return (high - low) ** 2 / 8
 
-    def _truncate(self, engine, penalty, objective):
+    def _truncate(self, penalty, objective):
         """Drop components with too few rows; the strongest one always stays."""
         gone = self.alive & (self.weight < self.settings.min_share * self.total)
         gone &= self.weight < self.weight.max(axis=1, keepdims=True)
@@ -257,7 +213,7 @@ class _State:
             return objective, np.zeros(len(gone), bool)
         self.alive &= ~gone
         penalty = np.where(self.alive, penalty, np.inf)
-        self.weight, evidence = engine.assign(penalty)
+        self.weight, evidence = self.engine.assign(penalty)
         return self._bound(penalty, evidence), gone.any(axis=1)
 
     def _penalty(self):
@@ -270,7 +226,7 @@ class _State:
 
     def _report(self, ended, callback):
         seconds = self.clock()
-        for i, restart in enumerate(self.running):
+        for i, restart in enumerate(self.restarts):
             step = Step(
                 int(restart),
                 self.iteration,
@@ -289,14 +245,9 @@ class _State:
         n_components = self.alive.shape[1]
         for i in np.flatnonzero(ended):
             columns = i * n_components + np.flatnonzero(self.alive[i])
-            self.finished.append(
-                Fitted(
-                    statistics.columns(columns),
-                    float(self.objective[i]),
-                    bool(settled[i]),
-                    int(self.running[i]),
-                )
-            )
+            own = statistics.columns(columns)
+            objective, restart = float(self.objective[i]), int(self.restarts[i])
+            self.finished.append(Fitted(own, objective, bool(settled[i]), restart))
         going = np.flatnonzero(~ended)
         widest = int(self.alive[going].sum(axis=1).max(initial=0))
         if len(going) < len(ended) or widest < n_components:
@@ -308,11 +259,6 @@ class _State:
             self.alive = np.take_along_axis(self.alive[going], order, axis=1)
             self.weight = np.take_along_axis(self.weight[going], order, axis=1)
             self.objective = self.objective[going]
-            self.running = self.running[going]
-            self.workspace = None
+            self.restarts = self.restarts[going]
         if going.size:
-            if self.workspace is None:
-                self.workspace = self.make_workspace(
-                    self.layout.levels, self.alive.size
-                )
-            self.params = self.layout.maximize(statistics, self.workspace)
+            self.params = self.layout.maximize(statistics)

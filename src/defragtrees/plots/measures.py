@@ -367,8 +367,8 @@ def convergence(
 
     Parameters
     ----------
-    found : DefragClassifier, DefragRegressor or sequence of Step
-        An estimator fitted with `refine=False`, or its `history_`.
+    found : FABRulesClassifier, FABRulesRegressor or sequence of Step
+        A fitted estimator, or its `history_`.
     ax : matplotlib Axes, optional
     kept : int, optional
         Number of the restart to emphasise, from 0. By default the one that the
@@ -383,11 +383,11 @@ def convergence(
     --------
     >>> from sklearn.datasets import load_iris
     >>> from sklearn.ensemble import RandomForestClassifier
-    >>> from defragtrees import simplify
+    >>> from defragtrees import FABRulesClassifier
     >>> X, y = load_iris(return_X_y=True)
     >>> forest = RandomForestClassifier(10, random_state=0).fit(X, y)
-    >>> mixture = simplify(forest, X, y, refine=False, n_restarts=2, random_state=0)
-    >>> convergence(mixture).get_ylabel()
+    >>> paper = FABRulesClassifier(forest, n_restarts=2, random_state=0).fit(X, y)
+    >>> convergence(paper).get_ylabel()
     'bound, in nats'
     """
     restarts = _restarts(found)
@@ -451,8 +451,8 @@ def _restarts(fitted):
         steps = sorted(history, key=operator.attrgetter("restart", "iteration"))
     except (TypeError, AttributeError):
         raise TypeError(
-            "convergence needs a DefragClassifier or DefragRegressor that was fitted "
-            f"with refine=False, or its history_; got {type(fitted).__name__}."
+            "convergence needs a fitted FABRulesClassifier or FABRulesRegressor, or "
+            f"its history_; got {type(fitted).__name__}."
         ) from None
     if not steps:
         raise ValueError("The history must have at least one step; it is empty.")

@@ -11,7 +11,7 @@ import numpy as np
 from defragtrees._utils.values import shown
 from defragtrees.data.tables import listed
 from defragtrees.ensembles.forest import Forest
-from defragtrees.estimators.base import Simplifier
+from defragtrees.estimators.base import RuleFinder
 from defragtrees.estimators.settings import (
     Conflict,
     Given,
@@ -32,7 +32,6 @@ __all__ = [
     "MonotoneAnswers",
     "RuleLimits",
     "breaking_pairs",
-    "limit_conflicts",
     "refuse_without_lists",
     "within_limits",
 ]
@@ -313,16 +312,7 @@ class MonotoneAnswers:
             )
 
 
-MOST_RULES = 10  # where the fit chooses their number
 LEAST_COVERAGE = 0.01  # where nothing is said
-FOR_SEARCH = (
-    "min_rows",
-    "exclude",
-    "groups",
-    "max_total_conditions",
-    "must_use",
-    "monotone",
-)
 
 LIMITS = """\
     min_rows : int, optional
@@ -426,35 +416,15 @@ def within_limits(rules, limits, recount):
     return rules if limits.allows(rules) else None
 
 
-def limit_conflicts():
-    """Limits that go with the search only, or not with all forms."""
-    without_search = [
-        Conflict(
-            f"{name} needs refine=True; got refine=False.",
-            refine=False,
-            **{name: Given()},
-        )
-        for name in ("max_conditions", *FOR_SEARCH)
-    ]
-    without_order = Conflict(
-        "monotone needs form='list' or 'points'; got form='standalone'.",
-        form="standalone",
-        monotone=Given(),
-    )
-    return [*without_search, without_order]
-
-
 @dataclass(repr=False, eq=False)
-class Limiting(Simplifier):
+class Limiting(RuleFinder):
     """A method whose search keeps to limits."""
 
     _: KW_ONLY
-    max_rules: str | int = setting("auto", "auto", Integer(1))
     max_conditions: int | None = setting(None, None, Integer(1))
     min_coverage: float | None = setting(None, None, Real(0, 1))
     min_rows: int | None = setting(None, None, Real(above=0))
     max_total_conditions: int | None = setting(None, None, Integer(1))
-    features: Any = None
     exclude: Any = None
     must_use: Any = None
     monotone: Any = None
@@ -481,10 +451,6 @@ class Limiting(Simplifier):
             )
         ),
     )
-
-    def most_rules(self) -> int:
-        """Most rules, or components of the mixture."""
-        return MOST_RULES if self.max_rules == "auto" else int(self.max_rules)
 
     def rule_limits(
         self, forest: Forest, total_weight: float | None = None

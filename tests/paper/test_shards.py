@@ -10,10 +10,9 @@ from defragtrees import simplify
 from defragtrees.data import sources
 from defragtrees.data.shards import LocalShards, Shard, joined
 from defragtrees.data.store import RowStore, Target
-from defragtrees.paper.engines import make_engine
-from defragtrees.paper.halving import training_losses
-from defragtrees.paper.loop import Settings, run
-from defragtrees.paper.schedules import SCHEDULES
+from defragtrees.paper.fit import training_losses
+from defragtrees.paper.loop import SCHEDULES, Settings, run
+from defragtrees.paper.shards import ShardEngine
 from tests.paper.problems import Case, cases
 
 
@@ -48,14 +47,12 @@ def rounded(case):
     n_shards=st.integers(1, 5),
     schedule=st.sampled_from(list(SCHEDULES.values())),
 )
-def test_bound_is_that_of_the_numpy_engine(
-    case, n_components, n_restarts, n_shards, schedule
-):
+def test_bound_is_that_of_a_table(case, n_components, n_restarts, n_shards, schedule):
     case = rounded(case)
     starts = case.starts(
         [case.responsibilities(n_components) for _ in range(n_restarts)]
     )
-    engine = make_engine("numpy", case.layout, shard_rows(case, n_shards))
+    engine = ShardEngine(case.layout, shard_rows(case, n_shards))
     settings = Settings(max_iter=25, schedule=schedule)
     _, expected = run(case.engine, case.layout, starts, settings, range(n_restarts))
     _, found = run(engine, case.layout, starts, settings, range(n_restarts))
@@ -104,7 +101,7 @@ def test_number_of_threads_changes_no_bit():
     starts = case.starts([case.responsibilities(5)])
     bounds = []
     for n_jobs in (1, 4):
-        engine = make_engine("numpy", case.layout, shard_rows(case, 7, n_jobs))
+        engine = ShardEngine(case.layout, shard_rows(case, 7, n_jobs))
         _, history = run(engine, case.layout, starts, Settings(), [0])
         bounds.append([step.objective for step in history])
     assert bounds[0] == bounds[1]
@@ -116,7 +113,7 @@ def test_one_visit_does_for_an_iteration_once_the_penalties_stand_still():
     visits = []
     total = rows.shards.total
     rows.shards.total = lambda *args: visits.append(args) or total(*args)
-    engine = make_engine("numpy", case.layout, rows)
+    engine = ShardEngine(case.layout, rows)
     start = case.starts([case.responsibilities(3)])
     settings = Settings("em", max_iter=6, tol=0.0)
     _, history = run(engine, case.layout, start, settings, [0])

@@ -8,10 +8,8 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from benchmarks.paper.data import make_synthetic
 from defragtrees import datasets
-from defragtrees._api import simplify
-from defragtrees.data import devices
+from defragtrees.data.devices import ENGINES
 from defragtrees.estimators.defrag import DefragClassifier, DefragRegressor
-from defragtrees.paper.engines import ENGINES, on_torch
 
 SETS = ("energy", "spambase", "synthetic1", "synthetic2")
 
@@ -28,54 +26,20 @@ def case(request):
     return (DefragRegressor if is_number else DefragClassifier), forest, X, y
 
 
-def rules_of(case, engine, refine):
+def rules_of(case, engine):
     kind, forest, X, y = case
-    simple = kind(forest, engine=engine, refine=refine, n_restarts=5, random_state=0)
-    return simple.fit(X, y).rules_
+    return kind(forest, engine=engine, random_state=0).fit(X, y).rules_
 
 
-@pytest.mark.parametrize("refine", [True, False])
 @pytest.mark.parametrize("engine", [name for name in ENGINES if name != "numpy"])
-def test_rules_are_those_of_the_numpy_engine(case, engine, refine):
+def test_rules_are_those_of_the_numpy_engine(case, engine):
     if engine == "numba":
         pytest.importorskip("numba")
     if engine == "cuda":
         torch = pytest.importorskip("torch")
         if not torch.cuda.is_available():
             pytest.skip("torch finds no CUDA device")
-    assert rules_of(case, engine, refine) == rules_of(case, "numpy", refine)
-
-
-@pytest.mark.parametrize("e_step", ["original", "converged"])
-def test_rules_of_the_papers_method_are_those_of_the_numpy_engine(e_step):
-    pytest.importorskip("numba")
-    data = make_synthetic("synthetic1", 400, 0)
-    forest = RandomForestClassifier(10, min_samples_leaf=10, random_state=0)
-    forest.fit(data.X, data.y)
-    shared = {"method": "paper", "e_step": e_step, "n_restarts": 4, "random_state": 0}
-    numpy_rules, numba_rules = (
-        simplify(forest, data.X, data.y, engine=engine, **shared).rules_
-        for engine in ("numpy", "numba")
-    )
-    assert numba_rules == numpy_rules
-
-
-@pytest.mark.parametrize("dtype", ["float64", "float32"])
-def test_rules_of_torch_on_the_cpu_are_those_of_the_numpy_engine(
-    case, dtype, monkeypatch
-):
-    pytest.importorskip("torch")
-    made, real = [], on_torch.TorchEngine
-
-    def make(*rows_and_device):
-        made.append(rows_and_device[-2:])
-        return real(*rows_and_device)
-
-    monkeypatch.setattr(on_torch, "TorchEngine", make)
-    monkeypatch.setattr(on_torch, "EXACT_ROWS", 10**6 if dtype == "float64" else 0)
-    monkeypatch.setattr(devices, "DEVICE", "cpu")
-    assert rules_of(case, "cuda", False) == rules_of(case, "numpy", False)
-    assert set(made) == {("cpu", dtype)}
+    assert rules_of(case, engine) == rules_of(case, "numpy")
 
 
 def run_without(package, engine):
@@ -89,7 +53,7 @@ sys.meta_path.insert(0, Absent())
 from defragtrees import DefragClassifier
 X = [[float(i % 7), float(i % 5)] for i in range(70)]
 y = [int(row[0] > 3) for row in X]
-print(DefragClassifier(n_restarts=1, random_state=0).fit(X, y).rules_.n_rules)
+print(DefragClassifier(random_state=0).fit(X, y).rules_.n_rules)
 try:
     DefragClassifier(engine={engine!r}, random_state=0).fit(X, y)
 except ImportError as error:

@@ -1,0 +1,311 @@
+"""FABRulesClassifier and FABRulesRegressor: the paper's method as published."""
+
+import warnings
+from collections.abc import Callable
+from dataclasses import KW_ONLY, dataclass, replace
+from functools import partial
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from defragtrees._utils.progress import Progress
+from defragtrees._utils.types import Rows, Values
+from defragtrees.data.store import RowStore
+from defragtrees.estimators.base import (
+    RuleClassifier,
+    RuleFinder,
+    RuleRegressor,
+    with_shared,
+)
+from defragtrees.estimators.settings import (
+    FLAG,
+    Function,
+    Integer,
+    Key,
+    Real,
+    feature_numbers,
+    setting,
+)
+from defragtrees.metrics.resampling import RuleStability
+from defragtrees.paper.fit import STARTS, fit_mixture, n_fits
+from defragtrees.paper.loop import SCHEDULES, Settings, Step
+from defragtrees.paper.parameters import Posterior
+from defragtrees.paper.rules import component_rules, list_components
+from defragtrees.rules.conditions import Rule
+
+__all__ = ["FABRulesClassifier", "FABRulesRegressor"]
+
+# A side of a box may leave this share of its component's weight outside; the paper's
+# rule is the zero-one pattern itself.
+TOLERANCES = (1e-6, 1e-3, 0.01, 0.03, 0.1)
+
+PARAMETERS = """
+    Parameters
+    ----------
+    {ensemble}
+    max_rules : "auto" or int, default="auto"
+        Maximum number of components and of rules, the default rule included; the
+        paper's K_max. "auto" is ten.
+    features : sequence of str or int, optional
+        Features that rules may use, by name or by number; all by default.
+    target : {"ensemble", "labels"}, default="labels"
+        What the rules imitate: y, as in the paper, or the predictions of the ensemble.
+    n_restarts : int, default=20
+        How often to start anew; the restart with the smallest training error is kept.
+    inference : {"fab", "em"}, default="fab"
+        "fab" drops components that do not pay for themselves; "em" keeps `max_rules`.
+    statement_weight : "paper" or float, default="paper"
+        How much the thresholds of one feature count together, at most. "paper" counts
+        each one once; then thousands of near copies outweigh the target. 3.0 is a good
+        value where they do.
+    init : {"random", "seeded"}, default="random"
+        Start from random probabilities as in the paper, or from rows of the data.
+    e_step : {"original", "converged", "gentle"}, default="original"
+        How many inner steps the E-step takes, which decides how many components are
+        left: two in the first five iterations and up to ten later, as the code of the
+        paper's authors ("original"); until convergence, as the paper says ("converged",
+        which leaves fewest); or one in the first three and up to ten later ("gentle",
+        which leaves most). With `init="random"` the first two draw proportions,
+        precisions and responsibilities too, and of numbers they start as that code
+        does: means near 0 and standard deviations of 1 or a few, in the units of y. So
+        the units decide how many components are left, and of a y that is far from 0 or
+        spreads widely perhaps one; standardise y, or use any other setting of these
+        two, which do not depend on units.
+    max_iter : int, default=200
+        Maximum number of iterations of one restart.
+    tol : float, default=1e-5
+        A restart has converged when its bound rises by less, in nats per row.
+    screening : "auto" or bool, default="auto"
+        With many rows, fit all restarts to a sample of them first and give up those
+        with the largest errors; False fits every restart to all rows.
+    {shorten_thresholds}
+    random_state : int, RandomState, Generator or None, default=None
+        The same seed gives the same rules, whatever `n_jobs`.
+    n_jobs : int or None, default=None
+        Threads for many rows, for restarts, and for an ensemble that is fitted here.
+    callback : callable, optional
+        Called with a record of every iteration; returning True stops the fit.
+    verbose : int, default=0
+        1 shows a progress bar.
+    stability : int, default=0
+        If above 1, fit again to half of the rows so many times, and report in
+        `stability_` in how many of these fits each rule came back.
+
+    Attributes
+    ----------
+    rules_ : RuleSet
+        The components' boxes as an ordered list.
+    component_rules_ : tuple of Rule
+        The components' boxes in no order, as the paper prints them; each has its
+        component's prediction. Several may match a row, or none.
+    posterior_ : Posterior
+        The components themselves.
+    history_ : tuple of Step
+        Bound and number of components at every iteration of every restart.
+    kept_restart_ : int
+        The restart with the smallest training error.
+    n_iter_ : int
+        Its iterations.
+    stability_ : RuleStability
+        With `stability`: what came back on other rows.
+    {fitted}
+"""
+
+
+class _FABResults:
+    component_rules_: tuple[Rule, ...]
+    posterior_: Posterior
+    history_: tuple[Step, ...]
+    kept_restart_: int
+    n_iter_: int
+    stability_: RuleStability
+
+
+@dataclass(repr=False, eq=False)
+class _FABRules(_FABResults, RuleFinder):
+    _: KW_ONLY
+    target: str = setting("labels", "ensemble", "labels")
+    n_restarts: int = setting(20, Integer(1))
+    inference: str = setting("fab", "fab", "em")
+    statement_weight: str | float = setting("paper", "paper", Real(above=0))
+    init: str = setting("random", Key(STARTS))
+    e_step: str = setting("original", Key(SCHEDULES))
+    max_iter: int = setting(200, Integer(1))
+    tol: float = setting(1e-5, Real(0))
+    screening: str | bool = setting("auto", "auto", *FLAG)
+    callback: Callable | None = setting(None, None, Function())
+
+    def _check_forest(self, forest):
+        super()._check_forest(forest)
+        feature_numbers(self.features, forest.feature_names)
+
+    def _simplify(self, problem, rng):
+        self._warn_of_little_data(problem)
+        self._fit_mixture(problem, rng)
+        n_tolerances = 1 if self.statement_weight == "paper" else len(TOLERANCES)
+        rules, boxes = list_components(
+            problem,
+            self.posterior_,
+            feature_numbers(self.features, self.forest_.feature_names),
+            self.most_rules(),
+            TOLERANCES[:n_tolerances],
+        )
+        self.component_rules_ = component_rules(problem, self.posterior_, boxes)
+        self._warn_of_one_value(problem, rules)
+        return rules
+
+    def _fit_mixture(self, problem, rng):
+        """Fit all restarts and keep the one with the smallest training error."""
+        store = problem.store if problem.is_sample else None
+        center, scale = problem.center, problem.spread or 1.0
+        if problem.n_classes:
+            center, scale = 0.0, 1.0
+        elif store is not None:
+            center, scale = store.target.center, store.target.scale
+        columns = problem.binned, problem.target, problem.n_classes
+        rows = RowStore.of_table(*columns, problem.sample_weight, center, scale)
+        settings = Settings(
+            inference=self.inference,
+            max_iter=int(self.max_iter),
+            tol=self.tol,
+            schedule=SCHEDULES[self.e_step],
+            max_components=self.most_rules(),
+            n_restarts=int(self.n_restarts),
+            statement_weight=self.statement_weight,
+            init=self.init,
+            screening=bool(self.screening),
+            n_jobs=self.n_jobs,
+        )
+        with Progress("restarts", n_fits((store or rows).n_rows, settings)) as progress:
+
+            def watch(step):
+                if step.finished and self.verbose:
+                    progress.advance()
+                return self.callback is not None and self.callback(step)
+
+            order = problem.feature_order
+            mixture = fit_mixture(rows, settings, rng, order, watch, store)
+        posteriors = [
+            Posterior(mixture.layout, fitted.statistics, problem.grid, center, scale)
+            for fitted in mixture.fitted
+        ]
+        first = _best(posteriors, mixture, problem)
+        best = mixture.fitted[first]
+        kept = [step for step in mixture.history if step.restart == best.restart]
+        self.posterior_, self.history_ = posteriors[first], mixture.history
+        self.kept_restart_, self.n_iter_ = best.restart, len(kept)
+        # A fit that the callback stopped is as the user wants it.
+        if not best.converged and kept[-1].finished:
+            warnings.warn(
+                f"The kept restart did not converge in {self.max_iter} iterations; "
+                "raise max_iter or tol.",
+                ConvergenceWarning,
+                stacklevel=6,
+            )
+        _warn_of_units(self.posterior_, settings, problem)
+
+    def _count_rows(self, store, is_sample):
+        super()._count_rows(store, is_sample)
+        # Each component is counted by itself, and keeps its own prediction.
+        lists = [replace(self.rules_, rules=(rule,)) for rule in self.component_rules_]
+        counted = store.recount(lists)
+        self.component_rules_ = tuple(rules.rules[0] for rules in counted)
+
+    def predict_posterior(self, X: Rows) -> Values:
+        """Predict by the paper's two-step MAP: likeliest component, then its output.
+
+        It uses all thresholds of the ensemble, not only those that the rules print.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples,)
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_iris
+        >>> from sklearn.ensemble import RandomForestClassifier
+        >>> from defragtrees import FABRulesClassifier
+        >>> X, y = load_iris(return_X_y=True)
+        >>> forest = RandomForestClassifier(10, random_state=0).fit(X, y)
+        >>> paper = FABRulesClassifier(forest, n_restarts=2, random_state=0).fit(X, y)
+        >>> paper.predict_posterior(X[:3]).tolist()
+        [0, 0, 0]
+        """
+        check_is_fitted(self, "rules_")
+        rules = self.rules_
+        predict = partial(self.posterior_.predict_encoded, classes=rules.classes)
+        return self._answers(X, predict, rules.outcome.dtype)
+
+
+def _best(posteriors, mixture, problem):
+    """Place of the best restart: by training error, number of components and bound."""
+    losses = mixture.losses
+    if losses is None:
+        error, target = problem.outcome.error, problem.target
+        told = [one.predict_codes(problem.binned.codes) for one in posteriors]
+        losses = [error(target, own, problem.sample_weight) for own in told]
+    counts = [one.n_components for one in posteriors]
+    bounds = [-one.objective for one in mixture.fitted]
+    keys = list(zip(losses, counts, bounds, strict=True))
+    return keys.index(min(keys))
+
+
+def _warn_of_units(posterior, settings, problem):
+    """Warn if all rows are in one component because of the units of y."""
+    weight = posterior.statistics.weight
+    is_single = weight.max() > (1 - settings.min_share) * weight.sum()
+    could_differ = settings.max_components > 1 and np.ptp(problem.target) > 0
+    if not (is_single and could_differ and settings.draws_all):
+        return
+    warnings.warn(
+        "All rows are in one component. Random starts of this e_step need a y that is "
+        "near 0 and spreads by about 1, as the paper's authors draw means in the units "
+        f"of y; its mean is {problem.center:.4g} and its standard deviation "
+        f'{problem.spread:.4g}. Standardise y, or use e_step="gentle".',
+        UserWarning,
+        stacklevel=7,
+    )
+
+
+class FABRulesClassifier(RuleClassifier, _FABRules):
+    __doc__ = f"""Rules from a classification ensemble by the paper's method.
+
+    A mixture is fitted to the statements of the ensemble by factorised asymptotic
+    Bayesian (FAB) inference, and its components are read as rules (Hara and Hayashi,
+    2018). `predict_proba` gives the shares of the classes that the rules imitate.
+{with_shared(PARAMETERS)}
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from defragtrees import FABRulesClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> forest = RandomForestClassifier(10, min_samples_leaf=5, random_state=0)
+    >>> paper = FABRulesClassifier(forest, n_restarts=3, random_state=0).fit(X, y)
+    >>> paper.rules_.n_rules <= 10
+    True
+    """
+
+
+class FABRulesRegressor(RuleRegressor, _FABRules):
+    __doc__ = f"""Rules from a regression ensemble by the paper's method.
+
+    As FABRulesClassifier, for numbers. Its starts depend on the units of y: see
+    `e_step`.
+{with_shared(PARAMETERS)}
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from sklearn.ensemble import RandomForestRegressor
+    >>> from defragtrees import FABRulesRegressor
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> forest = RandomForestRegressor(10, min_samples_leaf=10, random_state=0)
+    >>> paper = FABRulesRegressor(forest, n_restarts=3, random_state=0)
+    >>> paper.fit(X, (y - y.mean()) / y.std()).rules_.n_rules <= 10
+    True
+    """

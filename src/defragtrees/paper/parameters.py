@@ -1,0 +1,408 @@
+"""The small arrays of the mixture: its layout, parameters, statistics, and posterior.
+
+Letters of the paper: alpha (weight of a component), beta (responsibility), eta
+(probability of a statement), gamma (of a class), mu and lambda (mean and precision of
+the output), omega (penalty), K components, L statements, N rows. All columns of all
+restarts stand side by side: an array here has one column per (restart, component).
+
+The statements of one feature depend on a row through its bin alone, so they never
+appear row by row. `Block.table` gives log p(s | k) per bin (for thresholds a cumulative
+sum, since bin c satisfies the first c of them), and the statistics are sums of
+responsibility per bin. It is the arithmetic of the paper in another order.
+"""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import sparse
+
+from defragtrees._utils.values import freeze
+from defragtrees.data.grid import ThresholdGrid
+
+__all__ = ["Layout", "Params", "Posterior", "Statistics", "make_layout"]
+
+SMALLEST = 1e-12  # eta, 1 - eta and gamma stay above this
+LEAST_VARIANCE = 1e-6  # of the standardised output
+TILE_ROWS = 4096  # so many rows at a time stay in the cache
+
+
+@dataclass(frozen=True, eq=False)
+class Params:
+    """Parameters of all components, ready to score rows."""
+
+    table: np.ndarray  # (n_rows, n_columns), log-likelihood of each bin and each class
+    log_weight: np.ndarray  # (n_columns,), log alpha
+    mean: np.ndarray  # (n_columns,), of the output; not used in classification
+    precision: np.ndarray
+
+
+@dataclass(frozen=True, eq=False)
+class Statistics:
+    """Responsibilities added up over the rows."""
+
+    bins: np.ndarray  # (n_rows, n_columns), by bin and by class
+    weight: np.ndarray  # (n_columns,), over all rows
+    first: np.ndarray  # (n_columns,), times the output; zero in classification
+    second: np.ndarray  # (n_columns,), times its square
+    total: float  # weight of all rows
+
+    def columns(self, index):
+        """The statistics of some columns."""
+        sums = (own[index] for own in (self.weight, self.first, self.second))
+        return Statistics(self.bins[:, index], *sums, self.total)
+
+
+@dataclass(frozen=True, eq=False)
+class Block:
+    """The statements of one feature, as far as the training rows distinguish them."""
+
+    feature: int
+    rows: np.ndarray  # where its codes stand in the tables, missing last
+    codes: np.ndarray  # the bins that occur in the training rows, without missing
+    has_missing: bool  # whether the bin for missing values occurs
+    weight: np.ndarray  # what each statement that some row distinguishes counts
+    missing_weight: float  # what the statement "is missing" counts
+    # Which codes satisfy which statement of a categorical feature.
+    sets: np.ndarray | None = None
+    # Of a numeric feature, the number of thresholds from its lowest code to each code.
+    reach: np.ndarray | None = None
+
+    def masses(self, bins):
+        """Responsibility that satisfies each statement, and that does not."""
+        seen = bins[: len(self.codes)]
+        if self.sets is None:
+            above = np.cumsum(seen[:0:-1], axis=0)[::-1]
+            below = np.cumsum(seen[:-1], axis=0)
+        else:
+            above = self.sets.T.astype(float) @ seen
+            below = (~self.sets.T).astype(float) @ seen
+        return above, below
+
+    def table(self, bins):
+        """Weighted log p(statements of this feature | component), a row per code."""
+        log_above, log_below = _log_shares(*self.masses(bins))
+        weight = self.weight[:, None]
+        log_above *= weight
+        log_below *= weight
+        missing = None
+        if self.has_missing:
+            present = bins[:-1].sum(axis=0)
+            missing = bins[-1] / np.maximum(bins[-1] + present, np.finfo(float).tiny)
+        return self.assemble(log_above, log_below, missing)
+
+    def assemble(self, log_above, log_below, missing=None):
+        """The table from weighted log-probabilities of the statements.
+
+        `log_above` is for rows that satisfy a statement, `log_below` for the others,
+        `missing` the probability of a missing value.
+        """
+        table = np.zeros((len(self.rows), log_above.shape[1]))
+        seen = table[: len(self.codes)]
+        if self.sets is None:
+            seen[0] = log_below.sum(axis=0)
+            np.subtract(log_above, log_below, out=seen[1:])
+            np.cumsum(seen, axis=0, out=seen)
+        else:
+            sets = self.sets.astype(float)
+            seen += sets @ log_above + (1 - sets) @ log_below
+        if self.has_missing:
+            missing = np.clip(missing, SMALLEST, 1 - SMALLEST)
+            seen += self.missing_weight * np.log1p(-missing)
+            table[-1] += self.missing_weight * np.log(missing)
+        return table
+
+
+def _log_shares(part, rest):
+    """log of part / (part + rest) and of its complement, both kept above SMALLEST."""
+    total = part + rest
+    with np.errstate(divide="ignore", invalid="ignore"):
+        # An empty component knows nothing: both sides are equally likely.
+        share = np.where(total > 0, part / total, 0.5)
+        other = np.where(total > 0, rest / total, 0.5)
+    np.clip(share, SMALLEST, 1 - SMALLEST, out=share)
+    np.clip(other, SMALLEST, 1 - SMALLEST, out=other)
+    return np.log(share, out=share), np.log(other, out=other)
+
+
+@dataclass(frozen=True, eq=False)
+class Layout:
+    """What the tables of a problem hold, row by row.
+
+    The codes of numeric features stand first, level by level; then the missing values
+    of these features, the categorical features, and the classes.
+    """
+
+    blocks: tuple[Block, ...]  # in the order in which features are added up
+    levels: "Levels"
+    leading: tuple[Block, ...]  # the numeric features in the order of `levels`
+    n_classes: int  # 0 for regression
+    n_rows: int  # of a table
+    n_statements: float  # the paper's L: the weights of all statements added up
+
+    @property
+    def class_start(self):
+        """First row of the classes in the tables."""
+        return self.n_rows - self.n_classes
+
+    @property
+    def penalty(self):
+        """The paper's omega: half the number of parameters of a component."""
+        n_output = self.n_classes - 1 if self.n_classes else 2
+        return (n_output + self.n_statements + 1) / 2
+
+    def maximize(self, statistics):
+        """The M-step (eq:mstep): parameters that make the statistics most likely."""
+        bins = statistics.bins
+        weight = np.maximum(statistics.weight, np.finfo(float).tiny)
+        table = np.empty(bins.shape)
+        self._fill_numeric(table, bins, weight)
+        for block in self.blocks:
+            if block.sets is not None:
+                table[block.rows] = block.table(bins[block.rows])
+        if self.n_classes:
+            share = bins[self.class_start :] / weight
+            table[self.class_start :] = np.log(np.clip(share, SMALLEST, 1.0))
+        mean = statistics.first / weight
+        variance = statistics.second / weight - mean**2
+        return Params(
+            table=table,
+            log_weight=np.log(weight / statistics.total),
+            mean=mean,
+            precision=1.0 / np.maximum(variance, LEAST_VARIANCE),
+        )
+
+    def _fill_numeric(self, table, bins, weight):
+        n_rows = self.levels.n_rows
+        total, extra = weight, None
+        hollow = [j for j, block in enumerate(self.leading) if block.has_missing]
+        if hollow:
+            rows = np.array([self.leading[j].rows[-1] for j in hollow])
+            scale = np.array([self.leading[j].missing_weight for j in hollow])[:, None]
+            missing = np.clip(bins[rows] / weight, SMALLEST, 1 - SMALLEST)
+            extra = np.zeros((len(self.leading), bins.shape[1]))
+            extra[hollow] = scale * np.log1p(-missing)
+            table[rows] = scale * np.log(missing)
+            total = np.tile(weight, (len(self.leading), 1))
+            total[hollow] = np.maximum(weight - bins[rows], SMALLEST * weight)
+        table[:n_rows] = self.levels.tables(bins[:n_rows], total, extra)
+
+
+def make_layout(grid, bin_counts, n_classes, statement_weight, order=None):
+    """The Layout for training rows, given how many of them each feature's bins have.
+
+    `statement_weight` "paper" counts each of the ensemble's statements once; a number c
+    lets those of one feature count c together, at most (w_d = min(1, c / L_d)). `order`
+    is that in which features are added up, as in the grid by default.
+    """
+    blocks, idle = [], 0
+    is_paper = statement_weight == "paper"
+    for j in range(grid.n_features) if order is None else order:
+        codes, counts, sets, has_missing = _occupied(grid, j, bin_counts[j] > 0)
+        idle += grid.counts[j].sum() - counts.sum()
+        n_statements = counts.sum() + has_missing
+        if n_statements == 0:
+            continue
+        scale = 1.0 if is_paper else min(1.0, float(statement_weight) / n_statements)
+        blocks.append(
+            Block(
+                feature=int(j),
+                rows=np.empty(0, np.intp),
+                codes=freeze(codes),
+                has_missing=bool(has_missing),
+                weight=freeze(scale * counts),
+                missing_weight=scale,
+                sets=sets,
+                reach=np.concatenate([[0.0], np.cumsum(counts)]),
+            )
+        )
+    counted = sum(b.weight.sum() + b.has_missing * b.missing_weight for b in blocks)
+    return _place(blocks, n_classes, float(counted + idle if is_paper else counted))
+
+
+def _place(blocks, n_classes, n_statements):
+    """Give every block its rows in the tables."""
+    numeric = [i for i, block in enumerate(blocks) if block.sets is None]
+    numeric.sort(key=lambda i: -len(blocks[i].codes))
+    levels = Levels(
+        [len(blocks[i].codes) for i in numeric], [blocks[i].weight for i in numeric]
+    )
+    n_rows = levels.n_rows
+    rows = {}
+    for rank, i in enumerate(numeric):
+        rows[i] = levels.rows_of(rank, len(blocks[i].codes))
+        if blocks[i].has_missing:
+            rows[i] = np.append(rows[i], n_rows)
+            n_rows += 1
+    for i, block in enumerate(blocks):
+        if block.sets is not None:
+            rows[i] = np.arange(n_rows, n_rows + len(block.codes) + block.has_missing)
+            n_rows = int(rows[i][-1]) + 1
+    placed = [replace(b, rows=freeze(rows[i])) for i, b in enumerate(blocks)]
+    leading = tuple(placed[i] for i in numeric)
+    return Layout(
+        tuple(placed), levels, leading, n_classes, n_rows + n_classes, n_statements
+    )
+
+
+def _occupied(grid, j, present):
+    """Codes that occur, and the statements that distinguish them, with counts."""
+    has_missing = present[-1] and present[:-1].any()
+    codes = np.flatnonzero(present[:-1])
+    splits, counts = grid.splits[j], grid.counts[j]
+    if splits.ndim == 1:
+        reach = np.concatenate([[0], np.cumsum(counts)])
+        return codes, np.diff(reach[codes]).astype(float), None, has_missing
+    sets = splits[:, codes]
+    # A set and its complement are one statement; count from the side without code 0.
+    sets = np.where(sets[:, :1], ~sets, sets)
+    useful = sets.any(axis=1)
+    if not useful.any():
+        return codes, np.zeros(0), np.zeros((len(codes), 0), bool), has_missing
+    sets, group = np.unique(sets[useful], axis=0, return_inverse=True)
+    counts = np.bincount(group.ravel(), weights=counts[useful])
+    return codes, counts, freeze(sets.T), has_missing
+
+
+class Levels:
+    """Where the codes of numeric features stand in the tables.
+
+    They stand level by level: first the lowest code of every feature, then the second,
+    and so on, features with more codes first. So a cumulative sum over the codes of all
+    features, and of all restarts, is one vector addition per level. `n_codes` has the
+    number of codes of each feature, `weights` what its statements count.
+    """
+
+    def __init__(self, n_codes, weights):
+        n_codes = np.asarray(n_codes, dtype=np.intp)
+        n_levels = int(n_codes[0]) if len(n_codes) else 0
+        self.active = np.array(
+            [np.searchsorted(-n_codes, -level) for level in range(n_levels)], np.intp
+        )
+        self.starts = np.concatenate([[0], np.cumsum(self.active)]).astype(np.intp)
+        self.n_features = len(n_codes)
+        self.n_rows = int(self.starts[-1])
+        weight = np.zeros(self.n_rows)
+        for j, own in enumerate(weights):
+            weight[self.rows_of(j, n_codes[j])[1:]] = own
+        self.weight = weight[self.n_features :, None]
+        self.feature = np.concatenate(
+            [np.empty(0, np.intp), *(np.arange(n) for n in self.active[1:])]
+        )
+        n_statements = len(self.feature)
+        # Adds the statements of each feature up.
+        self.collect = sparse.csr_matrix(
+            (np.ones(n_statements), (self.feature, np.arange(n_statements))),
+            shape=(self.n_features, n_statements),
+        )
+        self.total_weight = (self.collect @ self.weight)[:, :1]
+        # For each level but the first: its rows of the tables, as many rows of the
+        # level below, and the same as rows of statements. A statement stands in the
+        # row of the code above it, less the first level, which has none below it.
+        self.steps = []
+        for n, at, last in zip(
+            self.active[1:], self.starts[1:], self.starts, strict=False
+        ):
+            first = at - self.n_features, last - self.n_features
+            self.steps.append([slice(i, i + n) for i in (at, last, *first)])
+
+    def rows_of(self, j, n_codes):
+        """Rows of the codes of feature j."""
+        return self.starts[:n_codes] + j
+
+    def tables(self, bins, total, extra=None):
+        """The weighted log-likelihood of every code of every feature.
+
+        `total` is the responsibility of the rows in which a feature is present, per
+        column or per feature and column; `extra` is added to every code of a feature.
+        """
+        above = bins[self.n_features :].copy()
+        below = np.empty_like(above)
+        for _, _, own, lower in self.steps[:0:-1]:
+            above[lower] += above[own]
+        for i, (_, before, own, lower) in enumerate(self.steps):
+            below[own] = below[lower] + bins[before] if i else bins[before]
+        floor = SMALLEST * (total[self.feature] if total.ndim == 2 else total)
+        for mass in (above, below):
+            np.maximum(mass, floor, out=mass)
+            np.log(mass, out=mass)
+            np.multiply(mass, self.weight, out=mass)
+        base = self.collect @ below - self.total_weight * np.log(total)
+        table = np.empty_like(bins)
+        table[: self.n_features] = base if extra is None else base + extra
+        above -= below
+        for here, before, own, _ in self.steps:
+            np.add(table[before], above[own], out=table[here])
+        return table
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """The components of one restart: the paper's two-step MAP for any binned row."""
+
+    layout: Layout
+    statistics: Statistics
+    grid: ThresholdGrid
+    center: float = 0.0  # of the standardised output
+    scale: float = 1.0
+
+    @property
+    def n_components(self):
+        """Number of components."""
+        return len(self.statistics.weight)
+
+    def predict_codes(self, codes):
+        """Class numbers, or numbers, for each row of bins."""
+        answers = self.answers_by_component()
+        if self.layout.n_classes:
+            answers = answers.argmax(axis=1)
+        return answers[self.component(codes)]
+
+    def predict_encoded(self, matrix, classes=None):
+        """Class labels, or numbers, for each row of a matrix."""
+        answers = self.predict_codes(self.grid.bin(matrix).codes)
+        return answers if classes is None else np.asarray(classes)[answers]
+
+    def answers_by_component(self):
+        """Class weights, (n_components, n_classes), or a number for each component."""
+        if self.layout.n_classes:
+            return self.statistics.bins[self.layout.class_start :].T
+        # EM may leave a component without rows; it predicts the mean of all.
+        weight = np.maximum(self.statistics.weight, np.finfo(float).tiny)
+        return self.center + self.scale * (self.statistics.first / weight)
+
+    def component(self, codes):
+        """The component with the largest p(s | k) alpha_k, for each row of bins."""
+        if self.n_components == 1:
+            return np.zeros(len(codes), dtype=np.intp)
+        params = self.layout.maximize(self.statistics)
+        tables = [
+            (block.feature, self._full_table(block, params.table[block.rows]))
+            for block in self.layout.blocks
+        ]
+        likeliest = np.empty(len(codes), dtype=np.intp)
+        for start in range(0, len(codes), TILE_ROWS):
+            rows = slice(start, start + TILE_ROWS)
+            scores = np.tile(params.log_weight, (len(codes[rows]), 1))
+            for feature, table in tables:
+                scores += table[codes[rows, feature]]
+            likeliest[rows] = scores.argmax(axis=1)
+        return likeliest
+
+    def _full_table(self, block, table):
+        """The table for every bin, also those that no training row has."""
+        full = np.zeros((self.grid.n_bins[block.feature], table.shape[1]))
+        seen = table[: len(block.codes)]
+        if block.sets is None:
+            # Between two bins that occur, the table is linear in the number of
+            # thresholds passed; outside their range it stays as it is at the end.
+            counts = self.grid.counts[block.feature]
+            passed = np.concatenate([[0], np.cumsum(counts)])
+            passed = passed - passed[block.codes[0]]
+            for k in range(table.shape[1]):
+                full[:-1, k] = np.interp(passed, block.reach, seen[:, k])
+        else:
+            # A category that no training row has is unobserved: it adds nothing.
+            full[block.codes] = seen
+        if block.has_missing:
+            full[-1] = table[-1]
+        return full

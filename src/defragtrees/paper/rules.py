@@ -1,0 +1,196 @@
+"""From components to rules: the zero-one pattern of eta is a box (paper, section 4.2).
+
+A box is a list of sides; a side is one statement that bounds it (a lower threshold, an
+upper one, a set of categories, missing or not) and says which bins it accepts.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from defragtrees.search.driver import answering_rule
+
+__all__ = ["Side", "component_rules", "component_sides", "list_components"]
+
+
+def list_components(problem, posterior, features, max_rules, tolerances):
+    """The components' boxes as an ordered RuleSet, and the boxes themselves.
+
+    A side may leave a share of its component's weight outside: of the tolerances, the
+    one whose rules have the smallest training error is taken.
+    """
+    every = [_boxes(posterior, tolerance, features) for tolerance in tolerances]
+    candidates = [_list_rules(problem, boxes, max_rules) for boxes in every]
+    losses = [_training_error(problem, rules) for rules in candidates]
+    best = int(np.argmin(losses))
+    return candidates[best], every[best]
+
+
+def component_rules(problem, posterior, boxes):
+    """Every component's box with the component's own prediction, in no order."""
+    codes = problem.binned.codes
+    bases = posterior.answers_by_component()
+    rules = []
+    for sides, basis in zip(boxes, bases, strict=True):
+        matched = _matched(sides, codes)
+        conditions = _conditions(problem, _needed_sides(sides, codes), matched)
+        rules.append(answering_rule(problem, conditions, matched, basis))
+    return tuple(rules)
+
+
+def _boxes(posterior, tolerance, features):
+    """The sides of every component, on the features that rules may use."""
+    return [
+        [
+            side
+            for side in component_sides(posterior, k, tolerance)
+            if features is None or side.feature in features
+        ]
+        for k in range(posterior.n_components)
+    ]
+
+
+def _list_rules(problem, boxes, max_rules):
+    """An ordered RuleSet from boxes.
+
+    The next rule is always the one with the smallest error on the rows that are left.
+    Sides that no row needs go. If the last rule would match every row that reaches it,
+    or the list would be longer than `max_rules`, it becomes the "otherwise".
+    """
+    codes = problem.binned.codes
+    matched = [_matched(sides, codes) for sides in boxes]
+    left = np.ones(len(codes), dtype=bool)
+    chosen = []
+    waiting = list(range(len(boxes)))
+    while waiting and left.any():
+        sums = [problem.target_sums(matched[k] & left) for k in waiting]
+        errors = [own.smoothed_error(0, problem.spread) for own in sums]
+        k = waiting.pop(int(np.argmin(errors)))
+        taken = matched[k] & left
+        if not taken.any():
+            continue
+        sides = _needed_sides(boxes[k], codes[left])
+        chosen.append((_conditions(problem, sides, taken), taken))
+        left &= ~taken
+        if not sides:
+            break
+    n_kept = min(len(chosen), max_rules - 1)
+    if n_kept and not left.any():
+        n_kept = min(n_kept, len(chosen) - 1)
+    rest = np.logical_or.reduce([left, *(taken for _, taken in chosen[n_kept:])])
+    rules = [answering_rule(problem, c, taken) for c, taken in chosen[:n_kept]]
+    return problem.rule_set([*rules, answering_rule(problem, (), rest)])
+
+
+def _training_error(problem, rules):
+    """Mean loss of a list on the training rows."""
+    predicted = np.zeros(len(problem.target), dtype=problem.target.dtype)
+    left = np.ones(len(predicted), dtype=bool)
+    encoded = problem.outcome.encode(np.array([rule.prediction for rule in rules]))
+    for rule, prediction in zip(rules, encoded, strict=True):
+        taken = left & problem.covered(rule.conditions)
+        predicted[taken] = prediction
+        left &= ~taken
+    return problem.outcome.error(problem.target, predicted, problem.sample_weight)
+
+
+def _matched(sides, codes):
+    matched = np.ones(len(codes), dtype=bool)
+    for side in sides:
+        matched &= side.accepts[codes[:, side.feature]]
+    return matched
+
+
+def _conditions(problem, sides, taken):
+    """The conditions of a rule that predicts for these rows."""
+    grid, codes = problem.grid, problem.binned.codes
+    # Missing values are accepted only where the rule is for rows that have them.
+    has_missing = np.zeros(grid.n_features, dtype=bool)
+    for feature in {side.feature for side in sides}:
+        last = grid.n_bins[feature] - 1
+        has_missing[feature] = (codes[taken, feature] == last).any()
+    return grid.conditions(
+        ((side.feature, side.accepts) for side in sides), has_missing
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Side:
+    """One bound of a box: which bins of a feature it accepts; missing is the last."""
+
+    feature: int
+    accepts: np.ndarray
+
+
+def component_sides(posterior, k, tolerance):
+    """Sides of component k: statements that all but a share of its weight satisfies."""
+    sides = []
+    for block in posterior.layout.blocks:
+        bins = posterior.statistics.bins[block.rows, k : k + 1]
+        n_bins = int(posterior.grid.n_bins[block.feature])
+        find = _interval if block.sets is None else _category_set
+        accepted = find(block, bins, tolerance, n_bins)
+        if block.has_missing:
+            accepted += _missing(bins[:, 0], tolerance, n_bins)
+        sides += [Side(block.feature, mask) for mask in accepted]
+    return sides
+
+
+def _interval(block, bins, tolerance, n_bins):
+    above, below = (mass[:, 0] for mass in block.masses(bins))
+    total = above[0] + below[0] if len(above) else 0.0
+    if total <= 0:
+        return []
+    lower = np.flatnonzero(below <= tolerance * total)[-1:]
+    upper = np.flatnonzero(above <= tolerance * total)[:1]
+    # The middle one of the thresholds between two neighbouring codes.
+    middle = (block.codes[:-1] + block.codes[1:] - 1) // 2
+    number = np.arange(n_bins)
+    masks = [number > middle[i] for i in lower] + [number <= middle[i] for i in upper]
+    for mask in masks:
+        mask[-1] = True
+    return masks
+
+
+def _category_set(block, bins, tolerance, n_bins):
+    above, below = (mass[:, 0] for mass in block.masses(bins))
+    accepted = np.ones(len(block.codes), dtype=bool)
+    for column in range(len(above)):
+        total = above[column] + below[column]
+        if above[column] <= tolerance * total:
+            accepted &= ~block.sets[:, column]
+        elif below[column] <= tolerance * total:
+            accepted &= block.sets[:, column]
+    if accepted.all() or not accepted.any():
+        return []
+    mask = np.zeros(n_bins, dtype=bool)
+    mask[block.codes[accepted]] = True
+    mask[-1] = True
+    return [mask]
+
+
+def _missing(bins, tolerance, n_bins):
+    missing, total = bins[-1], bins.sum()
+    is_missing = np.arange(n_bins) == n_bins - 1
+    if missing <= tolerance * total:
+        return [~is_missing]
+    return [is_missing] if total - missing <= tolerance * total else []
+
+
+def _needed_sides(sides, codes):
+    """The sides without which the box would match other of these rows, strongest last.
+
+    Of two sides that keep the same rows out, one goes: those that keep out fewest rows
+    go first.
+    """
+    if not sides or len(codes) == 0:
+        return []
+    rejects = np.array([~side.accepts[codes[:, side.feature]] for side in sides])
+    n_rejecting = rejects.sum(axis=0, dtype=np.int32)
+    kept = []
+    for j in np.argsort(np.count_nonzero(rejects, axis=1), kind="stable"):
+        if (n_rejecting[rejects[j]] == 1).any():
+            kept.append(sides[j])
+        else:
+            n_rejecting -= rejects[j]
+    return kept

@@ -275,7 +275,6 @@ def write_settings(folder):
             "max_rules": 4,
         },
         "numpy": {"engine": "numpy", "max_rules": 5},
-        "numpy-paper": {"engine": "numpy", "method": "paper", "n_restarts": 2},
         "double": {"form": "points", "points": "integer", "points_to_double": 4},
         "monotone-points": {"form": "points", "monotone": {"age": 1}, "max_rules": 5},
         "weights-standalone": {"form": "standalone", "sample_weight": weight},

@@ -434,8 +434,8 @@ class Simplifier(Measuring, BaseEstimator, ABC):
     """Base of all methods: `fit` makes `rules_`, everything else reads it.
 
     A method sets `_task`, declares its settings beside those that all have (see
-    `defragtrees.estimators.settings`), and writes `_simplify(problem, rng)`, which returns
-    a RuleSet.
+    estimators/settings.py), and writes `_simplify(problem, rng)`, which returns the
+    rules.
     """
 
     ensemble: Any = None

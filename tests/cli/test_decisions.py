@@ -9,7 +9,7 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 
 from defragtrees import RuleSet, compare, read_forest, simplify, simplify_path
-from defragtrees.cli._decisions import named_costs
+from defragtrees.cli.options import _named_costs
 
 FEATURES = ["a", "b"]
 
@@ -175,9 +175,9 @@ def test_compare_without_the_method_that_they_are_for(refused, inputs):
 
 
 def test_labels_may_be_numbers_or_have_colons():
-    assert named_costs((("1:0", 5.0),), (0, 1)) == {(1, 0): 5.0}
-    assert named_costs((("a:b:a", 1.0),), ("a", "b:a")) == {("a", "b:a"): 1.0}
-    assert named_costs((("b:a:a", 1.0),), ("a", "b:a")) == {("b:a", "a"): 1.0}
+    assert _named_costs((("1:0", 5.0),), (0, 1)) == {(1, 0): 5.0}
+    assert _named_costs((("a:b:a", 1.0),), ("a", "b:a")) == {("a", "b:a"): 1.0}
+    assert _named_costs((("b:a:a", 1.0),), ("a", "b:a")) == {("b:a", "a"): 1.0}
 
 
 def test_limits_are_kept(call, inputs):

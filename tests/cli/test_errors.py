@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from defragtrees.cli import _interrupts, _methods, simplify
+from defragtrees.cli import _interrupts, simplify
 
 needs_proc = pytest.mark.skipif(not os.path.isdir("/proc"), reason="needs /proc")
 
@@ -213,7 +213,6 @@ def test_what_is_no_parquet_or_feather(refused, model, tmp_path, name):
 @pytest.mark.parametrize(
     ("column", "message"),
     [
-        (pd.date_range("2020-01-01", periods=3), "holds dates or times"),
         (["a", "b", "c"], "must hold numbers"),
         ([[1], [2], [3]], "must hold numbers"),
     ],
@@ -225,6 +224,22 @@ def test_parquet_columns_that_are_no_numbers(refused, model, tmp_path, column, m
     line = refused("simplify", model, tmp_path / "data.parquet")
     assert "Column 'petal length'" in line
     assert message in line
+
+
+def test_dates_where_the_model_has_no_days(refused, model, tmp_path):
+    table = pd.DataFrame(np.ones((9, 4)), columns=HEADER.strip().split(",")[:4])
+    table["petal length"] = pd.date_range("2020-01-01", periods=9)
+    table.to_parquet(tmp_path / "data.parquet")
+    table.to_csv(tmp_path / "data.csv", index=False)
+    for name in ("data.parquet", "data.csv"):
+        line = refused("simplify", model, tmp_path / name)
+        assert "'petal length' is read as a number of days" in line
+    weights = ["--weights", "day"]
+    table.assign(**{"petal length": 1.0}, day=table["petal length"]).to_parquet(
+        tmp_path / "data.parquet"
+    )
+    line = refused("simplify", model, tmp_path / "data.parquet", *weights)
+    assert "Column 'day' must hold numbers or categories; it holds dates or" in line
 
 
 def test_a_feature_is_no_target(refused, model, iris):
@@ -382,6 +397,8 @@ def test_methods_refuse_what_they_cannot(refused, model, iris, monkeypatch):
         def get_params(self, deep=False):
             return {"target": "ensemble", "random_state": None, "n_jobs": None}
 
-    monkeypatch.setattr(_methods, "estimator_for", lambda method, outcome: Plain)
+    monkeypatch.setattr(
+        "defragtrees.cli.options.estimator_for", lambda method, outcome: Plain
+    )
     line = refused("simplify", model, iris, "--max-rules", "3")
     assert "--max-rules is not for --method defrag" in line

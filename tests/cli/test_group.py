@@ -203,7 +203,7 @@ def test_ctrl_c_in_the_middle(start, long_files, tmp_path):
         "scipy.sparse",
         "sklearn.base",
         "sklearn.ensemble",
-        "defragtrees.cli._output",  # the last that the command imports
+        "defragtrees.cli.options",  # the last that the command imports
         "defragtrees.ensembles.readers._ubjson",  # in the middle of its work
     ],
 )

@@ -27,9 +27,9 @@ print(peak)
 LOAD = """
 import tracemalloc, pyarrow
 from pathlib import Path
-from defragtrees.cli._command import Inputs
-from defragtrees.cli._inputs import load
-from defragtrees.cli._progress import Silent
+from defragtrees.cli.inputs import load
+from defragtrees.cli.options import Inputs
+from defragtrees.cli.output import Silent
 folder = Path({folder!r})
 tracemalloc.start()
 loaded = load(Inputs(folder / "long.txt", folder / "long.parquet", "y"), Silent)

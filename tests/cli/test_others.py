@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from defragtrees import RuleSet, read_forest, simplify_path
-from defragtrees.cli import _reporting
+from defragtrees.cli import report
 
 FEATURES = ["sepal length", "sepal width", "petal length", "petal width"]
 
@@ -142,7 +142,7 @@ def test_how_the_command_watches_is_no_setting_to_report(
 ):
     given = []
     monkeypatch.setattr(
-        _reporting, "write_report", lambda path, simple, *_, **__: given.append(simple)
+        report, "write_report", lambda path, simple, *_, **__: given.append(simple)
     )
     call("report", *inputs, "--max-rules", 2, "--out", tmp_path / "report.html")
     (simple,) = given

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from defragtrees import Condition, Rule, RuleSet
-from defragtrees.cli._output import rules_text
+from defragtrees.cli.output import rules_text
 
 # Three rules over a number and a category, written by hand.
 RULES = RuleSet(
@@ -262,3 +262,19 @@ def test_probabilities_are_for_classes(refused, data, tmp_path):
     RuleSet((), Rule((), 2.0), ("degrees",), "regression").save(tmp_path / "one.json")
     line = refused("predict", tmp_path / "one.json", data, "--shares")
     assert "--probabilities is for rules that answer with a class" in line
+
+
+def test_a_parquet_file_may_have_other_columns_of_one_name(call, refused, tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    RULES.save(tmp_path / "rules.json")
+    columns = [pa.array([21.0]), pa.array(["Kiel"]), pa.array([1]), pa.array([2])]
+    names = ["degrees", "city", "note", "note"]
+    parquet.write_table(pa.table(columns, names=names), tmp_path / "data.parquet")
+    done = call("predict", tmp_path / "rules.json", tmp_path / "data.parquet")
+    assert (done.code, done.out) == (0, "prediction,rule\ngo,1\n")
+    options = ["--id", "note"]
+    line = refused(
+        "predict", tmp_path / "rules.json", tmp_path / "data.parquet", *options
+    )
+    assert "--id names 'note', but the data has 2 columns of this name" in line

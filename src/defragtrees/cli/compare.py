@@ -3,19 +3,28 @@
 import click
 
 from defragtrees._compare import compare
-from defragtrees.cli._command import (
+from defragtrees.cli.group import Command
+from defragtrees.cli.inputs import load
+from defragtrees.cli.options import (
     NAMES,
-    Command,
     held_out_option,
     input_options,
+    is_given,
     json_option,
+    method_options,
+    method_settings,
+    of_paper,
     output_option,
 )
-from defragtrees.cli._inputs import load
-from defragtrees.cli._methods import FOR_DEFRAG, method_options, method_settings
-from defragtrees.cli._output import check_outputs, json_text, say
-from defragtrees.cli._plotting import check_plot, save_plot
-from defragtrees.cli._progress import is_shown, progress_kind
+from defragtrees.cli.output import (
+    check_outputs,
+    check_plot,
+    is_shown,
+    json_text,
+    progress_kind,
+    save_plot,
+    say,
+)
 from defragtrees.estimators import METHODS, compared_methods, estimator_for
 
 __all__ = ["command", "compared"]
@@ -23,22 +32,23 @@ __all__ = ["command", "compared"]
 EXAMPLE = """\
 defragtrees compare model.json data.csv --target y --methods defrag,distilled
 """
-
-
-@click.command("compare", cls=Command, example=EXAMPLE)
-@input_options
-@method_options(
+# Settings that are no options here: all methods have them, or they compare nothing.
+NOT_COMPARED = (
     "method",
     "max_rules",
     "max_conditions",
     "features",
     "target_is",
-    "e_step",
     "stability",
     "feature_labels",
     "class_labels",
     "pos_label",
 )
+
+
+@click.command("compare", cls=Command, example=EXAMPLE)
+@input_options
+@method_options(*NOT_COMPARED)
 @click.option(
     "--methods",
     type=NAMES,
@@ -127,7 +137,12 @@ def compared(choices, loaded, methods=None, **options):
 
 def _chosen(methods, choices, forest):
     """The methods; the default one with those settings that only it has."""
-    settings = {name: choices[name] for name in FOR_DEFRAG if choices.get(name)}
+    others = (*NOT_COMPARED, *of_paper(), "random_state", "n_jobs")
+    settings = {
+        name: value
+        for name, value in choices.items()
+        if name not in others and is_given(value)
+    }
     if not settings:
         return methods
     kind = estimator_for("defrag", forest.outcome)

@@ -2,11 +2,10 @@
 
 import click
 
-from defragtrees.cli._command import FILE, Command, json_option
-from defragtrees.cli._output import json_text, say
-from defragtrees.cli._progress import progress_kind
-from defragtrees.cli._rule_rows import read_rule_rows
-from defragtrees.cli._rules import read_rules
+from defragtrees.cli.group import Command
+from defragtrees.cli.inputs import read_rule_rows, read_rules
+from defragtrees.cli.options import FILE, json_option
+from defragtrees.cli.output import json_text, progress_kind, say
 from defragtrees.rules.diff import diff_answers
 
 __all__ = ["command"]
@@ -38,8 +37,9 @@ def command(before, after, data, target, as_json):
             read_rule_rows(rules, data, progress_kind(), target) for rules in rule_sets
         ]
         answers = [
-            rules.predict_encoded(part.matrix)
-            for rules, part in zip(rule_sets, rows, strict=True)
+            rules.predict_encoded(matrix)
+            for rules, (matrix, *_) in zip(rule_sets, rows, strict=True)
         ]
-        found = diff_answers(*rule_sets, *answers, rows[0].y)
+        y = rows[0][1]
+        found = diff_answers(*rule_sets, *answers, y)
     say(json_text(found.to_dict()) if as_json else str(found))

@@ -2,9 +2,10 @@
 
 import click
 
-from defragtrees.cli._command import FILE, NAMES, Command, output_option
-from defragtrees.cli._output import check_outputs, rules_text, say
-from defragtrees.cli._rules import read_rules
+from defragtrees.cli.group import Command
+from defragtrees.cli.inputs import read_rules
+from defragtrees.cli.options import FILE, NAMES, output_option
+from defragtrees.cli.output import check_outputs, rules_text, say
 from defragtrees.rules.parsing import read_condition
 
 __all__ = ["command"]

@@ -6,13 +6,24 @@ import click
 import numpy as np
 
 from defragtrees._utils import formatting as render
-from defragtrees.cli._cells import cell_writer, exact_option, open_output
-from defragtrees.cli._command import FILE, Command, json_option, output_option
-from defragtrees.cli._display import label_options, relabelled
-from defragtrees.cli._output import check_outputs, say
-from defragtrees.cli._progress import progress_kind
-from defragtrees.cli._rules import batches_for, read_rules, value_text
-from defragtrees.cli.predict import write_json
+from defragtrees.cli.group import Command
+from defragtrees.cli.inputs import batches_for, read_rules
+from defragtrees.cli.options import (
+    FILE,
+    json_option,
+    label_options,
+    output_option,
+    relabelled,
+)
+from defragtrees.cli.output import (
+    cell_writer,
+    check_outputs,
+    exact_option,
+    open_output,
+    progress_kind,
+    say,
+    write_json,
+)
 from defragtrees.rules.text import basis_text, explain_rows
 
 __all__ = ["command"]
@@ -158,11 +169,20 @@ def _reason(batch, i, explanation):
     return reason
 
 
+def _value_text(value):
+    """A value of the file as a person would say it."""
+    if value is None:
+        return "missing"
+    if isinstance(value, (int, float)) and not isinstance(value, bool):
+        return render.number(value)
+    return render.plain(value)
+
+
 def _pair(rules, name, value):
     """A feature and its value, in the words that the rules are said in."""
     j = rules.feature_names.index(name)
     label, scale = rules.shown_names[j], rules.vocabulary.scales[j]
-    text = scale.text(value) if isinstance(value, float) else value_text(value)
+    text = scale.text(value) if isinstance(value, float) else _value_text(value)
     return f"{render.plain(label)} = {text}"
 
 
@@ -190,7 +210,7 @@ def _csv_line(reason, rules):
 
 def _text(reason, rules):
     """A reason as a person would say it."""
-    answer = value_text(reason["answer"])
+    answer = _value_text(reason["answer"])
     if rules.class_labels:
         answer = render.plain(rules.outcome.answer_text(reason["answer"]))
     answer = click.style(answer, fg="green", bold=True)

@@ -2,10 +2,10 @@
 
 import click
 
-from defragtrees.cli._command import FILE, Command, output_option
-from defragtrees.cli._display import label_options, relabelled
-from defragtrees.cli._output import check_outputs, say
-from defragtrees.cli._rules import read_rules
+from defragtrees.cli.group import Command
+from defragtrees.cli.inputs import read_rules
+from defragtrees.cli.options import FILE, label_options, output_option, relabelled
+from defragtrees.cli.output import check_outputs, say
 from defragtrees.export import FORMATS, export
 
 __all__ = ["command"]

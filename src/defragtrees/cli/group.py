@@ -1,4 +1,4 @@
-"""The click group, and the one place where an error becomes a line and an exit code."""
+"""The click group, its commands, and the one place where an error becomes a line."""
 
 import difflib
 import os
@@ -7,6 +7,7 @@ import traceback
 import warnings
 from concurrent.futures import BrokenExecutor
 from contextlib import suppress
+from dataclasses import dataclass
 from importlib import import_module
 
 import click
@@ -15,9 +16,8 @@ from click.shell_completion import shell_complete
 from defragtrees._utils import formatting as render
 from defragtrees._version import __version__
 from defragtrees.cli import _interrupts
-from defragtrees.cli._command import State, write_example
 
-__all__ = ["cli", "run"]
+__all__ = ["Command", "State", "cli", "run"]
 
 NAME = "defragtrees"
 COMPLETION = "_DEFRAGTREES_COMPLETE"  # click's name for it
@@ -40,6 +40,59 @@ COMMANDS = {
     "export": "Write saved rules as SQL, Python, ONNX and others.",
     "demo": "Show the rules for a forest on bundled data.",
 }
+
+
+@dataclass
+class State:
+    """What all parts of one run of the command may ask."""
+
+    arguments: tuple[str, ...] = ()
+    debug: bool = False
+    quiet: bool = False
+
+
+class Command(click.Command):
+    """A command with lines to type in its help, --quiet and --debug."""
+
+    def __init__(self, *args, example, **kwargs):
+        super().__init__(*args, **kwargs)
+        self.example = example
+        for name, text in (
+            ("quiet", "Show no progress."),
+            ("debug", "Show a traceback if something goes wrong."),
+        ):
+            self.params.append(
+                click.Option(
+                    [f"--{name}"],
+                    is_flag=True,
+                    expose_value=False,
+                    callback=_remember,
+                    # Before any other option can fail.
+                    is_eager=True,
+                    help=text,
+                )
+            )
+
+    def invoke(self, ctx):
+        """Run the command; from here on Ctrl-C lets it tidy up."""
+        _interrupts.tidy_up()
+        return super().invoke(ctx)
+
+    def format_epilog(self, ctx, formatter):
+        """Write the example."""
+        _write_example(formatter, self.example)
+
+
+def _remember(ctx, parameter, value):
+    state = ctx.find_object(State)
+    if state is not None and value:
+        setattr(state, parameter.name, True)
+
+
+def _write_example(formatter, text):
+    with formatter.section("Example"):
+        for line in text.splitlines():
+            formatter.write(f"{'':>{formatter.current_indent}}{line}\n")
 
 
 class LazyGroup(click.Group):
@@ -74,7 +127,7 @@ class LazyGroup(click.Group):
 
     def format_epilog(self, ctx, formatter):
         """Write the example."""
-        write_example(
+        _write_example(
             formatter,
             "defragtrees simplify model.json data.csv --target y --out rules.json\n"
             "defragtrees explain rules.json data.csv --rows 1-5",
@@ -174,13 +227,7 @@ def _fail(message, code):
 
 
 def _one_line(text):
-    r"""The text on one line, without control characters.
-
-    Examples
-    --------
-    >>> _one_line("a\n  b\x1b[1m")
-    'a b [1m'
-    """
+    r"""The text on one line, without control characters."""
     return " ".join(render.plain(text).split())
 
 

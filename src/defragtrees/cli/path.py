@@ -3,28 +3,36 @@
 import click
 
 from defragtrees._path import simplify_path
-from defragtrees.cli._command import (
-    Command,
+from defragtrees.cli.group import Command
+from defragtrees.cli.inputs import load
+from defragtrees.cli.options import (
     held_out_option,
     input_options,
     json_option,
+    method_options,
     output_option,
+    settings_of,
 )
-from defragtrees.cli._inputs import load
-from defragtrees.cli._methods import method_options, settings_of
-from defragtrees.cli._output import check_outputs, json_text, rules_text, say
-from defragtrees.cli._plotting import check_plot, save_plot
-from defragtrees.cli._progress import progress_kind, ticking
+from defragtrees.cli.output import (
+    check_outputs,
+    check_plot,
+    json_text,
+    progress_kind,
+    rules_text,
+    save_plot,
+    say,
+    ticking,
+)
 from defragtrees.outcomes.measures import MEASURES
 
-__all__ = ["command", "fit_path"]
+__all__ = ["command"]
 
 EXAMPLE = "defragtrees path model.json data.csv --target y --max-rules 8"
 
 
 @click.command("path", cls=Command, example=EXAMPLE)
 @input_options
-@method_options("method", "e_step", "stability")
+@method_options("method", "stability")
 @click.option(
     "--choose-by",
     type=click.Choice(["error", *MEASURES]),
@@ -49,7 +57,10 @@ def command(inputs, choices, choose_by, test_size, out, plot, as_json):
             "--test-size must be above 0: errors need held-out rows."
         )
     loaded = load(inputs, progress_kind())
-    path = fit_path(choices, loaded, test_size, choose_by)
+    _, settings = settings_of(choices, loaded.forest, loaded.y is not None)
+    settings |= {"test_size": test_size, "choose_by": choose_by}
+    with ticking("simplifying", 1):
+        path = simplify_path(loaded.forest, *loaded.rows, **settings)
     if out is not None:
         path.rules.save(out)
     if plot is not None:
@@ -68,16 +79,3 @@ def command(inputs, choices, choose_by, test_size, out, plot, as_json):
         )
         return
     say(f"{path}\n\nThe chosen rules:\n{rules_text(path.rules)}")
-
-
-def fit_path(choices, loaded, test_size, choose_by=None):
-    """The RulePath of the user's choice, with a clock on the way."""
-    _, settings = settings_of(choices, loaded.forest, loaded.y is not None)
-    with ticking("simplifying", 1):
-        return simplify_path(
-            loaded.forest,
-            *loaded.rows,
-            test_size=test_size,
-            choose_by=choose_by,
-            **settings,
-        )

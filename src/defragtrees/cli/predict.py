@@ -1,16 +1,21 @@
 """`defragtrees predict`: the answers of saved rules for each row of a file."""
 
-import json
-
 import click
 
-from defragtrees.cli._cells import cell_writer, exact_option, open_output
-from defragtrees.cli._command import FILE, NAMES, Command, json_option, output_option
-from defragtrees.cli._output import check_outputs, plain, say
-from defragtrees.cli._progress import progress_kind
-from defragtrees.cli._rules import batches_for, read_rules
+from defragtrees.cli.group import Command
+from defragtrees.cli.inputs import batches_for, read_rules
+from defragtrees.cli.options import FILE, NAMES, json_option, output_option
+from defragtrees.cli.output import (
+    cell_writer,
+    check_outputs,
+    exact_option,
+    open_output,
+    progress_kind,
+    say,
+    write_json,
+)
 
-__all__ = ["command", "write_json"]
+__all__ = ["command"]
 
 EXAMPLE = "defragtrees predict rules.json data.csv --out answers.csv"
 
@@ -74,7 +79,8 @@ def _header(ids, classes):
 def _answers(rules, batches, ids, probabilities):
     """The cells of each row of the file, in the order of the header."""
     for batch in batches:
-        answers, numbers = batch.answers()
+        answers = rules.predict_encoded(batch.matrix).tolist()
+        numbers = (rules.apply_encoded(batch.matrix) + 1).tolist()
         table = [()] * len(batch)
         if probabilities:
             table = rules.predict_proba_encoded(batch.matrix).tolist()
@@ -86,13 +92,3 @@ def _answers(rules, batches, ids, probabilities):
                 number,
                 *proba,
             ]
-
-
-def write_json(file, rows):
-    """A JSON array, one entry a line, without holding all of them."""
-    before = "["
-    for row in rows:
-        text = json.dumps(plain(row), ensure_ascii=False, allow_nan=False)
-        file.write(f"{before}{text}")
-        before = ",\n"
-    file.write("]\n" if before != "[" else "[]\n")

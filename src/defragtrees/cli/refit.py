@@ -2,11 +2,16 @@
 
 import click
 
-from defragtrees.cli._command import FILE, Command, json_option, output_option
-from defragtrees.cli._output import check_outputs, json_text, rules_text, say
-from defragtrees.cli._progress import progress_kind
-from defragtrees.cli._rule_rows import read_rule_rows
-from defragtrees.cli._rules import read_rules
+from defragtrees.cli.group import Command
+from defragtrees.cli.inputs import read_rule_rows, read_rules
+from defragtrees.cli.options import FILE, json_option, output_option
+from defragtrees.cli.output import (
+    check_outputs,
+    json_text,
+    progress_kind,
+    rules_text,
+    say,
+)
 from defragtrees.data.refitting import refit_encoded
 
 __all__ = ["command"]
@@ -37,11 +42,9 @@ def command(rules, data, target, weights, keep_answers, out, as_json):
     """
     check_outputs({"--out": out}, (rules, data))
     rule_set = read_rules(rules)
-    rows = read_rule_rows(rule_set, data, progress_kind(), target, weights)
+    *rows, _ = read_rule_rows(rule_set, data, progress_kind(), target, weights)
     answers = "kept" if keep_answers else "told"
-    counted = refit_encoded(
-        rule_set, rows.matrix, rows.y, rows.sample_weight, answers=answers
-    )
+    counted = refit_encoded(rule_set, *rows, answers=answers)
     if out is not None:
         counted.save(out)
     say(json_text(counted.to_dict()) if as_json else rules_text(counted))

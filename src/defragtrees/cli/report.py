@@ -1,24 +1,30 @@
 """`defragtrees report`: one HTML page about the rules of a model."""
 
-from dataclasses import replace
+import contextlib
+import shlex
+from dataclasses import dataclass, replace
 from typing import Any
 
 import click
+import numpy as np
 
-from defragtrees.cli._command import (
-    Command,
+from defragtrees._utils import formatting as render
+from defragtrees.cli.compare import compared
+from defragtrees.cli.data import open_table
+from defragtrees.cli.group import Command, State
+from defragtrees.cli.inputs import find_column, load
+from defragtrees.cli.options import (
+    fit,
     held_out_option,
     input_options,
+    method_options,
     output_option,
 )
-from defragtrees.cli._inputs import load
-from defragtrees.cli._methods import fit, method_options
-from defragtrees.cli._output import check_outputs, say
-from defragtrees.cli._progress import progress_kind
-from defragtrees.cli._reporting import Column, read_group_column, report_on
-from defragtrees.cli.compare import compared
+from defragtrees.cli.output import check_outputs, progress_kind, say
+from defragtrees.ensembles.readers import file_kind
+from defragtrees.report.page import write_report
 
-__all__ = ["command"]
+__all__ = ["command", "report_on"]
 
 EXAMPLE = "defragtrees report model.json data.csv --target y --out report.html"
 
@@ -46,7 +52,7 @@ def command(inputs, choices, test_size, out, title, by_group, with_comparison):
         raise click.UsageError("--with-comparison needs --target.")
     loaded = load(inputs, progress_kind())
     if by_group is not None:
-        loaded = replace(loaded, groups=read_group_column(inputs.data, by_group))
+        loaded = replace(loaded, groups=_read_groups(inputs.data, by_group))
     train, test = loaded.split(test_size, choices["random_state"])
     options: dict[str, Any] = {}
     if with_comparison:
@@ -57,6 +63,64 @@ def command(inputs, choices, test_size, out, title, by_group, with_comparison):
     simple = fit(choices, train)
     rows = train if test is None else test
     if by_group is not None:
-        options["groups"] = Column(by_group, rows.groups)
+        options["groups"] = _Groups(by_group, rows.groups)
     report_on(out, simple, rows, inputs, title=title, **options)
     say(f"The report is in {out}.")
+
+
+@dataclass(frozen=True, eq=False)
+class _Groups:
+    """Values under the name of their column."""
+
+    name: str
+    values: np.ndarray
+
+    def __array__(self, dtype=None, copy=None):
+        """The values; the name is lost."""
+        return np.asarray(self.values, dtype=dtype)
+
+
+def _read_groups(path, name):
+    """The values of a column of a data file; numbers if all of them are."""
+    table = open_table(path)
+    find_column(name, table.names, "--by-group")
+    parts = [np.empty(0, dtype=object)]
+    for batch in table.batches([], {name: None}):
+        column = batch.columns[name]
+        parts.append(np.array([*column.values, None], dtype=object)[column.codes])
+    texts = np.concatenate(parts)
+    with contextlib.suppress(TypeError, ValueError):
+        there = [None if text is None else float(text) for text in texts]
+        return np.array(there, dtype=object)
+    return texts
+
+
+def report_on(path, simple, rows, inputs, *, title=None, **options):
+    """Write the report of a fitted method, measured on these rows."""
+    state = click.get_current_context().find_object(State)
+    command = shlex.join(["defragtrees", *state.arguments])
+    options |= {
+        "title": title or _title(inputs, simple.rules_),
+        "command": command,
+        "target_name": inputs.target,
+        "ensemble_name": _model_name(inputs.model),
+    }
+    write_report(path, simple, *rows.rows, **options)
+
+
+def _model_name(path):
+    """Such as "the XGBoost model in model.json"."""
+    kind = None if path.is_dir() else file_kind(path)
+    words = "model"
+    if kind is not None and kind.endswith(" model"):
+        words = kind.split(maxsplit=1)[1]
+    return render.plain(f"the {words} in {path.resolve().name}")
+
+
+def _title(inputs, rules):
+    """Such as "model.json on data.csv: price, in 5 rules"."""
+    target = "" if inputs.target is None else f": {inputs.target}"
+    size = "1 rule" if rules.n_rules == 1 else f"{rules.n_rules} rules"
+    return render.plain(
+        f"{inputs.model.resolve().name} on {inputs.data.name}{target}, in {size}"
+    )

@@ -7,20 +7,26 @@ import numpy as np
 from sklearn.metrics import confusion_matrix
 
 from defragtrees import metrics
-from defragtrees.cli._command import (
-    Command,
+from defragtrees.cli.group import Command
+from defragtrees.cli.inputs import load
+from defragtrees.cli.options import (
+    fit,
     held_out_option,
     input_options,
     json_option,
+    method_options,
     output_option,
 )
-from defragtrees.cli._inputs import load
-from defragtrees.cli._methods import fit, method_options
-from defragtrees.cli._output import check_outputs, json_text, rules_text, say
-from defragtrees.cli._progress import progress_kind
+from defragtrees.cli.output import (
+    check_outputs,
+    json_text,
+    progress_kind,
+    rules_text,
+    say,
+)
 from defragtrees.rules.text import scores_text
 
-__all__ = ["command", "scores_on"]
+__all__ = ["command"]
 
 EXAMPLE = """\
 defragtrees simplify model.json data.csv --target y --max-rules 5 --out rules.json
@@ -54,12 +60,16 @@ def command(inputs, choices, test_size, out, report, as_json):
     del loaded
     simple = fit(choices, train)
     seconds = time.perf_counter() - begin
-    scores, where = scores_on(simple, train, test)
+    # The scores to show, and the rows that they are from.
+    scores, where = simple.training_, f"{len(train)} training rows"
+    if test is not None:
+        scores = simple.evaluate(*test.rows)
+        where = f"{len(test)} rows held out from the rules"
     if out is not None:
         simple.rules_.save(out)
     if report is not None:
         # Pictures take their time to import, and few ask for them.
-        from defragtrees.cli._reporting import report_on
+        from defragtrees.cli.report import report_on
 
         report_on(report, simple, train if test is None else test, inputs)
     if as_json:
@@ -78,14 +88,8 @@ def command(inputs, choices, test_size, out, report, as_json):
             say(f"{text} {path}.")
 
 
-def scores_on(simple, train, test):
-    """The scores to show, and the rows that they are from in words."""
-    if test is None:
-        return simple.training_, f"{len(train)} training rows"
-    return simple.evaluate(*test.rows), f"{len(test)} rows held out from the rules"
-
-
 def _facts(simple, choices, scores, where, seconds):
+    stability = getattr(simple, "stability_", None)
     return {
         "method": choices["method"],
         "task": simple.rules_.task,
@@ -94,16 +98,10 @@ def _facts(simple, choices, scores, where, seconds):
         "rules_document": simple.rules_.to_dict(),
         "scores": scores,
         "scored_on": where,
-        **_stability(simple),
+        **({} if stability is None else {"stability": stability.to_dict()}),
         "seconds": round(seconds, 3),
         **({"origin": simple.forest_.origin} if simple.forest_.origin else {}),
     }
-
-
-def _stability(simple):
-    """What came back on other rows, where that was asked for."""
-    measured = getattr(simple, "stability_", None)
-    return {} if measured is None else {"stability": measured.to_dict()}
 
 
 def _tables(simple, loaded):

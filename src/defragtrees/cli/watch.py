@@ -6,19 +6,16 @@ import click
 import numpy as np
 
 from defragtrees._utils.files import write_atomic
-from defragtrees.cli._command import (
+from defragtrees.cli.group import Command
+from defragtrees.cli.inputs import load, read_rule_rows, read_rules
+from defragtrees.cli.options import (
     FILE,
     INPUT_OPTIONS,
-    Command,
     Inputs,
     json_option,
     output_option,
 )
-from defragtrees.cli._inputs import load
-from defragtrees.cli._output import check_outputs, json_text, say
-from defragtrees.cli._progress import progress_kind
-from defragtrees.cli._rule_rows import read_rule_rows
-from defragtrees.cli._rules import read_rules
+from defragtrees.cli.output import check_outputs, json_text, progress_kind, say
 from defragtrees.monitoring.check import check_encoded, missing_columns
 
 __all__ = ["MOVED", "command"]
@@ -59,13 +56,14 @@ def command(ctx, rules, data, target, model, trust_pickle, level, html, as_json)
     """
     check_outputs({"--html": html}, (rules, data))
     rule_set = read_rules(rules)
-    rows = read_rule_rows(rule_set, data, progress_kind(), target)
+    matrix, y, _, names = read_rule_rows(rule_set, data, progress_kind(), target)
     answers = None
     if model is not None:
-        answers = _model_answers(Inputs(model, data, trust_pickle=trust_pickle))
-    y = None if rows.y is None else rule_set.outcome.check(rows.y)
-    notes = missing_columns(rule_set, rows.names)
-    found = check_encoded(rule_set, rows.matrix, y, answers, level, notes)
+        loaded = load(Inputs(model, data, trust_pickle=trust_pickle), progress_kind())
+        answers = np.ravel(loaded.forest.predict(loaded.X))
+    y = None if y is None else rule_set.outcome.check(y)
+    notes = missing_columns(rule_set, names)
+    found = check_encoded(rule_set, matrix, y, answers, level, notes)
     if html is not None:
         write_atomic(html, found.to_html(f"{rules.name} on {data.name}"))
     say(json_text(found.to_dict()) if as_json else str(found))
@@ -73,9 +71,3 @@ def command(ctx, rules, data, target, model, trust_pickle, level, html, as_json)
         say(f"The check is in {html}.")
     if found.has_moved:
         ctx.exit(MOVED)
-
-
-def _model_answers(inputs):
-    """What the model says of the rows."""
-    loaded = load(inputs, progress_kind())
-    return np.ravel(loaded.forest.predict(loaded.X))

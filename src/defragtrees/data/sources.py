@@ -24,7 +24,6 @@ from defragtrees.errors import TableFileError
 __all__ = ["Part", "Source", "TableSource", "open_source"]
 
 MANY_ROWS = 100_000  # with more rows, only their codes are kept
-PARQUET_MARK = b"PAR1"
 PART_ROWS = 2**16  # rows of one part, where the source has a choice
 
 
@@ -187,6 +186,8 @@ class TableSource(Source):
 class ParquetSource(Source):
     """A Parquet file, or a folder of them; y and weights are columns of it."""
 
+    format, mark = "parquet", b"PAR1"
+
     def __init__(self, path, y=None, sample_weight=None):
         self.arrow = require("pyarrow", "A Parquet file")
         require("pandas", "A Parquet file")
@@ -197,7 +198,7 @@ class ParquetSource(Source):
         if os.path.isfile(path):
             self._check_mark()
         with self._reading():
-            self.data = dataset.dataset(path, format="parquet")
+            self.data = dataset.dataset(path, self._schema(), format=self.format)
             index = (self.data.schema.pandas_metadata or {}).get("index_columns", ())
         self.options = dataset.ParquetFragmentScanOptions(pre_buffer=False)
         self.known = [name for name in self.data.schema.names if name not in index]
@@ -212,9 +213,13 @@ class ParquetSource(Source):
         self.names = [name for name in self.known if name not in (y, sample_weight)]
         self.has_labels = y is not None
 
+    def _schema(self):
+        """The schema of the file; None to look it up in the first file of a folder."""
+        return None
+
     def _check_mark(self):
         with open(self.path, "rb") as file:
-            is_parquet = file.read(len(PARQUET_MARK)) == PARQUET_MARK
+            is_parquet = file.read(len(self.mark)) == self.mark
         if not is_parquet:
             raise TableFileError(
                 f"A table, or the path of a Parquet file, is needed; {self.path!r} is "

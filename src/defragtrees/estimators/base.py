@@ -56,6 +56,7 @@ from defragtrees.metrics.resampling import rule_stability
 from defragtrees.outcomes import make_outcome
 from defragtrees.outcomes.intervals import score_for
 from defragtrees.rules.labels import (
+    KINDS,
     ORDERED,
     checked_labels,
     checked_pos_label,
@@ -98,6 +99,10 @@ def with_kinds(forest, X, feature_labels=None):
     if kinds is not None and len(kinds) != forest.n_features:
         kinds = None
     labels = checked_labels(feature_labels, forest.feature_names, "feature_labels")
+    # Dates that whoever made the forest has turned into days.
+    known = [k if k in KINDS else None for k in forest.feature_kinds or ()]
+    if any(known):
+        kinds = [k or own for k, own in zip(kinds or known, known, strict=True)]
     words = make_vocabulary(forest.feature_names, None, labels, kinds)
     kinds = [scale.kind for scale in words.scales]
     forest, ordered = _in_order(forest, X)

@@ -60,7 +60,7 @@ PARAMETERS = """
         true of all rows in which it holds; or with points that add up, from a base on,
         to a number or to log-odds.
     points : {"exact", "integer"}, default="exact"
-        "integer" makes a scorecard of whole points, which cost as little as they can;
+        "integer" makes a scorecard of whole points, which cost as little as they can.
         `unit` and `origin` of `rules_` say what a total of them stands for.
     max_conditions : int or None, default=None
         Most conditions of one rule; each finite side of an interval is one. None is 4
@@ -92,8 +92,8 @@ PARAMETERS = """
     verbose : int, default=0
         1 shows a progress bar.
     stability : int, default=0
-        If above 1, fit again to half of the rows so many times, and tell in
-        `stability_` in how many of these fits each rule came back.
+        If above 1, fit again to half of the rows so many times, and count in how many
+        of these fits each rule comes back. The counts are in `stability_`.
 
     Attributes
     ----------
@@ -122,8 +122,8 @@ FOR_CLASSES = """\
         as frequent ones. The search and the answers follow it, probabilities do not.
         With `costs`, both are multiplied.
     costs : dict from (true class, answered class) to float, or array, optional
-        What each mistake costs, 1 if a dict does not name it; an array has a row for
-        each true class. The answer is the class that is expected to cost least.
+        What each mistake costs, 1 if it is not named. An array has a row for each true
+        class. The answer is the class that is expected to cost least.
     threshold : float, optional
         Of two classes, the second, or `pos_label`, is answered from this probability
         on; without `class_weight` and `costs`. By default that of the ensemble, if it

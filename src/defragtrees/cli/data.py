@@ -1,0 +1,494 @@
+"""Data files in batches of rows: CSV, also gzipped, Parquet and Feather.
+
+What a column is read as is said by who asks for it, not guessed from its first rows:
+as numbers, as numbers of days where it has dates or times, or as labels. Words for
+missing values are those of pandas, by which most such files are written and read.
+"""
+
+import contextlib
+import csv
+import datetime as dt
+import gzip
+import importlib.util
+import io
+import itertools
+import re
+import zlib
+from dataclasses import dataclass
+
+import numpy as np
+
+from defragtrees._utils.files import first_bytes
+from defragtrees._utils.optional import require
+from defragtrees.data.sources import ParquetSource, Part
+from defragtrees.data.tables import (
+    MADE_OF_DAYS,
+    Column,
+    is_missing,
+    object_as_days,
+    read_matrix,
+)
+from defragtrees.rules.labels import Scale
+from defragtrees.rules.parsing import read_number
+
+__all__ = ["ANY", "BATCH_ROWS", "Batch", "CsvTable", "open_table", "read_frame"]
+
+BATCH_ROWS = 65_536
+BUFFER_BYTES = 2**18  # for each column of a Parquet file
+ANY = "any"  # of a column with numbers or dates, whichever the file has
+
+MISSING = frozenset(
+    "#N/A,#N/A N/A,#NA,-1.#IND,-1.#QNAN,-NaN,-nan,1.#IND,1.#QNAN,<NA>,N/A,NA,NULL,NaN,"
+    "None,n/a,nan,null".split(",")
+) | {""}
+NUMBER_TYPES = ("null", "boolean", "integer", "floating", "decimal")  # of pyarrow
+LONGEST_FIELD = 2**31 - 1  # what fits a C long on every system
+TRUTH = {"true": 1.0, "false": 0.0}
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+# A column may be called "[a]" or "{x}"; JSON goes on otherwise.
+JSON_START = re.compile(rb'\s*(\{\s*["}]|\[\s*[\[{"\]0-9-])')
+PARQUET, FEATHER, FEATHER_1, GZIP = b"PAR1", b"ARROW1", b"FEA1", b"\x1f\x8b"
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Some rows of a table; `share` of the file is read after them.
+
+    A column has `numbers`, or `values` and `codes`, where a code of -1 is a missing
+    value. `kinds` names the columns of dates and times, whose numbers are days.
+    """
+
+    n_rows: int
+    columns: dict[str, Column]
+    kinds: dict[str, str]
+    share: float
+
+
+def open_table(path):
+    """The table in a file, whose first bytes say what it is.
+
+    It has `names` and `batches(numbers, labels)`: a dict from columns to read as
+    numbers to their kind (None, ANY, or a key of `labels.KINDS`), and one from columns
+    to read as labels to the labels that are known, or None.
+    """
+    head = first_bytes(path)
+    suffix = path.suffix.lower()
+    if head.startswith((PARQUET, FEATHER)):
+        return _ArrowTable(path, head.startswith(PARQUET))
+    if head.startswith(FEATHER_1):
+        raise ValueError(
+            f"{path.name!r} is a Feather file of version 1, which is no longer read. "
+            "Write it again with a recent pandas or pyarrow."
+        )
+    if suffix in (".parquet", ".pq"):
+        raise ValueError(f"{path.name!r} is not a Parquet file, or it is damaged.")
+    if suffix in (".feather", ".arrow"):
+        raise ValueError(f"{path.name!r} is not a Feather file, or it is damaged.")
+    if not head:
+        raise ValueError(f"{path.name!r} is empty; a table is needed.")
+    if head.startswith(UTF_16):
+        raise ValueError(f"{path.name!r} is UTF-16 text; save it as UTF-8 first.")
+    is_packed = head.startswith(GZIP)
+    if not is_packed and (b"\0" in head or JSON_START.match(head)):
+        raise ValueError(
+            f"{path.name!r} is no table; a CSV, Parquet or Feather file is needed."
+        )
+    return CsvTable(path, is_packed)
+
+
+def read_frame(path):
+    """All of a file as a pandas frame with the types that it has."""
+    pandas = require("pandas", "A model that cannot be read")
+    table = open_table(path)
+    if isinstance(table, CsvTable):
+        packed = "gzip" if table.is_packed else None
+        frame = pandas.read_csv(path, compression=packed, sep=None, engine="python")
+    else:
+        frame = table.frame()
+    kinds = frame.dtypes.astype(str)
+    texts = kinds.index[kinds.isin(["object", "str"])]
+    # As read_csv of older versions gives it, which models have seen in training.
+    return frame.astype(dict.fromkeys(texts, object)).replace({None: np.nan})
+
+
+class _ArrowSource(ParquetSource):
+    """The library's source of Parquet files, which gives tables of pyarrow here."""
+
+    def __init__(self, path, is_parquet):
+        self.name = path.name
+        self.is_parquet = is_parquet
+        self.format = "parquet" if is_parquet else "feather"
+        self.mark = PARQUET if is_parquet else FEATHER
+        super().__init__(path)
+        dataset = require("pyarrow.dataset", "A Parquet file")
+        # Through a small buffer; else a whole row group is held, often the whole file.
+        self.options = dataset.ParquetFragmentScanOptions(
+            pre_buffer=False, use_buffered_stream=True, buffer_size=BUFFER_BYTES
+        )
+
+    def _schema(self):
+        if self.is_parquet:
+            parquet = require("pyarrow.parquet", "Reading Parquet")
+            schema = parquet.read_schema(self.path)
+        else:
+            ipc = require("pyarrow.ipc", "Reading Feather")
+            with self.arrow.OSFile(self.path) as file:
+                schema = ipc.open_file(file).schema
+        self.every_name = schema.names
+        # Of two columns of one name neither can be read, but all others.
+        fields = [f for f in schema if schema.names.count(f.name) == 1]
+        return self.arrow.schema(fields, schema.metadata)
+
+    @contextlib.contextmanager
+    def _reading(self):
+        try:
+            yield
+        except (self.arrow.ArrowException, OSError) as error:
+            kind = "Parquet" if self.is_parquet else "Feather"
+            raise ValueError(
+                f"{self.name!r} is no whole {kind} file: {error}."
+            ) from None
+
+    def _batches(self):
+        if self.is_parquet:
+            yield from super()._batches()
+            return
+        options = {"batch_readahead": 1, "fragment_readahead": 0}
+        for fragment in self.data.get_fragments():
+            yield from fragment.to_batches(columns=self._columns(), **options)
+
+    def _part(self, table):
+        # Altered bytes may name a label that is not in its list.
+        table.validate(full=True)
+        return Part(table)
+
+
+class _ArrowTable:
+    """A Parquet or Feather file."""
+
+    def __init__(self, path, is_parquet):
+        self.source = _ArrowSource(path, is_parquet)
+        self.arrow = self.source.arrow
+        self.names = list(self.source.every_name)
+
+    def frame(self):
+        """All columns but the index, as a pandas frame."""
+        tables = [part.X for part in self.source.parts()]
+        empty = self.source.data.schema.empty_table().select(self.source.names)
+        whole = self.arrow.concat_tables([empty, *tables])
+        return whole.to_pandas(ignore_metadata=True)
+
+    def batches(self, numbers, labels):
+        """The columns that are asked for, some rows at a time."""
+        kinds = {name: self._kind(name, wanted) for name, wanted in numbers.items()}
+        for name, known in labels.items():
+            if known is not None:
+                self._refuse_times(name)
+        self.source.names = list(dict.fromkeys([*numbers, *labels]))
+        total, done = max(1, self.source.n_rows()), 0
+        for part in self.source.parts():
+            table = part.X
+            # As the library reads the same table of pandas, dates and times included.
+            frame = table.select(list(numbers)).to_pandas(ignore_metadata=True)
+            matrix = read_matrix(frame, kinds=list(kinds.values()))
+            columns = {n: Column(n, matrix[:, j]) for j, n in enumerate(numbers)}
+            for name in labels:
+                columns[name] = self._labels(table.column(name).combine_chunks(), name)
+            done += table.num_rows
+            days = {name: kind for name, kind in kinds.items() if kind is not None}
+            yield Batch(table.num_rows, columns, days, done / total)
+            del part, table, frame, matrix, columns
+        # What pyarrow keeps for later is memory that the rules could use.
+        self.arrow.default_memory_pool().release_unused()
+
+    def _type(self, name):
+        type_ = self.source.data.schema.field(name).type
+        is_coded = self.arrow.types.is_dictionary(type_)
+        return type_.value_type if is_coded else type_
+
+    def _kind(self, name, wanted):
+        """What dates or times a column has that is read as numbers; None for none."""
+        types, type_ = self.arrow.types, self._type(name)
+        if wanted is None:
+            self._refuse_times(name)
+        for kind in ("timestamp", "date", "time", "duration"):
+            if getattr(types, f"is_{kind}")(type_):
+                found = "datetime" if kind == "timestamp" else kind
+                return found if wanted == ANY else wanted
+        if not any(getattr(types, f"is_{kind}")(type_) for kind in NUMBER_TYPES):
+            raise ValueError(
+                f"Column {name!r} must hold numbers, as the model has it; it holds "
+                f"{type_}."
+            )
+        return None
+
+    def _refuse_times(self, name):
+        if self.arrow.types.is_temporal(self._type(name)):
+            raise ValueError(
+                f"Column {name!r} must hold numbers or categories; it holds dates or "
+                f"times ({self._type(name)}). Turn it into a number first, such as "
+                "days since a date."
+            )
+
+    def _labels(self, column, name):
+        arrow = self.arrow
+        try:
+            if not arrow.types.is_dictionary(column.type):
+                column = column.dictionary_encode()
+        except arrow.ArrowException:
+            raise ValueError(
+                f"Column {name!r} must hold labels; it holds {column.type}."
+            ) from None
+        codes = column.indices.fill_null(-1).cast(arrow.int64())
+        codes = codes.to_numpy(zero_copy_only=False)
+        values = column.dictionary.to_pylist()
+        missing = [j for j, value in enumerate(values) if is_missing(value)]
+        if missing:
+            codes = np.where(np.isin(codes, missing), -1, codes)
+        if arrow.types.is_temporal(column.dictionary.type):
+            values = [str(value) for value in values]
+        return Column(name, values=values, codes=codes)
+
+
+class CsvTable:
+    """A CSV file, maybe gzipped, whose first line has the names of its columns."""
+
+    def __init__(self, path, is_packed=False):
+        self.path = path
+        self.is_packed = is_packed
+        self.delimiter = "\t" if ".tsv" in path.suffixes else ","
+        with self._open() as (text, _):
+            first = text.readline()
+        if self.delimiter == "," and "," not in first:
+            # A file of tabs, or of a country that writes 1,5 for one and a half.
+            self.delimiter = max(",;\t", key=first.count)
+        with self._open() as (text, _):
+            self.names, _ = self._header(text)
+
+    def batches(self, numbers, labels):
+        """The columns that are asked for, some rows at a time."""
+        has_pandas = importlib.util.find_spec("pandas") is not None
+        read = self._pandas_columns if has_pandas else self._plain_columns
+        # A label that the model knows is a label, even if it is a word for missing.
+        words = {
+            name: MISSING - {str(label) for label in labels.get(name) or ()}
+            for name in (*numbers, *labels)
+        }
+        wanted = dict(numbers)
+        size = max(1, self.path.stat().st_size)
+        done = 0
+        with self._open() as (text, raw):
+            _, n_lines = self._header(text)
+            for n_rows, columns in read(self._records(text, n_lines), words, labels):
+                kinds = {}
+                for name in numbers:
+                    found, kind = _numbers(
+                        columns[name], name, words[name], wanted[name], done
+                    )
+                    columns[name] = Column(name, found)
+                    if wanted[name] == ANY and not np.isnan(found).all():
+                        wanted[name] = kind  # also in the rows to come
+                    if kind in MADE_OF_DAYS:
+                        kinds[name] = kind
+                done += n_rows
+                yield Batch(n_rows, columns, kinds, raw.tell() / size)
+
+    @contextlib.contextmanager
+    def _open(self):
+        """The file as text, and as bytes to see how far it is read."""
+        # A long text in a column that nobody asks for is no reason to stop.
+        limit = csv.field_size_limit(LONGEST_FIELD)
+        try:
+            with open(self.path, "rb") as raw:
+                unpacked = gzip.GzipFile(fileobj=raw) if self.is_packed else raw
+                yield io.TextIOWrapper(unpacked, "utf-8-sig", newline=""), raw
+        except UnicodeDecodeError as error:
+            raise ValueError(
+                f"{self.path.name!r} must be UTF-8 text; it has the byte "
+                f"0x{error.object[error.start]:02x}. Save it as UTF-8 first."
+            ) from None
+        except (EOFError, zlib.error, gzip.BadGzipFile, csv.Error) as error:
+            raise ValueError(
+                f"{self.path.name!r} cannot be read as CSV: {error}."
+            ) from None
+        finally:
+            csv.field_size_limit(limit)
+
+    def _header(self, text):
+        """The names of the columns, and how many lines they take."""
+        reader = csv.reader(text, delimiter=self.delimiter)
+        names = next(reader, None)
+        if not names:
+            raise ValueError(f"{self.path.name!r} has no line with column names.")
+        return names, reader.line_num
+
+    def _records(self, text, n_lines):
+        """The text of each row, all of which have as many fields as there are names.
+
+        pandas would cut off what is too long and fill up what is too short, unasked.
+        """
+        width, delimiter = len(self.names), self.delimiter
+        blank = " \t\r\n".replace(delimiter, "")
+        lines = iter(text)
+        for line in lines:
+            first = n_lines = n_lines + 1
+            n_fields = _count_fields(line, delimiter)
+            if n_fields is None:
+                # It may go on in the next lines; then they are one row together.
+                taken = [line]
+                rest = (taken.append(more) or more for more in lines)
+                record = csv.reader(itertools.chain([line], rest), delimiter=delimiter)
+                n_fields = len(next(record))
+                n_lines += len(taken) - 1
+                line = "".join(taken)
+            if n_fields == width:
+                # Of a single column an empty line is no row, as for most readers.
+                if width > 1 or line.strip(blank):
+                    yield line
+            elif line.strip(blank):
+                raise csv.Error(
+                    f"line {first} has {n_fields} fields, but there are {width} column "
+                    "names"
+                )
+
+    def _pandas_columns(self, records, words, labels):
+        """By pandas, which is four times as fast: each part's rows and columns."""
+        pandas = require("pandas", "This way of reading CSV")
+        # By place, as pandas would change names that come twice.
+        keys = {name: str(self.names.index(name)) for name in words}
+        options = {
+            "sep": self.delimiter,
+            "header": None,
+            "names": [str(j) for j in range(len(self.names))],
+            "usecols": list(keys.values()),
+            "index_col": False,
+            "dtype": {keys[name]: str for name in labels},
+            "na_values": {keys[name]: list(missing) for name, missing in words.items()},
+            "keep_default_na": False,
+            "chunksize": BATCH_ROWS,
+            "low_memory": False,
+        }
+        if tuple(map(int, pandas.__version__.split(".")[:2])) < (3, 1):
+            # A threshold may lie at the last bit. Newer ones read it unasked.
+            options["float_precision"] = "round_trip"
+        try:
+            with pandas.read_csv(_Stream(records), **options) as reader:
+                for frame in reader:
+                    columns = {name: frame[key] for name, key in keys.items()}
+                    for name in labels:
+                        codes, values = pandas.factorize(columns[name])
+                        columns[name] = Column(name, values=list(values), codes=codes)
+                    yield len(frame), columns
+        except pandas.errors.EmptyDataError:
+            return
+        except pandas.errors.ParserError as error:
+            raise csv.Error(str(error)) from None
+
+    def _plain_columns(self, records, words, labels):
+        """By the csv module: number of rows and columns of each part."""
+        places = {name: self.names.index(name) for name in words}
+        reader = csv.reader(records, delimiter=self.delimiter)
+        while rows := list(itertools.islice(reader, BATCH_ROWS)):
+            columns = {name: [row[j] for row in rows] for name, j in places.items()}
+            for name in labels:
+                place = dict.fromkeys(words[name], -1)
+                values = [v for v in dict.fromkeys(columns[name]) if v not in place]
+                place |= {value: j for j, value in enumerate(values)}
+                codes = np.array([place[value] for value in columns[name]])
+                columns[name] = Column(name, values=values, codes=codes)
+            yield len(rows), columns
+
+
+class _Stream:
+    """Records as a file that pandas reads."""
+
+    def __init__(self, records):
+        self.records = records
+
+    def __iter__(self):
+        return self.records
+
+    def read(self, size=-1):
+        """The next records, of about so many letters together."""
+        parts = []
+        for record in self.records:
+            parts.append(record)
+            size -= len(record)
+            if size <= 0:
+                break
+        return "".join(parts)
+
+
+def _count_fields(line, delimiter):
+    """The number of fields, or None where that takes a closer look."""
+    if '"' not in line:
+        return line.count(delimiter) + 1
+    # Every other part stands outside of quotes, if each quote opens or closes a field;
+    # an empty one between two quotes is a quote in the text.
+    outside = line.split('"')
+    is_closed = len(outside) % 2 == 1
+    outside = outside[::2]
+    if not is_closed or not all(
+        not part or part.endswith(delimiter) for part in outside[:-1]
+    ):
+        return None
+    return sum(part.count(delimiter) for part in outside) + 1
+
+
+def _numbers(column, name, words, kind, done):
+    """A column of text as numbers, and the kind of its dates or times; None for none.
+
+    `done` rows came before it, for the message.
+    """
+    values = np.asarray(column)
+    if values.dtype.kind in "biuf":
+        return values.astype(np.float64), None
+    texts = values.tolist()
+    read = {text: _number(text, words) for text in texts}
+    if kind is not None and None in read.values():
+        wanted = "datetime" if kind == ANY else kind
+        days = {text: _days(text, words, wanted) for text in read}
+        if kind != ANY or None not in days.values():
+            read, kind = days, wanted
+    else:
+        kind = None
+    wrong = next((i for i, text in enumerate(texts) if read[text] is None), None)
+    if wrong is not None:
+        needed = "numbers" if kind in (None, ANY) else "dates or times"
+        raise ValueError(
+            f"Column {name!r} must hold {needed}, as the model has it; row "
+            f"{done + wrong + 1} has {texts[wrong]!r}."
+        )
+    return np.array([read[text] for text in texts], dtype=np.float64), kind
+
+
+def _number(value, words):
+    """The number that a cell has, a truth value included; None if it has none."""
+    if not isinstance(value, str):
+        return float(value)
+    text = value.strip()
+    if text in words:
+        return np.nan
+    if text.lower() in TRUTH:
+        return TRUTH[text.lower()]
+    try:
+        # Python would read 1_000 as a number; nobody else does.
+        return None if "_" in text else float(text)
+    except ValueError:
+        return None
+
+
+def _days(value, words, kind):
+    """The days that a cell of dates or times has; None if it has none."""
+    if not isinstance(value, str):
+        return np.nan if value != value else None
+    text = value.strip()
+    if text in words:
+        return np.nan
+    try:
+        if kind == "duration":
+            return read_number(text, 0, len(text), Scale(kind=kind))
+        type_ = dt.time if kind == "time" else dt.datetime
+        return object_as_days(type_.fromisoformat(text))
+    except ValueError:
+        return None

@@ -1,0 +1,559 @@
+"""MODEL and DATA, or RULES and DATA, as the commands need them.
+
+Rows of a file become a float64 matrix with categories as positions and dates as days.
+A file and a model may hold the same label in two types: a CSV file has text only, and
+Parquet may have 1 where the model has "1". So a value that is not in the list of known
+labels as it is counts as the known one that reads the same.
+"""
+
+import contextlib
+import dataclasses
+import importlib.util
+import re
+import shlex
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import train_test_split
+
+from defragtrees._utils import formatting as render
+from defragtrees._utils.files import first_bytes
+from defragtrees._utils.optional import require
+from defragtrees.cli.data import ANY, Batch, open_table, read_frame
+from defragtrees.data.tables import as_positions, listed, nearest, take_rows
+from defragtrees.ensembles.forest import Forest
+from defragtrees.ensembles.readers import file_kind, load_object, read_forest
+from defragtrees.errors import ModelFileError, UnsupportedEnsembleError
+from defragtrees.estimators.inputs import is_renamed, open_model
+from defragtrees.rules.labels import KINDS
+from defragtrees.rules.model import FORMAT, RuleSet
+
+__all__ = [
+    "Loaded",
+    "RuleBatch",
+    "batches_for",
+    "find_column",
+    "find_positions",
+    "load",
+    "read_rule_rows",
+    "read_rules",
+]
+
+# What pandas writes for an index that nobody named.
+INDEX_NAME = re.compile(r"|Unnamed: \d+|__index_level_\d+__")
+TRUTH = {"true": 1.0, "false": 0.0}
+
+
+# MODEL and DATA
+
+
+@dataclass(frozen=True, eq=False)
+class Loaded:
+    """A model under the names of the file, and rows as it takes them."""
+
+    forest: Forest
+    X: Any
+    y: np.ndarray | None = None
+    sample_weight: np.ndarray | None = None
+    groups: np.ndarray | None = None  # for a report that sets them side by side
+
+    def __len__(self):
+        return len(self.X)
+
+    @property
+    def rows(self):
+        """X, y and weights, as `fit` takes them."""
+        return self.X, self.y, self.sample_weight
+
+    def split(self, test_size, seed):
+        """Rows to learn from and rows to test on; None if none are held out."""
+        if not test_size:
+            return self, None
+        if len(self) == 1:
+            raise ValueError(
+                "The data has 1 row only, and none can be held out. Add --test-size 0 "
+                "to use it for the rules."
+            )
+        parts = train_test_split(
+            np.arange(len(self)), test_size=test_size, random_state=seed
+        )
+        return tuple(
+            Loaded(
+                self.forest,
+                *(take_rows(values, part) for values in (*self.rows, self.groups)),
+            )
+            for part in parts
+        )
+
+
+def load(inputs, progress):
+    """Read the model, and of the data the columns that it needs."""
+    table = open_table(inputs.data)
+    for name, option in ((inputs.target, "--target"), (inputs.weights, "--weights")):
+        if name is not None:
+            find_column(name, table.names, option)
+    try:
+        forest = _read_model(inputs)
+    except UnsupportedEnsembleError as error:
+        return _ask_model(inputs, table, error)
+    reserved = [name for name in (inputs.target, inputs.weights) if name is not None]
+    forest = _match_columns(forest, table.names, reserved, inputs.columns)
+    forest = _with_classes(forest, inputs.classes)
+    read = _Reading(
+        table,
+        dict(enumerate(forest.feature_names)),
+        forest.categories,
+        # A model has numbers where the table may have dates.
+        [ANY] * forest.n_features,
+    )
+    X, y, weight = read.all_rows(
+        inputs.data.name, progress, inputs.target, inputs.weights, forest.classes
+    )
+    kinds = [read.kinds.get(name) for name in forest.feature_names]
+    for j, kind in enumerate(kinds):
+        days = X[:, j]
+        if kind == "datetime" and (np.isnan(days) | (days == np.floor(days))).all():
+            kinds[j] = "date"
+    if any(kinds):
+        forest = dataclasses.replace(forest, feature_kinds=tuple(kinds))
+    return Loaded(forest, _as_table(X, forest), y, weight)
+
+
+def _read_model(inputs):
+    if _is_rules_file(inputs.model):
+        raise ModelFileError(
+            f"{inputs.model.name!r} is a file of rules. Give the model that the rules "
+            "were made from."
+        )
+    # R's texts have only the numbers of their features.
+    options = {"feature_names": inputs.columns} if inputs.model.is_dir() else {}
+    return read_forest(
+        inputs.model,
+        trust_pickle=inputs.trust_pickle,
+        trusted_types=inputs.trusted_types,
+        **options,
+    )
+
+
+def _ask_model(inputs, table, why):
+    """A model that cannot be read as trees: it is queried, on the table as it is.
+
+    If it does not predict, `why` it cannot be read is raised again.
+    """
+    model = load_object(inputs.model, inputs.trust_pickle, inputs.trusted_types)
+    if not hasattr(model, "predict"):
+        raise why
+    names = inputs.columns or getattr(model, "feature_names_in_", None)
+    if names is None:
+        reserved = (inputs.target, inputs.weights)
+        names = [name for name in table.names if name not in reserved]
+        needed = getattr(model, "n_features_in_", len(names))
+        if needed != len(names):
+            raise _without_names(needed, names)
+    for name in names:
+        find_column(str(name), table.names, "The model")
+    frame = read_frame(inputs.data)
+    y, weight = (
+        None if name is None else frame[name].to_numpy()
+        for name in (inputs.target, inputs.weights)
+    )
+    if y is not None and y.dtype.kind == "O" and any(v != v for v in y):
+        raise ValueError(
+            f"Column {inputs.target!r} must hold an answer in every row; some are "
+            "empty. Drop such rows first."
+        )
+    X = frame[[str(name) for name in names]]
+    return Loaded(open_model(model, X, y, random_state=0), X, y, weight)
+
+
+def _with_classes(forest, labels):
+    if labels is None:
+        return forest
+    if forest.task != "classification":
+        raise ValueError("--classes is for models that answer with a class.")
+    if len(labels) != len(forest.classes) or len(set(labels)) < len(labels):
+        raise ValueError(
+            f"--classes must name {len(forest.classes)} different classes; it names "
+            f"{len(set(labels))}."
+        )
+    with contextlib.suppress(ValueError):
+        labels = tuple(int(label) for label in labels)
+    return dataclasses.replace(forest, classes=labels)
+
+
+def _as_table(matrix, forest):
+    """The matrix, or what a method takes for one where there are categories."""
+    if all(labels is None for labels in forest.categories):
+        return matrix
+    has_pandas = importlib.util.find_spec("pandas") is not None
+    pandas = require("pandas", "A table with categories") if has_pandas else None
+    columns = {}
+    for j, name in enumerate(forest.feature_names):
+        column = columns[name] = matrix[:, j]
+        if forest.categories[j] is not None:
+            # Something that equals no category stands for all that are not known.
+            labels = [
+                object() if v is None or v != v else v
+                for v in (*forest.categories[j], None)
+            ]
+            codes = np.where(np.isnan(column), -1, column).astype(np.int32)
+            columns[name] = (
+                np.array([*labels, None], dtype=object)[codes]
+                if pandas is None
+                else pandas.Categorical.from_codes(codes, categories=labels)
+            )
+    if pandas is None:
+        return np.column_stack([np.asarray(c, dtype=object) for c in columns.values()])
+    return pandas.DataFrame(columns)
+
+
+# Columns
+
+
+def find_column(name, names, what):
+    """The name, if the file has just one such column; `what` names it in an error.
+
+    Examples
+    --------
+    >>> find_column("hight", ["age", "height"], "--target")
+    Traceback (most recent call last):
+    ...
+    ValueError: --target names 'hight', but the data has no such column; did you mean \
+'height'?
+    """
+    if names.count(name) == 1:
+        return name
+    if name in names:
+        raise ValueError(
+            f"{what} names {name!r}, but the data has {names.count(name)} columns of "
+            "this name. Rename them first."
+        )
+    guess = nearest(name, names)
+    raise ValueError(f"{what} names {name!r}, but the data has no such column; {guess}")
+
+
+def _match_columns(forest, names, reserved, chosen=None):
+    """The forest under the names of the file, in whose columns it finds its features.
+
+    Columns that are `reserved` for target and weights are no features. Those `chosen`
+    by the user are in the order of the model.
+    """
+    if chosen is not None and len(chosen) != forest.n_features:
+        raise ValueError(
+            f"--columns must name the {forest.n_features} features of the model; it "
+            f"names {len(chosen)}."
+        )
+    columns = chosen or forest.feature_names
+    if chosen is None and not set(columns) <= set(names):
+        columns = _under_other_names(forest, names, reserved)
+    for name in columns:
+        find_column(name, names, "The model" if chosen is None else "--columns")
+    both = sorted(set(columns) & set(reserved))
+    if both:
+        raise ValueError(
+            f"Column {both[0]!r} is a feature of the model, so it can be neither its "
+            "target nor its weights."
+        )
+    return dataclasses.replace(forest, feature_names=tuple(columns))
+
+
+def _under_other_names(forest, names, reserved):
+    """The columns whose names the library changed, or never saw."""
+    wanted = forest.feature_names
+    # LightGBM writes an underscore for each space.
+    spaced = {name.replace(" ", "_"): name for name in names}
+    if set(wanted) <= set(spaced):
+        return [spaced[name] for name in wanted]
+    missing = [name for name in wanted if name not in spaced and name not in names]
+    if not is_renamed(forest, ()):
+        if len(missing) == 1:
+            raise ValueError(
+                f"The model needs column {missing[0]!r}, which the data does not "
+                f"have; {nearest(missing[0], names)}"
+            )
+        raise ValueError(
+            f"The model needs {len(missing)} columns that the data does not have: "
+            f"{listed(missing)}. It has {listed(names)}."
+        )
+    free = [
+        name
+        for name in names
+        if name not in reserved and not INDEX_NAME.fullmatch(name)
+    ]
+    if len(free) != len(wanted):
+        raise _without_names(len(wanted), free)
+    return free
+
+
+def _without_names(n_needed, names):
+    return ValueError(
+        f"The model has no names for its {n_needed} features, and the data has "
+        f"{len(names)} columns that may be meant: {listed(names)}. Name those that "
+        "the model was trained on, in order, with --columns."
+    )
+
+
+# Rows
+
+
+class _Reading:
+    """Which columns of a table are features, and what they are read as.
+
+    `columns` has the name of each feature that is read, by its number; `kinds` become
+    those of columns that have dates or times, by name.
+    """
+
+    def __init__(self, table, columns, categories, kinds):
+        self.table, self.columns, self.categories = table, columns, categories
+        self.numbers, self.labels, self.kinds = {}, {}, {}
+        for j, name in columns.items():
+            if categories[j] is None:
+                self.numbers[name] = kinds[j]
+            else:
+                self.labels[name] = categories[j]
+
+    def batches(self, progress, what):
+        """Batches of rows, each with the matrix of its features."""
+        if not self.numbers and not self.labels:
+            # Rules that ask about nothing still need to know how many rows there are.
+            names = self.table.names
+            once = (name for name in names if names.count(name) == 1)
+            self.labels[next(once, names[0])] = None
+        with progress(what, 1.0) as bar:
+            for batch in self.table.batches(self.numbers, self.labels):
+                matrix = np.full((batch.n_rows, len(self.categories)), np.nan)
+                for j, name in self.columns.items():
+                    column, known = batch.columns[name], self.categories[j]
+                    if known is None:
+                        matrix[:, j] = column.numbers
+                    else:
+                        matrix[:, j] = _positions(column, known)
+                self.kinds.update(batch.kinds)
+                yield batch, matrix
+                bar.advance(max(0.0, batch.share - bar.done))
+
+    def all_rows(self, file, progress, target=None, weights=None, classes=None):
+        """The matrix of all rows, y and weights; None for those not asked for."""
+        if target is not None:
+            (self.numbers if classes is None else self.labels)[target] = classes
+        if weights is not None:
+            self.numbers[weights] = None
+        parts = [], [], []
+        n_rows = 0
+        for batch, matrix in self.batches(progress, "reading"):
+            parts[0].append(matrix)
+            if target is not None:
+                y = batch.columns[target]
+                is_class = classes is not None
+                parts[1].append(_class_positions(y, classes) if is_class else y.numbers)
+            if weights is not None:
+                parts[2].append(_checked_weights(batch.columns[weights], n_rows))
+            n_rows += batch.n_rows
+        if not n_rows:
+            raise ValueError(f"{file!r} has no rows; at least one is needed.")
+        X, y, weight = map(_stacked, parts)
+        if y is not None and classes is not None:
+            y = np.asarray(classes)[y]
+        return X, y, weight
+
+
+def _checked_weights(column, n_before):
+    weights = column.numbers
+    wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
+    if len(wrong):
+        raise ValueError(
+            f"--weights names column {column.name!r}, which must hold numbers from 0; "
+            f"row {n_before + wrong[0] + 1} has {weights[wrong[0]]:g}."
+        )
+    return weights
+
+
+def _stacked(parts):
+    """All parts in one array; each is let go when it is copied, to save memory."""
+    if not parts:
+        return None
+    end = sum(len(part) for part in parts)
+    stacked = np.empty((end, *parts[0].shape[1:]), dtype=parts[0].dtype)
+    while parts:
+        part = parts.pop()
+        stacked[end - len(part) : end] = part
+        end -= len(part)
+    return stacked
+
+
+def find_positions(values, expected):
+    """For each value its position among the known ones, or None.
+
+    Examples
+    --------
+    >>> find_positions(["1", "2.0", "x", True], (1, 2))
+    [0, 1, None, 0]
+    >>> find_positions([1, 2.0], ("1", "2"))
+    [0, 1]
+    """
+    exact = {label: j for j, label in enumerate(expected)}
+    numbers = {
+        float(label): j
+        for j, label in enumerate(expected)
+        if isinstance(label, (bool, int, float, np.number, np.bool_))
+    }
+
+    def find(value):
+        if value in exact:
+            return exact[value]
+        if isinstance(value, str):
+            with contextlib.suppress(ValueError):
+                text = value.strip().lower()
+                return numbers.get(TRUTH[text] if text in TRUTH else float(value))
+        elif isinstance(value, (int, float)):
+            texts = (str(value), render.number(value))
+            return next((exact[text] for text in texts if text in exact), None)
+        return None
+
+    return [find(value) for value in values]
+
+
+def _positions(column, known):
+    """Positions as float64: NaN where missing, after the last where not known."""
+    places = find_positions(column.values, known)
+    # Something that equals no category stands for all that are not known.
+    labels = [object() if j is None else known[j] for j in places]
+    return as_positions(dataclasses.replace(column, values=labels), known)
+
+
+def _class_positions(column, expected):
+    """Positions of class labels as integers; each must be a class of the model."""
+    name, n_missing = column.name, int((column.codes < 0).sum())
+    if n_missing:
+        raise ValueError(
+            f"Column {name!r} must hold a class in every row; it is empty in "
+            f"{n_missing} of these {len(column.codes)} rows. Drop such rows first."
+        )
+    places = find_positions(column.values, expected)
+    unknown = [v for v, j in zip(column.values, places, strict=True) if j is None]
+    if unknown:
+        raise ValueError(
+            f"Column {name!r} holds {listed(unknown)}, but the classes of the model "
+            f"are {listed(expected)}.{_advice(column.values, expected)}"
+        )
+    return np.array(places, dtype=np.intp)[column.codes]
+
+
+def _advice(values, expected):
+    """What to type if the model only numbers its classes."""
+    n_classes = len(expected)
+    if tuple(expected) not in (tuple(range(n_classes)), tuple(range(1, n_classes + 1))):
+        return ""
+    advice = " Say which is which with --classes, in the order of the model"
+    if len(values) == n_classes:
+        # The order of scikit-learn's LabelEncoder and of LGBMClassifier.
+        labels = ",".join(sorted(str(value) for value in values))
+        advice += f", such as --classes {shlex.quote(labels)} if that is its order"
+    return f"{advice}."
+
+
+# RULES and DATA
+
+
+def _is_rules_file(path):
+    """Whether `simplify --out` saved this file, whole or not."""
+    if path.is_dir() or not first_bytes(path).lstrip().startswith(b"{"):
+        return False
+    return f'"{FORMAT}"'.encode() in path.read_bytes()
+
+
+def read_rules(path):
+    """The RuleSet that `simplify --out` saved."""
+    if _is_rules_file(path):
+        return RuleSet.load(path)
+    kind = file_kind(path)
+    advice = " Make rules from it first: defragtrees simplify."
+    raise ModelFileError(
+        f"{path.name!r} is {kind or 'no model that is known here'}; a file of rules is "
+        f"needed.{'' if kind is None else advice}"
+    )
+
+
+def _reading_for(rules, table):
+    """The columns of a table that the conditions of rules are on."""
+    used = [rules.feature_names.index(name) for name in rules.features]
+    names = {
+        j: find_column(rules.feature_names[j], table.names, "A rule") for j in used
+    }
+    kinds = [s.kind if s.kind in KINDS else None for s in rules.vocabulary.scales]
+    return _Reading(table, names, rules.categories, kinds)
+
+
+def read_rule_rows(rules, path, progress, target=None, weights=None):
+    """All rows of a file: the matrix of rules, y, weights, and the names of columns."""
+    table = open_table(path)
+    reading = _reading_for(rules, table)
+    for name, option in ((target, "--target"), (weights, "--weights")):
+        if name is None:
+            continue
+        find_column(name, table.names, option)
+        if name in reading.columns.values():
+            raise ValueError(
+                f"{option} names {name!r}, which a rule asks about, so it cannot be "
+                "what is true of a row, or its weight. Name another column."
+            )
+    classes = rules.classes or None
+    rows = reading.all_rows(path.name, progress, target, weights, classes)
+    return *rows, tuple(table.names)
+
+
+@dataclass(frozen=True, eq=False)
+class RuleBatch:
+    """Some rows of a file, as rules see them.
+
+    `columns` names the column of each feature that the rules ask about; `first` is the
+    number of the first row in the file, from 1.
+    """
+
+    rules: RuleSet
+    batch: Batch
+    columns: dict[int, str]
+    matrix: np.ndarray
+    first: int
+
+    def __len__(self):
+        return len(self.matrix)
+
+    def value(self, feature, row) -> Any:
+        """What the file says of a feature; None where it is missing."""
+        return self.column_value(self.columns[feature], row)
+
+    def column_value(self, name, row):
+        """What the file says in a column that was read; None where it is missing."""
+        column = self.batch.columns[name]
+        if column.numbers is None:
+            code = column.codes[row]
+            return None if code < 0 else column.values[code]
+        number = float(column.numbers[row])
+        if np.isnan(number):
+            return None
+        if name in self.batch.kinds:
+            return KINDS[self.batch.kinds[name]](number)
+        return number
+
+
+def batches_for(rules, path, progress, ids=()):
+    """The rows of a file as rules see them, some at a time.
+
+    Only columns that a rule asks about are read, and `ids`, as labels. What is wrong
+    with the columns is raised before the first row.
+    """
+    table = open_table(path)
+    reading = _reading_for(rules, table)
+    for name in ids:
+        if name not in reading.columns.values():
+            reading.labels[find_column(name, table.names, "--id")] = None
+
+    def batches():
+        first = 1
+        for batch, matrix in reading.batches(progress, "asking"):
+            yield RuleBatch(rules, batch, reading.columns, matrix, first)
+            first += batch.n_rows
+
+    return batches()

@@ -1,0 +1,264 @@
+"""What the commands write: text with some colour, JSON, CSV, pictures and progress."""
+
+import contextlib
+import csv
+import json
+import math
+import os
+import shutil
+import sys
+import threading
+
+import click
+import numpy as np
+
+from defragtrees._utils import formatting as render
+from defragtrees._utils.files import atomic_file, is_device, is_standard_output, to_json
+from defragtrees._utils.optional import require
+from defragtrees._utils.progress import Progress
+from defragtrees.cli.group import State
+from defragtrees.export.tables import guarded
+
+__all__ = [
+    "Silent",
+    "cell_writer",
+    "check_outputs",
+    "check_plot",
+    "exact_option",
+    "is_shown",
+    "json_text",
+    "open_output",
+    "plain",
+    "progress_kind",
+    "rules_text",
+    "save_plot",
+    "say",
+    "ticking",
+    "write_json",
+]
+
+TICK = 0.5  # seconds between two looks at the clock
+
+
+def say(text):
+    """Print a line; colours are left out where nobody sees them."""
+    click.echo(text)
+
+
+def check_outputs(outputs, inputs=()):
+    """Refuse files that cannot be written, before the long work that fills them.
+
+    `outputs` has them by their options; neither they nor inputs may be overwritten.
+    """
+    options: dict[str, str] = {}
+    for option, path in outputs.items():
+        if path is None:
+            continue
+        _check_output(path, inputs)
+        if is_device(path):
+            continue
+        before = options.setdefault(os.path.realpath(path), option)
+        if before != option:
+            raise click.UsageError(
+                f"{before} and {option} name the same file, {str(path)!r}."
+            )
+
+
+def _check_output(path, inputs):
+    folder = path.parent
+    if not folder.is_dir():
+        raise click.ClickException(
+            f"There is no folder {str(folder)!r} to write {path.name!r} to. "
+            "Create it first."
+        )
+    if path.is_dir():
+        raise click.ClickException(f"{str(path)!r} is a folder; a file is needed.")
+    place = path if is_device(path) else folder
+    if not is_standard_output(path) and not os.access(place, os.W_OK):
+        raise click.ClickException(f"{str(place)!r} cannot be written to.")
+    for other in inputs:
+        if other.exists() and path.exists() and path.samefile(other):
+            raise click.ClickException(
+                f"{str(path)!r} is read by this command; write to another file."
+            )
+
+
+def rules_text(rules):
+    """The rules as `str` has them, with the answers in colour."""
+    lines = []
+    # `str` has one line for each rule, whatever is in the names, and perhaps one more
+    # that says how they go together.
+    shown = str(rules).split("\n")
+    for line, row in zip(shown, rules.rows(), strict=False):
+        number = f"{row['rule']}."
+        conditions, answer = render.plain(row["if"]), render.plain(row["then"])
+        line = line[len(number) :]
+        head, middle, tail = line.partition(f"{conditions} then {answer}")
+        if middle:
+            answer = click.style(answer, fg="green", bold=True)
+            line = f"{head}{conditions} then {answer}{tail}"
+        lines.append(click.style(number, dim=True) + line)
+    return "\n".join([*lines, *shown[rules.n_rules :]])
+
+
+# JSON
+
+
+def json_text(value):
+    r"""JSON of plain values, with null for NaN and infinities.
+
+    Examples
+    --------
+    >>> json_text({"a": float("nan"), "b": np.int64(2)})
+    '{\n "a": null,\n "b": 2\n}'
+    """
+    return to_json(plain(value))
+
+
+def plain(value):
+    """The value in what JSON knows, with None for NaN and infinities."""
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, dict):
+        return {str(key): plain(entry) for key, entry in value.items()}
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return [plain(entry) for entry in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return None
+    if value is None or isinstance(value, (bool, int, float, str)):
+        return value
+    return str(value)
+
+
+def write_json(file, rows):
+    """A JSON array, one entry a line, without holding all of them."""
+    before = "["
+    for row in rows:
+        text = json.dumps(plain(row), ensure_ascii=False, allow_nan=False)
+        file.write(f"{before}{text}")
+        before = ",\n"
+    file.write("]\n" if before != "[" else "[]\n")
+
+
+# CSV that neither a terminal nor a spreadsheet obeys
+
+
+exact_option = click.option(
+    "--exact",
+    is_flag=True,
+    help="Write CSV cells that begin like a formula of a spreadsheet as they are. "
+    "[default: with an apostrophe before them]",
+)
+
+
+def cell_writer(file, is_exact):
+    """A function that writes the cells of a row to a file.
+
+    A cell of text that begins like a formula gets an apostrophe before it, as
+    spreadsheets themselves write it; numbers stay numbers.
+    """
+    writer = csv.writer(file, lineterminator="\n")
+
+    def write(cells):
+        writer.writerow(cells if is_exact else map(guarded, cells))
+
+    return write
+
+
+@contextlib.contextmanager
+def open_output(path):
+    """A text file that appears when it is complete, or standard output."""
+    if path is None:
+        yield _Screen(sys.stdout) if sys.stdout.isatty() else sys.stdout
+        return
+    with atomic_file(path) as draft:
+        with open(draft, "w", encoding="utf-8", newline="") as file:
+            yield file
+
+
+class _Screen:
+    """A terminal that gets only text: no letters that it would obey."""
+
+    def __init__(self, stream):
+        self.stream = stream
+
+    def write(self, text):
+        lines = text.split("\n")
+        return self.stream.write("\n".join(map(render.plain, lines)))
+
+
+# Pictures
+
+
+def check_plot(path):
+    """Refuse a picture that cannot be drawn, before the long work that it shows."""
+    if path is None:
+        return
+    require("matplotlib", "--plot").use("Agg")
+    pyplot = require("matplotlib.pyplot", "--plot")
+    figure = pyplot.figure()
+    formats = sorted(figure.canvas.get_supported_filetypes())
+    pyplot.close(figure)
+    if path.suffix.lstrip(".").lower() not in formats:
+        raise click.UsageError(
+            f"--plot must end in .png, .svg or .pdf; got {path.name!r}."
+        )
+
+
+def save_plot(result, path):
+    """Draw what has a `plot` and save the picture, all of it or nothing."""
+    pyplot = require("matplotlib.pyplot", "--plot")
+    ax = result.plot()
+    with atomic_file(path) as draft:
+        ax.figure.savefig(draft, bbox_inches="tight")
+    pyplot.close(ax.figure)
+
+
+# Progress, on standard error and on a terminal only
+
+
+class Bar(Progress):
+    """A progress bar that leaves nothing of a longer line before it."""
+
+    def _write(self, text):
+        width = shutil.get_terminal_size().columns - 1
+        super()._write(text.ljust(width) if text.startswith("\r") else text)
+
+
+class Silent(Progress):
+    """A progress bar that shows nothing."""
+
+    def _write(self, text):
+        pass
+
+
+def is_shown():
+    """Whether somebody looks at standard error, and wants progress there."""
+    ctx = click.get_current_context(silent=True)
+    state = None if ctx is None else ctx.find_object(State)
+    is_quiet = state is not None and state.quiet
+    return sys.stderr.isatty() and not is_quiet
+
+
+def progress_kind():
+    """The progress bar to use: a silent one where nobody looks."""
+    return Bar if is_shown() else Silent
+
+
+@contextlib.contextmanager
+def ticking(label, total):
+    """A progress bar whose clock goes on also where nothing can report an advance."""
+    with progress_kind()(label, total) as progress:
+        done = threading.Event()
+
+        def tick():
+            while not done.wait(TICK):
+                progress.advance(0)
+
+        clock = threading.Thread(target=tick, daemon=True)
+        clock.start()
+        try:
+            yield progress
+        finally:
+            done.set()
+            clock.join()

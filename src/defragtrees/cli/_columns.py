@@ -3,7 +3,7 @@
 import dataclasses
 import re
 
-from defragtrees.data.tables import listed, nearest
+from defragtrees.data.tables import lightgbm_names, listed, nearest
 from defragtrees.estimators.inputs import is_renamed
 
 __all__ = ["find_column", "match_columns", "rule_columns"]
@@ -63,8 +63,7 @@ def match_columns(forest, names, reserved, chosen=None):
 def _under_other_names(forest, names, reserved):
     """The columns whose names the library changed, or never saw."""
     wanted = forest.feature_names
-    # LightGBM writes an underscore for each space.
-    spaced = {name.replace(" ", "_"): name for name in names}
+    spaced = dict(zip(lightgbm_names(names), names, strict=True))
     if set(wanted) <= set(spaced):
         return [spaced[name] for name in wanted]
     missing = [name for name in wanted if name not in spaced and name not in names]

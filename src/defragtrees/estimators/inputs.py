@@ -27,6 +27,7 @@ from defragtrees.data.tables import (
     column_names,
     dates_as_days,
     frame_column,
+    lightgbm_names,
     listed,
 )
 from defragtrees.ensembles.black_box import ask_model, can_be_asked
@@ -160,9 +161,7 @@ def one_seed(random_state):
 
 def is_renamed(forest, names):
     """Whether the forest's names are a library's own form of these, or made up."""
-    # LightGBM writes an underscore for each space in the names that it saw.
-    without_spaces = tuple(name.replace(" ", "_") for name in names)
-    return _made_up(forest) or forest.feature_names == without_spaces
+    return _made_up(forest) or forest.feature_names == lightgbm_names(names)
 
 
 def _made_up(forest):

@@ -9,27 +9,20 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import is_classifier
 from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
-from sklearn.utils.validation import (
-    _check_sample_weight,
-    check_consistent_length,
-    column_or_1d,
-)
+from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from defragtrees import plots
 from defragtrees._utils import formatting as render
 from defragtrees._utils.optional import require
 from defragtrees._utils.progress import Progress
 from defragtrees._utils.types import Column, Rows
-from defragtrees.data.tables import take_rows
+from defragtrees.data.tables import check_weight, take_rows
 from defragtrees.estimators import METHODS, PRESETS, installed_methods, method_for
 from defragtrees.estimators.base import Simplifier
 from defragtrees.estimators.inputs import one_seed, open_model
 from defragtrees.metrics.resampling import rule_stability
 from defragtrees.outcomes import make_outcome
-
-__all__ = ["Comparison", "compare"]
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -53,8 +46,9 @@ class Comparison(render.Tabular):
     ----------
     entries : tuple of dict
         One for each method and budget: its name, budget, the mean of every measure
-        over the splits, as `evaluate` has them, the standard deviation of the error,
-        and `failure`, the reason why there are none, or None.
+        over the splits, as `evaluate` has them (`n_conditions` are those of all rules
+        together, `mean_conditions` those per rule), the standard deviation of the
+        error, and `failure`, the reason why there are none, or None.
     estimators : dict
         From (method, budget) to the estimator fitted on the last split.
     ensemble_error : float
@@ -112,7 +106,7 @@ class Comparison(render.Tabular):
 
     def _cells(self):
         shown = self._shown()
-        header = ["method", "rules", "conditions", *shown.values(), "fidelity"]
+        header = ["method", "rules", "conditions per rule", *shown.values(), "fidelity"]
         header += ["coverage", "overlap", "seconds"]
         has_stability = any("stability" in row for row in self.entries)
         header += STABILITY.values() if has_stability else []
@@ -122,7 +116,7 @@ class Comparison(render.Tabular):
             if row["failure"] is not None:
                 lines.append([label, *[""] * (len(header) - 2), "failed"])
                 continue
-            line = [label, f"{row['n_rules']:.4g}", f"{row['n_conditions']:.1f}"]
+            line = [label, f"{row['n_rules']:.4g}", f"{row['mean_conditions']:.1f}"]
             line += [self._measured(row, name) for name in shown]
             line += [f"{row['fidelity']:.3f}", render.share(row["coverage"])]
             line += [f"{row['overlap']:.2f}", f"{row['seconds']:.2f}"]
@@ -132,14 +126,8 @@ class Comparison(render.Tabular):
         return header, lines
 
     def _shown(self):
-        """Names of the measures in the table, and how they are headed."""
-        outcome = make_outcome(self.task)
         there = set().union(*self.entries) | set(self.ensemble_scores)
-        shown = {m.name: m.head for m in outcome.measures() if m.head}
-        shown = {name: head for name, head in shown.items() if name in there}
-        # Numbers have their errors in the units of y.
-        is_error_shown = outcome.labels is not None or not shown
-        return {"error": outcome.error_name, **shown} if is_error_shown else shown
+        return make_outcome(self.task).shown_measures(there, narrow=True)
 
     def _measured(self, row, name):
         value, apart = row.get(name, math.nan), row.get(f"{name}_std")
@@ -181,7 +169,8 @@ def _label(row):
 
 
 SAME = ("answers", "features", "cuts")  # of two refits
-SIZES = ("n_rules", "n_conditions", "error", "fidelity", "coverage", "overlap")
+SIZES = ("n_rules", "n_conditions", "mean_conditions")
+RATES = ("error", "fidelity", "coverage", "overlap")
 
 
 def compare(
@@ -293,7 +282,7 @@ def _budgets(budgets):
 
 
 def _checked(X, y, sample_weight, forest, n_resamples):
-    """The rows, refused at once if no method could use them."""
+    """The rows; raises if no method could use them."""
     if y is None:
         raise ValueError("compare needs y, to measure errors; got None.")
     y = column_or_1d(y)
@@ -302,9 +291,7 @@ def _checked(X, y, sample_weight, forest, n_resamples):
     y = forest.outcome.check(y)
     forest.outcome.encode(y)
     if sample_weight is not None:
-        sample_weight = _check_sample_weight(
-            sample_weight, matrix, ensure_non_negative=True
-        )
+        sample_weight = check_weight(sample_weight, len(matrix))
     return _Rows(X, y, sample_weight, forest, n_resamples)
 
 
@@ -341,7 +328,7 @@ class _Rows:
         raw = forest.predict_raw(X)
         answers = forest.predict_from_raw(raw)
         scores = {"error": outcome.error(y, answers, weight)}
-        probabilities = forest.proba_from_raw(raw) if outcome.n_classes else None
+        probabilities = outcome.probabilities_of(forest, raw)
         weight = np.ones(len(y)) if weight is None else weight
         told = outcome.encode(y), weight, outcome.encode(answers), probabilities
         sums = outcome.scores.of(outcome, *told)
@@ -377,7 +364,7 @@ def _chosen(methods, outcome):
                 "methods must be names or estimators of defragtrees, made and not "
                 f"their classes; got {method!r}."
             )
-        if is_classifier(method) != bool(outcome.n_classes):
+        if method._task != outcome.task:
             raise ValueError(
                 f"{type(method).__name__} does not fit an ensemble for {outcome.task}. "
                 f"Use the {outcome.estimator_suffix.lower()}."
@@ -389,25 +376,19 @@ def _chosen(methods, outcome):
 
 
 def _splits(y, outcome, test_size, cv, seed):
-    rows = np.arange(len(y))
-    if cv is None:
-        # A class of a single row cannot be on both sides.
-        kinds = (
-            y
-            if outcome.n_classes and np.unique(y, return_counts=True)[1].min() > 1
-            else None
-        )
-        try:
-            split = train_test_split(
-                rows, test_size=test_size, random_state=seed, stratify=kinds
-            )
-        except ValueError:
-            # Nor can each class be, where fewer rows are held out than there are.
-            split = train_test_split(rows, test_size=test_size, random_state=seed)
-        return [split]
-    kind = StratifiedKFold if outcome.n_classes else KFold
-    folds = kind(cv, shuffle=True, random_state=seed)
-    return list(folds.split(rows[:, None], y))
+    rows, strata = np.arange(len(y)), outcome.strata(y)
+    if cv is not None:
+        kind = KFold if strata is None else StratifiedKFold
+        folds = kind(cv, shuffle=True, random_state=seed)
+        return list(folds.split(rows[:, None], y))
+    if strata is not None and np.unique(strata, return_counts=True)[1].min() < 2:
+        strata = None  # a class of a single row cannot be on both sides
+    settings = {"test_size": test_size, "random_state": seed}
+    try:
+        return [train_test_split(rows, stratify=strata, **settings)]
+    except ValueError:
+        # Nor can each class be, where fewer rows are held out than there are.
+        return [train_test_split(rows, **settings)]
 
 
 def _settings(estimator, shared, is_given):
@@ -434,7 +415,13 @@ def _measured(estimator, settings, budget, rows, splits):
     # Whatever goes wrong in one method, a package or a solver, the others go on.
     except Exception as error:
         outcome = rows.forest.outcome
-        names = [*SIZES, "seconds", "error_std", *(m.name for m in outcome.measures())]
+        names = [
+            *SIZES,
+            *RATES,
+            "seconds",
+            "error_std",
+            *(m.name for m in outcome.measures()),
+        ]
         nothing = dict.fromkeys(names, math.nan)
         return {**nothing, "failure": f"{type(error).__name__}: {error}"}, None
     entry = {
@@ -455,7 +442,7 @@ def _scores(estimator, rows, train, test):
     seconds = time.perf_counter() - begin
     X, y, weight = rows.take(test)
     measured = estimator.evaluate(X, y, weight)
-    names = [*SIZES, *(m.name for m in rows.forest.outcome.measures())]
+    names = [*SIZES, *RATES, *(m.name for m in rows.forest.outcome.measures())]
     scores = {name: measured[name] for name in names if name in measured}
     scores["seconds"] = seconds
     if rows.n_resamples:

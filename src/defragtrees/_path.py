@@ -21,8 +21,6 @@ from defragtrees.metrics.rulesets import trade_off_scores
 from defragtrees.outcomes.measures import MEASURES, cost_matrix
 from defragtrees.rules.model import RuleSet
 
-__all__ = ["PathPoint", "RulePath", "measure_path", "simplify_path"]
-
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
@@ -110,7 +108,7 @@ class RulePath(render.Tabular):
         return self.points[self.chosen].rules
 
     def rows(self) -> list[dict[str, Any]]:
-        """One dict per list, ready to show."""
+        """One dict per list, ready to show; `n_conditions` are those of all rules."""
         return [
             {
                 "n_rules": point.n_rules,
@@ -128,15 +126,12 @@ class RulePath(render.Tabular):
         ]
 
     def _shown(self):
-        """Names of the measures in the table, and how they are headed."""
-        shown = {"error": "error"}
-        for name in self.points[0].measures if self.points else ():
-            measure = MEASURES[name]
-            if measure.head or name == self.chosen_by:
-                shown[name] = measure.head or measure.label
-        if "rmse" in shown and self.chosen_by not in (None, "error"):
-            # Errors in the units of y say the same.
-            del shown["error"]
+        """From name to heading, the measures in the table."""
+        there = self.points[0].measures if self.points else ()
+        outcome = self.rules.outcome
+        shown = outcome.shown_measures(there, narrow=True, also=self.chosen_by)
+        if "error" in shown or self.chosen_by in (None, "error"):
+            shown = {"error": "", **shown} | {"error": "error"}  # in the first place
         return shown
 
     def _cells(self):
@@ -288,7 +283,7 @@ def _path(every, partial, X, y, weight, choose_by):
     error = outcome.error(expected, answers, weight)
     measures = {}
     if y is not None:
-        told = forest.proba_from_raw(raw) if outcome.n_classes else None
+        told = outcome.probabilities_of(forest, raw)
         labels, numbers = outcome.encode_any(y), outcome.encode_any(answers)
         weight = np.ones(len(y)) if weight is None else weight
         costs = cost_matrix(rules)

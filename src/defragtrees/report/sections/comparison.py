@@ -41,7 +41,15 @@ def write(page):
             "the ensemble itself.",
         ),
         table(
-            ["Method", "Rules", "Conditions", kind, "Fidelity", "Coverage", "Time"],
+            [
+                "Method",
+                "Rules",
+                "Conditions per rule",
+                kind,
+                "Fidelity",
+                "Coverage",
+                "Time",
+            ],
             [_cells(row, compared.n_splits, outcome) for row in rows],
             "Methods compared",
             numeric=(1, 2, 3, 4, 5, 6),
@@ -68,7 +76,7 @@ def _cells(row, n_splits, outcome):
     return [
         _method(row),
         f"{row['n_rules']:.4g}",
-        f"{row['n_conditions']:.1f}",
+        f"{row['mean_conditions']:.1f}",
         error,
         fidelity_text(row["fidelity"]),
         percent(row["coverage"]),

@@ -23,6 +23,7 @@ NUMBER_KINDS = "biuf"
 DATE_KINDS = ("date", "datetime", "time", "duration")
 POLARS_KINDS = {kind.capitalize(): kind for kind in DATE_KINDS}
 MICROSECONDS = 86_400_000_000  # in a day
+OTHER = "other"  # in a table that is made, a category that is not in the list
 MOST_CELLS = 2**30  # of a sparse matrix that is written out, 8 bytes each
 
 
@@ -481,6 +482,59 @@ def _categories_of(column):
     return tuple(sorted(present, key=lambda value: (type(value).__name__, value)))
 
 
+class TableForm:
+    """The form of a user's table, to make others like it: library, names and types.
+
+    Examples
+    --------
+    >>> form = TableForm(np.array([[1, 2], [3, 4]]))
+    >>> form.table(form.matrix(np.array([[5, 6]]))).tolist()
+    [[5, 6]]
+    """
+
+    def __init__(self, X):
+        self.names = column_names(X)
+        self.kinds = column_kinds(X)
+        self.library = _library(X)
+        if self.names is None:
+            X = np.asarray(X)
+            self.dtypes = X.dtype
+            self.categories = _text_categories(X)
+        else:
+            self.dtypes = list(X.dtypes)
+            self.columns = list(X.columns)
+            self.categories = category_lists(dates_as_days(X, self.kinds))
+
+    def matrix(self, X):
+        """A table of this form as numbers."""
+        return read_matrix(X, self.names, self.categories, "the model", self.kinds)
+
+    def table(self, matrix):
+        """A matrix of numbers as a table of this form."""
+        columns = [self._values(j, matrix[:, j]) for j in range(matrix.shape[1])]
+        if self.names is not None:
+            return self.library.frame(self.columns, columns, self.dtypes)
+        if self.dtypes.kind != "O":
+            return np.column_stack(columns).astype(self.dtypes, copy=False)
+        table = np.empty(matrix.shape, dtype=object)
+        for j, column in enumerate(columns):
+            table[:, j] = column
+        return table
+
+    def _values(self, j, numbers):
+        """A column as numbers, labels or moments."""
+        labels = self.categories[j] if self.categories else None
+        if labels is not None:
+            known = np.array([*labels, OTHER, None], dtype=object)
+            return known[np.nan_to_num(numbers, nan=len(labels) + 1).astype(int)]
+        kind = self.kinds[j] if self.kinds else None
+        if kind in ("date", "datetime", "duration"):
+            code = "m8[us]" if kind == "duration" else "M8[us]"
+            parts = np.rint(np.nan_to_num(numbers) * MICROSECONDS).astype(np.int64)
+            return np.where(np.isnan(numbers), np.array("NaT", code), parts.view(code))
+        return numbers
+
+
 class Pandas:
     """How frames and columns of pandas are read."""
 
@@ -535,6 +589,16 @@ class Pandas:
             elif column.dtype.kind == "O":
                 X.isetitem(j, column.map(object_as_days, na_action="ignore"))
         return X
+
+    @staticmethod
+    def frame(names, columns, dtypes):
+        """A frame of these columns, with their types where the values allow it."""
+        pandas = require("pandas", "A data frame")
+        frame = pandas.DataFrame(dict(enumerate(columns)))
+        for j, dtype in enumerate(dtypes):
+            frame.isetitem(j, _as_type(frame.iloc[:, j], dtype, pandas))
+        frame.columns = names
+        return frame
 
 
 class Polars:
@@ -597,6 +661,17 @@ class Polars:
         days = column.to_physical().cast(float).fill_null(float("nan")).to_numpy()
         return days / unit
 
+    @staticmethod
+    def frame(names, columns, dtypes):
+        """A frame of these columns, with their types where the values allow it."""
+        polars = require("polars", "A polars frame")
+        series = []
+        for name, column, dtype in zip(names, columns, dtypes, strict=True):
+            one = polars.Series(name, column)
+            one = one.fill_nan(None) if one.dtype.is_float() else one
+            series.append(one.cast(dtype, strict=False))
+        return polars.DataFrame(series)
+
 
 def _library(values):
     """Pandas or Polars for a frame or a column of theirs; None for anything else."""
@@ -605,6 +680,29 @@ def _library(values):
     if hasattr(values, "to_series") or hasattr(values, "to_physical"):
         return Polars
     return None
+
+
+def _as_type(column, dtype, pandas):
+    """A column of pandas with the type that it had, where its values allow it."""
+    if isinstance(dtype, np.dtype) and dtype.kind in "biu":
+        return column if column.isna().any() else column.astype(dtype)
+    if str(dtype) == "category":
+        return pandas.Categorical(column, dtype=dtype)
+    if str(dtype) == "object":
+        return column.where(column.notna(), np.nan)
+    if getattr(dtype, "tz", None) is not None:
+        return column.dt.tz_localize(dtype.tz).astype(dtype)
+    return column.astype(dtype)
+
+
+def _text_categories(X):
+    """For each column of an array the texts in it, None without; None for numbers."""
+    if X.dtype.kind not in "OUS":
+        return None
+    texts = [
+        {v for v in column.tolist() if isinstance(v, (str, bytes))} for column in X.T
+    ]
+    return tuple(tuple(sorted(found)) if found else None for found in texts)
 
 
 def _polars_type(column):

@@ -1,4 +1,4 @@
-"""compare: many methods fitted to one ensemble and measured on the same rows."""
+"""compare: methods fitted to one ensemble and measured on the same rows."""
 
 import math
 import numbers
@@ -29,13 +29,106 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
-# What is measured on resamples, and how it is headed.
+# Measures on resamples, and their headings.
 STABILITY = {
     "stability": "stability",
     "same_answers": "same answers",
     "same_features": "same features",
     "same_cuts": "same cuts",
 }
+SAME = ("answers", "features", "cuts")  # of two refits
+SIZES = ("n_rules", "n_conditions", "mean_conditions")
+RATES = ("error", "fidelity", "coverage", "overlap")
+
+
+def compare(
+    ensemble: Any,
+    X: Rows,
+    y: Column,
+    sample_weight: Column | None = None,
+    *,
+    methods: Sequence[Any] | Mapping[str, Any] | None = None,
+    budgets: int | Sequence[int | None] | None = None,
+    test_size: float = 0.25,
+    cv: int | None = None,
+    n_resamples: int = 0,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> "Comparison":
+    """Fit many methods to one ensemble and measure them on the same held-out rows.
+
+    Parameters
+    ----------
+    ensemble : fitted ensemble, path or Forest
+        It is not fitted anew: where it was trained on the held-out rows its own error
+        is too good, and so may be that of rules that imitate it. Pass rows that it has
+        not seen to compare fairly with the ensemble.
+    X : array-like or data frame of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,)
+    sample_weight : array-like of shape (n_samples,), optional
+    methods : sequence of str or estimator, or mapping from name to them, optional
+        Names are keys of `defragtrees.estimators.METHODS`; all of these
+        whose packages are installed by default. "paper" is the paper's method to the
+        letter. Of an
+        estimator the settings count, but its ensemble is this one; it is not changed.
+    budgets : int or sequence of (int or None), optional
+        Most rules; every method is fitted once for each, None being its own choice.
+        By default just that.
+    test_size : float or int, default=0.25
+        Rows to hold out, as a share or a number.
+    cv : int, optional
+        Number of folds of a cross-validation, in place of one split.
+    n_resamples : int, default=0
+        If above 1, also measure how alike rules, answers, features and cuts are on so
+        many resamples; see `metrics.rule_stability`.
+    random_state : int, RandomState, Generator or None, default=None
+    n_jobs : int or None, default=None
+        Threads of each method.
+    verbose : int, default=0
+        1 shows a progress bar.
+
+    Returns
+    -------
+    Comparison
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> ensemble = RandomForestClassifier(20, random_state=0).fit(X, y)
+    >>> comparison = compare(ensemble, X, y, methods=["distilled"], budgets=[3, 4],
+    ...                 random_state=0)
+    >>> [(row["method"], row["budget"], row["n_rules"]) for row in comparison.rows()]
+    [('distilled', 3, 3.0), ('distilled', 4, 4.0)]
+    """
+    forest = open_model(ensemble, X, y, random_state, verbose=verbose)
+    chosen = _methods(methods, forest.outcome)
+    sizes = _budgets(budgets)
+    if n_resamples and n_resamples < 2:
+        raise ValueError(f"n_resamples must be 0 or at least 2; got {n_resamples!r}.")
+    rows = _checked(X, y, sample_weight, forest, n_resamples)
+    # One seed for all, so that no method depends on those before it.
+    seed = one_seed(random_state)
+    splits = _splits(rows.y, forest.outcome, test_size, cv, seed)
+    ensemble_scores = rows.ensemble_scores(splits)
+    shared = {"random_state": seed, "n_jobs": n_jobs}
+    entries, estimators = [], {}
+    with Progress("methods", len(chosen) * len(sizes)) as progress:
+        for name, (estimator, is_given) in chosen.items():
+            settings = _settings(estimator, shared, is_given)
+            for budget in sizes:
+                entry, fitted = _measured(estimator, settings, budget, rows, splits)
+                entries.append({"method": name, "budget": budget, **entry})
+                if fitted is not None:
+                    estimators[name, budget] = fitted
+                if verbose:
+                    progress.advance()
+    error = ensemble_scores.pop("error")
+    return Comparison(
+        tuple(entries), estimators, error, len(splits), forest.task, ensemble_scores
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,101 +261,6 @@ def _label(row):
     return row["method"] if budget is None else f"{row['method']}, at most {budget}"
 
 
-SAME = ("answers", "features", "cuts")  # of two refits
-SIZES = ("n_rules", "n_conditions", "mean_conditions")
-RATES = ("error", "fidelity", "coverage", "overlap")
-
-
-def compare(
-    ensemble: Any,
-    X: Rows,
-    y: Column,
-    sample_weight: Column | None = None,
-    *,
-    methods: Sequence[Any] | Mapping[str, Any] | None = None,
-    budgets: int | Sequence[int | None] | None = None,
-    test_size: float = 0.25,
-    cv: int | None = None,
-    n_resamples: int = 0,
-    random_state: Any = None,
-    n_jobs: int | None = None,
-    verbose: int = 0,
-) -> Comparison:
-    """Fit many methods to one ensemble and measure them on the same held-out rows.
-
-    Parameters
-    ----------
-    ensemble : fitted ensemble, path or Forest
-        It is not fitted anew: where it was trained on the held-out rows its own error
-        is too good, and so may be that of rules that imitate it. Pass rows that it has
-        not seen to compare fairly with the ensemble.
-    X : array-like or data frame of shape (n_samples, n_features)
-    y : array-like of shape (n_samples,)
-    sample_weight : array-like of shape (n_samples,), optional
-    methods : sequence of str or estimator, or mapping from name to them, optional
-        Names are keys of `defragtrees.estimators.METHODS`; all of these
-        whose packages are installed by default. "paper" is the paper's method to the
-        letter. Of an
-        estimator the settings count, but its ensemble is this one; it is not changed.
-    budgets : int or sequence of (int or None), optional
-        Most rules; every method is fitted once for each, None being its own choice.
-        By default just that.
-    test_size : float or int, default=0.25
-        Rows to hold out, as a share or a number.
-    cv : int, optional
-        Number of folds of a cross-validation, in place of one split.
-    n_resamples : int, default=0
-        If above 1, also measure how alike rules, answers, features and cuts are on so
-        many resamples; see `metrics.rule_stability`.
-    random_state : int, RandomState, Generator or None, default=None
-    n_jobs : int or None, default=None
-        Threads of each method.
-    verbose : int, default=0
-        1 shows a progress bar.
-
-    Returns
-    -------
-    Comparison
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.ensemble import RandomForestClassifier
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> ensemble = RandomForestClassifier(20, random_state=0).fit(X, y)
-    >>> comparison = compare(ensemble, X, y, methods=["distilled"], budgets=[3, 4],
-    ...                 random_state=0)
-    >>> [(row["method"], row["budget"], row["n_rules"]) for row in comparison.rows()]
-    [('distilled', 3, 3.0), ('distilled', 4, 4.0)]
-    """
-    forest = open_model(ensemble, X, y, random_state, verbose=verbose)
-    chosen = _chosen(methods, forest.outcome)
-    sizes = _budgets(budgets)
-    if n_resamples and n_resamples < 2:
-        raise ValueError(f"n_resamples must be 0 or at least 2; got {n_resamples!r}.")
-    rows = _checked(X, y, sample_weight, forest, n_resamples)
-    # One seed for all, so that no method depends on those before it.
-    seed = one_seed(random_state)
-    splits = _splits(rows.y, forest.outcome, test_size, cv, seed)
-    ensemble_scores = rows.ensemble_scores(splits)
-    shared = {"random_state": seed, "n_jobs": n_jobs}
-    entries, estimators = [], {}
-    with Progress("methods", len(chosen) * len(sizes)) as progress:
-        for name, (estimator, is_given) in chosen.items():
-            settings = _settings(estimator, shared, is_given)
-            for budget in sizes:
-                entry, fitted = _measured(estimator, settings, budget, rows, splits)
-                entries.append({"method": name, "budget": budget, **entry})
-                if fitted is not None:
-                    estimators[name, budget] = fitted
-                if verbose:
-                    progress.advance()
-    error = ensemble_scores.pop("error")
-    return Comparison(
-        tuple(entries), estimators, error, len(splits), forest.task, ensemble_scores
-    )
-
-
 def _budgets(budgets):
     """Budgets as a tuple without repeats."""
     if budgets is None:
@@ -272,9 +270,8 @@ def _budgets(budgets):
     if isinstance(budgets, str) or not budgets:
         raise ValueError(f"budgets must be whole numbers from 1; got {budgets!r}.")
     for budget in budgets:
-        if budget is not None and not (
-            isinstance(budget, numbers.Integral) and budget >= 1
-        ):
+        is_whole = isinstance(budget, numbers.Integral) and budget >= 1
+        if budget is not None and not is_whole:
             raise ValueError(
                 f"budgets must be None or whole numbers from 1; got {budget!r}."
             )
@@ -310,10 +307,7 @@ class _Rows:
 
     def ensemble_scores(self, splits):
         """Error and all measures of the ensemble itself, as means over the splits."""
-        each = [self._ensemble_scores(train, test) for train, test in splits]
-        return {
-            name: float(np.mean([scores[name] for scores in each])) for name in each[0]
-        }
+        return _means([self._ensemble_scores(train, test) for train, test in splits])
 
     def _ensemble_scores(self, train, test):
         X, y, weight = self.take(test)
@@ -327,20 +321,19 @@ class _Rows:
         forest, outcome = self.forest, self.forest.outcome
         raw = forest.predict_raw(X)
         answers = forest.predict_from_raw(raw)
-        scores = {"error": outcome.error(y, answers, weight)}
         probabilities = outcome.probabilities_of(forest, raw)
-        weight = np.ones(len(y)) if weight is None else weight
-        told = outcome.encode(y), weight, outcome.encode(answers), probabilities
-        sums = outcome.scores.of(outcome, *told)
-        return scores | {m.name: m.of(sums) for m in outcome.measures(sums)}
+        return {
+            "error": outcome.error(y, answers, weight),
+            **outcome.measure(y, answers, weight, probabilities),
+        }
 
 
-def _chosen(methods, outcome):
+def _methods(methods, outcome):
     """By name the estimators, and whether the user made them."""
     if methods is None:
         methods = installed_methods()
     if not isinstance(methods, Mapping):
-        if isinstance(methods, str) or isinstance(methods, Simplifier):
+        if isinstance(methods, (str, Simplifier)):
             methods = [methods]
         named = [(m if isinstance(m, str) else type(m).__name__, m) for m in methods]
         if len({name for name, _ in named}) < len(named):
@@ -424,13 +417,15 @@ def _measured(estimator, settings, budget, rows, splits):
         ]
         nothing = dict.fromkeys(names, math.nan)
         return {**nothing, "failure": f"{type(error).__name__}: {error}"}, None
-    entry = {
-        name: float(np.mean([each[name] for each in scores])) for name in scores[0]
-    }
+    entry = _means(scores)
     for name in ("error", "rmse"):
         if name in entry:
             entry[f"{name}_std"] = float(np.std([each[name] for each in scores]))
     return {**entry, "failure": None}, fitted
+
+
+def _means(scores):
+    return {n: float(np.mean([each[n] for each in scores])) for n in scores[0]}
 
 
 def _scores(estimator, rows, train, test):

@@ -1,4 +1,4 @@
-"""simplify_path: the rule lists from one rule up, scored on rows held out."""
+"""simplify_path: rule lists from one rule up, scored on held-out rows."""
 
 import math
 from collections.abc import Iterable
@@ -28,37 +28,83 @@ if TYPE_CHECKING:
 N_GROUPS = 50  # of rows, for the jackknife
 
 
-@dataclass(frozen=True, eq=False)
-class PathPoint:
-    """One list of the path and its scores on the rows held out.
+def simplify_path(
+    ensemble: Any,
+    X: Rows,
+    y: Column | None = None,
+    sample_weight: Column | None = None,
+    *,
+    test_size: float = 0.25,
+    choose_by: str | None = None,
+    random_state: Any = None,
+    **settings: Any,
+) -> "RulePath":
+    """The rule lists from one rule up to the budget, in one run.
+
+    The lists are those of `simplify`, found on all rows. Their scores are those of
+    lists that were found in the same way without the rows that are held out.
 
     Parameters
     ----------
-    rules : RuleSet
-    error : float
-        Against y if it was given, else against the ensemble.
-    standard_error : float
-        Of `error`.
-    fidelity, coverage, overlap : float
-    measures : dict from str to float
-        The other measures against y, as `evaluate` has them; none without y.
-    measure_errors : dict from str to float
-        Standard error of the one that the path is chosen by.
+    ensemble : fitted ensemble, path or Forest
+    X : array-like or data frame of shape (n_samples, n_features)
+        Some rows are held out for the scores. Where the ensemble was trained on them
+        its own error is too good: pass rows that it has not seen to compare fairly.
+    y : array-like of shape (n_samples,), optional
+        With it errors are against y, without it against the ensemble.
+    sample_weight : array-like of shape (n_samples,), optional
+    test_size : float or int, default=0.25
+        Rows to hold out, as a share or a number.
+    choose_by : str, optional
+        The shortest list whose measure is within one standard error of the best is
+        chosen: by the "error" or, with y, by "auc",
+        "average_precision", "log_loss", "brier", "precision", "recall" or
+        "expected_cost" for classes, "rmse", "mae" or "r2" for numbers. By default the
+        chosen list is that of `simplify`.
+    random_state : int, Generator or None, default=None
+    **settings
+        Parameters of the estimator, such as `max_rules` and `max_conditions`.
+
+    Returns
+    -------
+    RulePath
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> ensemble = RandomForestClassifier(random_state=0).fit(X, y)
+    >>> path = simplify_path(ensemble, X, y, max_rules=4, random_state=0)
+    >>> [point.n_rules for point in path.points]
+    [1, 2, 3, 4]
+    >>> by_log_loss = simplify_path(ensemble, X, y, max_rules=4, random_state=0,
+    ...                             choose_by="log_loss")
+    >>> by_log_loss.chosen_by, by_log_loss.rules.n_rules
+    ('log_loss', 3)
     """
-
-    rules: RuleSet
-    error: float
-    standard_error: float
-    fidelity: float
-    coverage: float
-    overlap: float
-    measures: dict[str, float] = field(default_factory=dict)
-    measure_errors: dict[str, float] = field(default_factory=dict)
-
-    @property
-    def n_rules(self) -> int:
-        """Number of rules, the last "otherwise" included."""
-        return self.rules.n_rules
+    if not settings.pop("refine", True):
+        raise ValueError("simplify_path needs refine=True; got refine=False.")
+    check_names(settings, [f.name for f in fields(DefragClassifier)], "simplify_path")
+    seed = one_seed(random_state)
+    y = None if y is None else column_or_1d(y)
+    check_consistent_length(X, y, sample_weight)
+    places = np.arange(len(X))  # type: ignore[arg-type]
+    train, test = train_test_split(places, test_size=test_size, random_state=seed)
+    limit, verbose = settings.get("max_calls"), settings.get("verbose", 0)
+    forest = open_model(ensemble, X, y, seed, limit, verbose)
+    _check_choice(choose_by or "error", forest.outcome, y is not None)
+    settings["random_state"] = seed
+    every = simplify(forest, X, y, sample_weight, **settings)
+    rows = (take_rows(column, train) for column in (X, y, sample_weight))
+    partial = simplify(forest, *rows, **settings)
+    weight = take_rows(sample_weight, test)
+    y = None if y is None else partial.rules_.outcome.check(take_rows(y, test))
+    path = _path(every, partial, take_rows(X, test), y, weight, choose_by)
+    if choose_by is not None:
+        return path
+    same = (i for i, p in enumerate(path.points) if p.rules == every.rules_)
+    return replace(path, chosen=next(same), chosen_by=None)
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +141,7 @@ class RulePath(render.Tabular):
     'number of rules'
     """
 
-    points: tuple[PathPoint, ...]
+    points: "tuple[PathPoint, ...]"
     chosen: int
     ensemble_error: float
     is_against_y: bool = True
@@ -169,87 +215,65 @@ class RulePath(render.Tabular):
         return plots.trade_off(self, ax=ax)
 
 
-def simplify_path(
-    ensemble: Any,
-    X: Rows,
-    y: Column | None = None,
-    sample_weight: Column | None = None,
-    *,
-    test_size: float = 0.25,
-    choose_by: str | None = None,
-    random_state: Any = None,
-    **settings: Any,
-) -> RulePath:
-    """The rule lists from one rule up to the budget, in one run.
-
-    The lists are those of `simplify`, found on all rows. Their scores are those of
-    lists that were found in the same way without the rows that are held out.
+@dataclass(frozen=True, eq=False)
+class PathPoint:
+    """One list of the path and its scores on the held-out rows.
 
     Parameters
     ----------
-    ensemble : fitted ensemble, path or Forest
-    X : array-like or data frame of shape (n_samples, n_features)
-        Some rows are held out for the scores. Where the ensemble was trained on them
-        its own error is too good: pass rows that it has not seen to compare fairly.
-    y : array-like of shape (n_samples,), optional
-        With it errors are against y, without it against the ensemble.
-    sample_weight : array-like of shape (n_samples,), optional
-    test_size : float or int, default=0.25
-        Rows to hold out, as a share or a number.
-    choose_by : str, optional
-        The shortest list whose measure is within one standard error of the best is
-        chosen: by the "error" or, with y, by "auc",
-        "average_precision", "log_loss", "brier", "precision", "recall" or
-        "expected_cost" for classes, "rmse", "mae" or "r2" for numbers. By default the
-        chosen list is that of `simplify`.
-    random_state : int, Generator or None, default=None
-    **settings
-        Parameters of the estimator, such as `max_rules` and `max_conditions`.
-
-    Returns
-    -------
-    RulePath
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.ensemble import RandomForestClassifier
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> ensemble = RandomForestClassifier(random_state=0).fit(X, y)
-    >>> path = simplify_path(ensemble, X, y, max_rules=4, random_state=0)
-    >>> [point.n_rules for point in path.points]
-    [1, 2, 3, 4]
-    >>> by_log_loss = simplify_path(ensemble, X, y, max_rules=4, random_state=0,
-    ...                             choose_by="log_loss")
-    >>> by_log_loss.chosen_by, by_log_loss.rules.n_rules
-    ('log_loss', 3)
+    rules : RuleSet
+    error : float
+        Against y if it was given, else against the ensemble.
+    standard_error : float
+        Of `error`.
+    fidelity, coverage, overlap : float
+    measures : dict from str to float
+        The other measures against y, as `evaluate` has them; none without y.
+    measure_errors : dict from str to float
+        Standard error of the one that the path is chosen by.
     """
-    if not settings.pop("refine", True):
-        raise ValueError("simplify_path needs refine=True; got refine=False.")
-    check_names(settings, [f.name for f in fields(DefragClassifier)], "simplify_path")
-    seed = one_seed(random_state)
-    y = None if y is None else column_or_1d(y)
-    check_consistent_length(X, y, sample_weight)
-    places = np.arange(len(X))  # type: ignore[arg-type]
-    train, test = train_test_split(places, test_size=test_size, random_state=seed)
-    limit, verbose = settings.get("max_calls"), settings.get("verbose", 0)
-    forest = open_model(ensemble, X, y, seed, limit, verbose)
-    _check_choice(choose_by or "error", forest.outcome, y is not None)
-    settings["random_state"] = seed
-    every = simplify(forest, X, y, sample_weight, **settings)
-    rows = (take_rows(column, train) for column in (X, y, sample_weight))
-    partial = simplify(forest, *rows, **settings)
-    weight = take_rows(sample_weight, test)
-    y = None if y is None else partial.rules_.outcome.check(take_rows(y, test))
-    path = _path(every, partial, take_rows(X, test), y, weight, choose_by)
-    if choose_by is not None:
-        return path
-    same = (i for i, p in enumerate(path.points) if p.rules == every.rules_)
-    return replace(path, chosen=next(same), chosen_by=None)
+
+    rules: RuleSet
+    error: float
+    standard_error: float
+    fidelity: float
+    coverage: float
+    overlap: float
+    measures: dict[str, float] = field(default_factory=dict)
+    measure_errors: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def n_rules(self) -> int:
+        """Number of rules, the last "otherwise" included."""
+        return self.rules.n_rules
+
+
+def measure_path(
+    lists: Iterable[RuleSet],
+    matrix: Floats,
+    expected: Column,
+    answers: Column,
+    sample_weight: Column | None = None,
+    is_against_y: bool = False,
+) -> "tuple[PathPoint, ...]":
+    """A PathPoint for each RuleSet, measured on encoded rows.
+
+    The arguments are those of `metrics.rulesets.trade_off_scores`. If `expected` is y,
+    `is_against_y`, all measures are added.
+    """
+    rows = matrix, expected, answers, sample_weight
+    points = []
+    for rules in lists:
+        point = PathPoint(rules, **trade_off_scores(rules, *rows))
+        if is_against_y:
+            scores = _scorer(rules, matrix, expected)(sample_weight)
+            point = replace(point, measures=rules.outcome.measured(scores))
+        points.append(point)
+    return tuple(points)
 
 
 def _check_choice(choose_by, outcome, has_labels):
-    """Refuse a measure that there is not for the outcome, or not without y."""
+    """Raise for a measure that the outcome does not have, or not without y."""
     names = ["error", *(measure.name for measure in outcome.measures())]
     if choose_by not in names:
         raise ValueError(
@@ -284,11 +308,7 @@ def _path(every, partial, X, y, weight, choose_by):
     measures = {}
     if y is not None:
         told = outcome.probabilities_of(forest, raw)
-        labels, numbers = outcome.encode_any(y), outcome.encode_any(answers)
-        weight = np.ones(len(y)) if weight is None else weight
-        costs = cost_matrix(rules)
-        scores = outcome.scores.of(outcome, labels, weight, numbers, told, costs)
-        measures = _measures(outcome, scores)
+        measures = outcome.measure(y, answers, weight, told, cost_matrix(rules))
     return RulePath(points, chosen, error, y is not None, choose_by, measures)
 
 
@@ -311,57 +331,24 @@ def _alike(rules, every, partial):
 def _chosen(points, choose_by):
     """Place of the shortest list that is nearly as good as the best."""
     if choose_by == "error":
-        best = min(points, key=lambda point: point.error)
-        limit = best.error + best.standard_error
-        return next(i for i, point in enumerate(points) if point.error <= limit)
-    measure = MEASURES[choose_by]
-    sign = -1.0 if measure.is_larger_better else 1.0
-    losses = [sign * point.measures[choose_by] for point in points]
+        losses = [point.error for point in points]
+        spreads = [point.standard_error for point in points]
+    else:
+        sign = -1.0 if MEASURES[choose_by].is_larger_better else 1.0
+        losses = [sign * point.measures[choose_by] for point in points]
+        spreads = [point.measure_errors[choose_by] for point in points]
     if any(math.isnan(loss) for loss in losses):
         raise ValueError(
             f"choose_by={choose_by!r} needs held-out rows of more than one class; got "
             "rows of one. Pass more rows, or a larger test_size."
         )
     best = int(np.argmin(losses))
-    limit = losses[best] + points[best].measure_errors[choose_by]
+    limit = losses[best] + spreads[best]
     return next(i for i, loss in enumerate(losses) if loss <= limit)
 
 
-def measure_path(
-    lists: Iterable[RuleSet],
-    matrix: Floats,
-    expected: Column,
-    answers: Column,
-    sample_weight: Column | None = None,
-    is_against_y: bool = False,
-) -> tuple[PathPoint, ...]:
-    """A PathPoint for each RuleSet, measured on encoded rows.
-
-    Parameters
-    ----------
-    lists : iterable of RuleSet
-    matrix, expected, answers, sample_weight
-        As in `metrics.rulesets.trade_off_scores`.
-    is_against_y : bool, default=False
-        Whether `expected` is y, and all that is measured against it is wanted.
-    """
-    rows = matrix, expected, answers, sample_weight
-    points = []
-    for rules in lists:
-        point = PathPoint(rules, **trade_off_scores(rules, *rows))
-        if is_against_y:
-            scores = _scorer(rules, matrix, expected)(sample_weight)
-            point = replace(point, measures=_measures(rules.outcome, scores))
-        points.append(point)
-    return tuple(points)
-
-
-def _measures(outcome, scores):
-    return {measure.name: measure.of(scores) for measure in outcome.measures(scores)}
-
-
 def _scorer(rules, matrix, y):
-    """A function of weights: what the rules are worth on these rows."""
+    """A function of weights: the scores of the rules on these rows."""
     outcome = rules.outcome
     told = Told(outcome.encode_any(rules.predict_encoded(matrix)))
     held, labels = rules.covers_encoded(matrix), outcome.encode_any(y)
@@ -376,8 +363,8 @@ def _scorer(rules, matrix, y):
 def _with_errors(points, matrix, y, weight, name):
     """The points with the standard error of a measure, by the jackknife.
 
-    Each of some groups of rows is left out once. So it needs no more of a measure than
-    its formula; the rows were drawn at random, and their places make the groups.
+    Each of some groups of rows is left out once. That serves any measure; the rows were
+    drawn at random, so their numbers make the groups.
     """
     weight = np.ones(len(matrix)) if weight is None else weight
     n_groups = min(N_GROUPS, len(matrix))

@@ -179,6 +179,16 @@ class Outcome(Wording):
             and (has_probabilities or not measure.needs_probabilities)
         ]
 
+    def measured(self, scores):
+        """From name to value, the measures of some scores."""
+        return {measure.name: measure.of(scores) for measure in self.measures(scores)}
+
+    def measure(self, y, answers, weight=None, probabilities=None, costs=None):
+        """From name to value, the measures of predictions against y."""
+        weight = np.ones(len(y)) if weight is None else weight
+        columns = self.encode_any(y), weight, self.encode_any(answers), probabilities
+        return self.measured(self.scores.of(self, *columns, costs))
+
     def shown_measures(self, there=None, *, narrow=False, also=None, has_costs=True):
         """From name to heading, the measures that a table shows.
 

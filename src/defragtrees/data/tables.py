@@ -284,6 +284,16 @@ def category_lists(X):
     )
 
 
+def text_as_categories(X):
+    """A frame of plain numbers and categories; anything else as it is.
+
+    Columns of text become categories. Columns of pandas with missing values other than
+    NaN, which libraries do not take, become numbers or categories without them.
+    """
+    categories = category_lists(X)
+    return X if categories is None else _library(X).with_categories(X, categories)
+
+
 def ordered_categories(X):
     """For each column of a frame its categories if they are ordered, else None.
 
@@ -591,6 +601,20 @@ class Pandas:
         return X
 
     @staticmethod
+    def with_categories(X, categories):
+        """The frame with these categories, and plain numbers elsewhere."""
+        pandas = require("pandas", "A data frame")
+        X = X.copy(deep=False)
+        for j, labels in enumerate(categories):
+            dtype, column = X.dtypes.iloc[j], frame_column(X, j, X.columns[j])
+            if labels is not None:
+                codes = np.nan_to_num(as_positions(column, labels), nan=-1).astype(int)
+                X.isetitem(j, pandas.Categorical.from_codes(codes, list(labels)))
+            elif not isinstance(dtype, np.dtype) or dtype.kind == "O":
+                X.isetitem(j, as_numbers(column))
+        return X
+
+    @staticmethod
     def frame(names, columns, dtypes):
         """A frame of these columns, with their types where the values allow it."""
         pandas = require("pandas", "A data frame")
@@ -649,6 +673,15 @@ class Polars:
         columns = [X.to_series(j) for j in places]
         made = [type(c)(c.name, as_days(c)) for c in columns if Polars.days_kind(c)]
         return X.with_columns(made) if made else X
+
+    @staticmethod
+    def with_categories(X, categories):
+        """The frame with text as Categorical."""
+        names = [
+            name for name, known in zip(X.columns, categories, strict=True) if known
+        ]
+        polars = require("polars", "A polars frame")
+        return X.with_columns(polars.col(names).cast(polars.Categorical))
 
     @staticmethod
     def as_days(column):

@@ -103,7 +103,7 @@ def atomic_file(path):
     except OSError as error:
         if not _names_a_draft(error, draft):
             raise
-        # The name of a draft, or of a writer's own, would tell the user nothing.
+        # The name of a draft, or of a writer's own, means nothing to the user.
         raise OSError(error.errno, error.strerror or str(error), str(path)) from None
     finally:
         draft.unlink(missing_ok=True)
@@ -150,12 +150,12 @@ def to_json(data, indent=1):
             f"Rules with such classes, categories or numbers cannot be JSON: {error}. "
             "Turn them into text or finite numbers first."
         ) from None
-    # Half of a surrogate pair can be said by its number only.
+    # Half of a surrogate pair can be written by its number only.
     return HALF_PAIR.sub(lambda half: f"\\u{ord(half[0]):04x}", text)
 
 
 def _plain_number(value):
-    # A number of numpy, which need not be imported to be told.
+    # A number of numpy, without importing it.
     if hasattr(value, "dtype") and not value.shape:
         return value.item()
     raise TypeError(f"got {value!r}")

@@ -23,6 +23,7 @@ from defragtrees._utils.optional import require
 from defragtrees.data import sources
 from defragtrees.data.shards import Shard, joined
 from defragtrees.data.sources import Part, Source, TableSource
+from defragtrees.data.tables import check_length
 from defragtrees.errors import MissingPackageError
 
 dask = require("dask", "A Dask collection")
@@ -187,7 +188,7 @@ class DaskSource(Source):
         if here:
             lengths = _known_lengths(self.X) or dask.compute(*blocks(_count, self.X))
         for role in here:
-            _check_equal(sum(lengths), len(columns[role]), role)
+            check_length(sum(lengths), len(columns[role]), role)
             columns[role] = _cut(columns[role], lengths, self.X, hold)
         return columns.values()
 
@@ -536,7 +537,7 @@ def _check_column(values, X, role):
         if array.ndim == 0:
             raise ValueError(f"{role} must have an entry for each row; got {values!r}.")
         if known is not None:
-            _check_equal(sum(known), len(array), role)
+            check_length(sum(known), len(array), role)
         return array
     with _kept_partitions():
         if _is_frame(X) and not _is_frame(values):
@@ -547,7 +548,7 @@ def _check_column(values, X, role):
         values = values.rechunk({1: -1}) if values.ndim == 2 else values
         theirs = _known_lengths(values)
         if known is not None and theirs is not None:
-            _check_equal(sum(known), sum(theirs), role)
+            check_length(sum(known), sum(theirs), role)
             return values.rechunk({0: known})
     if _n_blocks(values) != _n_blocks(X):
         raise ValueError(
@@ -556,14 +557,6 @@ def _check_column(values, X, role):
             "both from one collection, or repartition one of them."
         )
     return values
-
-
-def _check_equal(n_rows, n_values, role):
-    """Raise if there are not as many labels or weights as rows."""
-    if n_rows != n_values:
-        raise ValueError(
-            f"X and {role} must have equally many rows; got {n_rows} and {n_values}."
-        )
 
 
 def _cut(array, lengths, X, hold=None):

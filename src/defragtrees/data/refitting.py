@@ -8,7 +8,7 @@ from sklearn.utils.validation import column_or_1d
 from defragtrees._utils.formatting import plural
 from defragtrees.data.shards import Shard
 from defragtrees.data.statistics import RuleSums, recounted, round_significant
-from defragtrees.data.tables import check_weight
+from defragtrees.data.tables import check_length, check_weight
 from defragtrees.rules.model import Edit, RuleSet
 from defragtrees.rules.profile import TrainingRows, count_rows
 
@@ -48,10 +48,7 @@ def checked_rows(rules, matrix, y, sample_weight=None):
             "y is needed to count rules anew; got None. Pass what is true of the rows."
         )
     y = outcome.check(column_or_1d(y, warn=True))
-    if len(y) != len(matrix):
-        raise ValueError(
-            f"X and y must have equally many rows; got {len(matrix)} and {len(y)}."
-        )
+    check_length(len(matrix), len(y), "y")
     weight = check_weight(sample_weight, len(matrix))
     kept = weight > 0
     if not kept.any():

@@ -19,6 +19,7 @@ from defragtrees._utils.optional import require
 from defragtrees.data.shards import LocalShards, in_order, joined
 from defragtrees.data.tables import (
     as_dense,
+    check_length,
     n_rows_of,
     select_columns,
     slice_rows,
@@ -146,12 +147,8 @@ class TableSource(Source):
             return None
         if not hasattr(values, "__len__"):
             values = np.asarray(values)
-        n_rows = self.n_rows()
-        if getattr(values, "shape", None) != () and len(values) != n_rows:
-            raise ValueError(
-                f"X and {role} must have equally many rows; got {n_rows} and "
-                f"{len(values)}."
-            )
+        if getattr(values, "shape", None) != ():
+            check_length(self.n_rows(), len(values), role)
         return values
 
     def n_rows(self):

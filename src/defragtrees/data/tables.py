@@ -186,6 +186,14 @@ def n_rows_of(X):
     return len(X) if shape is None else int(shape[0])
 
 
+def check_length(n_rows, n_values, role):
+    """Raise if there are not as many labels or weights as rows."""
+    if n_rows != n_values:
+        raise ValueError(
+            f"X and {role} must have equally many rows; got {n_rows} and {n_values}."
+        )
+
+
 def check_weight(sample_weight, n_rows):
     """Weights as float64, one finite number from 0 per row; ones without any."""
     if sample_weight is None:

@@ -521,7 +521,7 @@ def _grown(matrix, outputs, query, categories, seed):
             random_state=seed,
         )
         with warnings.catch_warnings():
-            # A column without any value is no reason to warn of; nobody splits on it.
+            # A column without any value needs no warning; no tree splits on it.
             warnings.simplefilter("ignore", UserWarning)
             grown.fit(matrix[:, usable], outputs[:, output])
         forest = read_forest(grown)
@@ -542,7 +542,7 @@ def _placed(tree, usable, positions, sizes, output, n_outputs):
         if known is None:
             continue
         # The trees know categories by the positions that rows had; others go with
-        # those that nobody saw.
+        # the unknown ones.
         inside = tree.categories[node]
         size = sizes[feature[node]]
         sets[node, : size + 1] = inside[len(known)]

@@ -348,7 +348,7 @@ class Forest(ByValue):
     def linked(self, raw: Floats) -> Floats:
         """Probabilities or numbers from the result of `predict_raw`."""
         link = LINKS[self.link] if isinstance(self.link, str) else self.link
-        with np.errstate(over="ignore"):  # libraries answer infinity as well
+        with np.errstate(over="ignore"):  # libraries give infinity as well
             return link(raw)
 
     def predict_raw_encoded(self, matrix: Floats) -> Floats:
@@ -426,7 +426,7 @@ def exact_threshold(
     dtype : dtype, default=float32
         What the library rounds x to before it compares; float64 means no rounding.
     strict : bool, default=False
-        True if the library asks `x < threshold`, False if it asks `x <= threshold`.
+        True if the library compares `x < threshold`, False for `x <= threshold`.
 
     Examples
     --------

@@ -104,7 +104,7 @@ def find_categories(columns, categories, names):
 
 
 def _first_use(maps, categories):
-    """The categories that a column is asked for; none where only for gaps."""
+    """The categories that are read of a column; none where only gaps are."""
     for step in maps:
         if isinstance(step, LabelTable):
             return step.labels

@@ -55,8 +55,8 @@ SCALERS = {
     PowerTransformer: ("lambdas_", "_scaler"),
 }
 
-# Where functions of numpy have values. Numbers outside, which a pipeline has no answer
-# for, go with the nearest inside.
+# Where functions of numpy have values. Numbers outside, for which a pipeline raises, go
+# with the nearest inside.
 DOMAINS = {
     **dict.fromkeys((np.log, np.log2, np.log10, np.sqrt), (0.0, LARGEST)),
     **dict.fromkeys((np.log1p, special.log1p), (-1.0, LARGEST)),
@@ -166,7 +166,7 @@ def _read_selector(selector, columns):
 
 def _read_scaler(scaler, columns):
     names = next(names for kind, names in SCALERS.items() if isinstance(scaler, kind))
-    # Box and Cox have no answer to numbers up to zero, and neither has the pipeline.
+    # Box and Cox is undefined up to zero, and so is the pipeline.
     is_positive = getattr(scaler, "method", None) == "box-cox"
     within = (SMALLEST, LARGEST) if is_positive else ALL_NUMBERS[0]
     made = []
@@ -190,7 +190,7 @@ def _narrowed(scaler, names, j):
 
 
 def _transform_one(scaler, values):
-    # Halving asks for numbers so large that scaling them overflows.
+    # Bisection tries numbers so large that scaling them overflows.
     with sklearn.config_context(assume_finite=True, transform_output="default"):
         return scaler.transform(values[:, None])[:, 0] if len(values) else values
 
@@ -335,7 +335,7 @@ def _widths(encoder, n_outputs):
 
 
 def _table(labels, values, unknown):
-    """The map of one output; a missing value that nobody saw is an unknown category."""
+    """The map of one output; a missing value that is not listed is an unknown category."""
     gaps = [is_missing(label) for label in labels]
     if sum(gaps) > 1:
         raise UnsupportedEnsembleError(

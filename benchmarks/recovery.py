@@ -43,7 +43,7 @@ def main():
             found.append(
                 [
                     scores["n_rules"],
-                    scores["n_conditions"],
+                    scores["mean_conditions"],
                     scores["error"],
                     scores.get("posterior_error", np.nan),
                     scores["ensemble_error"],

@@ -1,5 +1,7 @@
 """compare: one table for all methods, whatever happens to one of them."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -18,6 +20,7 @@ from defragtrees import (
     DistilledTreeClassifier,
     DistilledTreeRegressor,
     compare,
+    simplify_path,
 )
 from defragtrees.estimators import compared_methods
 
@@ -76,10 +79,25 @@ def test_probabilities_are_measured_beside_the_ensemble(iris):
         roc_auc_score(y[test], told, multi_class="ovr", average="macro")
     )
     header, line, last = str(found).splitlines()
-    assert header.split()[3:7] == ["error", "AUC", "log", "loss"]
+    assert re.split("  +", header)[2:6] == [
+        *("conditions per rule", "error", "AUC", "log loss"),
+    ]
     assert f"{row['auc']:.4g}" in line
     assert last.startswith("ensemble: error ")
     assert ", AUC " in last
+
+
+def test_conditions_are_counted_in_all_and_per_rule(iris):
+    ensemble, X, y = iris
+    found = compare(ensemble, X, y, methods=["distilled"], budgets=[4], random_state=0)
+    model = found.estimators["distilled", 4]
+    counts = [rule.n_conditions for rule in model.rules_.rules]
+    row, scores = found.rows()[0], model.evaluate(X, y)
+    assert row["n_conditions"] == scores["n_conditions"] == sum(counts) > 4
+    assert row["mean_conditions"] == scores["mean_conditions"] == np.mean(counts)
+    path = simplify_path(ensemble, X, y, max_rules=3, random_state=0)
+    totals = [sum(r.n_conditions for r in point.rules.rules) for point in path.points]
+    assert [row["n_conditions"] for row in path.rows()] == totals
 
 
 def test_budgets_make_a_row_each(iris):
@@ -140,7 +158,7 @@ def test_numbers_and_weights():
     assert plain.rows()[0]["error"] == weighted.rows()[0]["error"]
     assert plain.rows()[0]["method"] == "DistilledTreeRegressor"
     header, line, last = str(plain).splitlines()
-    assert header.split()[3:5] == ["RMSE", "MAE"]
+    assert re.split("  +", header)[3:5] == ["RMSE", "MAE"]
     row = plain.rows()[0]
     assert f"{row['rmse']:.4g}" in line
     assert row["rmse"] == pytest.approx(row["error"] ** 0.5)
@@ -204,7 +222,7 @@ def test_no_method_depends_on_those_before_it(iris):
         ({"budgets": "12"}, "budgets must be whole numbers from 1; got '12'"),
         ({"budgets": []}, "budgets must be whole numbers"),
         ({"n_resamples": 1}, "n_resamples must be 0 or at least 2; got 1"),
-        ({"sample_weight": np.full(150, -1.0)}, "[Nn]egative"),
+        ({"sample_weight": np.full(150, -1.0)}, "must hold finite numbers from 0"),
         ({"sample_weight": np.eye(150)[0]}, "need some weight"),
     ],
 )

@@ -1,4 +1,4 @@
-"""compare: many methods fitted to one ensemble and measured on the same rows."""
+"""compare: methods fitted to one ensemble and measured on the same rows."""
 
 import math
 import numbers
@@ -9,40 +9,126 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from sklearn.base import is_classifier
 from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
-from sklearn.utils.validation import (
-    _check_sample_weight,
-    check_consistent_length,
-    column_or_1d,
-)
+from sklearn.utils.validation import check_consistent_length, column_or_1d
 
 from defragtrees import plots
 from defragtrees._utils import formatting as render
 from defragtrees._utils.optional import require
 from defragtrees._utils.progress import Progress
 from defragtrees._utils.types import Column, Rows
-from defragtrees.data.tables import take_rows
+from defragtrees.data.tables import check_weight, take_rows
 from defragtrees.estimators import METHODS, compared_methods, estimator_for
 from defragtrees.estimators.base import Simplifier
 from defragtrees.estimators.inputs import one_seed, open_model
 from defragtrees.metrics.resampling import rule_stability
 from defragtrees.outcomes import make_outcome
 
-__all__ = ["Comparison", "compare"]
-
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from pandas import DataFrame
 
 
-# What is measured on resamples, and how it is headed.
+# Measures on resamples, and their headings.
 STABILITY = {
     "stability": "stability",
     "same_answers": "same answers",
     "same_features": "same features",
     "same_cuts": "same cuts",
 }
+SAME = ("answers", "features", "cuts")  # of two refits
+SIZES = ("n_rules", "n_conditions", "mean_conditions")
+RATES = ("error", "fidelity", "coverage", "overlap")
+
+
+def compare(
+    ensemble: Any,
+    X: Rows,
+    y: Column,
+    sample_weight: Column | None = None,
+    *,
+    methods: Sequence[Any] | Mapping[str, Any] | None = None,
+    budgets: int | Sequence[int | None] | None = None,
+    test_size: float = 0.25,
+    cv: int | None = None,
+    n_resamples: int = 0,
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+) -> "Comparison":
+    """Fit many methods to one ensemble and measure them on the same held-out rows.
+
+    Parameters
+    ----------
+    ensemble : fitted ensemble, path or Forest
+        It is not fitted anew: where it was trained on the held-out rows its own error
+        is too good, and so may be that of rules that imitate it. Pass rows that it has
+        not seen to compare fairly with the ensemble.
+    X : array-like or data frame of shape (n_samples, n_features)
+    y : array-like of shape (n_samples,)
+    sample_weight : array-like of shape (n_samples,), optional
+    methods : sequence of str or estimator, or mapping from name to them, optional
+        Names are keys of `defragtrees.estimators.METHODS`; all of these
+        whose packages are installed by default. "paper" is the paper's method to the
+        letter. Of an
+        estimator the settings count, but its ensemble is this one; it is not changed.
+    budgets : int or sequence of (int or None), optional
+        Most rules; every method is fitted once for each, None being its own choice.
+        By default just that.
+    test_size : float or int, default=0.25
+        Rows to hold out, as a share or a number.
+    cv : int, optional
+        Number of folds of a cross-validation, in place of one split.
+    n_resamples : int, default=0
+        If above 1, also measure how alike rules, answers, features and cuts are on so
+        many resamples; see `metrics.rule_stability`.
+    random_state : int, RandomState, Generator or None, default=None
+    n_jobs : int or None, default=None
+        Threads of each method.
+    verbose : int, default=0
+        1 shows a progress bar.
+
+    Returns
+    -------
+    Comparison
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> X, y = load_iris(return_X_y=True, as_frame=True)
+    >>> ensemble = RandomForestClassifier(20, random_state=0).fit(X, y)
+    >>> comparison = compare(ensemble, X, y, methods=["distilled"], budgets=[3, 4],
+    ...                 random_state=0)
+    >>> [(row["method"], row["budget"], row["n_rules"]) for row in comparison.rows()]
+    [('distilled', 3, 3.0), ('distilled', 4, 4.0)]
+    """
+    forest = open_model(ensemble, X, y, random_state, verbose=verbose)
+    chosen = _methods(methods, forest.outcome)
+    sizes = _budgets(budgets)
+    if n_resamples and n_resamples < 2:
+        raise ValueError(f"n_resamples must be 0 or at least 2; got {n_resamples!r}.")
+    rows = _checked(X, y, sample_weight, forest, n_resamples)
+    # One seed for all, so that no method depends on those before it.
+    seed = one_seed(random_state)
+    splits = _splits(rows.y, forest.outcome, test_size, cv, seed)
+    ensemble_scores = rows.ensemble_scores(splits)
+    shared = {"random_state": seed, "n_jobs": n_jobs}
+    entries, estimators = [], {}
+    with Progress("methods", len(chosen) * len(sizes)) as progress:
+        for name, (estimator, is_given) in chosen.items():
+            settings = _settings(estimator, shared, is_given)
+            for budget in sizes:
+                entry, fitted = _measured(estimator, settings, budget, rows, splits)
+                entries.append({"method": name, "budget": budget, **entry})
+                if fitted is not None:
+                    estimators[name, budget] = fitted
+                if verbose:
+                    progress.advance()
+    error = ensemble_scores.pop("error")
+    return Comparison(
+        tuple(entries), estimators, error, len(splits), forest.task, ensemble_scores
+    )
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,8 +139,9 @@ class Comparison(render.Tabular):
     ----------
     entries : tuple of dict
         One for each method and budget: its name, budget, the mean of every measure
-        over the splits, as `evaluate` has them, the standard deviation of the error,
-        and `failure`, the reason why there are none, or None.
+        over the splits, as `evaluate` has them (`n_conditions` are those of all rules
+        together, `mean_conditions` those per rule), the standard deviation of the
+        error, and `failure`, the reason why there are none, or None.
     estimators : dict
         From (method, budget) to the estimator fitted on the last split.
     ensemble_error : float
@@ -112,7 +199,7 @@ class Comparison(render.Tabular):
 
     def _cells(self):
         shown = self._shown()
-        header = ["method", "rules", "conditions", *shown.values(), "fidelity"]
+        header = ["method", "rules", "conditions per rule", *shown.values(), "fidelity"]
         header += ["coverage", "overlap", "seconds"]
         has_stability = any("stability" in row for row in self.entries)
         header += STABILITY.values() if has_stability else []
@@ -122,7 +209,7 @@ class Comparison(render.Tabular):
             if row["failure"] is not None:
                 lines.append([label, *[""] * (len(header) - 2), "failed"])
                 continue
-            line = [label, f"{row['n_rules']:.4g}", f"{row['n_conditions']:.1f}"]
+            line = [label, f"{row['n_rules']:.4g}", f"{row['mean_conditions']:.1f}"]
             line += [self._measured(row, name) for name in shown]
             line += [f"{row['fidelity']:.3f}", render.share(row["coverage"])]
             line += [f"{row['overlap']:.2f}", f"{row['seconds']:.2f}"]
@@ -132,14 +219,8 @@ class Comparison(render.Tabular):
         return header, lines
 
     def _shown(self):
-        """Names of the measures in the table, and how they are headed."""
-        outcome = make_outcome(self.task)
         there = set().union(*self.entries) | set(self.ensemble_scores)
-        shown = {m.name: m.head for m in outcome.measures() if m.head}
-        shown = {name: head for name, head in shown.items() if name in there}
-        # Numbers have their errors in the units of y.
-        is_error_shown = outcome.labels is not None or not shown
-        return {"error": outcome.error_name, **shown} if is_error_shown else shown
+        return make_outcome(self.task).shown_measures(there, narrow=True)
 
     def _measured(self, row, name):
         value, apart = row.get(name, math.nan), row.get(f"{name}_std")
@@ -180,99 +261,6 @@ def _label(row):
     return row["method"] if budget is None else f"{row['method']}, at most {budget}"
 
 
-SAME = ("answers", "features", "cuts")  # of two refits
-SIZES = ("n_rules", "n_conditions", "error", "fidelity", "coverage", "overlap")
-
-
-def compare(
-    ensemble: Any,
-    X: Rows,
-    y: Column,
-    sample_weight: Column | None = None,
-    *,
-    methods: Sequence[Any] | Mapping[str, Any] | None = None,
-    budgets: int | Sequence[int | None] | None = None,
-    test_size: float = 0.25,
-    cv: int | None = None,
-    n_resamples: int = 0,
-    random_state: Any = None,
-    n_jobs: int | None = None,
-    verbose: int = 0,
-) -> Comparison:
-    """Fit many methods to one ensemble and measure them on the same held-out rows.
-
-    Parameters
-    ----------
-    ensemble : fitted ensemble, path or Forest
-        It is not fitted anew: where it was trained on the held-out rows its own error
-        is too good, and so may be that of rules that imitate it. Pass rows that it has
-        not seen to compare fairly with the ensemble.
-    X : array-like or data frame of shape (n_samples, n_features)
-    y : array-like of shape (n_samples,)
-    sample_weight : array-like of shape (n_samples,), optional
-    methods : sequence of str or estimator, or mapping from name to them, optional
-        Names are keys of `defragtrees.estimators.METHODS`; by default all of these
-        whose packages are installed, but for "paper", the paper's method. Of an
-        estimator the settings count, but its ensemble is this one; it is not changed.
-    budgets : int or sequence of (int or None), optional
-        Most rules; every method is fitted once for each, None being its own choice.
-        By default just that.
-    test_size : float or int, default=0.25
-        Rows to hold out, as a share or a number.
-    cv : int, optional
-        Number of folds of a cross-validation, in place of one split.
-    n_resamples : int, default=0
-        If above 1, also measure how alike rules, answers, features and cuts are on so
-        many resamples; see `metrics.rule_stability`.
-    random_state : int, RandomState, Generator or None, default=None
-    n_jobs : int or None, default=None
-        Threads of each method.
-    verbose : int, default=0
-        1 shows a progress bar.
-
-    Returns
-    -------
-    Comparison
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.ensemble import RandomForestClassifier
-    >>> X, y = load_iris(return_X_y=True, as_frame=True)
-    >>> ensemble = RandomForestClassifier(20, random_state=0).fit(X, y)
-    >>> comparison = compare(ensemble, X, y, methods=["distilled"], budgets=[3, 4],
-    ...                 random_state=0)
-    >>> [(row["method"], row["budget"], row["n_rules"]) for row in comparison.rows()]
-    [('distilled', 3, 3.0), ('distilled', 4, 4.0)]
-    """
-    forest = open_model(ensemble, X, y, random_state, verbose=verbose)
-    chosen = _chosen(methods, forest.outcome)
-    sizes = _budgets(budgets)
-    if n_resamples and n_resamples < 2:
-        raise ValueError(f"n_resamples must be 0 or at least 2; got {n_resamples!r}.")
-    rows = _checked(X, y, sample_weight, forest, n_resamples)
-    # One seed for all, so that no method depends on those before it.
-    seed = one_seed(random_state)
-    splits = _splits(rows.y, forest.outcome, test_size, cv, seed)
-    ensemble_scores = rows.ensemble_scores(splits)
-    shared = {"random_state": seed, "n_jobs": n_jobs}
-    entries, estimators = [], {}
-    with Progress("methods", len(chosen) * len(sizes)) as progress:
-        for name, (estimator, is_given) in chosen.items():
-            settings = _settings(estimator, shared, is_given)
-            for budget in sizes:
-                entry, fitted = _measured(estimator, settings, budget, rows, splits)
-                entries.append({"method": name, "budget": budget, **entry})
-                if fitted is not None:
-                    estimators[name, budget] = fitted
-                if verbose:
-                    progress.advance()
-    error = ensemble_scores.pop("error")
-    return Comparison(
-        tuple(entries), estimators, error, len(splits), forest.task, ensemble_scores
-    )
-
-
 def _budgets(budgets):
     """Budgets as a tuple without repeats."""
     if budgets is None:
@@ -282,9 +270,8 @@ def _budgets(budgets):
     if isinstance(budgets, str) or not budgets:
         raise ValueError(f"budgets must be whole numbers from 1; got {budgets!r}.")
     for budget in budgets:
-        if budget is not None and not (
-            isinstance(budget, numbers.Integral) and budget >= 1
-        ):
+        is_whole = isinstance(budget, numbers.Integral) and budget >= 1
+        if budget is not None and not is_whole:
             raise ValueError(
                 f"budgets must be None or whole numbers from 1; got {budget!r}."
             )
@@ -292,7 +279,7 @@ def _budgets(budgets):
 
 
 def _checked(X, y, sample_weight, forest, n_resamples):
-    """The rows, refused at once if no method could use them."""
+    """The rows; raises if no method could use them."""
     if y is None:
         raise ValueError("compare needs y, to measure errors; got None.")
     y = column_or_1d(y)
@@ -301,9 +288,7 @@ def _checked(X, y, sample_weight, forest, n_resamples):
     y = forest.outcome.check(y)
     forest.outcome.encode(y)
     if sample_weight is not None:
-        sample_weight = _check_sample_weight(
-            sample_weight, matrix, ensure_non_negative=True
-        )
+        sample_weight = check_weight(sample_weight, len(matrix))
     return _Rows(X, y, sample_weight, forest, n_resamples)
 
 
@@ -322,10 +307,7 @@ class _Rows:
 
     def ensemble_scores(self, splits):
         """Error and all measures of the ensemble itself, as means over the splits."""
-        each = [self._ensemble_scores(train, test) for train, test in splits]
-        return {
-            name: float(np.mean([scores[name] for scores in each])) for name in each[0]
-        }
+        return _means([self._ensemble_scores(train, test) for train, test in splits])
 
     def _ensemble_scores(self, train, test):
         X, y, weight = self.take(test)
@@ -339,20 +321,19 @@ class _Rows:
         forest, outcome = self.forest, self.forest.outcome
         raw = forest.predict_raw(X)
         answers = forest.predict_from_raw(raw)
-        scores = {"error": outcome.error(y, answers, weight)}
-        probabilities = forest.proba_from_raw(raw) if outcome.n_classes else None
-        weight = np.ones(len(y)) if weight is None else weight
-        told = outcome.encode(y), weight, outcome.encode(answers), probabilities
-        sums = outcome.scores.of(outcome, *told)
-        return scores | {m.name: m.of(sums) for m in outcome.measures(sums)}
+        probabilities = outcome.probabilities_of(forest, raw)
+        return {
+            "error": outcome.error(y, answers, weight),
+            **outcome.measure(y, answers, weight, probabilities),
+        }
 
 
-def _chosen(methods, outcome):
+def _methods(methods, outcome):
     """By name the estimators, and whether the user made them."""
     if methods is None:
         methods = compared_methods()
     if not isinstance(methods, Mapping):
-        if isinstance(methods, str) or isinstance(methods, Simplifier):
+        if isinstance(methods, (str, Simplifier)):
             methods = [methods]
         named = [(m if isinstance(m, str) else type(m).__name__, m) for m in methods]
         if len({name for name, _ in named}) < len(named):
@@ -375,7 +356,7 @@ def _chosen(methods, outcome):
                 "methods must be names or estimators of defragtrees, made and not "
                 f"their classes; got {method!r}."
             )
-        if is_classifier(method) != bool(outcome.n_classes):
+        if method._task != outcome.task:
             raise ValueError(
                 f"{type(method).__name__} does not fit an ensemble for {outcome.task}. "
                 f"Use the {outcome.estimator_suffix.lower()}."
@@ -387,25 +368,19 @@ def _chosen(methods, outcome):
 
 
 def _splits(y, outcome, test_size, cv, seed):
-    rows = np.arange(len(y))
-    if cv is None:
-        # A class of a single row cannot be on both sides.
-        kinds = (
-            y
-            if outcome.n_classes and np.unique(y, return_counts=True)[1].min() > 1
-            else None
-        )
-        try:
-            split = train_test_split(
-                rows, test_size=test_size, random_state=seed, stratify=kinds
-            )
-        except ValueError:
-            # Nor can each class be, where fewer rows are held out than there are.
-            split = train_test_split(rows, test_size=test_size, random_state=seed)
-        return [split]
-    kind = StratifiedKFold if outcome.n_classes else KFold
-    folds = kind(cv, shuffle=True, random_state=seed)
-    return list(folds.split(rows[:, None], y))
+    rows, strata = np.arange(len(y)), outcome.strata(y)
+    if cv is not None:
+        kind = KFold if strata is None else StratifiedKFold
+        folds = kind(cv, shuffle=True, random_state=seed)
+        return list(folds.split(rows[:, None], y))
+    if strata is not None and np.unique(strata, return_counts=True)[1].min() < 2:
+        strata = None  # a class of a single row cannot be on both sides
+    settings = {"test_size": test_size, "random_state": seed}
+    try:
+        return [train_test_split(rows, stratify=strata, **settings)]
+    except ValueError:
+        # Nor can each class be, where fewer rows are held out than there are.
+        return [train_test_split(rows, **settings)]
 
 
 def _settings(estimator, shared, is_given):
@@ -432,16 +407,24 @@ def _measured(estimator, settings, budget, rows, splits):
     # Whatever goes wrong in one method, a package or a solver, the others go on.
     except Exception as error:
         outcome = rows.forest.outcome
-        names = [*SIZES, "seconds", "error_std", *(m.name for m in outcome.measures())]
+        names = [
+            *SIZES,
+            *RATES,
+            "seconds",
+            "error_std",
+            *(m.name for m in outcome.measures()),
+        ]
         nothing = dict.fromkeys(names, math.nan)
         return {**nothing, "failure": f"{type(error).__name__}: {error}"}, None
-    entry = {
-        name: float(np.mean([each[name] for each in scores])) for name in scores[0]
-    }
+    entry = _means(scores)
     for name in ("error", "rmse"):
         if name in entry:
             entry[f"{name}_std"] = float(np.std([each[name] for each in scores]))
     return {**entry, "failure": None}, fitted
+
+
+def _means(scores):
+    return {n: float(np.mean([each[n] for each in scores])) for n in scores[0]}
 
 
 def _scores(estimator, rows, train, test):
@@ -453,7 +436,7 @@ def _scores(estimator, rows, train, test):
     seconds = time.perf_counter() - begin
     X, y, weight = rows.take(test)
     measured = estimator.evaluate(X, y, weight)
-    names = [*SIZES, *(m.name for m in rows.forest.outcome.measures())]
+    names = [*SIZES, *RATES, *(m.name for m in rows.forest.outcome.measures())]
     scores = {name: measured[name] for name in names if name in measured}
     scores["seconds"] = seconds
     if rows.n_resamples:

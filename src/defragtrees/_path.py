@@ -1,4 +1,4 @@
-"""simplify_path: the rule lists from one rule up, scored on rows held out."""
+"""simplify_path: rule lists from one rule up, scored on held-out rows."""
 
 import math
 from collections.abc import Iterable
@@ -21,157 +21,11 @@ from defragtrees.metrics.rulesets import trade_off_scores
 from defragtrees.outcomes.measures import MEASURES, cost_matrix
 from defragtrees.rules.model import RuleSet
 
-__all__ = ["PathPoint", "RulePath", "measure_path", "simplify_path"]
-
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
 N_GROUPS = 50  # of rows, for the jackknife
-
-
-@dataclass(frozen=True, eq=False)
-class PathPoint:
-    """One list of the path and its scores on the rows held out.
-
-    Parameters
-    ----------
-    rules : RuleSet
-    error : float
-        Against y if it was given, else against the ensemble.
-    standard_error : float
-        Of `error`.
-    fidelity, coverage, overlap : float
-    measures : dict from str to float
-        The other measures against y, as `evaluate` has them; none without y.
-    measure_errors : dict from str to float
-        Standard error of the one that the path is chosen by.
-    """
-
-    rules: RuleSet
-    error: float
-    standard_error: float
-    fidelity: float
-    coverage: float
-    overlap: float
-    measures: dict[str, float] = field(default_factory=dict)
-    measure_errors: dict[str, float] = field(default_factory=dict)
-
-    @property
-    def n_rules(self) -> int:
-        """Number of rules, the last "otherwise" included."""
-        return self.rules.n_rules
-
-
-@dataclass(frozen=True, eq=False)
-class RulePath(render.Tabular):
-    """The lists from one rule up.
-
-    Parameters
-    ----------
-    points : tuple of PathPoint
-        By number of rules, then of conditions.
-    chosen : int
-        Place of the chosen list: that of `simplify`, or the shortest whose measure is
-        within one standard error of the best.
-    ensemble_error : float
-        Of the ensemble on the same rows; 0 where errors are against the ensemble.
-    is_against_y : bool, default=True
-        Whether errors are against y; else they are against the ensemble.
-    chosen_by : str or None, default="error"
-        The measure that the list is chosen by; None if it is that of `simplify`.
-    ensemble_measures : dict from str to float
-        The other measures of the ensemble on the same rows.
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_iris
-    >>> from sklearn.ensemble import RandomForestClassifier
-    >>> from defragtrees import simplify_path
-    >>> X, y = load_iris(return_X_y=True)
-    >>> forest = RandomForestClassifier(10, random_state=0).fit(X, y)
-    >>> path = simplify_path(forest, X, y, max_rules=3, random_state=0)
-    >>> [row["n_rules"] for row in path.rows()], path.rules.n_rules
-    ([1, 2, 3], 3)
-    >>> path.plot().get_xlabel()
-    'number of rules'
-    """
-
-    points: tuple[PathPoint, ...]
-    chosen: int
-    ensemble_error: float
-    is_against_y: bool = True
-    chosen_by: str | None = "error"
-    ensemble_measures: dict[str, float] = field(default_factory=dict)
-
-    @property
-    def rules(self) -> RuleSet:
-        """The chosen list."""
-        return self.points[self.chosen].rules
-
-    def rows(self) -> list[dict[str, Any]]:
-        """One dict per list, ready to show."""
-        return [
-            {
-                "n_rules": point.n_rules,
-                "n_conditions": point.rules.total_conditions,
-                "error": point.error,
-                "standard_error": point.standard_error,
-                "fidelity": point.fidelity,
-                "coverage": point.coverage,
-                "overlap": point.overlap,
-                **point.measures,
-                **{f"{k}_standard_error": v for k, v in point.measure_errors.items()},
-                "chosen": i == self.chosen,
-            }
-            for i, point in enumerate(self.points)
-        ]
-
-    def _shown(self):
-        """Names of the measures in the table, and how they are headed."""
-        shown = {"error": "error"}
-        for name in self.points[0].measures if self.points else ():
-            measure = MEASURES[name]
-            if measure.head or name == self.chosen_by:
-                shown[name] = measure.head or measure.label
-        if "rmse" in shown and self.chosen_by not in (None, "error"):
-            # Errors in the units of y say the same.
-            del shown["error"]
-        return shown
-
-    def _cells(self):
-        shown = self._shown()
-        spreads = {"error": "standard_error"}
-        lines = []
-        for row in self.rows():
-            line = [f"{row['n_rules']}{' *' if row['chosen'] else ''}"]
-            line.append(f"{row['n_conditions']}")
-            for name in shown:
-                spread = row.get(spreads.get(name, f"{name}_standard_error"))
-                error = "" if spread is None else f" ± {spread:.2g}"
-                line.append(f"{row[name]:.4g}{error}")
-            line += [f"{row['fidelity']:.3f}", render.share(row["coverage"])]
-            lines.append(line)
-        header = ["rules", "conditions", *shown.values(), "fidelity", "coverage"]
-        return header, lines
-
-    def _notes(self):
-        scores = {"error": self.ensemble_error, **self.ensemble_measures}
-        texts = [
-            f"{head} {scores[name]:.4g}"
-            for name, head in self._shown().items()
-            if name in scores
-        ]
-        return [f"ensemble: {', '.join(texts)}"]
-
-    def __repr__(self) -> str:
-        return (
-            f"<RulePath: {len(self.points)} lists, {self.rules.n_rules} rules chosen>"
-        )
-
-    def plot(self, ax: "Axes | None" = None) -> "Axes":
-        """Error against number of rules; returns the Axes."""
-        return plots.trade_off(self, ax=ax)
 
 
 def simplify_path(
@@ -184,7 +38,7 @@ def simplify_path(
     choose_by: str | None = None,
     random_state: Any = None,
     **settings: Any,
-) -> RulePath:
+) -> "RulePath":
     """The rule lists from one rule up to the budget, in one run.
 
     The lists are those of `simplify`, found on all rows. Their scores are those of
@@ -251,8 +105,173 @@ def simplify_path(
     return replace(path, chosen=next(same), chosen_by=None)
 
 
+@dataclass(frozen=True, eq=False)
+class RulePath(render.Tabular):
+    """The lists from one rule up.
+
+    Parameters
+    ----------
+    points : tuple of PathPoint
+        By number of rules, then of conditions.
+    chosen : int
+        Place of the chosen list: that of `simplify`, or the shortest whose measure is
+        within one standard error of the best.
+    ensemble_error : float
+        Of the ensemble on the same rows; 0 where errors are against the ensemble.
+    is_against_y : bool, default=True
+        Whether errors are against y; else they are against the ensemble.
+    chosen_by : str or None, default="error"
+        The measure that the list is chosen by; None if it is that of `simplify`.
+    ensemble_measures : dict from str to float
+        The other measures of the ensemble on the same rows.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from sklearn.ensemble import RandomForestClassifier
+    >>> from defragtrees import simplify_path
+    >>> X, y = load_iris(return_X_y=True)
+    >>> forest = RandomForestClassifier(10, random_state=0).fit(X, y)
+    >>> path = simplify_path(forest, X, y, max_rules=3, random_state=0)
+    >>> [row["n_rules"] for row in path.rows()], path.rules.n_rules
+    ([1, 2, 3], 3)
+    >>> path.plot().get_xlabel()
+    'number of rules'
+    """
+
+    points: "tuple[PathPoint, ...]"
+    chosen: int
+    ensemble_error: float
+    is_against_y: bool = True
+    chosen_by: str | None = "error"
+    ensemble_measures: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def rules(self) -> RuleSet:
+        """The chosen list."""
+        return self.points[self.chosen].rules
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One dict per list, ready to show; `n_conditions` are those of all rules."""
+        return [
+            {
+                "n_rules": point.n_rules,
+                "n_conditions": point.rules.total_conditions,
+                "error": point.error,
+                "standard_error": point.standard_error,
+                "fidelity": point.fidelity,
+                "coverage": point.coverage,
+                "overlap": point.overlap,
+                **point.measures,
+                **{f"{k}_standard_error": v for k, v in point.measure_errors.items()},
+                "chosen": i == self.chosen,
+            }
+            for i, point in enumerate(self.points)
+        ]
+
+    def _shown(self):
+        """From name to heading, the measures in the table."""
+        there = self.points[0].measures if self.points else ()
+        outcome = self.rules.outcome
+        shown = outcome.shown_measures(there, narrow=True, also=self.chosen_by)
+        if "error" in shown or self.chosen_by in (None, "error"):
+            shown = {"error": "", **shown} | {"error": "error"}  # in the first place
+        return shown
+
+    def _cells(self):
+        shown = self._shown()
+        spreads = {"error": "standard_error"}
+        lines = []
+        for row in self.rows():
+            line = [f"{row['n_rules']}{' *' if row['chosen'] else ''}"]
+            line.append(f"{row['n_conditions']}")
+            for name in shown:
+                spread = row.get(spreads.get(name, f"{name}_standard_error"))
+                error = "" if spread is None else f" ± {spread:.2g}"
+                line.append(f"{row[name]:.4g}{error}")
+            line += [f"{row['fidelity']:.3f}", render.share(row["coverage"])]
+            lines.append(line)
+        header = ["rules", "conditions", *shown.values(), "fidelity", "coverage"]
+        return header, lines
+
+    def _notes(self):
+        scores = {"error": self.ensemble_error, **self.ensemble_measures}
+        texts = [
+            f"{head} {scores[name]:.4g}"
+            for name, head in self._shown().items()
+            if name in scores
+        ]
+        return [f"ensemble: {', '.join(texts)}"]
+
+    def __repr__(self) -> str:
+        return (
+            f"<RulePath: {len(self.points)} lists, {self.rules.n_rules} rules chosen>"
+        )
+
+    def plot(self, ax: "Axes | None" = None) -> "Axes":
+        """Error against number of rules; returns the Axes."""
+        return plots.trade_off(self, ax=ax)
+
+
+@dataclass(frozen=True, eq=False)
+class PathPoint:
+    """One list of the path and its scores on the held-out rows.
+
+    Parameters
+    ----------
+    rules : RuleSet
+    error : float
+        Against y if it was given, else against the ensemble.
+    standard_error : float
+        Of `error`.
+    fidelity, coverage, overlap : float
+    measures : dict from str to float
+        The other measures against y, as `evaluate` has them; none without y.
+    measure_errors : dict from str to float
+        Standard error of the one that the path is chosen by.
+    """
+
+    rules: RuleSet
+    error: float
+    standard_error: float
+    fidelity: float
+    coverage: float
+    overlap: float
+    measures: dict[str, float] = field(default_factory=dict)
+    measure_errors: dict[str, float] = field(default_factory=dict)
+
+    @property
+    def n_rules(self) -> int:
+        """Number of rules, the last "otherwise" included."""
+        return self.rules.n_rules
+
+
+def measure_path(
+    lists: Iterable[RuleSet],
+    matrix: Floats,
+    expected: Column,
+    answers: Column,
+    sample_weight: Column | None = None,
+    is_against_y: bool = False,
+) -> "tuple[PathPoint, ...]":
+    """A PathPoint for each RuleSet, measured on encoded rows.
+
+    The arguments are those of `metrics.rulesets.trade_off_scores`. If `expected` is y,
+    `is_against_y`, all measures are added.
+    """
+    rows = matrix, expected, answers, sample_weight
+    points = []
+    for rules in lists:
+        point = PathPoint(rules, **trade_off_scores(rules, *rows))
+        if is_against_y:
+            scores = _scorer(rules, matrix, expected)(sample_weight)
+            point = replace(point, measures=rules.outcome.measured(scores))
+        points.append(point)
+    return tuple(points)
+
+
 def _check_choice(choose_by, outcome, has_labels):
-    """Refuse a measure that there is not for the outcome, or not without y."""
+    """Raise for a measure that the outcome does not have, or not without y."""
     names = ["error", *(measure.name for measure in outcome.measures())]
     if choose_by not in names:
         raise ValueError(
@@ -286,12 +305,8 @@ def _path(every, partial, X, y, weight, choose_by):
     error = outcome.error(expected, answers, weight)
     measures = {}
     if y is not None:
-        told = forest.proba_from_raw(raw) if outcome.n_classes else None
-        labels, numbers = outcome.encode_any(y), outcome.encode_any(answers)
-        weight = np.ones(len(y)) if weight is None else weight
-        costs = cost_matrix(rules)
-        scores = outcome.scores.of(outcome, labels, weight, numbers, told, costs)
-        measures = _measures(outcome, scores)
+        told = outcome.probabilities_of(forest, raw)
+        measures = outcome.measure(y, answers, weight, told, cost_matrix(rules))
     return RulePath(points, chosen, error, y is not None, choose_by, measures)
 
 
@@ -314,57 +329,24 @@ def _alike(rules, every, partial):
 def _chosen(points, choose_by):
     """Place of the shortest list that is nearly as good as the best."""
     if choose_by == "error":
-        best = min(points, key=lambda point: point.error)
-        limit = best.error + best.standard_error
-        return next(i for i, point in enumerate(points) if point.error <= limit)
-    measure = MEASURES[choose_by]
-    sign = -1.0 if measure.is_larger_better else 1.0
-    losses = [sign * point.measures[choose_by] for point in points]
+        losses = [point.error for point in points]
+        spreads = [point.standard_error for point in points]
+    else:
+        sign = -1.0 if MEASURES[choose_by].is_larger_better else 1.0
+        losses = [sign * point.measures[choose_by] for point in points]
+        spreads = [point.measure_errors[choose_by] for point in points]
     if any(math.isnan(loss) for loss in losses):
         raise ValueError(
             f"choose_by={choose_by!r} needs held-out rows of more than one class; got "
             "rows of one. Pass more rows, or a larger test_size."
         )
     best = int(np.argmin(losses))
-    limit = losses[best] + points[best].measure_errors[choose_by]
+    limit = losses[best] + spreads[best]
     return next(i for i, loss in enumerate(losses) if loss <= limit)
 
 
-def measure_path(
-    lists: Iterable[RuleSet],
-    matrix: Floats,
-    expected: Column,
-    answers: Column,
-    sample_weight: Column | None = None,
-    is_against_y: bool = False,
-) -> tuple[PathPoint, ...]:
-    """A PathPoint for each RuleSet, measured on encoded rows.
-
-    Parameters
-    ----------
-    lists : iterable of RuleSet
-    matrix, expected, answers, sample_weight
-        As in `metrics.rulesets.trade_off_scores`.
-    is_against_y : bool, default=False
-        Whether `expected` is y, and all that is measured against it is wanted.
-    """
-    rows = matrix, expected, answers, sample_weight
-    points = []
-    for rules in lists:
-        point = PathPoint(rules, **trade_off_scores(rules, *rows))
-        if is_against_y:
-            scores = _scorer(rules, matrix, expected)(sample_weight)
-            point = replace(point, measures=_measures(rules.outcome, scores))
-        points.append(point)
-    return tuple(points)
-
-
-def _measures(outcome, scores):
-    return {measure.name: measure.of(scores) for measure in outcome.measures(scores)}
-
-
 def _scorer(rules, matrix, y):
-    """A function of weights: what the rules are worth on these rows."""
+    """A function of weights: the scores of the rules on these rows."""
     outcome = rules.outcome
     told = Told(outcome.encode_any(rules.predict_encoded(matrix)))
     held, labels = rules.covers_encoded(matrix), outcome.encode_any(y)
@@ -379,8 +361,8 @@ def _scorer(rules, matrix, y):
 def _with_errors(points, matrix, y, weight, name):
     """The points with the standard error of a measure, by the jackknife.
 
-    Each of some groups of rows is left out once. So it needs no more of a measure than
-    its formula; the rows were drawn at random, and their places make the groups.
+    Each of some groups of rows is left out once. That serves any measure; the rows were
+    drawn at random, so their numbers make the groups.
     """
     weight = np.ones(len(matrix)) if weight is None else weight
     n_groups = min(N_GROUPS, len(matrix))

@@ -17,8 +17,7 @@ from distributed import Client, LocalCluster
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from defragtrees import DefragClassifier, FABRulesClassifier, simplify
-from defragtrees.data import dask as _dask_shards
-from defragtrees.data import dask as _dask_workers
+from defragtrees.data import dask as data_dask
 from defragtrees.data import sources
 from defragtrees.data.dask import DaskShards, DaskSource, blocks
 from defragtrees.data.grid import ThresholdGrid
@@ -310,7 +309,7 @@ def test_sums_do_not_depend_on_who_holds_what(client, X):
 
 
 def test_with_many_blocks_sums_are_made_by_run(client, X, monkeypatch):
-    monkeypatch.setattr(_dask_shards, "MOST_RUNS", 4)
+    monkeypatch.setattr(data_dask, "MOST_RUNS", 4)
     monkeypatch.setattr(sources, "PART_ROWS", 2000)
     shards, digest = DaskSource(da.from_array(X, chunks=(600, -1))).encode(Encoder())
     # 20 blocks in 4 runs of 5, each joined to shards of at least 1000 rows.
@@ -672,9 +671,9 @@ def test_workers_with_too_little_memory_are_told_of():
     with pytest.warns(
         UserWarning, match=r"2 of 3 have less, such as 'w2' with 0\.3 GB"
     ):
-        _dask_workers.warn_of_small_workers(Scheduler(400_000_000, LIMIT, 300_000_000))
+        data_dask.warn_of_small_workers(Scheduler(400_000_000, LIMIT, 300_000_000))
     # Without a limit, or with enough, nothing is said.
-    _dask_workers.warn_of_small_workers(Scheduler(0, None, LIMIT))
+    data_dask.warn_of_small_workers(Scheduler(0, None, LIMIT))
 
 
 class Answering:
@@ -692,19 +691,19 @@ def test_workers_are_numbered_among_those_that_see_the_same_devices():
     lost = OSError("gone")
     own, other = ("one", "0,1"), ("two", "0,1")
     client = Answering(d=own, a=own, e=other, c=lost, b=own, f=("one", "1,0"))
-    places = _dask_workers.worker_places(client)
+    places = data_dask.worker_places(client)
     assert places == {"a": 0, "b": 1, "d": 2, "e": 0, "f": 0}
 
 
 def test_what_fails_on_a_worker_is_raised_and_says_where():
-    failure = _dask_workers.Failure(RuntimeError("no room"))
+    failure = data_dask.Failure(RuntimeError("no room"))
     client = Answering(a=1, c=failure, b=failure, d=OSError("gone"))
     with pytest.raises(
         RuntimeError, match=r"^On 2 of 3 Dask workers, such as b: no room$"
     ):
-        _dask_workers.ask_workers(client, len, "a")
+        data_dask.ask_workers(client, len, "a")
     with pytest.raises(TypeError, match="no len"):
-        _dask_workers.ask_workers(Answering(a=TypeError("no len")), len, 1)
+        data_dask.ask_workers(Answering(a=TypeError("no len")), len, 1)
 
 
 def rooms_of(shards, place, least):

@@ -7,14 +7,17 @@ from hypothesis import strategies as st
 from scipy import special
 
 from defragtrees.ensembles.pipelines.maps import (
+    LARGEST,
+    UNKNOWN,
     Derived,
     Fill,
     Indicator,
+    LabelSet,
     LabelTable,
     Monotone,
+    Region,
     Steps,
 )
-from defragtrees.ensembles.pipelines.regions import LARGEST, UNKNOWN, LabelSet, Region
 from defragtrees.ensembles.pipelines.transformers import (
     DOMAINS,
     FUNCTIONS,

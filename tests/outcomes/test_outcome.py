@@ -1,10 +1,15 @@
 """Classes and numbers check y, measure and word it, each in its own way."""
 
+import dataclasses
+from dataclasses import dataclass
+from typing import ClassVar
+
 import numpy as np
 import pytest
+from sklearn.ensemble import RandomForestRegressor
 
-from defragtrees import Rule
-from defragtrees.outcomes import make_outcome
+from defragtrees import DefragRegressor, Rule, compare, read_forest
+from defragtrees.outcomes import OUTCOMES, make_outcome
 from defragtrees.outcomes.classification import Classes
 from defragtrees.outcomes.regression import Numbers
 
@@ -87,3 +92,36 @@ def test_means_of_outputs_decide():
 def test_an_unknown_task_is_refused():
     with pytest.raises(ValueError, match="Unknown task 'ranking'"):
         make_outcome("ranking")
+
+
+@dataclass(frozen=True)
+class Waits(Numbers):
+    """A third kind of y: times, of which the absolute error counts."""
+
+    task: ClassVar[str] = "waits"
+
+    def losses(self, expected, predicted):
+        return np.abs(np.ravel(expected) - np.ravel(predicted))
+
+
+class DefragWaits(DefragRegressor):
+    _task = "waits"
+
+
+def test_a_third_kind_of_y_is_one_class(monkeypatch):
+    monkeypatch.setitem(OUTCOMES, "waits", Waits)
+    rng = np.random.default_rng(0)
+    X = rng.random((400, 3))
+    y = np.exp(2 * (X[:, 0] > 0.5) + X[:, 1])
+    grown = RandomForestRegressor(20, random_state=0).fit(X, y)
+    forest = dataclasses.replace(read_forest(grown), task="waits")
+    assert forest.predict(X).tolist() == grown.predict(X).tolist()
+    model = DefragWaits(ensemble=forest, max_rules=4, random_state=0).fit(X, y)
+    assert isinstance(model.rules_.outcome, Waits)
+    apart = np.abs(model.predict(X) - y).mean()
+    assert model.evaluate(X, y)["error"] == pytest.approx(apart)
+    assert isinstance(model.rules_.refit(X[:200], y[:200]).outcome, Waits)
+    methods = {"waits": DefragWaits(max_rules=3)}
+    table = compare(forest, X, y, methods=methods, random_state=0)
+    assert table.rows()[0]["failure"] is None
+    assert table.ensemble_error < table.rows()[0]["error"] < 2

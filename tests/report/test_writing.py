@@ -245,7 +245,7 @@ def test_a_given_path_and_comparison_are_shown(tmp_path):
 
         def rows(self):
             done = dict.fromkeys(
-                ("n_rules", "n_conditions", "error", "error_std"), 2.0
+                ("n_rules", "mean_conditions", "error", "error_std"), 2.0
             ) | dict.fromkeys(("fidelity", "coverage", "seconds"), 0.5)
             failed = {"method": "<i>b</i>", "budget": 3, "failure": "no <b>luck</b>"}
             return [{"method": "a", "budget": None, "failure": None, **done}, failed]

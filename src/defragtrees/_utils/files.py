@@ -1,4 +1,4 @@
-"""Files that are written all or nothing, and JSON that executes nothing."""
+"""Files that appear only when complete, and JSON that executes nothing."""
 
 import contextlib
 import json
@@ -12,23 +12,13 @@ from pathlib import Path
 
 from defragtrees.errors import ModelFileError
 
-__all__ = [
-    "atomic_file",
-    "first_bytes",
-    "is_device",
-    "is_standard_output",
-    "read_json",
-    "to_json",
-    "write_atomic",
-]
-
 STANDARD_OUTPUT = ("/dev/stdout", "/dev/fd/1")
 HALF_PAIR = re.compile("[\ud800-\udfff]")
 DRAFT = ".defragtrees-"  # how the names of unfinished files begin
 
 
 def first_bytes(path):
-    """How a file begins, by which its kind is told."""
+    """The first bytes of a file, which show its kind."""
     if not path.is_file():
         raise ValueError(
             f"{str(path)!r} is no regular file, and a pipe cannot be read twice. "
@@ -39,9 +29,9 @@ def first_bytes(path):
 
 
 def is_device(path):
-    """Whether something is there that takes what is written to it, such as a pipe.
+    """Whether the path is one to stream to, such as a pipe.
 
-    Standard output is such by its name, also where it goes to a file.
+    Standard output is one by its name, also where it goes to a file.
     """
     if is_standard_output(path):
         return True
@@ -49,7 +39,7 @@ def is_device(path):
 
 
 def is_standard_output(path):
-    """Whether this is a name of what the process prints to, which is open already."""
+    """Whether this is a name of standard output, which is open already."""
     return os.fspath(path) in STANDARD_OUTPUT
 
 
@@ -113,7 +103,7 @@ def atomic_file(path):
     except OSError as error:
         if not _names_a_draft(error, draft):
             raise
-        # The name of a draft, or of a writer's own, would tell the user nothing.
+        # The name of a draft, or of a writer's own, means nothing to the user.
         raise OSError(error.errno, error.strerror or str(error), str(path)) from None
     finally:
         draft.unlink(missing_ok=True)
@@ -160,12 +150,12 @@ def to_json(data, indent=1):
             f"Rules with such classes, categories or numbers cannot be JSON: {error}. "
             "Turn them into text or finite numbers first."
         ) from None
-    # Half of a surrogate pair can be said by its number only.
+    # Half of a surrogate pair can be written by its number only.
     return HALF_PAIR.sub(lambda half: f"\\u{ord(half[0]):04x}", text)
 
 
 def _plain_number(value):
-    # A number of numpy, which need not be imported to be told.
+    # A number of numpy, without importing it.
     if hasattr(value, "dtype") and not value.shape:
         return value.item()
     raise TypeError(f"got {value!r}")

@@ -1,23 +1,7 @@
-"""Plain rows become a text table or an HTML table; numbers and shares become text."""
+"""Numbers, shares, names and tables as text, and tables as HTML."""
 
+import difflib
 from html import escape
-
-__all__ = [
-    "Lines",
-    "Tabular",
-    "category",
-    "count",
-    "html_table",
-    "label",
-    "number",
-    "plain",
-    "plural",
-    "rounded",
-    "share",
-    "share_range",
-    "signed",
-    "text_table",
-]
 
 
 class Lines(str):
@@ -33,7 +17,7 @@ class Lines(str):
 
 
 class Tabular:
-    """What is shown as a table with notes below; gives `_cells` and `_notes`."""
+    """Base of what prints as a table with notes below it: `_cells` and `_notes`."""
 
     def _cells(self) -> tuple[list[str], list[list[str]]]:
         raise NotImplementedError
@@ -48,9 +32,9 @@ class Tabular:
         return html_table(*self._cells(), "; ".join(self._notes()))
 
 
-# What stands between categories, and must not be taken for one.
+# Texts between categories, which must not be taken for one.
 SEPARATORS = (", ", " and ", " or ", " nor ", ": ")
-# What conditions say themselves, of which the same holds.
+# Words of conditions themselves.
 WORDS = ("missing", "not missing", "anything", "impossible")
 STARTS = ("not ", "neither ", "none of ", "'", '"')
 SIGNS = (" <= ", " >= ", " < ", " > ", " is ")
@@ -186,6 +170,35 @@ def count(value):
     return f"{round(value):,}" if is_whole else f"{value:,.1f}"
 
 
+def listed(items):
+    """The items for a message, cut after five.
+
+    Examples
+    --------
+    >>> listed("abcdefg")
+    "'a', 'b', 'c', 'd', 'e', …"
+    """
+    items = list(items)
+    return ", ".join(repr(item) for item in items[:5]) + (", …" if items[5:] else "")
+
+
+def nearest(name, names):
+    """A guess at the name that was meant, or all names; the end of a sentence."""
+    near = near_name(name, names)
+    return f"it has {listed(names)}." if near is None else f"did you mean {near!r}?"
+
+
+def near_name(name, names):
+    """The name that was meant, such as "Records" by "Record"; None if there is none."""
+    if not isinstance(name, str):
+        return None
+    lower = {other.lower(): other for other in names if isinstance(other, str)}
+    if name.lower() in lower:
+        return lower[name.lower()]
+    near = difflib.get_close_matches(name, list(lower.values()), n=1, cutoff=0.6)
+    return near[0] if near else None
+
+
 def text_table(header, rows):
     """Columns of text, as wide as they need to be; the first column stays left.
 
@@ -211,14 +224,8 @@ def text_table(header, rows):
 def html_table(header, rows, caption="", wide=None):
     """A small HTML table in which every cell is escaped.
 
-    Parameters
-    ----------
-    header : sequence of str
-    rows : sequence of sequence of str
-    caption : str
-    wide : int, optional
-        The column with sentences. It is set from the left, and others are not broken
-        into lines; a notebook would do otherwise.
+    The column number `wide` has sentences: it is set from the left, and others are not
+    broken into lines; a notebook would do otherwise.
 
     Examples
     --------

@@ -1,9 +1,7 @@
-"""A line on standard error that says how far long work has come."""
+"""A progress bar on standard error."""
 
 import sys
 import time
-
-__all__ = ["Progress"]
 
 
 class Progress:

@@ -1,7 +1,4 @@
-"""What arguments and answers are, for type checkers and for those who read signatures.
-
-Nothing here is needed to run: a table may be anything that `fit` reads.
-"""
+"""Types of arguments and results in signatures; none is needed to run."""
 
 import os
 from collections.abc import Iterable
@@ -9,8 +6,6 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
-
-__all__ = ["Column", "Flags", "Floats", "Frame", "Places", "Rows", "Values"]
 
 
 class Frame(Protocol):

@@ -1,4 +1,4 @@
-"""What frozen dataclasses of arrays share: read-only contents, equality by value."""
+"""Frozen dataclasses of arrays: read-only contents, equality by value."""
 
 import dataclasses
 

@@ -21,7 +21,13 @@ from defragtrees._utils import formatting as render
 from defragtrees._utils.files import first_bytes
 from defragtrees._utils.optional import require
 from defragtrees.cli.data import ANY, Batch, open_table, read_frame
-from defragtrees.data.tables import as_positions, listed, nearest, take_rows
+from defragtrees.data.tables import (
+    as_positions,
+    lightgbm_names,
+    listed,
+    nearest,
+    take_rows,
+)
 from defragtrees.ensembles.forest import Forest
 from defragtrees.ensembles.readers import file_kind, load_object, read_forest
 from defragtrees.errors import ModelFileError, UnsupportedEnsembleError
@@ -262,7 +268,7 @@ def _under_other_names(forest, names, reserved):
     """The columns whose names the library changed, or never saw."""
     wanted = forest.feature_names
     # LightGBM writes an underscore for each space.
-    spaced = {name.replace(" ", "_"): name for name in names}
+    spaced = dict(zip(lightgbm_names(names), names, strict=True))
     if set(wanted) <= set(spaced):
         return [spaced[name] for name in wanted]
     missing = [name for name in wanted if name not in spaced and name not in names]

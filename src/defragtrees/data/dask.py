@@ -1,6 +1,6 @@
-"""DaskSource: rows of a Dask array or data frame.
+"""Rows of Dask: DaskSource reads a collection, DaskShards keeps codes on the workers.
 
-With a `distributed.Client` its workers read the rows, each block once, and keep the
+With a `distributed.Client` the workers read the rows, each block once, and keep the
 codes. Without one, blocks are computed one after the other by whatever scheduler Dask
 is set to, and the codes are kept here.
 """
@@ -13,7 +13,6 @@ import sys
 import time
 import warnings
 from functools import partial, reduce
-from importlib import import_module
 from itertools import pairwise
 from operator import add
 from zlib import crc32
@@ -24,266 +23,18 @@ from defragtrees._utils.optional import require
 from defragtrees.data import sources
 from defragtrees.data.shards import Shard, joined
 from defragtrees.data.sources import Part, Source, TableSource
+from defragtrees.data.tables import check_length
 from defragtrees.errors import MissingPackageError
 
-__all__ = [
-    "DaskShards",
-    "DaskSource",
-    "Failure",
-    "applied",
-    "as_run",
-    "ask_part",
-    "ask_workers",
-    "blocks",
-    "check_column",
-    "check_equal",
-    "check_table",
-    "checked_part",
-    "cut",
-    "error_at",
-    "in_order",
-    "is_frame",
-    "is_lazy",
-    "known_lengths",
-    "note",
-    "one_row",
-    "run_borders",
-    "send",
-    "warn_of_small_workers",
-    "worker_places",
-]
-
+dask = require("dask", "A Dask collection")
 da = require("dask.array", "A Dask collection")
 
-
-def is_frame(values):
-    """Whether this is a Dask data frame, or a column of one."""
-    return hasattr(values, "divisions")
-
-
-def is_lazy(values):
-    """Whether this is a Dask array, data frame or column."""
-    return isinstance(values, da.Array) or is_frame(values)
-
-
-def known_lengths(X):
-    """Number of rows of each block; None where Dask does not know."""
-    if is_frame(X) or any(map(math.isnan, X.chunks[0])):
-        return None
-    return X.chunks[0]
-
-
-def n_blocks(values):
-    """Number of blocks of rows."""
-    return values.npartitions if is_frame(values) else values.numblocks[0]
-
-
-def check_table(X):
-    """X with whole rows in each block, or an error that says what is wanted."""
-    if isinstance(X, da.Array):
-        if X.ndim != 2:
-            raise ValueError(
-                f"X must have rows and columns; got a Dask array of shape {X.shape}. "
-                "Reshape it to one row for each sample."
-            )
-        return X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
-    if is_frame(X) and X.ndim == 2:
-        return X
-    raise TypeError(
-        "X must be a Dask array or a Dask data frame; got "
-        f"{type(X).__module__.split('.')[0]} {type(X).__name__}."
-    )
-
-
-def check_column(values, X, role):
-    """Labels or weights with the blocks of X; arrays in memory stay whole.
-
-    Parameters
-    ----------
-    values : Dask array, Dask data frame column, array-like or None
-    X : what `check_table` gave
-    role : str
-        "y" or "sample_weight".
-    """
-    if values is None:
-        return None
-    known = known_lengths(X)
-    if not is_lazy(values):
-        array = np.asarray(values)
-        if array.ndim == 0:
-            raise ValueError(f"{role} must have an entry for each row; got {values!r}.")
-        if known is not None:
-            check_equal(sum(known), len(array), role)
-        return array
-    with _kept_partitions():
-        if is_frame(X) and not is_frame(values):
-            values = require("dask.dataframe", "A data frame").from_dask_array(values)
-        elif is_frame(values) and not is_frame(X):
-            values = values.to_dask_array()
-    if not is_frame(values):
-        values = _whole_rows(values)
-        theirs = known_lengths(values)
-        if known is not None and theirs is not None:
-            check_equal(sum(known), sum(theirs), role)
-            return values.rechunk({0: known})
-    if n_blocks(values) != n_blocks(X):
-        raise ValueError(
-            f"X and {role} must have equally many partitions where Dask does not know "
-            f"their numbers of rows; got {n_blocks(X)} and {n_blocks(values)}. Take "
-            "both from one collection, or repartition one of them."
-        )
-    return values
-
-
-def _whole_rows(column):
-    return column.rechunk({1: -1}) if column.ndim == 2 else column
-
-
-def check_equal(n_rows, n_values, role):
-    """Raise if there are not as many labels or weights as rows."""
-    if n_rows != n_values:
-        raise ValueError(
-            f"X and {role} must have equally many rows; got {n_rows} and {n_values}."
-        )
-
-
-def checked_part(X, y, weight):
-    """The rows of a block, or an error if it has more or fewer labels or weights."""
-    for role, own in (("y", y), ("sample_weight", weight)):
-        if own is not None and len(own) != len(X):
-            raise ValueError(
-                f"X and {role} must have equally many rows; got {len(X)} and "
-                f"{len(own)} in a partition."
-            )
-    return Part(X, y, weight)
-
-
-def cut(array, lengths, X, hold=None):
-    """An array in memory as a Dask collection with the blocks of X.
-
-    Parameters
-    ----------
-    array : array
-    lengths : sequence of int
-        Rows of each block.
-    X : Dask array or data frame
-    hold : callable, optional
-        From a slice of the array to a Delayed of it. A graph should not hold more than
-        a few megabytes, so where there is a cluster slices are sent one by one.
-    """
-    if hold is None:
-        lazy = da.from_array(array, chunks=(tuple(lengths), *array.shape[1:]))
-    else:
-        ends = np.cumsum(lengths)[:-1]
-        lazy = da.concatenate(
-            [
-                da.from_delayed(hold(own), own.shape, own.dtype)
-                for own in np.split(array, ends)
-            ]
-        )
-    if is_frame(X):
-        return require("dask.dataframe", "A data frame").from_dask_array(lazy)
-    return lazy
-
-
-def blocks(function, X, y=None, weight=None, given=None):
-    """The list of `function(X, y, weight, given)` of every block, to be computed.
-
-    Where Dask can, as after `map_blocks`, it makes one task of a block's loading and
-    `function`, so that no more blocks are in memory than there are threads.
-
-    Parameters
-    ----------
-    function : callable
-    X, y, weight : Dask collections with equally many blocks; y and weight may be None
-    given : Delayed or None
-        The same for all blocks.
-    """
-    if is_frame(X):
-        with _kept_partitions():
-            made = X.map_partitions(
-                function,
-                y,
-                weight,
-                given,
-                meta=X._meta.iloc[:, :0],
-                enforce_metadata=False,
-                transform_divisions=False,
-                clear_divisions=True,
-            )
-            return made.to_delayed()
-    pairs = [(X, "ij")]
-    for own in (y, weight):
-        # A column vector has an axis of its own.
-        pairs.append((None, None) if own is None else (own, "ik"[: own.ndim]))
-    made = da.blockwise(
-        function,
-        "ij",  # with the axis of columns, as Dask joins no tasks where an axis goes
-        *(item for pair in pairs for item in pair),
-        given=given,
-        align_arrays=False,
-        concatenate=True,
-        adjust_chunks={"j": 1},
-        dtype=object,
-        meta=np.empty((0, 0), dtype=object),
-    )
-    return made.to_delayed().ravel().tolist()
-
-
-def _kept_partitions():
-    # Else Dask may join partitions of X where fewer columns are read, and not of y.
-    return dask.config.set({"optimization.tune.active": False})
-
-
-def applied(function, X, dtype, n_outputs):
-    """`function(block)` of every block, lazily, as a collection like X.
-
-    Parameters
-    ----------
-    function : callable
-        From rows to an array with an entry, or a row, for each of them.
-    X : Dask array or data frame
-    dtype : numpy dtype
-        Of the array.
-    n_outputs : int, optional
-        Its number of columns, if it has two dimensions.
-
-    Returns
-    -------
-    Dask array for a Dask array; for a data frame a Series, or a data frame if there is
-    `n_outputs`, with the same index and divisions.
-    """
-    if is_frame(X):
-        shape = (0,) if n_outputs is None else (0, n_outputs)
-        meta = _indexed(np.empty(shape, dtype), X._meta.index[:0])
-        return X.map_partitions(_on_frame, function, meta=meta)
-    if n_outputs is None:
-        kept = {"chunks": (X.chunks[0],), "drop_axis": 1}
-    else:
-        kept = {"chunks": (X.chunks[0], (n_outputs,))}
-    meta = np.empty((0,) if n_outputs is None else (0, 0), dtype)
-    return X.map_blocks(function, dtype=dtype, meta=meta, **kept)
-
-
-def _on_frame(frame, function):
-    return _indexed(function(frame), frame.index)
-
-
-def _indexed(array, index):
-    pandas = require("pandas", "A data frame")
-    made = pandas.Series if array.ndim == 1 else pandas.DataFrame
-    return made(array, index=index)
-
-
-def one_row(X):
-    """A row or two with the types of X, made up; None if types do not say enough."""
-    kinds = [str(kind) for kind in (X._meta.dtypes if is_frame(X) else [X.dtype])]
-    if "object" in kinds or "category" in kinds:
-        return None
-    return X._meta_nonempty if is_frame(X) else np.zeros((1, X.shape[1]), X.dtype)
-
-
-dask = require("dask", "A Dask collection")
+CLUSTER = "A Dask cluster"
+LEAST_MEMORY = 500_000_000  # bytes of a worker, which also compiles loops
+MOST_RUNS = 64
+LARGE = 2**20  # bytes of arguments that are sent once for each worker, not each task
+HOLDERS_SECONDS = 1.0  # looking up who has what takes a third of a short visit
+PIECE = 2**22  # Dask warns of tasks that bring more than 10 MB
 
 
 class DaskSource(Source):
@@ -298,14 +49,14 @@ class DaskSource(Source):
     """
 
     def __init__(self, X, y=None, sample_weight=None):
-        self.X = check_table(X)
-        self.y = check_column(y, self.X, "y")
-        self.sample_weight = check_column(sample_weight, self.X, "sample_weight")
+        self.X = _check_table(X)
+        self.y = _check_column(y, self.X, "y")
+        self.sample_weight = _check_column(sample_weight, self.X, "sample_weight")
         self.has_labels = y is not None
 
     def n_rows(self):
         """Number of rows; where Dask has to count, just beyond MANY_ROWS at most."""
-        lengths = known_lengths(self.X)
+        lengths = _known_lengths(self.X)
         if lengths is not None:
             return int(sum(lengths))
         waiting, n_rows, step = blocks(_count, self.X), 0, 1
@@ -315,9 +66,14 @@ class DaskSource(Source):
         return n_rows
 
     def first(self):
-        """A row with the types of X, made up unless only real rows tell them."""
-        row = one_row(self.X)
-        for block in blocks(_top, self.X) if row is None else ():
+        """A row with the types of X, made up unless only real rows show them."""
+        X = self.X
+        kinds = map(str, X._meta.dtypes if _is_frame(X) else [X.dtype])
+        if not {"object", "category"}.intersection(kinds):
+            return Part(
+                X._meta_nonempty if _is_frame(X) else np.zeros((1, X.shape[1]), X.dtype)
+            )
+        for block in blocks(_top, X):
             row = block.compute()
             if len(row):
                 break
@@ -325,16 +81,19 @@ class DaskSource(Source):
 
     def select(self, names):
         """Take only these columns of a data frame that has them all."""
-        if not is_frame(self.X) or not len(names):
+        if not _is_frame(self.X) or not len(names):
             return
         there = list(self.X.columns)
         if set(names) <= set(there) and list(names) != there:
             self.X = self.X[list(names)]
 
     def workers(self):
-        """Who asks the workers of the cluster, if there is one; see Source."""
+        """A function that runs another on each worker of the cluster, if there is one.
+
+        See `Source.workers`.
+        """
         client = current_client()
-        return None if client is None else partial(_workers_room().ask_workers, client)
+        return None if client is None else partial(ask_workers, client)
 
     def load(self):
         """The same rows as a table in memory."""
@@ -342,7 +101,7 @@ class DaskSource(Source):
 
     def parts(self):
         """The rows, in order, block by block."""
-        for block in blocks(_as_part, self.X, *self._columns()):
+        for block in blocks(_checked_part, self.X, *self._columns()):
             yield block.compute()
 
     def encode(self, encode, n_jobs=None, watch=None):
@@ -353,259 +112,85 @@ class DaskSource(Source):
         client = current_client()
         if client is None:
             return super().encode(encode, n_jobs, watch)
-        room = _cluster_room()
-        _workers_room().warn_of_small_workers(client)
+        warn_of_small_workers(client)
         outcomes, kept = self._outcomes(client, encode)
-        notes = [dask.delayed(room.note)(outcome) for outcome in outcomes]
-        borders = room.run_borders(len(outcomes))
+        notes = [dask.delayed(_note)(outcome) for outcome in outcomes]
+        n_runs = min(len(outcomes), MOST_RUNS)
+        borders = [i * len(outcomes) // n_runs for i in range(n_runs + 1)]
         runs = [
-            dask.delayed(room.as_run)(outcomes[start:end], sources.PART_ROWS)
+            dask.delayed(_as_run)(outcomes[start:end], sources.PART_ROWS)
             for start, end in pairwise(borders)
         ]
         # One graph: so a block is noted as soon as it is there, and forgotten then.
         futures = client.compute([*notes, *runs])
+        total = None
         try:
-            digests = _watched(room.in_order(futures[: len(notes)]), watch)
-            digest = reduce(add, digests)
-            return room.DaskShards.of_runs(client, futures[len(notes) :]), digest
+            for n_rows, digest in _in_order(futures[: len(notes)]):
+                total = digest if total is None else total + digest
+                if watch is not None:
+                    watch(n_rows)
+            return DaskShards.of_runs(client, futures[len(notes) :]), total
         finally:
             _release([*futures, *kept])
 
     def each(self, function, dtype=None, n_outputs=None):
-        """`function(X)` of every block, lazily; see `applied` for what comes out."""
+        """`function(X)` of every block, as a lazy collection.
+
+        It is a Dask array for a Dask array; for a data frame a Series, or a data frame
+        if there are `n_outputs`, with the same index and divisions.
+        """
+        X = self.X
         if dtype is None:
             trial = np.asarray(function(self.first().X))
             dtype, n_outputs = trial.dtype, trial.shape[1] if trial.ndim == 2 else None
-        return applied(function, self.X, dtype, n_outputs)
+        if _is_frame(X):
+            shape = (0,) if n_outputs is None else (0, n_outputs)
+            meta = _indexed(np.empty(shape, dtype), X._meta.index[:0])
+            return X.map_partitions(_on_frame, function, meta=meta)
+        if n_outputs is None:
+            shape = {"chunks": (X.chunks[0],), "drop_axis": 1}
+        else:
+            shape = {"chunks": (X.chunks[0], (n_outputs,))}
+        meta = np.empty((0,) if n_outputs is None else (0, 0), dtype)
+        return X.map_blocks(function, dtype=dtype, meta=meta, **shape)
 
     def total(self, function, n_jobs=None):
         """The sum of `function(part)` over all blocks, in their order."""
         client = current_client()
         if client is None:
             return super().total(function, n_jobs)
-        room = _cluster_room()
         outcomes, kept = self._outcomes(client, function)
         futures = client.compute(outcomes)
         try:
-            return reduce(add, room.in_order(futures))
+            return reduce(add, _in_order(futures))
         finally:
             _release([*futures, *kept])
 
     def _outcomes(self, client, function):
-        """What a cluster will say of `function(part)`, block by block.
+        """`function(part)` of each block, to be computed by a cluster.
 
         Also futures of what was sent for it: a graph has only their names, so they
         must be kept until it is computed.
         """
-        room, kept = _cluster_room(), []
+        kept = []
 
         def hold(value):
-            kept.append(room.send(client, value))
+            kept.append(_send(client, value))
             return dask.delayed(kept[-1])
 
         columns = self._columns(hold)
-        return blocks(room.ask_part, self.X, *columns, hold(function)), kept
+        return blocks(_ask_part, self.X, *columns, hold(function)), kept
 
     def _columns(self, hold=None):
         """Labels and weights as collections with the blocks of X."""
         columns = {"y": self.y, "sample_weight": self.sample_weight}
-        here = [k for k, own in columns.items() if own is not None and not is_lazy(own)]
+        here = [k for k, v in columns.items() if v is not None and not _is_lazy(v)]
         if here:
-            lengths = known_lengths(self.X) or dask.compute(*blocks(_count, self.X))
+            lengths = _known_lengths(self.X) or dask.compute(*blocks(_count, self.X))
         for role in here:
-            check_equal(sum(lengths), len(columns[role]), role)
-            columns[role] = cut(columns[role], lengths, self.X, hold)
+            check_length(sum(lengths), len(columns[role]), role)
+            columns[role] = _cut(columns[role], lengths, self.X, hold)
         return columns.values()
-
-
-def current_client():
-    """The client of the cluster in use; None if there is none.
-
-    Examples
-    --------
-    >>> current_client() is None
-    True
-    """
-    # Where it was never imported there is no client, and it need not be installed.
-    distributed = sys.modules.get("distributed")
-    try:
-        client = None if distributed is None else distributed.default_client()
-    except ValueError:
-        return None
-    if client is not None and client.asynchronous:
-        raise TypeError(
-            "A Client that waits for its results is needed; the current one is "
-            "asynchronous. Make it with asynchronous=False."
-        )
-    return client
-
-
-def _workers_room():
-    return import_module("defragtrees.data.dask")
-
-
-def _cluster_room():
-    return import_module("defragtrees.data.dask")
-
-
-def _watched(notes, watch):
-    for n_rows, digest in notes:
-        if watch is not None:
-            watch(n_rows)
-        yield digest
-
-
-def _release(futures):
-    # After an error the cluster need not go on with the rest.
-    for future in futures:
-        future.release()
-
-
-def _count(X, y, weight, given):
-    return len(X)
-
-
-def _top(X, y, weight, given):
-    return X[:1]
-
-
-def _as_part(X, y, weight, given):
-    return checked_part(X, y, weight)
-
-
-LEAST_MEMORY = 500_000_000  # bytes of a worker, which also compiles loops
-
-
-class Failure:
-    """An error in the user's rows, or of a worker's machine, sent back as a value.
-
-    Dask would write a raised one to the worker's log, with all arguments of the task.
-    """
-
-    def __init__(self, error):
-        self.error = error
-
-
-def ask_workers(client, function, *arguments):
-    """What `function(*arguments)` says on each worker, by address.
-
-    An ImportError or RuntimeError there is raised here, and says where it was. A worker
-    that is lost meanwhile has no say.
-
-    Parameters
-    ----------
-    client : distributed.Client
-    function : callable
-    *arguments : object
-    """
-    content = pickle.dumps((function, arguments))
-    answers = {}
-    for address, answer in client.run(_answer, content, on_error="return").items():
-        if isinstance(answer, Exception) and not isinstance(answer, OSError):
-            raise answer
-        if not isinstance(answer, OSError):
-            answers[address] = answer
-    failed = {name: own for name, own in answers.items() if isinstance(own, Failure)}
-    if failed:
-        where = f"{len(failed)} of {len(answers)} Dask workers, such as {min(failed)}"
-        raise error_at(where, failed[min(failed)].error)
-    return answers
-
-
-async def _answer(content):
-    """Not by the thread that must answer the scheduler, since imports take time."""
-    return await asyncio.to_thread(_answer_now, content)
-
-
-def _answer_now(content):
-    try:
-        function, arguments = pickle.loads(content)
-        return function(*arguments)
-    except (ImportError, RuntimeError) as error:
-        return Failure(_readable(error))
-
-
-def error_at(where, error):
-    """The error, which says where it was."""
-    own = _readable(error)
-    return type(own)(f"On {where}: {own}")
-
-
-def _readable(error):
-    """The error as one of those that any process can read."""
-    kind = ImportError if isinstance(error, ImportError) else RuntimeError
-    kind = MissingPackageError if isinstance(error, MissingPackageError) else kind
-    return kind(str(error))
-
-
-def worker_places(client):
-    """The number of each worker among those of its machine with the same devices.
-
-    dask-cuda puts another device first for each worker, and these are number 0 then.
-
-    Parameters
-    ----------
-    client : distributed.Client
-
-    Returns
-    -------
-    dict from str to int
-    """
-    taken, places = {}, {}
-    for address, view in sorted(ask_workers(client, _view_of_devices).items()):
-        places[address] = taken.get(view, 0)
-        taken[view] = places[address] + 1
-    return places
-
-
-def _view_of_devices():
-    """The machine, and which of its devices this process may see."""
-    return platform.node(), os.environ.get("CUDA_VISIBLE_DEVICES")
-
-
-def warn_of_small_workers(client):
-    """Warn if workers have so little memory that Dask may pause them for good.
-
-    Parameters
-    ----------
-    client : distributed.Client
-    """
-    workers = client.scheduler_info(n_workers=-1)["workers"]
-    limits = {name: own.get("memory_limit") or 0 for name, own in workers.items()}
-    small = {name: limit for name, limit in limits.items() if 0 < limit < LEAST_MEMORY}
-    if small:
-        name, limit = min(small.items(), key=lambda own: own[1])
-        warnings.warn(
-            f"Dask workers need {LEAST_MEMORY / 1e9:g} GB of memory or more; "
-            f"{len(small)} of {len(workers)} have less, such as {name!r} with "
-            f"{limit / 1e9:.2g} GB. Dask pauses a worker whose memory is nearly full, "
-            "and this fit may wait without end: give workers a larger memory_limit.",
-            UserWarning,
-            stacklevel=2,
-        )
-
-
-distributed = require("distributed", "A Dask cluster")
-pickle = require("distributed.protocol.pickle", "A Dask cluster")
-sizeof = require("dask.sizeof", "A Dask cluster").sizeof
-
-
-MOST_RUNS = 64
-LARGE = 2**20  # bytes of arguments that are sent once for each worker, not each task
-HOLDERS_SECONDS = 1.0  # asking who has what takes a third of a short visit
-PIECE = 2**22  # Dask warns of tasks that bring more than 10 MB
-
-
-@sizeof.register(Shard)
-def shard_size(shard):
-    """Bytes, by which Dask decides what is cheap to move."""
-    return shard.nbytes
-
-
-def run_borders(n_blocks):
-    """Where runs of consecutive blocks begin and end."""
-    n_runs = min(n_blocks, MOST_RUNS)
-    return [i * n_blocks // n_runs for i in range(n_runs + 1)]
 
 
 class DaskShards:
@@ -615,9 +200,9 @@ class DaskShards:
     ----------
     client : distributed.Client
     bundles : list of Future
-        Each a list of runs.
+        Each a list of runs, and a run is a list of shards of consecutive blocks.
     positions : list of list of int
-        Which runs these are.
+        The numbers of these runs.
     """
 
     is_here = False
@@ -628,33 +213,36 @@ class DaskShards:
         self.positions = positions
         self._found, self._found_at = None, 0.0
         self._places = None
-        distributed.wait(bundles)  # else nobody has them yet
+        require("distributed", CLUSTER).wait(bundles)  # else nobody has them yet
         self.run_lengths = self._ask(_run_lengths, [b""] * len(bundles))
 
     @classmethod
     def of_runs(cls, client, runs):
         """The shards of these futures of runs, bundled where they are."""
-        distributed.wait(runs)
-        return cls.of_groups(client, runs, _groups(client, runs))
+        require("distributed", CLUSTER).wait(runs)
+        holders, n_threads = client.who_has(runs), client.nthreads()
+        held = {}
+        for i, run in enumerate(runs):
+            address = next(iter(holders.get(run.key, ())), None)
+            held.setdefault(address, []).append(i)
+        # As many bundles for a worker as it has threads.
+        groups = [
+            (numbers[start :: n_threads.get(address, 1)], address)
+            for address, numbers in held.items()
+            for start in range(min(len(numbers), n_threads.get(address, 1)))
+        ]
+        return cls.of_groups(client, runs, groups)
 
     @classmethod
     def of_groups(cls, client, runs, groups):
-        """The shards of these futures of runs, bundled as asked.
-
-        Parameters
-        ----------
-        client : distributed.Client
-        runs : list of Future
-        groups : list of (list of int, str or None)
-            Positions of the runs in a bundle, and its worker.
-        """
+        """The shards of these futures of runs, in groups: their numbers and worker."""
         bundles = [
             client.submit(
-                _bundle, [runs[i] for i in own], pure=False, **_preferring(address)
+                list, [runs[i] for i in numbers], pure=False, **_preferring(address)
             )
-            for own, address in groups
+            for numbers, address in groups
         ]
-        return cls(client, bundles, [own for own, _ in groups])
+        return cls(client, bundles, [numbers for numbers, _ in groups])
 
     @property
     def lengths(self):
@@ -663,27 +251,19 @@ class DaskShards:
 
     def total(self, function, *arguments):
         """The sum of `function(shard, *arguments)`, always in the order of runs."""
-        content = pickle.dumps((function, arguments))
+        content = _dumped((function, arguments))
         return reduce(add, self._ask(_totals, [content] * len(self.bundles)))
 
     def total_of_groups(self, function, *arguments, in_any_order=False):
         """The sum of `function(shards, place, *arguments)` of groups of shards.
 
-        The groups are the runs, added in their order. Sums that come out the same in
-        any order may be made of larger groups, of the shards that a thread has.
-
-        Parameters
-        ----------
-        function : callable
-            Is given a list of Shard, and the number of the worker among those of its
-            machine that see the same devices.
-        *arguments : object
-        in_any_order : bool, default=False
-            Whether sums are the same in any order.
+        `place` is the number of the worker among those of its machine that see the same
+        devices. The groups are the runs, added in their order. Sums that come out the
+        same in any order may be made of larger groups, of the shards that a thread has.
         """
         if self._places is None:
             self._places = worker_places(self.client)
-        content = pickle.dumps((function, arguments, self._places))
+        content = _dumped((function, arguments, self._places))
         contents = [content] * len(self.bundles)
         ask, visit = self._ask, _by_group
         if in_any_order:
@@ -692,7 +272,7 @@ class DaskShards:
 
     def map(self, function, *arguments):
         """New shards, each `function(shard, *arguments)`."""
-        content = pickle.dumps((function, arguments))
+        content = _dumped((function, arguments))
         made = self._submit(_mapped, [content] * len(self.bundles))
         return DaskShards(self.client, made, self.positions)
 
@@ -704,28 +284,28 @@ class DaskShards:
         entries = [own[1:] for own in zip(self.lengths, *arguments, strict=True)]
         ends = np.cumsum([0, *map(len, self.run_lengths)])
         contents = [
-            pickle.dumps((function, [entries[ends[i] : ends[i + 1]] for i in own]))
-            for own in self.positions
+            _dumped((function, [entries[ends[i] : ends[i + 1]] for i in numbers]))
+            for numbers in self.positions
         ]
         return [item for run in self._ask(_collected, contents) for item in run]
 
     def _ask(self, visit, contents):
-        """What each run answers, in the order of runs."""
-        answers = self._gathered(visit, contents)
+        """The result of each run, in the order of runs."""
+        results = self._gathered(visit, contents)
         by_run = {
-            i: answer
-            for own, of_runs in zip(self.positions, answers, strict=True)
-            for i, answer in zip(own, of_runs, strict=True)
+            i: result
+            for numbers, of_runs in zip(self.positions, results, strict=True)
+            for i, result in zip(numbers, of_runs, strict=True)
         }
         return [by_run[i] for i in sorted(by_run)]
 
     def _gathered(self, visit, contents):
-        """What each bundle answers; the error in a Failure is raised."""
-        answers = self.client.gather(self._submit(visit, contents))
-        for answer in answers:
-            if isinstance(answer, Failure):
-                raise answer.error
-        return answers
+        """The result of each bundle; the error in a Failure is raised."""
+        results = self.client.gather(self._submit(visit, contents))
+        for result in results:
+            if isinstance(result, Failure):
+                raise result.error
+        return results
 
     def _holders(self):
         """Addresses of the workers that have each bundle, of a moment ago at most.
@@ -752,34 +332,262 @@ class DaskShards:
         return futures
 
 
-def _preferring(address):
-    """Settings of a task that should run where its rows are, if there is that place."""
-    if address is None:
-        return {}
-    return {"workers": [address], "allow_other_workers": True}
+class Failure:
+    """An error in the user's rows, or of a worker's machine, sent back as a value.
+
+    Dask would write a raised one to the worker's log, with all arguments of the task.
+    """
+
+    def __init__(self, error):
+        self.error = error
 
 
-def _groups(client, runs):
-    """Positions of runs by worker, in as many groups as it has threads."""
-    holders, n_threads = client.who_has(runs), client.nthreads()
-    held = {}
-    for i, run in enumerate(runs):
-        address = next(iter(holders.get(run.key, ())), None)
-        held.setdefault(address, []).append(i)
-    return [
-        (own[start :: n_threads.get(address, 1)], address)
-        for address, own in held.items()
-        for start in range(min(len(own), n_threads.get(address, 1)))
-    ]
+def current_client():
+    """The client of the cluster in use; None if there is none.
+
+    Examples
+    --------
+    >>> current_client() is None
+    True
+    """
+    # Where it was never imported there is no client, and it need not be installed.
+    distributed = sys.modules.get("distributed")
+    try:
+        client = None if distributed is None else distributed.default_client()
+    except ValueError:
+        return None
+    if client is not None and client.asynchronous:
+        raise TypeError(
+            "A Client that waits for its results is needed; the current one is "
+            "asynchronous. Make it with asynchronous=False."
+        )
+    return client
 
 
-def send(client, value):
+def ask_workers(client, function, *arguments):
+    """The result of `function(*arguments)` on each worker, by address.
+
+    An ImportError or RuntimeError there is raised here, with the name of the worker. A
+    worker that is lost meanwhile is left out.
+    """
+    content = _dumped((function, arguments))
+    results = {}
+    for address, result in client.run(_answer, content, on_error="return").items():
+        if isinstance(result, Exception) and not isinstance(result, OSError):
+            raise result
+        if not isinstance(result, OSError):
+            results[address] = result
+    failed = {name: one for name, one in results.items() if isinstance(one, Failure)}
+    if failed:
+        where = f"{len(failed)} of {len(results)} Dask workers, such as {min(failed)}"
+        raise _error_at(where, failed[min(failed)].error)
+    return results
+
+
+async def _answer(content):
+    """Not by the thread that must answer the scheduler, since imports take time."""
+    return await asyncio.to_thread(_answer_now, content)
+
+
+def _answer_now(content):
+    try:
+        function, arguments = _loaded(content)
+        return function(*arguments)
+    except (ImportError, RuntimeError) as error:
+        return Failure(_readable(error))
+
+
+def _error_at(where, error):
+    """The error, with where it was raised."""
+    readable = _readable(error)
+    return type(readable)(f"On {where}: {readable}")
+
+
+def _readable(error):
+    """The error as one of those that any process can read."""
+    kind = ImportError if isinstance(error, ImportError) else RuntimeError
+    kind = MissingPackageError if isinstance(error, MissingPackageError) else kind
+    return kind(str(error))
+
+
+def worker_places(client):
+    """The number of each worker among those of its machine with the same devices.
+
+    dask-cuda puts another device first for each worker, and these are number 0 then.
+    """
+    taken, places = {}, {}
+    for address, view in sorted(ask_workers(client, _view_of_devices).items()):
+        places[address] = taken.get(view, 0)
+        taken[view] = places[address] + 1
+    return places
+
+
+def _view_of_devices():
+    """The machine, and which of its devices this process may see."""
+    return platform.node(), os.environ.get("CUDA_VISIBLE_DEVICES")
+
+
+def warn_of_small_workers(client):
+    """Warn if workers have so little memory that Dask may pause them for good."""
+    workers = client.scheduler_info(n_workers=-1)["workers"]
+    limits = {name: one.get("memory_limit") or 0 for name, one in workers.items()}
+    small = {name: limit for name, limit in limits.items() if 0 < limit < LEAST_MEMORY}
+    if small:
+        name, limit = min(small.items(), key=lambda one: one[1])
+        warnings.warn(
+            f"Dask workers need {LEAST_MEMORY / 1e9:g} GB of memory or more; "
+            f"{len(small)} of {len(workers)} have less, such as {name!r} with "
+            f"{limit / 1e9:.2g} GB. Dask pauses a worker whose memory is nearly full, "
+            "and this fit may wait without end: give workers a larger memory_limit.",
+            UserWarning,
+            stacklevel=2,
+        )
+
+
+def blocks(function, X, y=None, weight=None, given=None):
+    """The list of `function(X, y, weight, given)` of every block, to be computed.
+
+    Where Dask can, as after `map_blocks`, it makes one task of a block's loading and
+    `function`, so that no more blocks are in memory than there are threads. Labels and
+    weights are collections with as many blocks as X, or None; `given` is a Delayed, the
+    same for all blocks.
+    """
+    if _is_frame(X):
+        with _kept_partitions():
+            made = X.map_partitions(
+                function,
+                y,
+                weight,
+                given,
+                meta=X._meta.iloc[:, :0],
+                enforce_metadata=False,
+                transform_divisions=False,
+                clear_divisions=True,
+            )
+            return made.to_delayed()
+    pairs = [(X, "ij")]
+    for column in (y, weight):
+        # A column vector has an axis of its own.
+        pairs.append((None, None) if column is None else (column, "ik"[: column.ndim]))
+    made = da.blockwise(
+        function,
+        "ij",  # with the axis of columns, as Dask joins no tasks where an axis goes
+        *(item for pair in pairs for item in pair),
+        given=given,
+        align_arrays=False,
+        concatenate=True,
+        adjust_chunks={"j": 1},
+        dtype=object,
+        meta=np.empty((0, 0), dtype=object),
+    )
+    return made.to_delayed().ravel().tolist()
+
+
+def _kept_partitions():
+    # Else Dask may join partitions of X where fewer columns are read, and not of y.
+    return dask.config.set({"optimization.tune.active": False})
+
+
+def _is_frame(values):
+    """Whether this is a Dask data frame, or a column of one."""
+    return hasattr(values, "divisions")
+
+
+def _is_lazy(values):
+    """Whether this is a Dask array, data frame or column."""
+    return isinstance(values, da.Array) or _is_frame(values)
+
+
+def _known_lengths(X):
+    """Number of rows of each block; None where Dask does not know."""
+    if _is_frame(X) or any(map(math.isnan, X.chunks[0])):
+        return None
+    return X.chunks[0]
+
+
+def _n_blocks(values):
+    """Number of blocks of rows."""
+    return values.npartitions if _is_frame(values) else values.numblocks[0]
+
+
+def _check_table(X):
+    """X with whole rows in each block; raises for anything that is no table."""
+    if isinstance(X, da.Array):
+        if X.ndim != 2:
+            raise ValueError(
+                f"X must have rows and columns; got a Dask array of shape {X.shape}. "
+                "Reshape it to one row for each sample."
+            )
+        return X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
+    if _is_frame(X) and X.ndim == 2:
+        return X
+    raise TypeError(
+        "X must be a Dask array or a Dask data frame; got "
+        f"{type(X).__module__.split('.')[0]} {type(X).__name__}."
+    )
+
+
+def _check_column(values, X, role):
+    """Labels or weights with the blocks of X; arrays in memory stay whole."""
+    if values is None:
+        return None
+    known = _known_lengths(X)
+    if not _is_lazy(values):
+        array = np.asarray(values)
+        if array.ndim == 0:
+            raise ValueError(f"{role} must have an entry for each row; got {values!r}.")
+        if known is not None:
+            check_length(sum(known), len(array), role)
+        return array
+    with _kept_partitions():
+        if _is_frame(X) and not _is_frame(values):
+            values = require("dask.dataframe", "A data frame").from_dask_array(values)
+        elif _is_frame(values) and not _is_frame(X):
+            values = values.to_dask_array()
+    if not _is_frame(values):
+        values = values.rechunk({1: -1}) if values.ndim == 2 else values
+        theirs = _known_lengths(values)
+        if known is not None and theirs is not None:
+            check_length(sum(known), sum(theirs), role)
+            return values.rechunk({0: known})
+    if _n_blocks(values) != _n_blocks(X):
+        raise ValueError(
+            f"X and {role} must have equally many partitions where Dask does not know "
+            f"their numbers of rows; got {_n_blocks(X)} and {_n_blocks(values)}. Take "
+            "both from one collection, or repartition one of them."
+        )
+    return values
+
+
+def _cut(array, lengths, X, hold=None):
+    """An array in memory as a Dask collection with the blocks of X.
+
+    `lengths` are the rows of each block. A graph should not hold more than a few
+    megabytes, so where there is a cluster slices are sent one by one: `hold` makes a
+    Delayed of each.
+    """
+    if hold is None:
+        lazy = da.from_array(array, chunks=(tuple(lengths), *array.shape[1:]))
+    else:
+        ends = np.cumsum(lengths)[:-1]
+        lazy = da.concatenate(
+            [
+                da.from_delayed(hold(part), part.shape, part.dtype)
+                for part in np.split(array, ends)
+            ]
+        )
+    if _is_frame(X):
+        return require("dask.dataframe", "A data frame").from_dask_array(lazy)
+    return lazy
+
+
+def _send(client, value):
     """A future of a value in memory, which outlives any worker.
 
     It is the result of a task that brings the value along, in pieces. Data that was
     scattered would be lost with the worker that has it.
     """
-    content = pickle.dumps(value)
+    content = _dumped(value)
     if len(content) > PIECE:
         content = _send_bytes(client, content)
     return client.submit(_loaded, content, pure=False)
@@ -788,33 +596,25 @@ def send(client, value):
 def _send_bytes(client, content, address=None):
     where = _preferring(address)
     pieces = [
-        client.submit(_joined, [content[start : start + PIECE]], pure=False, **where)
+        client.submit(b"".join, [content[start : start + PIECE]], pure=False, **where)
         for start in range(0, len(content), PIECE)
     ]
-    return client.submit(_joined, pieces, pure=False, **where)
+    return client.submit(b"".join, pieces, pure=False, **where)
 
 
-def _joined(pieces):
-    return b"".join(pieces)
+def _preferring(address):
+    """Settings of a task that should run where its rows are, if there is that place."""
+    if address is None:
+        return {}
+    return {"workers": [address], "allow_other_workers": True}
 
 
-def _loaded(content):
-    return pickle.loads(content)
-
-
-def ask_part(X, y, weight, given):
-    """What the callable `given` says of a part, or a Failure; runs on a worker."""
-    try:
-        return given(checked_part(X, y, weight))
-    except (TypeError, ValueError) as error:
-        return Failure(error)
-
-
-def in_order(futures):
+def _in_order(futures):
     """The results of futures in their order, the error in a Failure raised at once."""
     places = {future.key: i for i, future in enumerate(futures)}
     waiting, n_given = {}, 0
-    for future, result in distributed.as_completed(futures, with_results=True):
+    as_completed = require("distributed", CLUSTER).as_completed
+    for future, result in as_completed(futures, with_results=True):
         if future.status != "finished":
             future.result()  # raises what became of it
         if isinstance(result, Failure):
@@ -825,7 +625,67 @@ def in_order(futures):
             n_given += 1
 
 
-def note(outcome):
+def _release(futures):
+    # After an error the cluster need not go on with the rest.
+    for future in futures:
+        future.release()
+
+
+def _dumped(value):
+    return require("distributed.protocol.pickle", CLUSTER).dumps(value)
+
+
+# From here on: what runs on a worker.
+
+
+def _loaded(content):
+    return require("distributed.protocol.pickle", CLUSTER).loads(content)
+
+
+@require("dask.sizeof", CLUSTER).sizeof.register(Shard)
+def _shard_size(shard):
+    """Bytes, by which Dask decides what is cheap to move."""
+    return shard.nbytes
+
+
+def _count(X, y, weight, given):
+    return len(X)
+
+
+def _top(X, y, weight, given):
+    return X[:1]
+
+
+def _checked_part(X, y, weight, given=None):
+    """The rows of a block; raises if it has more or fewer labels or weights."""
+    for role, column in (("y", y), ("sample_weight", weight)):
+        if column is not None and len(column) != len(X):
+            raise ValueError(
+                f"X and {role} must have equally many rows; got {len(X)} and "
+                f"{len(column)} in a partition."
+            )
+    return Part(X, y, weight)
+
+
+def _ask_part(X, y, weight, given):
+    """The result of the callable `given` on a part, or a Failure."""
+    try:
+        return given(_checked_part(X, y, weight))
+    except (TypeError, ValueError) as error:
+        return Failure(error)
+
+
+def _on_frame(frame, function):
+    return _indexed(function(frame), frame.index)
+
+
+def _indexed(array, index):
+    pandas = require("pandas", "A data frame")
+    made = pandas.Series if array.ndim == 1 else pandas.DataFrame
+    return made(array, index=index)
+
+
+def _note(outcome):
     """Of a shard and its digest all but the shard: its length and the digest."""
     if isinstance(outcome, Failure):
         return outcome
@@ -833,15 +693,11 @@ def note(outcome):
     return len(shard), digest
 
 
-def as_run(outcomes, n_rows):
+def _as_run(outcomes, n_rows):
     """The shards of some blocks, none much smaller than `n_rows` if there are more."""
     if any(isinstance(outcome, Failure) for outcome in outcomes):
         return []
     return joined([shard for shard, _ in outcomes], n_rows)
-
-
-def _bundle(runs):
-    return list(runs)
 
 
 def _run_lengths(runs, content):
@@ -859,15 +715,15 @@ def _total_of_bundle(runs, content):
 
 
 def _by_group(groups, content):
-    """What the function says of each group of shards; or a Failure."""
+    """The result of the function on each group of shards; or a Failure."""
     function, arguments, places = _loaded(content)
-    address = distributed.get_worker().address
+    address = require("distributed", CLUSTER).get_worker().address
     # A worker that came later has no number yet; any will do.
     place = places.get(address, crc32(address.encode()))
     try:
         return [function(group, place, *arguments) for group in groups]
     except (ImportError, RuntimeError) as error:
-        return Failure(error_at(f"the Dask worker {address}", error))
+        return Failure(_error_at(f"the Dask worker {address}", error))
 
 
 def _mapped(runs, content):

@@ -6,17 +6,7 @@ from weakref import WeakKeyDictionary, ref
 
 from defragtrees._utils.optional import require
 
-__all__ = [
-    "DEVICE",
-    "ENGINES",
-    "KeptWithItems",
-    "check_device",
-    "check_engine",
-    "device_at",
-]
-
 ENGINES = ("numpy", "numba", "cuda")
-
 DEVICE = "cuda"  # what engine="cuda" stands for
 
 
@@ -47,13 +37,7 @@ def check_numba():
 
 
 def check_device(device):
-    """Refuse where there is no PyTorch, or where it has no such device.
-
-    Parameters
-    ----------
-    device : str
-        Such as "cuda".
-    """
+    """Raise where there is no PyTorch, or where it has no such device."""
     torch = require("torch", 'engine="cuda"')
     if device.startswith("cuda") and not torch.cuda.is_available():
         raise RuntimeError(
@@ -63,17 +47,9 @@ def check_device(device):
 
 
 def device_at(device, place):
-    """The device for a process with this number; processes take turns.
+    """The torch.device of a process; those that see the same devices take turns.
 
-    Parameters
-    ----------
-    device : str
-    place : int
-        Number of the process among those that see the same devices.
-
-    Returns
-    -------
-    torch.device
+    `place` is the number of the process among them.
     """
     check_device(device)
     torch = require("torch", 'engine="cuda"')
@@ -83,14 +59,10 @@ def device_at(device, place):
 
 
 class KeptWithItems:
-    """What was made of some items, for as long as these live.
+    """Results made of some items, kept for as long as these live.
 
     It is used by one thread at a time: a device does one thing after the other anyway.
-
-    Attributes
-    ----------
-    n_made : int
-        How often something was made so far.
+    `n_made` counts the results.
     """
 
     def __init__(self):
@@ -99,19 +71,14 @@ class KeptWithItems:
         self.lock = Lock()
 
     def use(self, items, key, device, make, function):
-        """`function` of what `make(device)` gave when these items first came.
+        """`function(made)`, where `make(device)` was called when these items were new.
 
-        Parameters
-        ----------
-        items : list of object
-            At least one; the same objects come again, or all are new.
-        key : object
-            What else it was made by.
-        device : torch.device
-            The current one while these are called.
-        make, function : callable
+        There is at least one item, and either the same objects come again or all are
+        new. `key` has whatever else the result depends on.
         """
-        with self.lock, _current(device):
+        is_cuda = device.type == "cuda"
+        torch = require("torch", 'engine="cuda"') if is_cuda else None
+        with self.lock, torch.cuda.device(device) if is_cuda else nullcontext():
             label, others, made = self.kept.get(items[0], (None, [], None))
             is_same = [own() for own in others] == items[1:]
             if made is None or label != key or not is_same:
@@ -121,9 +88,3 @@ class KeptWithItems:
                 self.n_made += 1
                 self.kept[items[0]] = key, list(map(ref, items[1:])), made
             return function(made)
-
-
-def _current(device):
-    if device.type != "cuda":
-        return nullcontext()
-    return require("torch", 'engine="cuda"').cuda.device(device)

@@ -436,7 +436,7 @@ class Encoder:
             return {"answers": answers}
         probabilities = self.forest.proba_from_raw(raw)
         return {
-            "answers": self._compact(self.forest.class_index_from_raw(raw)),
+            "answers": self._compact(self.forest.target_from_raw(raw)),
             "probabilities": np.asarray(probabilities, dtype=np.float32),
         }
 

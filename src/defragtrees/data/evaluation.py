@@ -125,7 +125,11 @@ class Evaluation:
         means = {name: value / self.weight for name, value in self.sums.items()}
         if rules.decision == "partition":
             means["coverage"] = means["overlap"] = 1.0
-        scores = {"n_rules": rules.n_rules, "n_conditions": rules.n_conditions}
+        scores = {
+            "n_rules": rules.n_rules,
+            "n_conditions": rules.total_conditions,
+            "mean_conditions": rules.n_conditions,
+        }
         for name, value in means.items():
             if name.endswith("loss"):
                 name = name.replace("loss", "fidelity")
@@ -169,9 +173,7 @@ class PartEvaluator:
             has_known = outcome.has_known(y)
         raw = forest.predict_raw_encoded(matrix)
         answers = forest.predict_from_raw(raw)
-        probabilities = None
-        if y is not None and outcome.n_classes:
-            probabilities = forest.proba_from_raw(raw)
+        probabilities = None if y is None else outcome.probabilities_of(forest, raw)
         evaluation = evaluate_encoded(
             rules, matrix, answers, y, weight, self.posterior, probabilities
         )

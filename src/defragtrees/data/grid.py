@@ -15,31 +15,269 @@ import numpy as np
 
 from defragtrees._utils.types import Flags, Floats, Places, Rows, Values
 from defragtrees._utils.values import ByValue, freeze
+from defragtrees.data.tables import MICROSECONDS
 from defragtrees.rules.conditions import Condition
-
-__all__ = ["Binned", "ThresholdGrid", "integer_range", "round_between", "rows_covered"]
 
 # How far a threshold may move, as a share of its gap, to a multiple of ten or of five.
 MOST_SHIFT = {1: 0.4, 5: 0.15}
 CALENDAR = ("Y", "M", "D", "h", "m", "s")
+# From a day to a second.
 STEPS_OF_DAYS = (1, 1 / 2, 1 / 4, 1 / 24, 1 / 48, 1 / 96, 1 / 288, 1 / 1440, 1 / 86400)
-_STEPS_OF_DAYS = [(step, None, None, 0.4) for step in STEPS_OF_DAYS]
-MICROSECONDS = 86_400_000_000  # of a day
+LARGEST_INTEGER = 2.0**52  # up to which the next whole number is a double
+
+
+@dataclass(frozen=True, eq=False)
+class ThresholdGrid(ByValue):
+    """For each feature its sorted distinct thresholds, or its sets of categories.
+
+    Parameters
+    ----------
+    splits : tuple of array
+        For a numeric feature its thresholds; for a categorical one a bool array of
+        shape (n_sets, n_categories + 1), each row a set of category positions.
+    counts : tuple of int array, optional
+        Number of splits of the ensemble that each split stands for; 1 by default.
+    ranges : tuple of ((float, float) or None), optional
+        Of features that have whole numbers only, the smallest and the largest.
+
+    Examples
+    --------
+    >>> grid = ThresholdGrid(([1.0, 2.5],))
+    >>> grid.bin([[0.0], [1.0], [9.0], [float("nan")]]).codes.ravel().tolist()
+    [0, 0, 2, 3]
+    """
+
+    splits: tuple[np.ndarray, ...]
+    counts: tuple[np.ndarray, ...] | None = None
+    ranges: tuple[tuple[float, float] | None, ...] | None = None
+
+    def __post_init__(self) -> None:
+        splits = tuple(
+            freeze(values, bool if np.ndim(values) == 2 else np.float64)
+            for values in self.splits
+        )
+        counts = self.counts or tuple(np.ones(len(values), int) for values in splits)
+        object.__setattr__(self, "splits", splits)
+        object.__setattr__(self, "counts", tuple(freeze(c, np.int64) for c in counts))
+        for values, count in zip(splits, self.counts, strict=True):
+            if len(values) != len(count):
+                raise ValueError("counts must have one entry for each split.")
+            if values.ndim == 1 and not (np.diff(values) > 0).all():
+                raise ValueError("Thresholds must be sorted and distinct.")
+
+    @property
+    def n_features(self) -> int:
+        """Number of features."""
+        return len(self.splits)
+
+    @cached_property
+    def n_bins(self) -> Places:
+        """Number of bins of each feature, the bin for missing values included."""
+        sizes = [len(v) + 2 if v.ndim == 1 else v.shape[1] + 1 for v in self.splits]
+        return freeze(np.array(sizes, int))
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The smallest type that holds every bin number."""
+        return np.min_scalar_type(int(self.n_bins.max(initial=1)) - 1)
+
+    def is_categorical(self, feature: int) -> bool:
+        """Whether the bins of this feature are categories."""
+        return self.splits[feature].ndim == 2
+
+    def bin(self, X: Rows) -> "Binned":
+        """Number of thresholds below each value; missing values get the last bin."""
+        X = np.asarray(X, dtype=np.float64)
+        codes = np.empty(X.shape, dtype=self.dtype, order="F")
+        for j in range(self.n_features):
+            codes[:, j] = self.bin_column(j, X[:, j])
+        return Binned(codes, self)
+
+    def bin_column(self, feature: int, column: Floats) -> Places:
+        """Bin numbers of the values of one feature, as `bin` gives them."""
+        values = self.splits[feature]
+        missing = np.isnan(column)
+        if values.ndim == 1:
+            code = np.searchsorted(values, column, side="left")
+            return np.where(missing, len(values) + 1, code)
+        code = np.where(missing, 0, column).astype(np.intp)
+        code = np.minimum(code, values.shape[1] - 1)
+        return np.where(missing, values.shape[1], code)
+
+    def condition(self, feature: int, accepts: Flags) -> Condition:
+        """The condition that accepts some bins of a feature.
+
+        The last entry of `accepts` stands for missing values. The accepted bins of a
+        numeric feature must be neighbours.
+
+        Examples
+        --------
+        >>> grid = ThresholdGrid(([1.0, 2.5],))
+        >>> grid.condition(0, np.array([False, True, False, False])).text(["age"])
+        '1 < age <= 2.5'
+        """
+        missing = bool(accepts[-1])
+        inside = np.flatnonzero(accepts[:-1])
+        if self.is_categorical(feature):
+            return Condition(
+                feature, categories=tuple(inside.tolist()), missing=missing
+            )
+        if not inside.size:
+            return Condition(feature, lower=math.inf, missing=missing)
+        thresholds = self.splits[feature]
+        first, final = inside[0], inside[-1]
+        lower = float(thresholds[first - 1]) if first > 0 else -math.inf
+        upper = float(thresholds[final]) if final < len(thresholds) else math.inf
+        integers = None if self.ranges is None else self.ranges[feature]
+        if integers is not None:
+            lower, upper = _single_value(lower, upper, *integers)
+        is_integer = integers is not None
+        return Condition(feature, lower, upper, missing=missing, is_integer=is_integer)
+
+    def conditions(
+        self, sides: Iterable[tuple[int, Any]], has_missing: Flags | None = None
+    ) -> tuple[Condition, ...]:
+        """The conjunction of some sides, as one condition per feature.
+
+        A side is a feature and which of its bins are accepted; those on one feature
+        must have a bin in common. Conditions accept missing values only on features
+        with `has_missing`, all by default.
+
+        Examples
+        --------
+        >>> grid = ThresholdGrid(([1.0, 2.5],))
+        >>> above, below = [False, True, True, True], [True, True, False, True]
+        >>> [c.text(["age"]) for c in grid.conditions([(0, above), (0, below)])]
+        ['1 < age <= 2.5 or missing']
+        """
+        accepted: dict[int, np.ndarray] = {}
+        for feature, accepts in sides:
+            accepted[feature] = accepted.get(feature, True) & np.asarray(accepts)
+        if has_missing is not None:
+            for feature, accepts in accepted.items():
+                accepts[-1] &= has_missing[feature]
+        return tuple(self.condition(j, accepted[j]) for j in sorted(accepted))
+
+    def without_integers(self, features: Iterable[int]) -> "ThresholdGrid":
+        """The same grid; conditions on these features are as on any numbers."""
+        if self.ranges is None:
+            return self
+        ranges = tuple(
+            None if j in features else ends for j, ends in enumerate(self.ranges)
+        )
+        return ThresholdGrid(self.splits, self.counts, ranges)
+
+    def shorten(
+        self, X: Rows, kinds: Sequence[str | None] | None = None
+    ) -> "ThresholdGrid":
+        """A grid with round thresholds on which no row of X changes its side.
+
+        Thresholds that separate the same two neighbouring values become one, whose
+        count is the sum of theirs. Thresholds outside the range of X stay as they are.
+        `kinds` has the kind of each feature that counts days.
+        """
+        X = np.asarray(X, dtype=np.float64)
+        columns = (X[:, j] for j in range(self.n_features))
+        values = [np.unique(column[~np.isnan(column)]) for column in columns]
+        return self.shorten_between(values, [integer_range(v) for v in values], kinds)
+
+    def shorten_between(
+        self,
+        values: Sequence[Floats],
+        ranges: Sequence[tuple[float, float] | None] | None = None,
+        kinds: Sequence[str | None] | None = None,
+    ) -> "ThresholdGrid":
+        """`shorten` for rows of which only some values are known.
+
+        `values` has for each feature sorted distinct values, with at least the smallest
+        and the largest value of every bin; `ranges` are those of the grid.
+        """
+        none = (None,) * self.n_features
+        splits, counts, integers = [], [], []
+        for own, count, known, ends, kind in zip(
+            self.splits,
+            self.counts,
+            values,
+            ranges or none,
+            kinds or none,
+            strict=True,
+        ):
+            if own.ndim == 2 or kind is not None:
+                ends = None
+            if own.ndim == 1 and len(own):
+                shorter = _shortened(own, known, ends is not None, kind)
+                own, group = np.unique(shorter, return_inverse=True)
+                count = np.bincount(group, weights=count, minlength=len(own))
+            splits.append(own)
+            counts.append(count.astype(np.int64))
+            integers.append(ends)
+        return ThresholdGrid(tuple(splits), tuple(counts), tuple(integers))
+
+
+@dataclass(frozen=True, eq=False)
+class Binned(ByValue):
+    """Bin numbers, (n_samples, n_features), in the smallest unsigned dtype."""
+
+    codes: np.ndarray
+    grid: ThresholdGrid
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "codes", freeze(self.codes))
+
+    def __len__(self) -> int:
+        return len(self.codes)
+
+    def __getitem__(self, rows: Any) -> "Binned":
+        return Binned(self.codes[rows], self.grid)
+
+    def counts(self) -> list[Places]:
+        """For each feature the number of rows in each bin."""
+        return [
+            np.bincount(self.codes[:, j], minlength=n)
+            for j, n in enumerate(self.grid.n_bins)
+        ]
+
+
+def rows_covered(
+    conditions: Iterable[Condition],
+    X: Floats | None = None,
+    codes: Values | None = None,
+    values: Sequence[Floats] | None = None,
+) -> Flags:
+    """Which rows match all conditions.
+
+    Rows are either numbers, X, or codes with a value of each bin, so that a condition
+    is tested once per bin. Codes serve conditions on the thresholds of the grid only.
+    """
+    matches = np.ones(len(codes if X is None else X), dtype=bool)
+    for condition in conditions:
+        j = condition.feature
+        if X is None:
+            matches &= condition.covers(values[j])[codes[:, j]]
+        else:
+            matches &= condition.covers(X[:, j])
+    return matches
+
+
+def integer_range(values: Floats) -> tuple[float, float] | None:
+    """Smallest and largest of sorted values; None if some are no whole numbers.
+
+    Examples
+    --------
+    >>> integer_range(np.array([1.0, 2.0, 7.0])), integer_range(np.array([1.5, 2.0]))
+    ((1.0, 7.0), None)
+    """
+    if not len(values) or (values != np.floor(values)).any():
+        return None
+    low, high = float(values[0]), float(values[-1])
+    return (low, high) if max(abs(low), abs(high)) < LARGEST_INTEGER else None
 
 
 def round_between(low, high, target, is_integer=False, kind=None):
     """The threshold in [low, high) that reads best, near `target` among equals.
 
-    Parameters
-    ----------
-    low, high : float
-        Neighbouring values of a feature.
-    target : float
-        Where the ensemble has its threshold.
-    is_integer : bool
-        Whether the feature has whole numbers only.
-    kind : str, optional
-        Of numbers of days; a key of `defragtrees.rules.labels.KINDS`.
+    `low` and `high` are neighbouring values of a feature, `target` is the threshold of
+    the ensemble; `kind`, of numbers of days, is a key of `rules.labels.KINDS`.
 
     Examples
     --------
@@ -80,7 +318,7 @@ def _steps(width, target, is_integer, kind):
     far a threshold may move to a multiple of it.
     """
     if kind:
-        return _STEPS_OF_DAYS
+        return [(step, None, None, 0.4) for step in STEPS_OF_DAYS]
     smallest = max(math.floor(math.log10(math.ulp(abs(target) or width))), -300)
     largest = math.ceil(math.log10(width)) + 1
     return _decimal_steps(largest, -1 if is_integer else smallest, bool(is_integer))
@@ -148,295 +386,6 @@ def _round_date(low, high, target):
         if starts:
             return min(starts, key=lambda s: abs(s - target))
     return high
-
-
-LARGEST_INTEGER = 2.0**52  # up to which the next whole number is a double
-
-
-@dataclass(frozen=True, eq=False)
-class ThresholdGrid(ByValue):
-    """For each feature its sorted distinct thresholds, or its sets of categories.
-
-    Parameters
-    ----------
-    splits : tuple of array
-        For a numeric feature its thresholds; for a categorical one a bool array of
-        shape (n_sets, n_categories + 1), each row a set of category positions.
-    counts : tuple of int array, optional
-        How many statements of the ensemble each split stands for; all 1 by default.
-    ranges : tuple of ((float, float) or None), optional
-        Of features that have whole numbers only, the smallest and the largest of them.
-
-    Examples
-    --------
-    >>> grid = ThresholdGrid(([1.0, 2.5],))
-    >>> grid.bin([[0.0], [1.0], [9.0], [float("nan")]]).codes.ravel().tolist()
-    [0, 0, 2, 3]
-    """
-
-    splits: tuple[np.ndarray, ...]
-    counts: tuple[np.ndarray, ...] | None = None
-    ranges: tuple[tuple[float, float] | None, ...] | None = None
-
-    def __post_init__(self) -> None:
-        splits = tuple(_as_split(values) for values in self.splits)
-        counts = self.counts or tuple(np.ones(len(values), int) for values in splits)
-        object.__setattr__(self, "splits", splits)
-        object.__setattr__(self, "counts", tuple(freeze(c, np.int64) for c in counts))
-        for values, count in zip(splits, self.counts, strict=True):
-            if len(values) != len(count):
-                raise ValueError("counts must have one entry for each split.")
-            if values.ndim == 1 and not (np.diff(values) > 0).all():
-                raise ValueError("Thresholds must be sorted and distinct.")
-
-    @property
-    def n_features(self) -> int:
-        """Number of features."""
-        return len(self.splits)
-
-    @cached_property
-    def n_bins(self) -> Places:
-        """Number of bins of each feature, the bin for missing values included."""
-        sizes = [len(v) + 2 if v.ndim == 1 else v.shape[1] + 1 for v in self.splits]
-        return freeze(np.array(sizes, int))
-
-    @property
-    def dtype(self) -> np.dtype[Any]:
-        """The smallest type that holds every bin number."""
-        return np.min_scalar_type(int(self.n_bins.max(initial=1)) - 1)
-
-    def is_categorical(self, feature: int) -> bool:
-        """Whether the bins of this feature are categories."""
-        return self.splits[feature].ndim == 2
-
-    def bin(self, X: Rows) -> "Binned":
-        """Number of thresholds below each value; missing values get the last bin.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_samples, n_features)
-            Numbers, with categories as positions.
-        """
-        X = np.asarray(X, dtype=np.float64)
-        codes = np.empty(X.shape, dtype=self.dtype, order="F")
-        for j in range(self.n_features):
-            codes[:, j] = self.bin_column(j, X[:, j])
-        return Binned(codes, self)
-
-    def bin_column(self, feature: int, column: Floats) -> Places:
-        """Bin numbers of the values of one feature, as `bin` gives them."""
-        values = self.splits[feature]
-        missing = np.isnan(column)
-        if values.ndim == 1:
-            code = np.searchsorted(values, column, side="left")
-            return np.where(missing, len(values) + 1, code)
-        code = np.where(missing, 0, column).astype(np.intp)
-        code = np.minimum(code, values.shape[1] - 1)
-        return np.where(missing, values.shape[1], code)
-
-    def condition(self, feature: int, accepts: Flags) -> Condition:
-        """What it says of a feature that only some of its bins are accepted.
-
-        Parameters
-        ----------
-        feature : int
-        accepts : bool array of shape (n_bins[feature],)
-            The last entry stands for missing values. The accepted bins of a numeric
-            feature must stand side by side.
-
-        Examples
-        --------
-        >>> grid = ThresholdGrid(([1.0, 2.5],))
-        >>> grid.condition(0, np.array([False, True, False, False])).text(["age"])
-        '1 < age <= 2.5'
-        """
-        missing = bool(accepts[-1])
-        inside = np.flatnonzero(accepts[:-1])
-        if self.is_categorical(feature):
-            return Condition(
-                feature, categories=tuple(inside.tolist()), missing=missing
-            )
-        if not inside.size:
-            return Condition(feature, lower=math.inf, missing=missing)
-        thresholds = self.splits[feature]
-        first, final = inside[0], inside[-1]
-        lower = float(thresholds[first - 1]) if first > 0 else -math.inf
-        upper = float(thresholds[final]) if final < len(thresholds) else math.inf
-        integers = None if self.ranges is None else self.ranges[feature]
-        if integers is not None:
-            lower, upper = _single_value(lower, upper, *integers)
-        is_integer = integers is not None
-        return Condition(feature, lower, upper, missing=missing, is_integer=is_integer)
-
-    def conditions(
-        self, sides: Iterable[tuple[int, Any]], has_missing: Flags | None = None
-    ) -> tuple[Condition, ...]:
-        """The conditions that some sides make together, one for each feature.
-
-        Parameters
-        ----------
-        sides : iterable of (int, bool array)
-            A feature and which of its bins are accepted; those on one feature must all
-            accept a bin.
-        has_missing : bool array of shape (n_features,), optional
-            Features whose conditions may accept missing values; all by default.
-
-        Examples
-        --------
-        >>> grid = ThresholdGrid(([1.0, 2.5],))
-        >>> above, below = [False, True, True, True], [True, True, False, True]
-        >>> [c.text(["age"]) for c in grid.conditions([(0, above), (0, below)])]
-        ['1 < age <= 2.5 or missing']
-        """
-        accepted: dict[int, np.ndarray] = {}
-        for feature, accepts in sides:
-            accepted[feature] = accepted.get(feature, True) & np.asarray(accepts)
-        if has_missing is not None:
-            for feature, accepts in accepted.items():
-                accepts[-1] &= has_missing[feature]
-        return tuple(self.condition(j, accepted[j]) for j in sorted(accepted))
-
-    def without_integers(self, features: Iterable[int]) -> "ThresholdGrid":
-        """The same grid; conditions on these features are as on any numbers."""
-        if self.ranges is None:
-            return self
-        ranges = tuple(
-            None if j in features else ends for j, ends in enumerate(self.ranges)
-        )
-        return ThresholdGrid(self.splits, self.counts, ranges)
-
-    def shorten(
-        self, X: Rows, kinds: Sequence[str | None] | None = None
-    ) -> "ThresholdGrid":
-        """A grid with round thresholds on which no row of X changes its side.
-
-        Thresholds that separate the same two neighbouring values become one, whose
-        count is the sum of theirs. Thresholds outside the range of X stay as they are.
-
-        Parameters
-        ----------
-        X : array of shape (n_samples, n_features)
-        kinds : sequence of (str or None), optional
-            Of features with numbers of days, what they are.
-        """
-        X = np.asarray(X, dtype=np.float64)
-        columns = (X[:, j] for j in range(self.n_features))
-        values = [np.unique(column[~np.isnan(column)]) for column in columns]
-        return self.shorten_between(values, [integer_range(v) for v in values], kinds)
-
-    def shorten_between(
-        self,
-        values: Sequence[Floats],
-        ranges: Sequence[tuple[float, float] | None] | None = None,
-        kinds: Sequence[str | None] | None = None,
-    ) -> "ThresholdGrid":
-        """`shorten` for rows of which some values are known.
-
-        Parameters
-        ----------
-        values : sequence of array
-            For each feature sorted distinct values, with at least the smallest and the
-            largest value of every bin.
-        ranges : sequence of ((float, float) or None), optional
-            Of features that have whole numbers only, the smallest and the largest.
-        kinds : sequence of (str or None), optional
-        """
-        none = (None,) * self.n_features
-        splits, counts, integers = [], [], []
-        for own, count, known, ends, kind in zip(
-            self.splits,
-            self.counts,
-            values,
-            ranges or none,
-            kinds or none,
-            strict=True,
-        ):
-            if own.ndim == 2 or kind is not None:
-                ends = None
-            if own.ndim == 1 and len(own):
-                shorter = _shortened(own, known, ends is not None, kind)
-                own, group = np.unique(shorter, return_inverse=True)
-                count = np.bincount(group, weights=count, minlength=len(own))
-            splits.append(own)
-            counts.append(count.astype(np.int64))
-            integers.append(ends)
-        return ThresholdGrid(tuple(splits), tuple(counts), tuple(integers))
-
-
-@dataclass(frozen=True, eq=False)
-class Binned(ByValue):
-    """Bin numbers of shape (n_samples, n_features) in the smallest unsigned dtype.
-
-    Parameters
-    ----------
-    codes : unsigned int array of shape (n_samples, n_features)
-    grid : ThresholdGrid
-    """
-
-    codes: np.ndarray
-    grid: ThresholdGrid
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "codes", freeze(self.codes))
-
-    def __len__(self) -> int:
-        return len(self.codes)
-
-    def __getitem__(self, rows: Any) -> "Binned":
-        return Binned(self.codes[rows], self.grid)
-
-    def counts(self) -> list[Places]:
-        """For each feature how many rows have each bin."""
-        return [
-            np.bincount(self.codes[:, j], minlength=n)
-            for j, n in enumerate(self.grid.n_bins)
-        ]
-
-
-def rows_covered(
-    conditions: Iterable[Condition],
-    X: Floats | None = None,
-    codes: Values | None = None,
-    values: Sequence[Floats] | None = None,
-) -> Flags:
-    """In which rows all conditions hold.
-
-    Parameters
-    ----------
-    conditions : sequence of Condition
-    X : float64 array of shape (n_samples, n_features), optional
-    codes : unsigned int array of shape (n_samples, n_features), optional
-        Without X, which conditions need that are not on the thresholds of the grid.
-    values : list of array, optional
-        For each feature a value of each bin: a condition is asked once for each bin.
-    """
-    held = np.ones(len(codes if X is None else X), dtype=bool)
-    for condition in conditions:
-        j = condition.feature
-        if X is None:
-            held &= condition.covers(values[j])[codes[:, j]]
-        else:
-            held &= condition.covers(X[:, j])
-    return held
-
-
-def _as_split(values):
-    array = np.asarray(values)
-    return freeze(array, bool if array.ndim == 2 else np.float64)
-
-
-def integer_range(values: Floats) -> tuple[float, float] | None:
-    """Smallest and largest of sorted values; None if some are no whole numbers.
-
-    Examples
-    --------
-    >>> integer_range(np.array([1.0, 2.0, 7.0])), integer_range(np.array([1.5, 2.0]))
-    ((1.0, 7.0), None)
-    """
-    if not len(values) or (values != np.floor(values)).any():
-        return None
-    low, high = float(values[0]), float(values[-1])
-    return (low, high) if max(abs(low), abs(high)) < LARGEST_INTEGER else None
 
 
 def _single_value(lower, upper, low, high):

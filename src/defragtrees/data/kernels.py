@@ -1,37 +1,19 @@
-"""The loops of `coding`, `leaf_words` and `visits`, compiled by numba, tile by tile.
+"""Loops over coded rows, compiled by numba: coding, tree sums, matching rules.
 
-Numbers of places are unsigned, which saves the question whether one counts from the end
-of an array.
+Indices are unsigned, which saves the test whether one counts from the end of an array.
 """
 
 import numpy as np
 from numba import njit
 
-__all__ = [
-    "NONE",
-    "ONE",
-    "class_sums",
-    "code_rows",
-    "held_rules",
-    "leaf_sums",
-    "lowest_place",
-    "recode_rows",
-]
-
-DE_BRUIJN = 0x03F79D71B4CB0A89
 NONE, ONE = np.uint64(0), np.uint64(1)
-
-
-def _places_of_bits():
-    """By the six bits that de Bruijn's number shows once a bit is multiplied by it."""
-    places = np.zeros(64, dtype=np.uint8)
-    for bit in range(64):
-        places[(DE_BRUIJN << bit & 2**64 - 1) >> 58] = bit
-    return places
-
-
-PLACES = _places_of_bits()
+TILE_ROWS = 256  # so that cells and sums of a tile stay in the cache
+# A bit times de Bruijn's number has its place as a key in the upper six bits.
+DE_BRUIJN = 0x03F79D71B4CB0A89
 DE_BRUIJN_WORD = np.uint64(DE_BRUIJN)
+PLACES = np.zeros(64, dtype=np.uint8)
+for _bit in range(64):
+    PLACES[(DE_BRUIJN << _bit & 2**64 - 1) >> 58] = _bit
 
 
 @njit(cache=True, nogil=True)
@@ -41,12 +23,9 @@ def lowest_place(word):
     return np.uint64(PLACES[(lowest * DE_BRUIJN_WORD) >> np.uint64(58)])
 
 
-TILE_ROWS = 256  # so that cells and sums of a tile stay in the cache
-
-
 @njit(cache=True, nogil=True)
 def _n_below(splits, start, n_splits, x):
-    """How many of some sorted thresholds are below x, by halves without a branch."""
+    """Number of sorted thresholds below x, by bisection without a branch."""
     place, size = start, n_splits
     while size > ONE:
         half = size >> ONE
@@ -59,9 +38,9 @@ def _n_below(splits, start, n_splits, x):
 
 @njit(cache=True, nogil=True)
 def _code_cells(cells, splits, start, n_bins, is_set, first, out, counts, low, high):
-    """Codes of one column of a tile, and what they add to the digest of its bins.
+    """Codes of one column of a tile, and the digest of its bins.
 
-    Returns whether no number has a fraction.
+    Returns whether all numbers are whole.
     """
     missing = n_bins - ONE
     is_integer = True
@@ -90,7 +69,7 @@ def _code_cells(cells, splits, start, n_bins, is_set, first, out, counts, low, h
 def code_rows(
     matrix, splits, starts, firsts, n_bins, is_set, codes, counts, low, high, is_integer
 ):
-    """See `coding.RowCoder`; sums of bins stand one feature after the other."""
+    """See `encoding.compiled_bins`; sums of bins are stored feature after feature."""
     for begin in range(0, len(matrix), TILE_ROWS):
         tile = matrix[begin : begin + TILE_ROWS]
         out = codes[begin : begin + TILE_ROWS]
@@ -103,7 +82,7 @@ def code_rows(
 
 @njit(cache=True, nogil=True)
 def recode_rows(codes, table, firsts, out):
-    """Other codes by a table of all features, one after the other."""
+    """Other codes, by a table that has all features one after the other."""
     for i in range(len(codes)):
         for j in range(codes.shape[1]):
             out[i, j] = table[firsts[j] + np.uint64(codes[i, j])]
@@ -111,7 +90,7 @@ def recode_rows(codes, table, firsts, out):
 
 @njit(cache=True, nogil=True)
 def leaf_sums(codes, used, starts, rejects, ends, leaves, values, total):
-    """See `leaf_words.LeafWords`; what each tree says is added tree after tree."""
+    """See `encoding.LeafWords`; leaves are added tree after tree."""
     words = np.empty(TILE_ROWS, dtype=np.uint64)
     for begin in range(0, len(codes), TILE_ROWS):
         cells = codes[begin : begin + TILE_ROWS]
@@ -131,7 +110,7 @@ def leaf_sums(codes, used, starts, rejects, ends, leaves, values, total):
 
 @njit(cache=True, nogil=True)
 def held_rules(codes, n_boxes, used, starts, word, held):
-    """See `visits.held_rules`; boxes of one word, and all others are True already."""
+    """See `shards.held_rules`; boxes of one word, and all others are True already."""
     used, starts = used.astype(np.uint64), starts.astype(np.uint64)
     for i in range(len(codes)):
         rejected = NONE
@@ -145,7 +124,7 @@ def held_rules(codes, n_boxes, used, starts, word, held):
 def class_sums(
     codes, n_boxes, used, starts, word, weight, columns, shares, covered, alone, sums
 ):
-    """See `visits.class_sums`."""
+    """See `shards.class_sums`."""
     used, starts = used.astype(np.uint64), starts.astype(np.uint64)
     last = ONE << np.uint64(n_boxes)
     answers, labels = columns

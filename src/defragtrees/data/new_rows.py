@@ -1,10 +1,8 @@
-"""New rows near the data: cheap, since the ensemble says what it answers for them."""
+"""New rows near the data, for which the ensemble can be queried."""
 
 import numpy as np
 from scipy.special import ndtri
 from scipy.stats import rankdata
-
-__all__ = ["draw_rows"]
 
 REACH = 0.1  # standard deviation of a step, as a share of the sorted column
 
@@ -16,19 +14,8 @@ def draw_rows(X, n_rows, is_set, rng, order=None):
     row go together as the columns do: they have the correlation of the columns' normal
     scores (a Gaussian copula). A category is now and then that of another row.
 
-    Parameters
-    ----------
-    X : array of shape (n_samples, n_features)
-    n_rows : int
-    is_set : bool array of shape (n_features,)
-        Which columns hold categories.
-    rng : numpy.random.Generator
-    order : sequence of int, optional
-        Columns in the order in which they are drawn; as in X by default.
-
-    Returns
-    -------
-    array of shape (n_rows, n_features)
+    X has shape (n_samples, n_features), and `is_set` says which columns are categories.
+    Columns are drawn in the order of `order`, by default as in X.
     """
     n_samples, n_features = X.shape
     order = range(n_features) if order is None else order

@@ -1,23 +1,22 @@
-"""Rules with the answers and the evidence of other rows; their conditions stay."""
+"""Refit: the same conditions with the predictions and the counts of other rows."""
 
 import dataclasses
 
 import numpy as np
-from sklearn.utils.validation import _check_sample_weight, column_or_1d
+from sklearn.utils.validation import column_or_1d
 
 from defragtrees._utils.formatting import plural
 from defragtrees.data.shards import Shard
 from defragtrees.data.statistics import RuleSums, recounted, round_significant
+from defragtrees.data.tables import check_length, check_weight
 from defragtrees.rules.model import Edit, RuleSet
 from defragtrees.rules.profile import TrainingRows, count_rows
-
-__all__ = ["checked_rows", "recount_rows", "refit", "refit_encoded"]
 
 
 def refit(
     rules: RuleSet, X, y, sample_weight=None, *, answers: str = "told"
 ) -> RuleSet:
-    """The same conditions with what these rows say of them; see `RuleSet.refit`.
+    """The same conditions, counted on these rows; see `RuleSet.refit`.
 
     Examples
     --------
@@ -42,29 +41,15 @@ def refit_encoded(rules, matrix, y, sample_weight=None, *, answers="told"):
 
 
 def checked_rows(rules, matrix, y, sample_weight=None):
-    """Rows as encoded numbers, class numbers or numbers, and weights; all checked.
-
-    Parameters
-    ----------
-    rules : RuleSet
-    matrix : float64 array of shape (n_samples, n_features)
-        What `encode` made.
-    y : array-like of shape (n_samples,)
-    sample_weight : array-like of shape (n_samples,), optional
-    """
+    """Rows that `encode` made, encoded labels and weights, without rows of weight 0."""
     outcome = rules.outcome
     if y is None:
         raise ValueError(
             "y is needed to count rules anew; got None. Pass what is true of the rows."
         )
     y = outcome.check(column_or_1d(y, warn=True))
-    if len(y) != len(matrix):
-        raise ValueError(
-            f"X and y must have equally many rows; got {len(matrix)} and {len(y)}."
-        )
-    weight = _check_sample_weight(
-        sample_weight, matrix, dtype=np.float64, ensure_non_negative=True
-    )
+    check_length(len(matrix), len(y), "y")
+    weight = check_weight(sample_weight, len(matrix))
     kept = weight > 0
     if not kept.any():
         raise ValueError(
@@ -75,45 +60,34 @@ def checked_rows(rules, matrix, y, sample_weight=None):
 
 
 def recount_rows(rules, matrix, target, weight, answers="told"):
-    """Rules with the answers, and what else is told, of checked rows."""
-    targets = {"answers": target, "labels": target}
-    if rules.classes:
-        targets["probabilities"] = rules.outcome.indicators(target)
-    shard = Shard(np.empty((len(matrix), 0), np.uint8), targets, weight, matrix)
+    """The rules with the predictions and counts of checked rows."""
+    outcome = rules.outcome
+    codes = np.empty((len(matrix), 0), np.uint8)
+    shard = Shard(codes, outcome.observed(target), weight, matrix)
     sums = RuleSums.of(rules, shard, None, "labels", None)
-    # Averaged rules keep their weights; a mean by weight has no evidence to draw in.
+    # Averaged rules keep their weights; a weighted mean has no evidence to shrink by.
     how = "target" if rules.decision == "average" and answers == "told" else answers
-    decision = (
-        rules.outcome.decision(rules.threshold, rules.costs) if rules.classes else None
-    )
-    made = recounted(_without_scores(rules), sums, how, decision)
+    decision = outcome.decision(rules.threshold, rules.costs)
+    made = dataclasses.replace(rules, interval_scores=None)
+    made = recounted(made, sums, how, decision)
     if rules.decision == "points" and answers == "told":
         made = _on_scale(made, rules)
-    # No ensemble was asked.
-    told = [dataclasses.replace(rule, ensemble_mean=None) for rule in made]
-    made = dataclasses.replace(made, rules=tuple(told[:-1]), default=told[-1])
-    return dataclasses.replace(made, training=_counted(made, matrix, target, weight))
+    # No ensemble predicted these rows.
+    alone = [dataclasses.replace(rule, ensemble_mean=None) for rule in made]
+    made = dataclasses.replace(made, rules=tuple(alone[:-1]), default=alone[-1])
+    return dataclasses.replace(made, training=_profile(made, matrix, target, weight))
 
 
-def _counted(rules, matrix, target, weight):
-    """What is kept of the rows."""
+def _profile(rules, matrix, target, weight):
+    """The profile of the rows that is kept with the rules."""
+    outcome = rules.outcome
     features = {c.feature for rule in rules.rules for c in rule.conditions}
     columns = count_rows(features, rules.categories, matrix, weight)
-    answers = rules.outcome.encode(rules.predict_encoded(matrix))
-    error = rules.outcome.error(target, answers, weight)
-    if rules.classes:
-        moments = np.bincount(target, weight, len(rules.classes))
-    else:
-        mean = np.average(target, weights=weight)
-        square = np.average((target - mean) ** 2, weights=weight)
-        moments = np.array([mean, np.sqrt(square)])
-    told = tuple(map(round_significant, moments))
+    answers = outcome.encode(rules.predict_encoded(matrix))
+    error = outcome.error(target, answers, weight)
+    moments = tuple(map(round_significant, outcome.moments(target, weight)))
     total = round_significant(weight.sum())
-    return TrainingRows(total, columns, told, round_significant(error))
-
-
-def _without_scores(rules):
-    return dataclasses.replace(rules, interval_scores=None)
+    return TrainingRows(total, columns, moments, round_significant(error))
 
 
 def _on_scale(made, before):

@@ -1,7 +1,7 @@
 """Where rows come from: tables in memory, memory maps, Parquet files, iterators, Dask.
 
-A source gives its rows in parts, each a table with its labels and weights, and each
-part is looked at once. So no more than a few parts are in memory at a time.
+A source yields its rows in parts, each a table with its labels and weights. Each part
+is read once, so no more than a few parts are in memory at a time.
 """
 
 import contextlib
@@ -14,14 +14,18 @@ from numbers import Number
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import _num_samples
 
 from defragtrees._utils.optional import require
 from defragtrees.data.shards import LocalShards, in_order, joined
-from defragtrees.data.tables import as_dense, column_names, select_columns
+from defragtrees.data.tables import (
+    as_dense,
+    check_length,
+    n_rows_of,
+    select_columns,
+    slice_rows,
+    stacked,
+)
 from defragtrees.errors import TableFileError
-
-__all__ = ["Part", "Source", "TableSource", "open_source"]
 
 MANY_ROWS = 100_000  # with more rows, only their codes are kept
 PART_ROWS = 2**16  # rows of one part, where the source has a choice
@@ -29,13 +33,7 @@ PART_ROWS = 2**16  # rows of one part, where the source has a choice
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Some rows as the user gave them.
-
-    Parameters
-    ----------
-    X : array or data frame
-    y, sample_weight : array or column, optional
-    """
+    """Some rows as the user gave them: a table, and its labels and weights if any."""
 
     X: Any
     y: Any = None
@@ -52,8 +50,7 @@ def open_source(X, y=None, sample_weight=None):
     y, sample_weight : array, column name of a Parquet file, or Dask collection
     """
     if type(X).__module__.split(".")[0].startswith("dask"):
-        room = import_module("defragtrees.data.dask")
-        return room.DaskSource(X, y, sample_weight)
+        return import_module("defragtrees.data.dask").DaskSource(X, y, sample_weight)
     if isinstance(X, (str, os.PathLike)):
         return ParquetSource(X, y, sample_weight)
     if hasattr(X, "__next__"):
@@ -76,7 +73,7 @@ class Source:
         raise NotImplementedError
 
     def first(self):
-        """A part, to look at names and types."""
+        """A part, for its names and types."""
         return next(iter(self.parts()))
 
     def select(self, names):
@@ -85,8 +82,8 @@ class Source:
     def workers(self):
         """None, as this machine keeps the rows.
 
-        Where others do, a function that gives what `function(*arguments)` says on each
-        of them, by name.
+        On a cluster, a function that runs `function(*arguments)` on each worker and
+        returns the results by name.
         """
         return None
 
@@ -103,14 +100,8 @@ class Source:
     def encode(self, encode, n_jobs=None, watch=None):
         """Shards of all rows, and the sum of their digests.
 
-        Parameters
-        ----------
-        encode : callable
-            From a Part to its Shard and its digest.
-        n_jobs : int or None
-            Threads.
-        watch : callable, optional
-            Called with the number of rows of each part that is done.
+        `encode` turns a Part into its Shard and its digest, in `n_jobs` threads.
+        `watch` is called with the number of rows of each part that is done.
         """
         shards, total = [], None
         for shard, digest in in_order(encode, self.parts(), n_jobs):
@@ -123,13 +114,7 @@ class Source:
     def each(self, function, dtype=None, n_outputs=None):
         """`function(X)` of every part, as one array.
 
-        Parameters
-        ----------
-        function : callable
-        dtype : numpy dtype, optional
-            Of the array; for sources that answer later.
-        n_outputs : int, optional
-            Its number of columns, if it has two dimensions.
+        A lazy source needs the array's `dtype` and number of columns, `n_outputs`.
         """
         parts = [function(part.X) for part in self.parts()]
         return np.concatenate(parts or [function(self.first().X[:0])])
@@ -148,18 +133,26 @@ class TableSource(Source):
     is_in_memory = True
 
     def __init__(self, X, y=None, sample_weight=None):
-        X = as_dense(X)
-        n_rows = _num_samples(X)
+        self.X = as_dense(X)
         if isinstance(sample_weight, Number):
-            sample_weight = np.full(n_rows, float(sample_weight))
-        self.X = X
-        self.y = _checked_length(y, n_rows, "y")
-        self.sample_weight = _checked_length(sample_weight, n_rows, "sample_weight")
+            sample_weight = np.full(self.n_rows(), float(sample_weight))
+        self.y = self._checked_length(y, "y")
+        self.sample_weight = self._checked_length(sample_weight, "sample_weight")
         self.has_labels = y is not None
+
+    def _checked_length(self, values, role):
+        """Labels or weights, if there are as many as rows."""
+        if values is None:
+            return None
+        if not hasattr(values, "__len__"):
+            values = np.asarray(values)
+        if getattr(values, "shape", None) != ():
+            check_length(self.n_rows(), len(values), role)
+        return values
 
     def n_rows(self):
         """Number of rows."""
-        return _num_samples(self.X)
+        return n_rows_of(self.X)
 
     def parts(self):
         """Slices, in order; a table with few rows is one part."""
@@ -167,12 +160,13 @@ class TableSource(Source):
         size = PART_ROWS if n_rows > MANY_ROWS else max(n_rows, 1)
         for start in range(0, max(n_rows, 1), size):
             rows = slice(start, min(start + size, n_rows))
-            yield Part(*(_slice(v, rows) for v in (self.X, self.y, self.sample_weight)))
+            columns = self.X, self.y, self.sample_weight
+            yield Part(*(slice_rows(column, rows) for column in columns))
 
     def first(self):
         """The first few rows; all of them if there are not many."""
         n_rows = 5 if self.n_rows() > MANY_ROWS else self.n_rows()
-        return Part(_slice(self.X, slice(0, n_rows)))
+        return Part(slice_rows(self.X, slice(0, n_rows)))
 
     def select(self, names):
         """Take only these columns of a data frame that has them all."""
@@ -192,11 +186,17 @@ class ParquetSource(Source):
         self.arrow = require("pyarrow", "A Parquet file")
         require("pandas", "A Parquet file")
         dataset = require("pyarrow.dataset", "A Parquet file")
-        if not os.path.exists(path):
-            raise FileNotFoundError(f"There is no file or folder {os.fspath(path)!r}.")
         self.path = os.fspath(path)
+        if not os.path.exists(path):
+            raise FileNotFoundError(f"There is no file or folder {self.path!r}.")
         if os.path.isfile(path):
-            self._check_mark()
+            with open(path, "rb") as file:
+                is_parquet = file.read(len(self.mark)) == self.mark
+            if not is_parquet:
+                raise TableFileError(
+                    f"A table, or the path of a Parquet file, is needed; {self.path!r} "
+                    "is not a Parquet file. Read it first, as with pandas.read_csv."
+                )
         with self._reading():
             self.data = dataset.dataset(path, self._schema(), format=self.format)
             index = (self.data.schema.pandas_metadata or {}).get("index_columns", ())
@@ -217,18 +217,9 @@ class ParquetSource(Source):
         """The schema of the file; None to look it up in the first file of a folder."""
         return None
 
-    def _check_mark(self):
-        with open(self.path, "rb") as file:
-            is_parquet = file.read(len(self.mark)) == self.mark
-        if not is_parquet:
-            raise TableFileError(
-                f"A table, or the path of a Parquet file, is needed; {self.path!r} is "
-                "not a Parquet file. Read it first, as with pandas.read_csv."
-            )
-
     @contextlib.contextmanager
     def _reading(self):
-        """What breaks while the file is read is told in one sentence."""
+        """Errors of a damaged file are raised as one sentence."""
         try:
             yield
         except TableFileError:
@@ -239,7 +230,7 @@ class ParquetSource(Source):
             ) from None
 
     def n_rows(self):
-        """Number of rows, from the file's own notes."""
+        """Number of rows, from the file's metadata."""
         with self._reading():
             return self.data.count_rows()
 
@@ -252,10 +243,6 @@ class ParquetSource(Source):
         """The first few rows."""
         with self._reading():
             return self._part(self.data.head(5, columns=self._columns()))
-
-    def _columns(self):
-        extra = [name for name in (self.y, self.sample_weight) if name is not None]
-        return list(dict.fromkeys([*self.names, *extra]))
 
     def parts(self):
         """Batches of rows, in order."""
@@ -283,6 +270,10 @@ class ParquetSource(Source):
                     fragment_scan_options=self.options,
                 )
 
+    def _columns(self):
+        extra = [name for name in (self.y, self.sample_weight) if name is not None]
+        return list(dict.fromkeys([*self.names, *extra]))
+
     def _part(self, table):
         frame = table.to_pandas(ignore_metadata=True)
         y, weight = (
@@ -307,7 +298,7 @@ class IteratorSource(Source):
             raise ValueError("The iterator of tables must give at least one; got none.")
         self.head, self.n_read = [first], len(first.X)
         while not self.n_read and (more := next(self.waiting, None)) is not None:
-            # Empty tables say nothing, but one stays if there is no other.
+            # Empty tables are skipped, but one stays if there is no other.
             self.head, self.n_read = [more], len(more.X)
         self.model = self.head[0]
         self.has_labels = self.model.y is not None
@@ -333,32 +324,20 @@ class IteratorSource(Source):
     def parts(self):
         """The tables, large ones in slices; only once."""
         head, self.head = self.head, []
-        for own in chain(head, self.waiting):
+        for part in chain(head, self.waiting):
             for name in ("y", "sample_weight"):
-                has = getattr(own, name) is not None
+                has = getattr(part, name) is not None
                 if has != (getattr(self.model, name) is not None):
                     raise ValueError(
                         f"All tables of the iterator must come with {name}, or none "
                         "of them."
                     )
-            X = select_columns(own.X, self.names)
-            yield from TableSource(X, own.y, own.sample_weight).parts()
-
-
-def _checked_length(values, n_rows, role):
-    """Labels or weights, if there are as many as rows."""
-    if values is None:
-        return None
-    if not hasattr(values, "__len__"):
-        values = np.asarray(values)
-    if getattr(values, "shape", None) != () and len(values) != n_rows:
-        raise ValueError(
-            f"X and {role} must have equally many rows; got {n_rows} and {len(values)}."
-        )
-    return values
+            X = select_columns(part.X, self.names)
+            yield from TableSource(X, part.y, part.sample_weight).parts()
 
 
 def _as_part(item):
+    """What an iterator yields as a Part."""
     if isinstance(item, Part):
         return item
     part = Part(*item) if isinstance(item, tuple) and len(item) <= 3 else Part(item)
@@ -368,26 +347,3 @@ def _as_part(item):
             f"(X, y, sample_weight); got {type(part.X).__name__}."
         )
     return part
-
-
-def _slice(values, rows):
-    if values is None or rows == slice(0, _num_samples(values)):
-        return values
-    if hasattr(values, "iloc"):
-        return values.iloc[rows]
-    if hasattr(values, "__array__") and not hasattr(values, "columns"):
-        return np.asarray(values[rows])
-    return values[rows]
-
-
-def stacked(tables):
-    """Tables of one kind below each other; None stays None."""
-    if tables[0] is None:
-        return None
-    if len(tables) == 1:
-        return tables[0]
-    if hasattr(tables[0], "iloc"):
-        return require("pandas", "A data frame").concat(tables, ignore_index=True)
-    if column_names(tables[0]) is not None:
-        return require("polars", "A data frame").concat(tables)
-    return np.concatenate([np.asarray(table) for table in tables])

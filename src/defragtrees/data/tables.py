@@ -1,366 +1,125 @@
-"""A user's table as one float64 matrix.
+"""Tables of pandas, polars and numpy: their names, types and dates, as one matrix.
 
-Every later step sees numbers only: a numeric column as it is, a categorical column as
-positions in its list of categories, a missing value as NaN. A category that is not in
-the list gets the position after the last one.
+Every later step sees numbers only. `read_matrix` gives a float64 matrix: a numeric
+column as it is, a category as its position in the list of categories, a date as its
+number of days since 1970, a missing value as NaN. A category that is not in the list
+gets the position after the last one.
+
+What differs between the libraries is in the classes `Pandas` and `Polars` below.
 """
 
 import datetime as dt
-import difflib
 from dataclasses import dataclass
 from numbers import Integral
 
 import numpy as np
 from scipy import sparse
 
-__all__ = [
-    "Column",
-    "NUMBER_KINDS",
-    "array_column",
-    "as_days",
-    "as_dense",
-    "as_numbers",
-    "as_positions",
-    "categories_of",
-    "category_lists",
-    "check_finite",
-    "column_kinds",
-    "column_names",
-    "dates_as_days",
-    "days_kind",
-    "feature_index",
-    "frame_column",
-    "is_missing",
-    "listed",
-    "near_name",
-    "nearest",
-    "object_as_days",
-    "ordered_categories",
-    "read_matrix",
-    "select_columns",
-    "take_rows",
-]
+from defragtrees._utils.formatting import listed, near_name
+from defragtrees._utils.formatting import nearest as nearest
+from defragtrees._utils.optional import require
 
 NUMBER_KINDS = "biuf"
-DATE_KINDS = "mM"
-
-
-@dataclass(frozen=True)
-class Column:
-    """One column: float64 `numbers`, or a list of `values`, or `codes` of `values`.
-
-    A code of -1 is a missing value. `is_declared` means that the values are the list
-    of categories, in the order that the user chose.
-    """
-
-    name: object
-    numbers: np.ndarray | None = None
-    values: list | None = None
-    codes: np.ndarray | None = None
-    is_declared: bool = False
-
-
-def frame_column(X, j, name):
-    """One column of a pandas or polars frame."""
-    if hasattr(X, "iloc"):
-        return _pandas_column(X.iloc[:, j], name)
-    return _polars_column(X.to_series(j), name)
-
-
-def _pandas_column(column, name):
-    dtype = column.dtype
-    if str(dtype) == "category":
-        labels = column.cat.categories.tolist()
-        codes = column.cat.codes.to_numpy()
-        return Column(name, values=labels, codes=codes, is_declared=True)
-    _refuse_kind(dtype.kind, name, dtype)
-    if dtype.kind in NUMBER_KINDS:
-        return Column(name, column.to_numpy(dtype=np.float64, na_value=np.nan))
-    return Column(name, values=column.to_list())
-
-
-def _polars_column(column, name):
-    kind = str(column.dtype).split("(")[0]
-    if kind in ("Categorical", "Enum"):
-        is_declared = kind == "Enum"
-        distinct = column.drop_nulls().unique()
-        values, codes = distinct.to_list(), distinct.to_physical().to_numpy()
-        if is_declared:
-            values = list(column.dtype.categories)
-            codes = np.arange(len(values))
-        # From polars' codes, which count all categories ever seen, to ours.
-        ours = np.full(codes.max(initial=0) + 2, -1)
-        ours[codes] = np.arange(len(codes))
-        theirs = column.to_physical().cast(int).fill_null(-1).to_numpy()
-        return Column(name, values=values, codes=ours[theirs], is_declared=is_declared)
-    if kind in ("Date", "Datetime", "Duration", "Time"):
-        _refuse_kind("M", name, column.dtype)
-    if column.dtype.is_numeric() or kind == "Boolean":
-        return Column(name, column.cast(float).to_numpy())
-    return Column(name, values=column.to_list())
-
-
-def array_column(column, name, labels, has_categories):
-    """One column of an array; `labels` are its categories, None where it is numeric."""
-    _refuse_kind(column.dtype.kind, name, column.dtype)
-    if column.dtype.kind in NUMBER_KINDS:
-        return Column(name, column.astype(np.float64))
-    if column.dtype.kind in "US" and labels is None and has_categories:
-        # numpy made text of the numbers that stand beside text.
-        try:
-            return Column(name, column.astype(np.float64))
-        except ValueError:
-            pass
-    return Column(name, values=column.tolist())
-
-
-def _refuse_kind(kind, name, dtype):
-    if kind == "c":
-        raise ValueError(
-            f"Complex data not supported; column {name!r} holds {dtype}. "
-            "Pass the real and the imaginary part as two columns."
-        )
-    if kind in DATE_KINDS:
-        raise TypeError(
-            f"Column {name!r} must hold numbers or categories; it holds dates or times "
-            f"({dtype}). Turn it into a number first, such as days since a date."
-        )
-
-
-def as_numbers(column):
-    """The values of a numeric column as float64 numbers; missing ones are NaN."""
-    if column.numbers is not None:
-        return column.numbers
-    numbers = _as_floats(column.values, column.name)
-    return numbers if column.codes is None else np.append(numbers, np.nan)[column.codes]
-
-
-def _as_floats(values, name):
-    kinds = set(map(type, values))
-    if any(issubclass(kind, (str, bytes)) for kind in kinds):
-        raise ValueError(
-            f"Column {name!r} holds categories or text, where numbers are needed. "
-            "Encode it, or fit an ensemble that splits on categories."
-        )
-    for kind in kinds:
-        if issubclass(kind, (np.datetime64, np.timedelta64)):
-            _refuse_kind("M", name, kind.__name__)
-    try:
-        return np.array(
-            [np.nan if is_missing(value) else value for value in values],
-            dtype=np.float64,
-        ).reshape(len(values))
-    except (TypeError, ValueError) as error:
-        # The text of numpy's own error is what scikit-learn's checks look for.
-        raise TypeError(
-            f"Column {name!r} must hold numbers: {error}. Turn it into numbers first."
-        ) from None
-
-
-def categories_of(column):
-    """The categories of a column; None where it is numeric."""
-    if column.numbers is not None:
-        return None
-    if column.is_declared:
-        return tuple(column.values)
-    values = _distinct(column)
-    if not any(isinstance(value, (str, bytes)) for value in values):
-        return None
-    present = [value for value in values if not is_missing(value)]
-    return tuple(sorted(present, key=lambda value: (type(value).__name__, value)))
-
-
-def _distinct(column):
-    try:
-        return set(column.values)
-    except TypeError as error:
-        raise TypeError(
-            f"Column {column.name!r} must hold numbers or categories: {error}. "
-            "Turn it into plain values first."
-        ) from None
-
-
-def as_positions(column, labels):
-    """The places of the values in a list of categories; others get the one after it."""
-    position = {category: float(j) for j, category in enumerate(labels)}
-
-    def find(value):
-        return np.nan if is_missing(value) else position.get(value, len(labels))
-
-    if column.numbers is not None:
-        distinct, codes = np.unique(column.numbers, return_inverse=True)
-        return np.array([find(value) for value in distinct.tolist()])[codes]
-    table = {value: find(value) for value in _distinct(column)}
-    places = np.array([table[value] for value in column.values], dtype=np.float64)
-    return places if column.codes is None else np.append(places, np.nan)[column.codes]
-
-
-def is_missing(value):
-    """Whether a value is missing: None, NaN, NaT or pandas.NA.
-
-    Examples
-    --------
-    >>> is_missing(None), is_missing(float("nan")), is_missing("")
-    (True, True, False)
-    """
-    # pandas.NA is neither equal nor unequal to itself.
-    return value is None or type(value).__name__ == "NAType" or value != value
-
-
-MICROSECONDS = 86_400_000_000  # of a day
-MADE_OF_DAYS = ("date", "datetime", "time", "duration")
-POLARS = {
-    "Date": "date",
-    "Datetime": "datetime",
-    "Time": "time",
-    "Duration": "duration",
-}
-
-
-def days_kind(column):
-    """What a column of a frame has: a key of `labels.KINDS`; None if no dates or times.
-
-    Moments that all are at midnight are dates.
-    """
-    if not hasattr(column, "iloc"):
-        kind = POLARS.get(str(column.dtype).split("(")[0])
-        is_moment = kind == "datetime"
-    elif column.dtype.kind == "O":
-        return _kind_of_objects(column)
-    else:
-        kind = {"M": "datetime", "m": "duration"}.get(column.dtype.kind)
-        is_moment = kind == "datetime"
-    if is_moment:
-        days = as_days(column)
-        days = days[~np.isnan(days)]
-        return "date" if (days == np.floor(days)).all() else "datetime"
-    return kind
-
-
-def _kind_of_objects(column):
-    values = column.head(100).tolist()
-    first = next((value for value in values if not is_missing(value)), None)
-    if isinstance(first, dt.datetime):
-        return "datetime"
-    for type_, kind in (
-        (dt.date, "date"),
-        (dt.time, "time"),
-        (dt.timedelta, "duration"),
-    ):
-        if isinstance(first, type_):
-            return kind
-    return None
-
-
-def as_days(column):
-    """Dates, moments, times or durations as days; NaN where one is missing.
-
-    Parameters
-    ----------
-    column : array, or column of a pandas or polars frame
-
-    Examples
-    --------
-    >>> as_days(np.array(["2024-03-01", "NaT"], "datetime64[D]")).tolist()
-    [19783.0, nan]
-    """
-    if hasattr(column, "dt") and hasattr(column, "iloc"):
-        if getattr(column.dtype, "tz", None) is not None:
-            column = column.dt.tz_localize(None)
-        column = column.to_numpy()
-    elif hasattr(column, "to_physical"):
-        return _polars_days(column)
-    kind = column.dtype.kind
-    parts = column.astype(f"{kind}8[us]")
-    return np.where(np.isnat(parts), np.nan, parts.astype(np.int64) / MICROSECONDS)
-
-
-def _polars_days(column):
-    if "time_zone" in str(column.dtype) and column.dtype.time_zone is not None:
-        column = column.dt.replace_time_zone(None)
-    kind = str(column.dtype).split("(")[0]
-    unit = {"Date": 1.0, "Time": 86_400e9}.get(kind)
-    if unit is None:
-        unit = 86_400 * {"ms": 1e3, "us": 1e6, "ns": 1e9}[column.dtype.time_unit]
-    return column.to_physical().cast(float).fill_null(float("nan")).to_numpy() / unit
-
-
-def object_as_days(value):
-    """A date, moment, time or duration of Python or numpy as days; others as they are.
-
-    Examples
-    --------
-    >>> object_as_days(dt.date(2024, 3, 1)), object_as_days(dt.time(6))
-    (19783.0, 0.25)
-    """
-    if isinstance(value, (np.datetime64, np.timedelta64)):
-        return float(as_days(np.asarray([value]))[0])
-    if isinstance(value, dt.datetime):
-        value = value.replace(tzinfo=None) - dt.datetime(1970, 1, 1)
-    elif isinstance(value, dt.date):
-        value = value - dt.date(1970, 1, 1)
-    elif isinstance(value, dt.time):
-        value = dt.datetime.combine(dt.date(1970, 1, 1), value.replace(tzinfo=None))
-        value = value - dt.datetime(1970, 1, 1)
-    if isinstance(value, dt.timedelta):
-        return value / dt.timedelta(days=1)
-    return value
-
-
-def column_kinds(X):
-    """For each column of a frame what `days_kind` says; None for anything else."""
-    if not (hasattr(X, "columns") and hasattr(X, "dtypes")):
-        return None
-    if hasattr(X, "iloc"):
-        columns = (X.iloc[:, j] for j in range(X.shape[1]))
-    else:
-        columns = (X.to_series(j) for j in range(X.shape[1]))
-    return tuple(days_kind(column) for column in columns)
-
-
-def dates_as_days(X, kinds):
-    """A table with numbers of days for dates and times in columns that have a kind.
-
-    Parameters
-    ----------
-    X : array or data frame of shape (n_samples, n_features)
-    kinds : sequence of (str or None)
-        One for each column; dates in others are left as they are.
-    """
-    places = [j for j, kind in enumerate(kinds) if kind in MADE_OF_DAYS]
-    if hasattr(X, "iloc"):
-        X = X.copy(deep=False)
-        for j in places:
-            X.isetitem(j, _pandas_days(X.iloc[:, j]))
-        return X
-    if hasattr(X, "to_series"):
-        series = [X.to_series(j) for j in places]
-        made = [type(s)(s.name, as_days(s)) for s in series if _has_dates(s)]
-        return X.with_columns(made) if made else X
-    X = np.asarray(X)
-    if X.ndim != 2 or X.dtype.kind not in "OmM":
-        return X
-    if X.dtype.kind in "mM":
-        return as_days(X)
-    X = X.copy()
-    for j in places:
-        X[:, j] = [object_as_days(value) for value in X[:, j]]
-    return X
-
-
-def _has_dates(series):
-    return str(series.dtype).split("(")[0] in POLARS
-
-
-def _pandas_days(column):
-    if column.dtype.kind in "mM":
-        return as_days(column)
-    if column.dtype.kind == "O":
-        return column.map(object_as_days, na_action="ignore")
-    return column
-
-
+DATE_KINDS = ("date", "datetime", "time", "duration")
+POLARS_KINDS = {kind.capitalize(): kind for kind in DATE_KINDS}
+MICROSECONDS = 86_400_000_000  # in a day
+OTHER = "other"  # in a table that is made, a category that is not in the list
 MOST_CELLS = 2**30  # of a sparse matrix that is written out, 8 bytes each
+
+
+def read_matrix(
+    X, names=None, categories=None, what="the ensemble", kinds=None, needed=None
+):
+    """X as a float64 array of shape (n_samples, n_features), categories as positions.
+
+    The array is a new one, whatever X is. Columns of a frame are taken by their names,
+    in any order; other columns are ignored.
+
+    Parameters
+    ----------
+    X : array-like or data frame of shape (n_samples, n_features)
+    names : sequence of str, optional
+        Names that the columns of a frame must have. The names "x1", "x2", ... of an
+        ensemble that saw no names, and the integers of a frame without names, are not
+        compared.
+    categories : sequence of (tuple or None), optional
+        For each column its categories, or None where it is numeric. Categories are
+        compared by value: 2.0 is 2, and True is 1.
+    what : str
+        Who saw these columns first, for the messages.
+    kinds : sequence of (str or None), optional
+        For each column whether it has dates or times, which become days; dates in
+        other columns raise an error.
+    needed : collection of int, optional
+        Columns that a frame must have, all by default; others may be NaN.
+
+    Examples
+    --------
+    >>> read_matrix([["b", 1.0], ["z", 2.0]], categories=(("a", "b"), None)).tolist()
+    [[1.0, 1.0], [2.0, 2.0]]
+    """
+    X = as_dense(X)
+    frame_names = column_names(X)
+    if frame_names is None:
+        X = _plain_array(X)
+        n_rows, n_columns = X.shape
+    else:
+        places = _find_columns(X, frame_names, names, what, needed)
+        n_rows, n_columns = len(X), len(places)
+    for given in (names, categories):
+        if given is not None and n_columns != len(given):
+            raise ValueError(
+                f"X has {n_columns} features, but {what} saw {len(given)}. Give these, "
+                "in their order; of a data frame they are taken by name."
+            )
+    has_categories = any(known is not None for known in categories or ())
+    labels = categories or (None,) * n_columns
+    if frame_names is None:
+        X = X if kinds is None else dates_as_days(X, kinds)
+        if X.dtype.kind in NUMBER_KINDS and not has_categories:
+            return X.astype(np.float64, order="C")
+        titles = names or range(1, n_columns + 1)
+        columns = (
+            _array_column(X[:, j], titles[j], labels[j], has_categories)
+            for j in range(n_columns)
+        )
+    else:
+        if kinds is not None and len(kinds) == n_columns:
+            by_place = dict(zip(places, kinds, strict=True))
+            X = dates_as_days(X, [by_place.get(j) for j in range(len(frame_names))])
+        columns = (
+            None if j is None else frame_column(X, j, frame_names[j]) for j in places
+        )
+    matrix = np.full((n_rows, n_columns), np.nan)
+    for j, column in enumerate(columns):
+        if column is not None:
+            matrix[:, j] = (
+                as_numbers(column)
+                if labels[j] is None
+                else as_positions(column, labels[j])
+            )
+    return matrix
+
+
+def check_finite(matrix, names):
+    """Raise if a float64 matrix has infinite values; missing values are allowed.
+
+    Examples
+    --------
+    >>> check_finite(np.array([[1.0, np.nan]]), ("size", "age"))
+    >>> check_finite(np.array([[1.0, np.inf]]), ("size", "age"))
+    Traceback (most recent call last):
+    ...
+    ValueError: Input X contains infinity or a value too large for dtype('float64'); \
+'age' must hold finite numbers or NaN. Replace or drop these values.
+    """
+    infinite = np.flatnonzero(np.isinf(matrix).any(axis=0))
+    if len(infinite):
+        raise ValueError(
+            "Input X contains infinity or a value too large for dtype('float64'); "
+            f"{listed([names[j] for j in infinite])} must hold finite numbers or NaN. "
+            "Replace or drop these values."
+        )
 
 
 def column_names(X):
@@ -383,206 +142,15 @@ def column_names(X):
     return names
 
 
-def as_dense(X):
-    """X with a cell for each zero, if it is a sparse matrix; else as it is."""
-    if not sparse.issparse(X):
-        return X
-    if X.shape[0] * X.shape[1] > MOST_CELLS:
-        raise ValueError(
-            f"A sparse X must have at most {MOST_CELLS:,} cells, zeros included; it "
-            f"has {X.shape[0]} rows and {X.shape[1]} columns. Pass fewer rows, or only "
-            "the columns that the ensemble uses."
-        )
-    return X.toarray()
-
-
-def take_rows(values, rows):
-    """Some rows of an array or a frame, in the order given; None stays None.
+def lightgbm_names(names):
+    """Names as LightGBM stores them: with an underscore for each space.
 
     Examples
     --------
-    >>> take_rows([10, 20, 30], np.array([2, 0])).tolist()
-    [30, 10]
+    >>> lightgbm_names(["petal width", "age"])
+    ('petal_width', 'age')
     """
-    if values is None:
-        return None
-    if hasattr(values, "iloc"):
-        return values.iloc[rows]
-    if column_names(values) is not None:
-        return values[rows.tolist()]
-    return np.asarray(values)[rows]
-
-
-def select_columns(X, names):
-    """The columns of a frame that have these names, in this order.
-
-    Anything else, and a frame that has not all of them, comes back as it is.
-
-    Parameters
-    ----------
-    X : array-like or data frame
-    names : sequence of str
-    """
-    there = column_names(X)
-    if there is None or not len(names) or there == tuple(names):
-        return X
-    place = {name: j for j, name in enumerate(there)}
-    if not set(names) <= set(place):
-        return X
-    places = [place[name] for name in names]
-    return X.iloc[:, places] if hasattr(X, "iloc") else X[:, places]
-
-
-def category_lists(X):
-    """For each column of a frame its tuple of categories, or None where it is numeric.
-
-    Columns of text count as categorical, with their distinct values in sorted order. A
-    polars Categorical has no list of its own, so it counts as text.
-    """
-    if not _is_frame(X):
-        return None
-    names = column_names(X)
-    return tuple(
-        categories_of(frame_column(X, j, name)) for j, name in enumerate(names)
-    )
-
-
-def ordered_categories(X):
-    """For each column of a frame its categories if they have an order, else None.
-
-    Those of pandas say whether they have one; an Enum of polars has.
-    """
-    if not _is_frame(X):
-        return None
-    lists = []
-    for dtype in X.dtypes:
-        is_ordered = getattr(dtype, "ordered", False)
-        if type(dtype).__name__ == "Enum" or (str(dtype) == "category" and is_ordered):
-            lists.append(tuple(dtype.categories))
-        else:
-            lists.append(None)
-    return tuple(lists)
-
-
-def read_matrix(
-    X, names=None, categories=None, what="the ensemble", kinds=None, needed=None
-):
-    """X as a float64 array of shape (n_samples, n_features), categories as positions.
-
-    The array is a new one, whatever X is. Columns of a frame are taken by their names,
-    in whatever order they stand; it may have others too.
-
-    Parameters
-    ----------
-    X : array-like or data frame of shape (n_samples, n_features)
-    names : sequence of str, optional
-        Names that the columns of a frame must have. The names "x1", "x2", ... of an
-        ensemble that saw no names, and the integers of a frame without names, are not
-        compared.
-    categories : sequence of (tuple or None), optional
-        For each column its categories, or None where it is numeric. Categories are
-        compared by value: 2.0 is 2, and True is 1.
-    what : str
-        Who saw these columns first, for the messages.
-    kinds : sequence of (str or None), optional
-        For each column whether it has dates or times, which become days; those of
-        other columns are refused.
-    needed : collection of int, optional
-        Columns that a frame must have, all by default; others may be NaN.
-
-    Examples
-    --------
-    >>> read_matrix([["b", 1.0], ["z", 2.0]], categories=(("a", "b"), None)).tolist()
-    [[1.0, 1.0], [2.0, 2.0]]
-    """
-    X = as_dense(X)
-    if _is_frame(X):
-        columns = _frame_columns(X, names, kinds, what, needed)
-        n_rows, n_columns = len(X), len(columns)
-    else:
-        X = _plain_array(X)
-        columns, (n_rows, n_columns) = None, X.shape
-    for given in (names, categories):
-        if given is not None and n_columns != len(given):
-            raise ValueError(
-                f"X has {n_columns} features, but {what} saw {len(given)}. Give these, "
-                "in their order; of a data frame they are taken by name."
-            )
-    if columns is None:
-        X = X if kinds is None else dates_as_days(X, kinds)
-        if X.dtype.kind in NUMBER_KINDS and not _any(categories):
-            return X.astype(np.float64, order="C")
-        columns = _array_columns(X, names, categories)
-    matrix = np.full((n_rows, n_columns), np.nan)
-    for j, column in enumerate(columns):
-        labels = None if categories is None else categories[j]
-        if column is not None:
-            matrix[:, j] = (
-                as_numbers(column) if labels is None else as_positions(column, labels)
-            )
-    return matrix
-
-
-def _frame_columns(X, names, kinds, what, needed):
-    """The columns of a frame in the order of the names; None for one not needed."""
-    frame_names = column_names(X)
-    places = _find_columns(X, frame_names, names, what, needed)
-    if kinds is not None and len(kinds) == len(places):
-        by_place = dict(zip(places, kinds, strict=True))
-        X = dates_as_days(X, [by_place.get(j) for j in range(len(frame_names))])
-    return _Columns(
-        lambda j: (
-            None
-            if places[j] is None
-            else frame_column(X, places[j], frame_names[places[j]])
-        ),
-        len(places),
-    )
-
-
-def _array_columns(X, names, categories):
-    """The columns of an array."""
-    names = names or range(1, X.shape[1] + 1)
-    labels = categories or [None] * X.shape[1]
-    return _Columns(
-        lambda j: array_column(X[:, j], names[j], labels[j], _any(categories)),
-        X.shape[1],
-    )
-
-
-class _Columns:
-    """Columns that are made one after the other, so that one is held at a time."""
-
-    def __init__(self, make, n_columns):
-        self.make = make
-        self.n_columns = n_columns
-
-    def __len__(self):
-        return self.n_columns
-
-    def __iter__(self):
-        return map(self.make, range(self.n_columns))
-
-
-def check_finite(matrix, names):
-    """Raise if a float64 matrix holds infinite values; missing values are allowed.
-
-    Examples
-    --------
-    >>> check_finite(np.array([[1.0, np.nan]]), ("size", "age"))
-    >>> check_finite(np.array([[1.0, np.inf]]), ("size", "age"))
-    Traceback (most recent call last):
-    ...
-    ValueError: Input X contains infinity or a value too large for dtype('float64'); \
-'age' must hold finite numbers or NaN. Replace or drop these values.
-    """
-    infinite = np.flatnonzero(np.isinf(matrix).any(axis=0))
-    if len(infinite):
-        raise ValueError(
-            "Input X contains infinity or a value too large for dtype('float64'); "
-            f"{listed([names[j] for j in infinite])} must hold finite numbers or NaN. "
-            "Replace or drop these values."
-        )
+    return tuple(name.replace(" ", "_") for name in names)
 
 
 def feature_index(which, names, what="features"):
@@ -608,43 +176,584 @@ def feature_index(which, names, what="features"):
     )
 
 
-def listed(items):
-    """The items for a message, cut after five.
+def n_rows_of(X):
+    """Number of rows of a table, or of entries of a column, of any library."""
+    if hasattr(X, "fit") or not (hasattr(X, "shape") or hasattr(X, "__len__")):
+        raise TypeError(f"Expected sequence or array-like, got {type(X)}")
+    shape = getattr(X, "shape", None)
+    if shape == ():
+        raise TypeError(f"A table or a column is needed; got the single value {X!r}.")
+    return len(X) if shape is None else int(shape[0])
+
+
+def check_length(n_rows, n_values, role):
+    """Raise if there are not as many labels or weights as rows."""
+    if n_rows != n_values:
+        raise ValueError(
+            f"X and {role} must have equally many rows; got {n_rows} and {n_values}."
+        )
+
+
+def check_weight(sample_weight, n_rows):
+    """Weights as float64, one finite number from 0 per row; ones without any."""
+    if sample_weight is None:
+        return np.ones(n_rows)
+    weight = np.asarray(sample_weight, dtype=np.float64)
+    if weight.ndim == 0:
+        weight = np.full(n_rows, float(weight))
+    if weight.shape != (n_rows,):
+        raise ValueError(
+            "sample_weight must have one number for each row; got the shape "
+            f"{weight.shape} for {n_rows} rows."
+        )
+    if not (np.isfinite(weight).all() and (weight >= 0).all()):
+        raise ValueError("sample_weight must hold finite numbers from 0.")
+    return weight
+
+
+def as_dense(X):
+    """X with a cell for each zero, if it is a sparse matrix; else as it is."""
+    if not sparse.issparse(X):
+        return X
+    if X.shape[0] * X.shape[1] > MOST_CELLS:
+        raise ValueError(
+            f"A sparse X must have at most {MOST_CELLS:,} cells, zeros included; it "
+            f"has {X.shape[0]} rows and {X.shape[1]} columns. Pass fewer rows, or only "
+            "the columns that the ensemble uses."
+        )
+    return X.toarray()
+
+
+def take_rows(values, rows):
+    """Some rows of an array, a frame or a column, in the order given; None stays None.
 
     Examples
     --------
-    >>> listed("abcdefg")
-    "'a', 'b', 'c', 'd', 'e', …"
+    >>> take_rows([10, 20, 30], np.array([2, 0])).tolist()
+    [30, 10]
     """
-    items = list(items)
-    return ", ".join(repr(item) for item in items[:5]) + (", …" if items[5:] else "")
-
-
-def nearest(name, names):
-    """A guess at the name that was meant, or all names; the end of a sentence."""
-    near = near_name(name, names)
-    return f"it has {listed(names)}." if near is None else f"did you mean {near!r}?"
-
-
-def near_name(name, names):
-    """The name that was meant, such as "Records" by "Record"; None if there is none."""
-    if not isinstance(name, str):
+    if values is None:
         return None
-    lower = {other.lower(): other for other in names if isinstance(other, str)}
-    if name.lower() in lower:
-        return lower[name.lower()]
-    near = difflib.get_close_matches(name, list(lower.values()), n=1, cutoff=0.6)
-    return near[0] if near else None
+    if _library(values) is Pandas:
+        return values.iloc[rows]
+    if _is_frame(values):
+        return values[rows.tolist()]
+    return np.asarray(values)[rows]
 
 
-def _any(categories):
-    return categories is not None and any(known is not None for known in categories)
+def slice_rows(values, rows):
+    """The rows of a slice, without a copy where the library allows that."""
+    if values is None or rows == slice(0, n_rows_of(values)):
+        return values
+    if _library(values) is Pandas:
+        return values.iloc[rows]
+    if hasattr(values, "__array__") and not hasattr(values, "columns"):
+        return np.asarray(values[rows])
+    return values[rows]
+
+
+def stacked(tables):
+    """Tables of one library below each other; None stays None."""
+    if tables[0] is None or len(tables) == 1:
+        return tables[0]
+    if _library(tables[0]) is Pandas:
+        return require("pandas", "A data frame").concat(tables, ignore_index=True)
+    if _is_frame(tables[0]):
+        return require("polars", "A data frame").concat(tables)
+    return np.concatenate([np.asarray(table) for table in tables])
+
+
+def select_columns(X, names):
+    """The columns of a frame with these names, in this order.
+
+    Anything else, and a frame that lacks one of them, is returned as it is.
+    """
+    there = column_names(X)
+    if there is None or not len(names) or there == tuple(names):
+        return X
+    place = {name: j for j, name in enumerate(there)}
+    if not set(names) <= set(place):
+        return X
+    places = [place[name] for name in names]
+    return X.iloc[:, places] if _library(X) is Pandas else X[:, places]
+
+
+def category_lists(X):
+    """For each column of a frame its tuple of categories, or None where it is numeric.
+
+    Columns of text count as categorical, with their distinct values in sorted order. A
+    polars Categorical has no list of its own, so it counts as text.
+    """
+    names = column_names(X)
+    if names is None:
+        return None
+    return tuple(
+        _categories_of(frame_column(X, j, name)) for j, name in enumerate(names)
+    )
+
+
+def text_as_categories(X):
+    """A frame of plain numbers and categories; anything else as it is.
+
+    Columns of text become categories. Columns of pandas with missing values other than
+    NaN, which libraries do not take, become numbers or categories without them.
+    """
+    categories = category_lists(X)
+    return X if categories is None else _library(X).with_categories(X, categories)
+
+
+def ordered_categories(X):
+    """For each column of a frame its categories if they are ordered, else None.
+
+    pandas marks ordered categories; an Enum of polars is always ordered.
+    """
+    if not _is_frame(X):
+        return None
+    return tuple(
+        tuple(dtype.categories)
+        if type(dtype).__name__ == "Enum"
+        or (str(dtype) == "category" and getattr(dtype, "ordered", False))
+        else None
+        for dtype in X.dtypes
+    )
+
+
+def column_kinds(X):
+    """For each column of a frame its kind of date or time, or None where it has none.
+
+    A kind is a key of `defragtrees.rules.labels.KINDS`. Moments that are all at
+    midnight are dates. Without a frame the result is None.
+    """
+    library = _library(X)
+    if library is None:
+        return None
+    kinds = []
+    for j in range(X.shape[1]):
+        column = library.column(X, j)
+        kind = library.days_kind(column)
+        if kind == "datetime" and library.is_moments(column):
+            days = as_days(column)
+            days = days[~np.isnan(days)]
+            kind = "date" if (days == np.floor(days)).all() else kind
+        kinds.append(kind)
+    return tuple(kinds)
+
+
+def dates_as_days(X, kinds):
+    """A table with days in place of dates and times, in the columns that have a kind.
+
+    `kinds` has an entry for each column; dates in other columns stay as they are.
+    """
+    places = [j for j, kind in enumerate(kinds) if kind in DATE_KINDS]
+    library = _library(X)
+    if library is not None:
+        return library.with_days(X, places)
+    X = np.asarray(X)
+    if X.ndim != 2 or X.dtype.kind not in "OmM":
+        return X
+    if X.dtype.kind in "mM":
+        return as_days(X)
+    X = X.copy()
+    for j in places:
+        X[:, j] = [object_as_days(value) for value in X[:, j]]
+    return X
+
+
+def as_days(column):
+    """Dates, moments, times or durations as days; NaN where one is missing.
+
+    `column` is an array, or a column of a pandas or polars frame.
+
+    Examples
+    --------
+    >>> as_days(np.array(["2024-03-01", "NaT"], "datetime64[D]")).tolist()
+    [19783.0, nan]
+    """
+    library = _library(column)
+    if library is Polars:
+        return Polars.as_days(column)
+    if library is Pandas:
+        if getattr(column.dtype, "tz", None) is not None:
+            column = column.dt.tz_localize(None)
+        column = column.to_numpy()
+    parts = column.astype(f"{column.dtype.kind}8[us]")
+    return np.where(np.isnat(parts), np.nan, parts.astype(np.int64) / MICROSECONDS)
+
+
+def object_as_days(value):
+    """A date, moment, time or duration of Python or numpy as days; others as they are.
+
+    Examples
+    --------
+    >>> object_as_days(dt.date(2024, 3, 1)), object_as_days(dt.time(6))
+    (19783.0, 0.25)
+    """
+    if isinstance(value, (np.datetime64, np.timedelta64)):
+        return float(as_days(np.asarray([value]))[0])
+    if isinstance(value, dt.datetime):
+        value = value.replace(tzinfo=None) - dt.datetime(1970, 1, 1)
+    elif isinstance(value, dt.date):
+        value = value - dt.date(1970, 1, 1)
+    elif isinstance(value, dt.time):
+        value = dt.datetime.combine(dt.date(1970, 1, 1), value.replace(tzinfo=None))
+        value = value - dt.datetime(1970, 1, 1)
+    if isinstance(value, dt.timedelta):
+        return value / dt.timedelta(days=1)
+    return value
+
+
+def is_missing(value):
+    """Whether a value is missing: None, NaN, NaT or pandas.NA.
+
+    Examples
+    --------
+    >>> is_missing(None), is_missing(float("nan")), is_missing("")
+    (True, True, False)
+    """
+    # pandas.NA is neither equal nor unequal to itself.
+    return value is None or type(value).__name__ == "NAType" or value != value
+
+
+@dataclass(frozen=True)
+class Column:
+    """One column: float64 `numbers`, or a list of `values`, or `codes` of `values`.
+
+    A code of -1 is a missing value. `is_declared` means that the values are the list
+    of categories, in the order that the user chose.
+    """
+
+    name: object
+    numbers: np.ndarray | None = None
+    values: list | None = None
+    codes: np.ndarray | None = None
+    is_declared: bool = False
+
+    def distinct(self):
+        """The set of its values."""
+        try:
+            return set(self.values)
+        except TypeError as error:
+            raise TypeError(
+                f"Column {self.name!r} must hold numbers or categories: {error}. "
+                "Turn it into plain values first."
+            ) from None
+
+
+def frame_column(X, j, name):
+    """One column of a pandas or polars frame."""
+    library = _library(X)
+    return library.read(library.column(X, j), name)
+
+
+def as_numbers(column):
+    """The values of a numeric column as float64 numbers; missing ones are NaN."""
+    if column.numbers is not None:
+        return column.numbers
+    kinds = set(map(type, column.values))
+    if any(issubclass(kind, (str, bytes)) for kind in kinds):
+        raise ValueError(
+            f"Column {column.name!r} holds categories or text, where numbers are "
+            "needed. Encode it, or fit an ensemble that splits on categories."
+        )
+    for kind in kinds:
+        if issubclass(kind, (np.datetime64, np.timedelta64)):
+            _reject_kind("M", column.name, kind.__name__)
+    try:
+        numbers = np.array(
+            [np.nan if is_missing(value) else value for value in column.values],
+            dtype=np.float64,
+        ).reshape(len(column.values))
+    except (TypeError, ValueError) as error:
+        # The text of numpy's own error is what scikit-learn's checks look for.
+        raise TypeError(
+            f"Column {column.name!r} must hold numbers: {error}. Turn it into numbers "
+            "first."
+        ) from None
+    return numbers if column.codes is None else np.append(numbers, np.nan)[column.codes]
+
+
+def as_positions(column, labels):
+    """Positions of the values in a list of categories; unknown ones come after it."""
+    position = {category: float(j) for j, category in enumerate(labels)}
+
+    def find(value):
+        return np.nan if is_missing(value) else position.get(value, len(labels))
+
+    if column.numbers is not None:
+        distinct, codes = np.unique(column.numbers, return_inverse=True)
+        return np.array([find(value) for value in distinct.tolist()])[codes]
+    table = {value: find(value) for value in column.distinct()}
+    places = np.array([table[value] for value in column.values], dtype=np.float64)
+    return places if column.codes is None else np.append(places, np.nan)[column.codes]
+
+
+def _categories_of(column):
+    """The categories of a column; None where it is numeric."""
+    if column.numbers is not None:
+        return None
+    if column.is_declared:
+        return tuple(column.values)
+    values = column.distinct()
+    if not any(isinstance(value, (str, bytes)) for value in values):
+        return None
+    present = [value for value in values if not is_missing(value)]
+    return tuple(sorted(present, key=lambda value: (type(value).__name__, value)))
+
+
+class TableForm:
+    """The form of a user's table, to make others like it: library, names and types.
+
+    Examples
+    --------
+    >>> form = TableForm(np.array([[1, 2], [3, 4]]))
+    >>> form.table(form.matrix(np.array([[5, 6]]))).tolist()
+    [[5, 6]]
+    """
+
+    def __init__(self, X):
+        self.names = column_names(X)
+        self.kinds = column_kinds(X)
+        self.library = _library(X)
+        if self.names is None:
+            X = np.asarray(X)
+            self.dtypes = X.dtype
+            self.categories = _text_categories(X)
+        else:
+            self.dtypes = list(X.dtypes)
+            self.columns = list(X.columns)
+            self.categories = category_lists(dates_as_days(X, self.kinds))
+
+    def matrix(self, X):
+        """A table of this form as numbers."""
+        return read_matrix(X, self.names, self.categories, "the model", self.kinds)
+
+    def table(self, matrix):
+        """A matrix of numbers as a table of this form."""
+        columns = [self._values(j, matrix[:, j]) for j in range(matrix.shape[1])]
+        if self.names is not None:
+            return self.library.frame(self.columns, columns, self.dtypes)
+        if self.dtypes.kind != "O":
+            return np.column_stack(columns).astype(self.dtypes, copy=False)
+        table = np.empty(matrix.shape, dtype=object)
+        for j, column in enumerate(columns):
+            table[:, j] = column
+        return table
+
+    def _values(self, j, numbers):
+        """A column as numbers, labels or moments."""
+        labels = self.categories[j] if self.categories else None
+        if labels is not None:
+            known = np.array([*labels, OTHER, None], dtype=object)
+            return known[np.nan_to_num(numbers, nan=len(labels) + 1).astype(int)]
+        kind = self.kinds[j] if self.kinds else None
+        if kind in ("date", "datetime", "duration"):
+            code = "m8[us]" if kind == "duration" else "M8[us]"
+            parts = np.rint(np.nan_to_num(numbers) * MICROSECONDS).astype(np.int64)
+            return np.where(np.isnan(numbers), np.array("NaT", code), parts.view(code))
+        return numbers
+
+
+class Pandas:
+    """How frames and columns of pandas are read."""
+
+    @staticmethod
+    def column(X, j):
+        """The column at a position."""
+        return X.iloc[:, j]
+
+    @staticmethod
+    def read(column, name):
+        """A column as a `Column`."""
+        dtype = column.dtype
+        if str(dtype) == "category":
+            labels = column.cat.categories.tolist()
+            codes = column.cat.codes.to_numpy()
+            return Column(name, values=labels, codes=codes, is_declared=True)
+        _reject_kind(dtype.kind, name, dtype)
+        if dtype.kind in NUMBER_KINDS:
+            return Column(name, column.to_numpy(dtype=np.float64, na_value=np.nan))
+        return Column(name, values=column.to_list())
+
+    @staticmethod
+    def days_kind(column):
+        """The kind of dates or times that a column has; None without."""
+        if column.dtype.kind != "O":
+            return {"M": "datetime", "m": "duration"}.get(column.dtype.kind)
+        values = column.head(100).tolist()
+        first = next((value for value in values if not is_missing(value)), None)
+        for type_, kind in (
+            (dt.datetime, "datetime"),  # before date, of which it is a subclass
+            (dt.date, "date"),
+            (dt.time, "time"),
+            (dt.timedelta, "duration"),
+        ):
+            if isinstance(first, type_):
+                return kind
+        return None
+
+    @staticmethod
+    def is_moments(column):
+        """Whether the type of the column, not only its values, is a date and time."""
+        return column.dtype.kind == "M"
+
+    @staticmethod
+    def with_days(X, places):
+        """The frame with days in these columns."""
+        X = X.copy(deep=False)
+        for j in places:
+            column = X.iloc[:, j]
+            if column.dtype.kind in "mM":
+                X.isetitem(j, as_days(column))
+            elif column.dtype.kind == "O":
+                X.isetitem(j, column.map(object_as_days, na_action="ignore"))
+        return X
+
+    @staticmethod
+    def with_categories(X, categories):
+        """The frame with these categories, and plain numbers elsewhere."""
+        pandas = require("pandas", "A data frame")
+        X = X.copy(deep=False)
+        for j, labels in enumerate(categories):
+            dtype, column = X.dtypes.iloc[j], frame_column(X, j, X.columns[j])
+            if labels is not None:
+                codes = np.nan_to_num(as_positions(column, labels), nan=-1).astype(int)
+                X.isetitem(j, pandas.Categorical.from_codes(codes, list(labels)))
+            elif not isinstance(dtype, np.dtype) or dtype.kind == "O":
+                X.isetitem(j, as_numbers(column))
+        return X
+
+    @staticmethod
+    def frame(names, columns, dtypes):
+        """A frame of these columns, with their types where the values allow it."""
+        pandas = require("pandas", "A data frame")
+        frame = pandas.DataFrame(dict(enumerate(columns)))
+        for j, dtype in enumerate(dtypes):
+            frame.isetitem(j, _as_type(frame.iloc[:, j], dtype, pandas))
+        frame.columns = names
+        return frame
+
+
+class Polars:
+    """How frames and columns of polars are read."""
+
+    @staticmethod
+    def column(X, j):
+        """The column at a position."""
+        return X.to_series(j)
+
+    @staticmethod
+    def read(column, name):
+        """A column as a `Column`."""
+        kind = _polars_type(column)
+        if kind in ("Categorical", "Enum"):
+            is_declared = kind == "Enum"
+            if is_declared:
+                values = list(column.dtype.categories)
+                codes = np.arange(len(values))
+            else:
+                distinct = column.drop_nulls().unique()
+                values, codes = distinct.to_list(), distinct.to_physical().to_numpy()
+            # From polars' codes, which count all categories ever seen, to ours.
+            ours = np.full(codes.max(initial=0) + 2, -1)
+            ours[codes] = np.arange(len(codes))
+            theirs = column.to_physical().cast(int).fill_null(-1).to_numpy()
+            codes = ours[theirs]
+            return Column(name, values=values, codes=codes, is_declared=is_declared)
+        if kind in POLARS_KINDS:
+            _reject_kind("M", name, column.dtype)
+        if column.dtype.is_numeric() or kind == "Boolean":
+            return Column(name, column.cast(float).to_numpy())
+        return Column(name, values=column.to_list())
+
+    @staticmethod
+    def days_kind(column):
+        """The kind of dates or times that a column has; None without."""
+        return POLARS_KINDS.get(_polars_type(column))
+
+    @staticmethod
+    def is_moments(column):
+        """Whether the type of the column is a date and time."""
+        return _polars_type(column) == "Datetime"
+
+    @staticmethod
+    def with_days(X, places):
+        """The frame with days in these columns."""
+        columns = [X.to_series(j) for j in places]
+        made = [type(c)(c.name, as_days(c)) for c in columns if Polars.days_kind(c)]
+        return X.with_columns(made) if made else X
+
+    @staticmethod
+    def with_categories(X, categories):
+        """The frame with text as Categorical."""
+        names = [
+            name for name, known in zip(X.columns, categories, strict=True) if known
+        ]
+        polars = require("polars", "A polars frame")
+        return X.with_columns(polars.col(names).cast(polars.Categorical))
+
+    @staticmethod
+    def as_days(column):
+        """Dates, moments, times or durations as days."""
+        if getattr(column.dtype, "time_zone", None) is not None:
+            column = column.dt.replace_time_zone(None)
+        unit = {"Date": 1.0, "Time": 86_400e9}.get(_polars_type(column))
+        if unit is None:
+            unit = 86_400 * {"ms": 1e3, "us": 1e6, "ns": 1e9}[column.dtype.time_unit]
+        days = column.to_physical().cast(float).fill_null(float("nan")).to_numpy()
+        return days / unit
+
+    @staticmethod
+    def frame(names, columns, dtypes):
+        """A frame of these columns, with their types where the values allow it."""
+        polars = require("polars", "A polars frame")
+        series = []
+        for name, column, dtype in zip(names, columns, dtypes, strict=True):
+            one = polars.Series(name, column)
+            one = one.fill_nan(None) if one.dtype.is_float() else one
+            series.append(one.cast(dtype, strict=False))
+        return polars.DataFrame(series)
+
+
+def _library(values):
+    """Pandas or Polars for a frame or a column of theirs; None for anything else."""
+    if hasattr(values, "iloc"):
+        return Pandas
+    if hasattr(values, "to_series") or hasattr(values, "to_physical"):
+        return Polars
+    return None
+
+
+def _as_type(column, dtype, pandas):
+    """A column of pandas with the type that it had, where its values allow it."""
+    if isinstance(dtype, np.dtype) and dtype.kind in "biu":
+        return column if column.isna().any() else column.astype(dtype)
+    if str(dtype) == "category":
+        return pandas.Categorical(column, dtype=dtype)
+    if str(dtype) == "object":
+        return column.where(column.notna(), np.nan)
+    if getattr(dtype, "tz", None) is not None:
+        return column.dt.tz_localize(dtype.tz).astype(dtype)
+    return column.astype(dtype)
+
+
+def _text_categories(X):
+    """For each column of an array the texts in it, None without; None for numbers."""
+    if X.dtype.kind not in "OUS":
+        return None
+    texts = [
+        {v for v in column.tolist() if isinstance(v, (str, bytes))} for column in X.T
+    ]
+    return tuple(tuple(sorted(found)) if found else None for found in texts)
+
+
+def _polars_type(column):
+    return str(column.dtype).split("(")[0]
 
 
 def _is_frame(X):
     kind = type(X)
     package = kind.__module__.split(".")[0]
-    # Asked first, because a lazy frame warns when it is asked for its columns.
+    # Checked first, because a lazy frame warns when its columns are looked at.
     for name, wanted, remedy in (
         ("polars", "LazyFrame", "collect()"),
         ("dask", None, "compute()"),
@@ -658,10 +767,37 @@ def _is_frame(X):
     return hasattr(X, "columns") and hasattr(X, "dtypes")
 
 
+def _array_column(column, name, labels, has_categories):
+    """One column of an array; `labels` are its categories, None where it is numeric."""
+    _reject_kind(column.dtype.kind, name, column.dtype)
+    if column.dtype.kind in NUMBER_KINDS:
+        return Column(name, column.astype(np.float64))
+    if column.dtype.kind in "US" and labels is None and has_categories:
+        # numpy made text of the numbers that stand beside text.
+        try:
+            return Column(name, column.astype(np.float64))
+        except ValueError:
+            pass
+    return Column(name, values=column.tolist())
+
+
+def _reject_kind(kind, name, dtype):
+    if kind == "c":
+        raise ValueError(
+            f"Complex data not supported; column {name!r} holds {dtype}. "
+            "Pass the real and the imaginary part as two columns."
+        )
+    if kind in "mM":
+        raise TypeError(
+            f"Column {name!r} must hold numbers or categories; it holds dates or times "
+            f"({dtype}). Turn it into a number first, such as days since a date."
+        )
+
+
 def _find_columns(X, frame_names, names, what, needed):
     """For each name the place of its column in a frame; None if it need not be there.
 
-    Where names are not compared, columns are taken as they stand.
+    Where names are not compared, columns are taken in their order.
     """
     if names is None or tuple(names) == frame_names:
         return range(len(frame_names))
@@ -675,9 +811,8 @@ def _find_columns(X, frame_names, names, what, needed):
         return [place.get(name) for name in names]
     is_unnamed = all(isinstance(name, Integral) for name in X.columns)
     has_default = tuple(names) == tuple(f"x{j + 1}" for j in range(len(names)))
-    # LightGBM writes an underscore for each space in the names that it saw.
-    has_spaces = tuple(names) == tuple(name.replace(" ", "_") for name in frame_names)
-    if is_unnamed or has_default or has_spaces or not missing:
+    is_renamed = tuple(names) == lightgbm_names(frame_names)
+    if is_unnamed or has_default or is_renamed or not missing:
         return range(len(frame_names))
     parts = [f"missing {listed(missing)}"]
     extra = [name for name in frame_names if name not in set(names)]
@@ -695,7 +830,7 @@ def _plain_array(X):
     try:
         array = np.asarray(X)
         if array.dtype.kind in "US" and not isinstance(X, np.ndarray):
-            # Mixed lists keep what they hold; numpy would turn numbers into text.
+            # Mixed lists keep their values; numpy would turn numbers into text.
             array = np.array(X, dtype=object)
     except ValueError as error:
         raise ValueError(

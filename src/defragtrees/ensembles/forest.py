@@ -1,4 +1,4 @@
-"""Forest: a fitted ensemble as plain arrays, able to predict."""
+"""Tree and Forest: a fitted ensemble as plain arrays, able to predict."""
 
 from dataclasses import dataclass, field, fields
 from functools import cached_property
@@ -10,73 +10,16 @@ import numpy as np
 from numpy.typing import ArrayLike, DTypeLike
 from scipy import special
 
-from defragtrees._utils.types import Floats, Places, Rows, Values
+from defragtrees._utils.types import Floats, Rows, Values
 from defragtrees._utils.values import ByValue, freeze
 from defragtrees.data.tables import read_matrix
 from defragtrees.outcomes import make_outcome
 from defragtrees.outcomes.classification import Classes
 from defragtrees.outcomes.regression import Numbers
 
-__all__ = [
-    "Forest",
-    "StackedTrees",
-    "Tree",
-    "Walk",
-    "exact_threshold",
-    "for_many_rows",
-    "is_compiled",
-]
-
-
-def exact_threshold(
-    threshold: ArrayLike, dtype: DTypeLike = np.float32, strict: bool = False
-) -> Floats:
-    """The float64 t for which `x <= t` says what a comparison in `dtype` says.
-
-    Parameters
-    ----------
-    threshold : array-like of float
-        Thresholds as the library stores them.
-    dtype : dtype, default=float32
-        What the library rounds x to before it compares; float64 means no rounding.
-    strict : bool, default=False
-        True if the library asks `x < threshold`, False if it asks `x <= threshold`.
-
-    Examples
-    --------
-    >>> float(exact_threshold(1.0, np.float64))
-    1.0
-    >>> t = exact_threshold(0.5, np.float32)
-    >>> bool(np.float32(t) <= 0.5), bool(np.float32(np.nextafter(t, 1)) <= 0.5)
-    (True, False)
-    """
-    t = np.asarray(threshold, dtype=np.float64)
-    with np.errstate(over="ignore"):
-        below = np.nextafter(t, -np.inf) if strict else t
-    if np.dtype(dtype) == np.float64:
-        return below
-    with np.errstate(over="ignore"):
-        # The largest value of the small type that goes left ...
-        low = below.astype(dtype)
-        low = np.where(low.astype(np.float64) > below, _step(low, -np.inf, dtype), low)
-        low = low.astype(dtype)
-        high = _step(low, np.inf, dtype)
-    # ... and the last float64 that rounds to it: the midpoint to the next one belongs
-    # to the one of the two whose last mantissa bit is zero (ties to even).
-    middle = (_as_finite(low) + _as_finite(high)) / 2
-    bits: Values = low.view(np.uint32 if np.dtype(dtype).itemsize == 4 else np.uint16)
-    exact = np.where(bits & 1 == 0, middle, np.nextafter(middle, -np.inf))
-    return np.where(np.isnan(low) | np.isposinf(low), below, exact)
-
-
-def _as_finite(values):
-    # Rounding to infinity starts halfway to the number after the largest one.
-    top = 2.0 ** np.finfo(values.dtype).maxexp
-    return np.clip(values.astype(np.float64), -top, top)
-
-
-def _step(values, towards, dtype):
-    return np.nextafter(values, np.dtype(dtype).type(towards)).astype(dtype)
+COMBINATIONS = ("mean", "sum", "median")
+LARGEST = 1e100  # of numbers in an ensemble, so that sums of squares are numbers too
+BLOCK_CELLS = 200_000  # rows x trees walked at once, so that they stay in the cache
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,9 +37,9 @@ class Tree(ByValue):
     missing_left : bool array of shape (n_nodes,)
         Whether a missing value goes left.
     value : float64 array of shape (n_nodes, n_outputs)
-        What the node answers; only leaves are used.
+        Output of the node; only leaves are used.
     cover : float64 array of shape (n_nodes,)
-        Weight of the training rows in the node; NaN where the library does not say.
+        Weight of the training rows in the node; NaN where the library has none.
     categories : bool array of shape (n_nodes, n_codes)
         For a split on a categorical feature, which category positions go left; the
         position after the last category stands for any category not in the list.
@@ -145,9 +88,6 @@ class Tree(ByValue):
                     f"got {len(array)}."
                 )
             object.__setattr__(self, name, array)
-        self._check_children(n_nodes)
-
-    def _check_children(self, n_nodes):
         if n_nodes == 0:
             raise ValueError("A tree needs at least one node.")
         inner = self.feature >= 0
@@ -163,238 +103,13 @@ class Tree(ByValue):
 
     @property
     def n_outputs(self) -> int:
-        """Length of a leaf's answer."""
+        """Number of outputs of a leaf."""
         return self.value.shape[1]
 
 
-def _depth(inner, left, right):
-    """The number of splits on the longest way down; refused where there is a circle.
-
-    A node is visited once all its parents are, and so just once: ways may be many more
-    than nodes where children are shared.
-    """
-    if _is_plain(inner, left, right):
-        return _plain_depth(inner, left, right)
-    is_reached = np.zeros(len(inner), dtype=bool)
-    n_parents = np.zeros(len(inner), dtype=np.intp)
-    reached = np.zeros(1, dtype=np.intp)
-    while reached.size:
-        is_reached[reached] = True
-        splits = reached[inner[reached]]
-        children = np.concatenate([left[splits], right[splits]])
-        np.add.at(n_parents, children, 1)
-        reached = np.unique(children[~is_reached[children]])
-    depth, n_visited = -1, 0
-    ready = np.zeros(1, dtype=np.intp)
-    while ready.size:
-        depth += 1
-        n_visited += ready.size
-        splits = ready[inner[ready]]
-        children = np.concatenate([left[splits], right[splits]])
-        np.subtract.at(n_parents, children, 1)
-        ready = np.unique(children[n_parents[children] == 0])
-    if n_visited < is_reached.sum():
-        raise ValueError("The nodes of a tree must not form a circle.")
-    return depth
-
-
-def _is_plain(inner, left, right):
-    """Whether each node stands after its parent, and has one only."""
-    splits = np.flatnonzero(inner)
-    children = np.concatenate([left[splits], right[splits]])
-    if not children.size:
-        return True
-    stands_after = (left[splits] > splits) & (right[splits] > splits)
-    return bool(stands_after.all()) and int(np.bincount(children).max()) == 1
-
-
-def _plain_depth(inner, left, right):
-    depth, level = -1, np.zeros(1, dtype=np.intp)
-    while level.size:
-        depth += 1
-        splits = level[inner[level]]
-        level = np.concatenate([left[splits], right[splits]])
-    return depth
-
-
-class StackedTrees:
-    """The nodes of all trees behind one another, so that one walk serves all trees.
-
-    The children of a node stand at 2 * node and 2 * node + 1, and a leaf is its own
-    child, so that all rows can walk the same number of steps.
-    """
-
-    def __init__(self, trees, categories):
-        starts = np.cumsum([0] + [tree.n_nodes for tree in trees])
-        shift = np.repeat(starts[:-1], [tree.n_nodes for tree in trees])
-
-        def stacked(name):
-            return np.concatenate([getattr(tree, name) for tree in trees])
-
-        feature = stacked("feature")
-        leaf = feature < 0
-        here = np.arange(len(leaf))
-        sides = (np.where(leaf, here, stacked(s) + shift) for s in ("left", "right"))
-        self.children = np.column_stack(list(sides)).astype(np.intp).ravel()
-        self.roots = starts[:-1].astype(np.intp)
-        self.depths = np.array([tree.depth for tree in trees], dtype=np.intp)
-        self.depth = int(self.depths.max())
-        self.feature = np.where(leaf, 0, feature).astype(np.intp)
-        self.threshold = stacked("threshold")
-        self.missing_left = stacked("missing_left")
-        self.value = stacked("value")
-        is_set = np.array([labels is not None for labels in categories], dtype=bool)
-        is_set = is_set[self.feature] & ~leaf if is_set.any() else np.zeros(1, bool)
-        self.is_set = is_set if is_set.any() else None
-        if self.is_set is not None:
-            width = max(tree.categories.shape[1] for tree in trees)
-            self.sets = np.zeros((len(leaf), width), bool)
-            for start, tree in zip(self.roots, trees, strict=True):
-                block = self.sets[start : start + tree.n_nodes]
-                block[:, : tree.categories.shape[1]] = tree.categories
-
-    def leaves(self, matrix, walk=None):
-        """Index of the leaf of each row in each tree, (n_samples, n_trees).
-
-        Parameters
-        ----------
-        matrix : float64 array of shape (n_samples, n_features)
-        walk : Walk, optional
-            Memory for at least as many rows; saves getting it from the system anew,
-            for which threads wait on one another. The next call overwrites the result.
-        """
-        n_rows, n_features = matrix.shape
-        walk = walk or Walk(len(self.roots), n_rows)
-        node, place, x, threshold, goes_right = walk.first(n_rows)
-        node[:] = self.roots[:, None]
-        if n_features == 0:
-            return node.T
-        has_missing = bool(np.isnan(matrix).any())
-        cells = np.ascontiguousarray(matrix).ravel()
-        first = np.arange(n_rows) * n_features
-        # "clip" only because numpy would else copy `out`; no number is outside.
-        for _ in range(self.depth):
-            np.take(self.feature, node, out=place, mode="clip")
-            place += first
-            np.take(cells, place, out=x, mode="clip")
-            np.take(self.threshold, node, out=threshold, mode="clip")
-            np.less_equal(x, threshold, out=goes_right)
-            np.logical_not(goes_right, out=goes_right)
-            if self.is_set is not None:
-                in_set = self.is_set[node]
-                # A number of a numeric feature may be no position at all.
-                code = np.where(in_set & ~np.isnan(x), x, 0).astype(np.intp)
-                code = np.minimum(code, self.sets.shape[1] - 1)
-                np.copyto(goes_right, ~self.sets[node, code], where=in_set)
-            if has_missing:
-                missing = np.isnan(x)
-                np.copyto(goes_right, ~self.missing_left[node], where=missing)
-            np.multiply(node, 2, out=place)
-            place += goes_right
-            np.take(self.children, place, out=node, mode="clip")
-        return node.T
-
-
-class Walk:
-    """Arrays for the steps of some rows through some trees.
-
-    Parameters
-    ----------
-    n_trees, n_rows : int
-    """
-
-    def __init__(self, n_trees, n_rows):
-        self.n_trees = n_trees
-        kinds = (np.intp, np.intp, np.float64, np.float64, bool)
-        self.arrays = [np.empty(n_trees * n_rows, dtype=kind) for kind in kinds]
-
-    def first(self, n_rows):
-        """The arrays for this many rows, each of shape (n_trees, n_rows)."""
-        size = self.n_trees * n_rows
-        return [array[:size].reshape(self.n_trees, n_rows) for array in self.arrays]
-
-
-COMBINATIONS = ("mean", "sum", "median")
-LARGEST = 1e100  # of numbers in an ensemble, so that sums of squares are numbers too
-BLOCK_CELLS = 200_000  # rows x trees walked at once, so that they stay in the cache
-
-
-class Predicting:
-    """The part of a Forest that turns the trees' combined answers into predictions.
-
-    Each method for a table X has a twin for the matrix that `encode` makes of it.
-    """
-
-    def encode(self, X: Rows) -> Floats:
-        """X as float64 numbers, categories as positions; checks names and number."""
-        kinds = self.feature_kinds
-        return read_matrix(X, self.feature_names, self.categories, kinds=kinds)
-
-    def predict(self, X: Rows) -> Values:
-        """Class labels, or numbers, of shape (n_samples,)."""
-        return self.predict_encoded(self.encode(X))
-
-    def predict_proba(self, X: Rows) -> Floats:
-        """Class probabilities of shape (n_samples, n_classes)."""
-        return self.predict_proba_encoded(self.encode(X))
-
-    def predict_raw(self, X: Rows) -> Floats:
-        """The combined answers of the trees before the link, (n_samples, n_outputs)."""
-        return self.predict_raw_encoded(self.encode(X))
-
-    def predict_encoded(self, matrix: Floats) -> Values:
-        """`predict` for a matrix that `encode` made."""
-        return self.predict_from_raw(self.predict_raw_encoded(matrix))
-
-    def predict_proba_encoded(self, matrix: Floats) -> Floats:
-        """`predict_proba` for a matrix that `encode` made."""
-        return self.proba_from_raw(self.predict_raw_encoded(matrix))
-
-    def predict_target(self, matrix: Floats) -> Values:
-        """What rules imitate on an encoded matrix: class numbers, or numbers."""
-        if self.outcome.n_classes:
-            return self.class_index(matrix)
-        return self.predict_encoded(matrix)
-
-    def class_index(self, matrix: Floats) -> Places:
-        """Class numbers for a matrix that `encode` made."""
-        return self.class_index_from_raw(self.predict_raw_encoded(matrix))
-
-    def predict_from_raw(self, raw: Floats) -> Values:
-        """`predict` from what `predict_raw` gave."""
-        if self.outcome.n_classes:
-            return self.outcome.decode(self.class_index_from_raw(raw))
-        linked = self._linked(raw)
-        return linked[:, 0] if linked.shape[1] == 1 else linked
-
-    def proba_from_raw(self, raw: Floats) -> Floats:
-        """`predict_proba` from what `predict_raw` gave."""
-        if not self.outcome.n_classes:
-            raise AttributeError("A regression forest has no class probabilities.")
-        linked = self._linked(raw)
-        if linked.shape[1] == 1 and len(self.classes) == 2:
-            return np.hstack([1 - linked, linked])
-        return linked
-
-    def _linked(self, raw):
-        link = LINKS[self.link] if isinstance(self.link, str) else self.link
-        with np.errstate(over="ignore"):  # libraries answer infinity as well
-            return link(raw)
-
-    def class_index_from_raw(self, raw: Floats) -> Places:
-        """Class numbers from what `predict_raw` gave."""
-        if not isinstance(self.link, str):
-            return self.link.class_index(raw)
-        if raw.shape[1] == 1 and len(self.classes) == 2:
-            border = 0.5 if self.link == "identity" else 0.0
-            score = raw[:, 0] - border
-            return (score >= 0 if self.ties == "last" else score > 0).astype(int)
-        return raw.argmax(axis=1)
-
-
 @dataclass(frozen=True, eq=False)
-class Forest(Predicting, ByValue):
-    """An ensemble of trees, and how their answers become a prediction.
+class Forest(ByValue):
+    """An ensemble of trees, and how their outputs become a prediction.
 
     Parameters
     ----------
@@ -404,13 +119,13 @@ class Forest(Predicting, ByValue):
     classes : tuple, optional
         Class labels in the order of the outputs; None for regression.
     combine : {"mean", "sum", "median"}
-        How the trees' answers become one; the median is weighted by `weights`.
+        How the outputs of the trees become one; the median is weighted by `weights`.
     base : float64 array of shape (n_outputs,), default=0
-        Added to the combined answer.
+        Added to the combined output.
     weights : float64 array of shape (n_trees,), default=1
         Weight of each tree.
     link : str or callable
-        From the combined answer to a probability or a number; a key of `LINKS`, or a
+        From the combined output to a probability or a number; a key of `LINKS`, or a
         function of it with a method `class_index` and, where classes are decided by
         one, a `threshold`.
     ties : {"first", "last"}
@@ -421,7 +136,7 @@ class Forest(Predicting, ByValue):
         Of features that are days: "date", "datetime", "time" or "duration"; "ordered"
         if categories have an order.
     other_names : tuple of str, optional
-        Columns that stand beside the features in the user's table, without a say.
+        Columns of the user's table that are not features.
 
     Examples
     --------
@@ -467,7 +182,8 @@ class Forest(Predicting, ByValue):
         self._check()
 
     def _check(self):
-        outcome = make_outcome(self.task, self.classes)
+        outcome = self.outcome
+        outcome.check_labels()
         if self.combine not in COMBINATIONS:
             raise ValueError(
                 f"combine must be one of {COMBINATIONS}; got {self.combine!r}."
@@ -478,10 +194,6 @@ class Forest(Predicting, ByValue):
             raise ValueError("categories must have one entry for each feature.")
         if len(set(self.feature_names)) != self.n_features:
             raise ValueError("Feature names must differ from each other.")
-        if len(set(outcome.labels or ())) != outcome.n_classes:
-            raise ValueError(
-                f"Classes must differ from each other; got {list(outcome.labels)}."
-            )
         for tree in self.trees:
             if tree.n_outputs != len(self.base):
                 raise ValueError("All trees must have the same number of outputs.")
@@ -495,7 +207,7 @@ class Forest(Predicting, ByValue):
         self._check_numbers()
 
     def _check_numbers(self):
-        """Refuse numbers from which no answer follows."""
+        """Raise for numbers that give no prediction."""
         for name, values in (("base", self.base), ("weights", self.weights)):
             if not _is_usable(values).all():
                 raise ValueError(
@@ -534,7 +246,7 @@ class Forest(Predicting, ByValue):
 
     @property
     def threshold(self) -> float | None:
-        """Of two classes, from which probability on the second is answered, if so."""
+        """Of two classes, the probability from which on the second is predicted."""
         return getattr(self.link, "threshold", None)
 
     @property
@@ -544,7 +256,7 @@ class Forest(Predicting, ByValue):
 
     @property
     def answers_by_trees(self) -> bool:
-        """Whether its answers are sums over its trees, not those of something else."""
+        """Whether its predictions are sums over its trees, not those of a model."""
         return True
 
     @property
@@ -589,6 +301,56 @@ class Forest(Predicting, ByValue):
                 )
         return distinct
 
+    def encode(self, X: Rows) -> Floats:
+        """X as float64 numbers, categories as positions; checks names and number."""
+        kinds = self.feature_kinds
+        return read_matrix(X, self.feature_names, self.categories, kinds=kinds)
+
+    def predict(self, X: Rows) -> Values:
+        """Class labels, or numbers, of shape (n_samples,)."""
+        return self.predict_encoded(self.encode(X))
+
+    def predict_proba(self, X: Rows) -> Floats:
+        """Class probabilities of shape (n_samples, n_classes)."""
+        return self.predict_proba_encoded(self.encode(X))
+
+    def predict_raw(self, X: Rows) -> Floats:
+        """The combined outputs of the trees before the link, (n_samples, n_outputs)."""
+        return self.predict_raw_encoded(self.encode(X))
+
+    def predict_encoded(self, matrix: Floats) -> Values:
+        """`predict` for a matrix that `encode` made."""
+        return self.predict_from_raw(self.predict_raw_encoded(matrix))
+
+    def predict_proba_encoded(self, matrix: Floats) -> Floats:
+        """`predict_proba` for a matrix that `encode` made."""
+        return self.proba_from_raw(self.predict_raw_encoded(matrix))
+
+    def predict_target(self, matrix: Floats) -> Values:
+        """What rules imitate on an encoded matrix: class numbers, or numbers."""
+        return self.target_from_raw(self.predict_raw_encoded(matrix))
+
+    def predict_from_raw(self, raw: Floats) -> Values:
+        """`predict` from the result of `predict_raw`."""
+        return self.outcome.decode(self.target_from_raw(raw))
+
+    def target_from_raw(self, raw: Floats) -> Values:
+        """`predict_target` from the result of `predict_raw`."""
+        return self.outcome.target_of(self, raw)
+
+    def proba_from_raw(self, raw: Floats) -> Floats:
+        """`predict_proba` from the result of `predict_raw`."""
+        probabilities = self.outcome.probabilities_of(self, raw)
+        if probabilities is None:
+            raise AttributeError("A regression forest has no class probabilities.")
+        return probabilities
+
+    def linked(self, raw: Floats) -> Floats:
+        """Probabilities or numbers from the result of `predict_raw`."""
+        link = LINKS[self.link] if isinstance(self.link, str) else self.link
+        with np.errstate(over="ignore"):  # libraries give infinity as well
+            return link(raw)
+
     def predict_raw_encoded(self, matrix: Floats) -> Floats:
         """`predict_raw` for a matrix that `encode` made."""
         n_rows, n_trees = len(matrix), len(self.trees)
@@ -617,21 +379,21 @@ class Forest(Predicting, ByValue):
         return self.finish_sums(total)
 
     def finish_sums(self, total: Floats) -> Floats:
-        """The combined answers from the sums over the trees."""
+        """The combined outputs from the sums over the trees."""
         if self.combine == "mean":
             return total / self.weights.sum() + self.base
         return total
 
     def sum_start(self) -> Floats:
-        """What a sum over the trees starts from.
+        """The start of a sum over the trees.
 
-        The base itself, as boosting libraries do: in another order the rounding
+        It is the base itself, as in boosting libraries: in another order the rounding
         differs, and with it the class of a row on the border.
         """
         return self.base if self.combine == "sum" else np.zeros_like(self.base)
 
     @cached_property
-    def stacked(self) -> StackedTrees:
+    def stacked(self) -> "StackedTrees":
         """The nodes of all trees behind one another."""
         return StackedTrees(self.trees, self.categories)
 
@@ -639,55 +401,63 @@ class Forest(Predicting, ByValue):
         return {name: v for name, v in self.__dict__.items() if name != "stacked"}
 
 
-def _is_usable(values):
-    return np.abs(values) <= LARGEST  # NaN is not
+def for_many_rows(forest, engine):
+    """The forest, compiled unless the engine is numpy or numba is not there."""
+    if not forest.answers_by_trees or not is_compiled(engine):
+        return forest
+    own = {field.name: getattr(forest, field.name) for field in fields(forest)}
+    return CompiledForest(**own)
 
 
-def _weighted_median(values, weights):
-    """Per row the first value, in sorted order, at which half the weight is reached."""
-    order = np.argsort(values, axis=1)
-    reached = np.cumsum(weights[order], axis=1)
-    chosen = (reached >= 0.5 * reached[:, -1:]).argmax(axis=1)
-    rows = np.arange(len(values))
-    return values[rows, order[rows, chosen]]
+def is_compiled(engine):
+    """Whether rows of a fit with this engine are visited by compiled loops."""
+    return engine != "numpy" and find_spec("numba") is not None
 
 
-def _signed_square(raw):
-    return np.sign(raw) * raw**2
+def exact_threshold(
+    threshold: ArrayLike, dtype: DTypeLike = np.float32, strict: bool = False
+) -> Floats:
+    """The float64 t for which `x <= t` is the same as a comparison in `dtype`.
 
+    Parameters
+    ----------
+    threshold : array-like of float
+        Thresholds as the library stores them.
+    dtype : dtype, default=float32
+        What the library rounds x to before it compares; float64 means no rounding.
+    strict : bool, default=False
+        True if the library compares `x < threshold`, False for `x <= threshold`.
 
-def _step_at_zero(raw):
-    return (raw > 0).astype(np.float64)
-
-
-def _softplus(raw):
-    return np.logaddexp(0.0, raw)
-
-
-def _softmax(raw):
-    return special.softmax(raw, axis=1)
-
-
-def _samme(raw):
-    # The probabilities of AdaBoost's multi-class vote (Zhu et al. 2009, equation 15).
-    return special.softmax(raw / max(1, raw.shape[1] - 1), axis=1)
-
-
-LINKS: dict[str, Any] = {
-    "identity": lambda raw: raw,
-    "sigmoid": special.expit,
-    "softmax": _softmax,
-    "samme": _samme,
-    "exp": np.exp,
-    "signed_square": _signed_square,
-    "softplus": _softplus,
-    "step": _step_at_zero,
-}
+    Examples
+    --------
+    >>> float(exact_threshold(1.0, np.float64))
+    1.0
+    >>> t = exact_threshold(0.5, np.float32)
+    >>> bool(np.float32(t) <= 0.5), bool(np.float32(np.nextafter(t, 1)) <= 0.5)
+    (True, False)
+    """
+    t = np.asarray(threshold, dtype=np.float64)
+    with np.errstate(over="ignore"):
+        below = np.nextafter(t, -np.inf) if strict else t
+    if np.dtype(dtype) == np.float64:
+        return below
+    with np.errstate(over="ignore"):
+        # The largest value of the small type that goes left ...
+        low = below.astype(dtype)
+        low = np.where(low.astype(np.float64) > below, _step(low, -np.inf, dtype), low)
+        low = low.astype(dtype)
+        high = _step(low, np.inf, dtype)
+    # ... and the last float64 that rounds to it: the midpoint to the next one belongs
+    # to the one of the two whose last mantissa bit is zero (ties to even).
+    middle = (_as_finite(low) + _as_finite(high)) / 2
+    bits: Values = low.view(np.uint32 if np.dtype(dtype).itemsize == 4 else np.uint16)
+    exact = np.where(bits & 1 == 0, middle, np.nextafter(middle, -np.inf))
+    return np.where(np.isnan(low) | np.isposinf(low), below, exact)
 
 
 @dataclass(frozen=True, eq=False)
 class CompiledForest(Forest):
-    """The same answers to the last bit, without a step of Python for each level."""
+    """The same predictions to the last bit, by a compiled loop."""
 
     def predict_raw_encoded(self, matrix):
         if self.combine == "median" or not self.trees:
@@ -705,14 +475,170 @@ class CompiledForest(Forest):
         return self.finish_sums(total)
 
 
-def is_compiled(engine):
-    """Whether rows of a fit with this engine are visited by compiled loops."""
-    return engine != "numpy" and find_spec("numba") is not None
+class StackedTrees:
+    """The nodes of all trees behind one another, so that one walk serves all trees.
+
+    The children of a node stand at 2 * node and 2 * node + 1, and a leaf is its own
+    child, so that all rows can walk the same number of steps.
+    """
+
+    def __init__(self, trees, categories):
+        starts = np.cumsum([0] + [tree.n_nodes for tree in trees])
+        shift = np.repeat(starts[:-1], [tree.n_nodes for tree in trees])
+
+        def stacked(name):
+            return np.concatenate([getattr(tree, name) for tree in trees])
+
+        feature = stacked("feature")
+        leaf = feature < 0
+        here = np.arange(len(leaf))
+        sides = (np.where(leaf, here, stacked(s) + shift) for s in ("left", "right"))
+        self.children = np.column_stack(list(sides)).astype(np.intp).ravel()
+        self.roots = starts[:-1].astype(np.intp)
+        self.depths = np.array([tree.depth for tree in trees], dtype=np.intp)
+        self.depth = int(self.depths.max())
+        self.feature = np.where(leaf, 0, feature).astype(np.intp)
+        self.threshold = stacked("threshold")
+        self.missing_left = stacked("missing_left")
+        self.value = stacked("value")
+        is_set = np.array([labels is not None for labels in categories], dtype=bool)
+        is_set = is_set[self.feature] & ~leaf if is_set.any() else np.zeros(1, bool)
+        self.is_set = is_set if is_set.any() else None
+        if self.is_set is not None:
+            width = max(tree.categories.shape[1] for tree in trees)
+            self.sets = np.zeros((len(leaf), width), bool)
+            for start, tree in zip(self.roots, trees, strict=True):
+                block = self.sets[start : start + tree.n_nodes]
+                block[:, : tree.categories.shape[1]] = tree.categories
+
+    def leaves(self, matrix, walk=None):
+        """Index of the leaf of each row in each tree, (n_samples, n_trees).
+
+        A `walk` is memory for at least as many rows; it saves getting it from the
+        system anew, for which threads wait on one another. The next call with it
+        overwrites the result.
+        """
+        n_rows, n_features = matrix.shape
+        walk = walk or Walk(len(self.roots), n_rows)
+        node, place, x, threshold, goes_right = walk.first(n_rows)
+        node[:] = self.roots[:, None]
+        if n_features == 0:
+            return node.T
+        has_missing = bool(np.isnan(matrix).any())
+        cells = np.ascontiguousarray(matrix).ravel()
+        first = np.arange(n_rows) * n_features
+        # "clip" only because numpy would else copy `out`; no number is outside.
+        for _ in range(self.depth):
+            np.take(self.feature, node, out=place, mode="clip")
+            place += first
+            np.take(cells, place, out=x, mode="clip")
+            np.take(self.threshold, node, out=threshold, mode="clip")
+            np.less_equal(x, threshold, out=goes_right)
+            np.logical_not(goes_right, out=goes_right)
+            if self.is_set is not None:
+                in_set = self.is_set[node]
+                # A number of a numeric feature may be no position at all.
+                code = np.where(in_set & ~np.isnan(x), x, 0).astype(np.intp)
+                code = np.minimum(code, self.sets.shape[1] - 1)
+                np.copyto(goes_right, ~self.sets[node, code], where=in_set)
+            if has_missing:
+                missing = np.isnan(x)
+                np.copyto(goes_right, ~self.missing_left[node], where=missing)
+            np.multiply(node, 2, out=place)
+            place += goes_right
+            np.take(self.children, place, out=node, mode="clip")
+        return node.T
 
 
-def for_many_rows(forest, engine):
-    """The forest, compiled unless the engine is numpy or numba is not there."""
-    if not forest.answers_by_trees or not is_compiled(engine):
-        return forest
-    own = {field.name: getattr(forest, field.name) for field in fields(forest)}
-    return CompiledForest(**own)
+class Walk:
+    """Arrays for the steps of some rows through some trees."""
+
+    def __init__(self, n_trees, n_rows):
+        self.n_trees = n_trees
+        kinds = (np.intp, np.intp, np.float64, np.float64, bool)
+        self.arrays = [np.empty(n_trees * n_rows, dtype=kind) for kind in kinds]
+
+    def first(self, n_rows):
+        """The arrays for this many rows, each of shape (n_trees, n_rows)."""
+        size = self.n_trees * n_rows
+        return [array[:size].reshape(self.n_trees, n_rows) for array in self.arrays]
+
+
+def _depth(inner, left, right):
+    """The number of splits on the longest path; raises where there is a circle.
+
+    A node is visited once all its parents are, and so just once: paths may be many more
+    than nodes where children are shared.
+    """
+    splits = np.flatnonzero(inner)
+    children = np.concatenate([left[splits], right[splits]])
+    stands_after = (left[splits] > splits) & (right[splits] > splits)
+    if stands_after.all() and np.bincount(children).max(initial=1) == 1:
+        # A plain tree, which is most of them: level by level.
+        depth, level = -1, np.zeros(1, dtype=np.intp)
+        while level.size:
+            depth += 1
+            splits = level[inner[level]]
+            level = np.concatenate([left[splits], right[splits]])
+        return depth
+    is_reached = np.zeros(len(inner), dtype=bool)
+    n_parents = np.zeros(len(inner), dtype=np.intp)
+    reached = np.zeros(1, dtype=np.intp)
+    while reached.size:
+        is_reached[reached] = True
+        splits = reached[inner[reached]]
+        children = np.concatenate([left[splits], right[splits]])
+        np.add.at(n_parents, children, 1)
+        reached = np.unique(children[~is_reached[children]])
+    depth, n_visited = -1, 0
+    ready = np.zeros(1, dtype=np.intp)
+    while ready.size:
+        depth += 1
+        n_visited += ready.size
+        splits = ready[inner[ready]]
+        children = np.concatenate([left[splits], right[splits]])
+        np.subtract.at(n_parents, children, 1)
+        ready = np.unique(children[n_parents[children] == 0])
+    if n_visited < is_reached.sum():
+        raise ValueError("The nodes of a tree must not form a circle.")
+    return depth
+
+
+def _as_finite(values):
+    # Rounding to infinity starts halfway to the number after the largest one.
+    top = 2.0 ** np.finfo(values.dtype).maxexp
+    return np.clip(values.astype(np.float64), -top, top)
+
+
+def _step(values, towards, dtype):
+    return np.nextafter(values, np.dtype(dtype).type(towards)).astype(dtype)
+
+
+def _is_usable(values):
+    return np.abs(values) <= LARGEST  # NaN is not
+
+
+def _weighted_median(values, weights):
+    """Per row the first value, in sorted order, at which half the weight is reached."""
+    order = np.argsort(values, axis=1)
+    reached = np.cumsum(weights[order], axis=1)
+    chosen = (reached >= 0.5 * reached[:, -1:]).argmax(axis=1)
+    rows = np.arange(len(values))
+    return values[rows, order[rows, chosen]]
+
+
+def _samme(raw):
+    # The probabilities of AdaBoost's multi-class vote (Zhu et al. 2009, equation 15).
+    return special.softmax(raw / max(1, raw.shape[1] - 1), axis=1)
+
+
+LINKS: dict[str, Any] = {
+    "identity": lambda raw: raw,
+    "sigmoid": special.expit,
+    "softmax": lambda raw: special.softmax(raw, axis=1),
+    "samme": _samme,
+    "exp": np.exp,
+    "signed_square": lambda raw: np.sign(raw) * raw**2,
+    "softplus": lambda raw: np.logaddexp(0.0, raw),
+    "step": lambda raw: (raw > 0).astype(np.float64),
+}

@@ -1,9 +1,7 @@
-"""The walk of rows through trees, compiled; needs numba."""
+"""The path of rows through trees, compiled by numba."""
 
 import numpy as np
 from numba import njit
-
-__all__ = ["arrays_of", "walk"]
 
 TILE_ROWS = 256  # so that cells and sums of a tile stay in the cache for all trees
 
@@ -66,7 +64,7 @@ def walk(
     weights,
     total,
 ):
-    """Add what each tree says of each row to `total`, tree after tree.
+    """Add the output of each tree for each row to `total`, tree after tree.
 
     `matrix` is (n_samples, n_features) float64, `is_plain` says that it has neither
     missing values nor categories, `total` is (n_samples, n_outputs) float64; the other

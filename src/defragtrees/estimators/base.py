@@ -242,7 +242,8 @@ class Measuring:
     ) -> dict[str, float]:
         """How good the rules are on these rows, as a dict of numbers.
 
-        Size, coverage, overlap, and fidelity to the ensemble; with y also `error` and,
+        Size (`n_rules`, `n_conditions` of all rules together, `mean_conditions` per
+        rule), coverage, overlap, and fidelity to the ensemble; with y also `error` and,
         for classes, `auc`, `average_precision`, `log_loss`, `brier`, `precision`,
         `recall` and `expected_cost`, for numbers `rmse`, `mae` and `r2`; and the same
         of the ensemble, with `ensemble_` before the name. `average_precision`,

@@ -17,17 +17,15 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from defragtrees._utils.optional import require
 from defragtrees._utils.values import shown
 from defragtrees.data.tables import (
-    as_numbers,
-    as_positions,
     category_lists,
     column_kinds,
     column_names,
     dates_as_days,
-    frame_column,
+    lightgbm_names,
     listed,
+    text_as_categories,
 )
 from defragtrees.ensembles.black_box import ask_model, can_be_asked
 from defragtrees.ensembles.readers import read_forest, read_on_table
@@ -45,40 +43,10 @@ __all__ = [
     "named_forest",
     "one_seed",
     "open_model",
-    "text_as_categories",
     "warn_of_other_columns",
 ]
 
 MADE_UP_NAMES = ("x{1}", "x{0}", "f{0}", "{0}", "Column_{0}")
-
-
-def text_as_categories(X):
-    """A frame of plain numbers and categories; anything else as it is.
-
-    Columns of text become categories. Columns of pandas that know missing values other
-    than NaN, which libraries do not take, become numbers or categories without them.
-    """
-    categories = category_lists(X) or ()
-    if hasattr(X, "iloc") and categories:
-        return _plain_pandas(X, categories)
-    names = [name for j, name in enumerate(getattr(X, "columns", ())) if categories[j]]
-    if not names:
-        return X
-    polars = require("polars", "A polars frame")
-    return X.with_columns(polars.col(names).cast(polars.Categorical))
-
-
-def _plain_pandas(X, categories):
-    pandas = require("pandas", "A data frame")
-    X = X.copy(deep=False)
-    for j, labels in enumerate(categories):
-        column = frame_column(X, j, X.columns[j])
-        if labels is not None:
-            codes = np.nan_to_num(as_positions(column, labels), nan=-1).astype(int)
-            X.isetitem(j, pandas.Categorical.from_codes(codes, list(labels)))
-        elif not isinstance(X.dtypes.iloc[j], np.dtype) or X.dtypes.iloc[j].kind == "O":
-            X.isetitem(j, as_numbers(column))
-    return X
 
 
 def warn_of_other_columns(X, forest):
@@ -160,9 +128,7 @@ def one_seed(random_state):
 
 def is_renamed(forest, names):
     """Whether the forest's names are a library's own form of these, or made up."""
-    # LightGBM writes an underscore for each space in the names that it saw.
-    without_spaces = tuple(name.replace(" ", "_") for name in names)
-    return _made_up(forest) or forest.feature_names == without_spaces
+    return _made_up(forest) or forest.feature_names == lightgbm_names(names)
 
 
 def _made_up(forest):

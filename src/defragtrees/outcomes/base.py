@@ -1,12 +1,10 @@
-"""Outcome: what every outcome has, with or without labels."""
+"""Outcome: what y is, and everything that depends on it; the base of all kinds."""
 
 from typing import Any, ClassVar
 
 import numpy as np
 
 from defragtrees.outcomes.measures import MEASURES
-
-__all__ = ["Outcome"]
 
 
 class Wording:
@@ -65,16 +63,18 @@ class Outcome(Wording):
     """Base of all outcomes.
 
     An outcome names itself (`task`, `error_name`, `closeness_name`,
-    `estimator_suffix`) and has its `labels`, None where there are none. It writes
-    `check` for y; `check_rule` for a rule; `losses`, `fidelity`, `constant_loss` and
-    `best_constants`; `indicators`, `outputs` and `decide`, from targets and rules to
-    numbers that can be averaged and back; and the texts of an answer, of an error and
-    of what a rule tells besides.
+    `estimator_suffix`) and has its `labels`, None where there are none. It defines
+    `check` for y; `check_rule` for a rule; `target_of` for a forest; `losses`,
+    `fidelity`, `constant_loss` and `best_constants`; `indicators`, `outputs` and
+    `decide`, from targets and rules to numbers that can be averaged and back;
+    `moments` of y; and the texts of a prediction, of an error and of what a rule
+    reports besides.
     """
 
     task: ClassVar[str]
     estimator_suffix: ClassVar[str]
     labels: Any
+    has_own_error: ClassVar[bool] = True  # none of `MEASURES` is the same as the error
 
     @classmethod
     def of(cls, classes=None, shown=None, pos_label=None):
@@ -126,8 +126,30 @@ class Outcome(Wording):
                 f"{labels[:5]!r}. Are they of another type?"
             )
 
+    def check_labels(self):
+        """Raise for labels that are no classes."""
+
     def check_outputs(self, n_outputs):
-        """Refuse a number of outputs of trees that cannot stand for the answer."""
+        """Raise for a number of outputs of trees that cannot stand for a prediction."""
+
+    def check_answers(self, answers):
+        """Raise for predictions of an ensemble that no rule can imitate."""
+
+    def probabilities_of(self, forest, raw):
+        """Class probabilities from the combined outputs of trees; None without."""
+        return None
+
+    def strata(self, y):
+        """Labels by which rows are split evenly; None where there are none."""
+        return None
+
+    def decision(self, threshold=None, costs=None):
+        """From probabilities to a class; None where nothing is decided."""
+        return None
+
+    def observed(self, target):
+        """Targets of a shard for rows of which only y is known, encoded."""
+        return {"answers": target, "labels": target}
 
     def check_scores(self, scores):
         """Refuse scores of a RuleSet by which no interval can be told."""
@@ -148,12 +170,7 @@ class Outcome(Wording):
         )
 
     def measures(self, scores=None):
-        """Entries of `MEASURES` for this outcome; those that `scores` are enough for.
-
-        Parameters
-        ----------
-        scores : ClassScores or NumberScores, optional
-        """
+        """Entries of `MEASURES` for this outcome that `scores` are enough for."""
         has_probabilities = scores is None or scores.has_probabilities
         return [
             measure
@@ -161,3 +178,33 @@ class Outcome(Wording):
             if measure.task == self.task
             and (has_probabilities or not measure.needs_probabilities)
         ]
+
+    def measured(self, scores):
+        """From name to value, the measures of some scores."""
+        return {measure.name: measure.of(scores) for measure in self.measures(scores)}
+
+    def measure(self, y, answers, weight=None, probabilities=None, costs=None):
+        """From name to value, the measures of predictions against y."""
+        weight = np.ones(len(y)) if weight is None else weight
+        columns = self.encode_any(y), weight, self.encode_any(answers), probabilities
+        return self.measured(self.scores.of(self, *columns, costs))
+
+    def shown_measures(self, there=None, *, narrow=False, also=None, has_costs=True):
+        """From name to heading, the measures that a table shows.
+
+        `there` has the names that were measured, all by default. A narrow table shows
+        those with a short heading, and the one named by `also`. Without costs the
+        expected cost is the error, so it is left out.
+        """
+        shown = {}
+        for measure in self.measures():
+            heading = measure.head if narrow else measure.label
+            if measure.name == also:
+                heading = heading or measure.label
+            is_there = there is None or measure.name in there
+            is_the_error = measure.name == "expected_cost" and not has_costs
+            if heading and is_there and not is_the_error:
+                shown[measure.name] = heading
+        if self.has_own_error or not shown:
+            shown = {"error": self.error_name, **shown}
+        return shown

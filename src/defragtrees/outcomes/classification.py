@@ -11,8 +11,6 @@ from defragtrees.outcomes.points import ClassPoints
 from defragtrees.outcomes.sums import ClassSums
 from defragtrees.outcomes.wording import ClassWording
 
-__all__ = ["Classes"]
-
 
 @dataclass(frozen=True)
 class Classes(ClassPoints, ClassWording):
@@ -96,8 +94,15 @@ class Classes(ClassPoints, ClassWording):
             )
         return numbers
 
+    def check_labels(self):
+        """Raise for classes that are not distinct."""
+        if len(set(self.labels)) != self.n_classes:
+            raise ValueError(
+                f"Classes must differ from each other; got {list(self.labels)}."
+            )
+
     def check_outputs(self, n_outputs):
-        """Refuse a number of outputs of trees that cannot stand for the classes."""
+        """Raise for a number of outputs of trees that cannot stand for the classes."""
         allowed = {self.n_classes} | ({1} if self.n_classes == 2 else set())
         if n_outputs not in allowed:
             raise ValueError(
@@ -116,6 +121,35 @@ class Classes(ClassPoints, ClassWording):
         for shares in (rule.distribution, rule.rates, rule.ensemble_mean):
             if shares is not None and np.shape(shares) != (self.n_classes,):
                 raise ValueError("A rule must have one share for each class.")
+
+    def target_of(self, forest, raw):
+        """Class numbers from the combined outputs of a forest's trees."""
+        if not isinstance(forest.link, str):
+            return forest.link.class_index(raw)
+        if raw.shape[1] == 1 and self.n_classes == 2:
+            border = 0.5 if forest.link == "identity" else 0.0
+            score = raw[:, 0] - border
+            return (score >= 0 if forest.ties == "last" else score > 0).astype(int)
+        return raw.argmax(axis=1)
+
+    def probabilities_of(self, forest, raw):
+        """Class probabilities from the combined outputs of a forest's trees."""
+        linked = forest.linked(raw)
+        if linked.shape[1] == 1 and self.n_classes == 2:
+            return np.hstack([1 - linked, linked])
+        return linked
+
+    def strata(self, y):
+        """The labels: each class is split evenly."""
+        return y
+
+    def observed(self, target):
+        """Targets of a shard for rows of which only y is known, encoded."""
+        return {**super().observed(target), "probabilities": self.indicators(target)}
+
+    def moments(self, target, weight):
+        """The weight of each class."""
+        return np.bincount(target, weight, self.n_classes)
 
     def losses(self, expected, predicted):
         """For each row 1 if the class is wrong, else 0."""

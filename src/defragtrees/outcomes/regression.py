@@ -11,8 +11,6 @@ from defragtrees.outcomes.points import NumberPoints
 from defragtrees.outcomes.sums import NumberSums
 from defragtrees.outcomes.wording import NumberWording
 
-__all__ = ["Numbers"]
-
 LARGEST = 1e100
 
 
@@ -28,6 +26,7 @@ class Numbers(NumberPoints, NumberWording):
     sums: ClassVar[type] = NumberSums  # what rows say of rules
     scores: ClassVar[type] = NumberScores  # what answers are worth
     error_digits: ClassVar[int] = 9  # of an error that is added up from parts
+    has_own_error: ClassVar[bool] = False  # "rmse" is its root
     labels = None
 
     def check(self, y):
@@ -48,7 +47,7 @@ class Numbers(NumberPoints, NumberWording):
         return y
 
     def check_answers(self, answers):
-        """Refuse answers of an ensemble that are no numbers, or too large."""
+        """Raise for predictions of an ensemble that are no numbers, or too large."""
         is_usable = np.abs(answers) <= LARGEST
         if not is_usable.all():
             raise ValueError(
@@ -77,6 +76,17 @@ class Numbers(NumberPoints, NumberWording):
             raise ValueError("interval_scores must be finite numbers from 0.")
         if list(scores) != sorted(scores):
             raise ValueError("interval_scores must be in ascending order.")
+
+    def target_of(self, forest, raw):
+        """Numbers from the combined outputs of a forest's trees."""
+        linked = forest.linked(raw)
+        return linked[:, 0] if linked.shape[1] == 1 else linked
+
+    def moments(self, target, weight):
+        """Mean and standard deviation."""
+        mean = np.average(target, weights=weight)
+        square = np.average((target - mean) ** 2, weights=weight)
+        return np.array([mean, np.sqrt(square)])
 
     def losses(self, expected, predicted):
         """For each row the squared error."""

@@ -12,11 +12,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import _check_sample_weight
 
 from defragtrees._path import PathPoint, measure_path
 from defragtrees._utils import formatting as render
 from defragtrees._utils.formatting import plural
+from defragtrees.data.tables import check_weight
 from defragtrees.ensembles.forest import Forest
 from defragtrees.estimators.base import Simplifier
 from defragtrees.metrics.rulesets import table_of_totals
@@ -537,9 +537,7 @@ def _answered_rows(simplifier, X, y, sample_weight):
     if y is not None:
         y = simplifier.validate_target(y, len(matrix))
         simplifier.rules_.outcome.check_known(y)
-    weight = _check_sample_weight(
-        sample_weight, matrix, dtype=np.float64, ensure_non_negative=True
-    )
+    weight = check_weight(sample_weight, len(matrix))
     if not weight.sum() > 0:
         raise ValueError("sample_weight must have a positive sum; it is zero.")
     return AnsweredRows(simplifier.rules_, simplifier.forest_, matrix, y, weight)

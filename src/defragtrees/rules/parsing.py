@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
-from defragtrees.data.tables import near_name
+from defragtrees._utils.formatting import near_name
 from defragtrees.errors import ConditionTextError
 from defragtrees.rules.conditions import Condition
 from defragtrees.rules.labels import KINDS, MICROSECONDS, PLAIN, START

@@ -506,7 +506,7 @@ def _mean_gap(rules, rows):
 def _size(rules, scores, is_short):
     if scores["n_rules"] == 1:
         return "1 rule without conditions."
-    size = f"{scores['n_rules']} rules with {scores['n_conditions']:.1f} conditions "
+    size = f"{scores['n_rules']} rules with {scores['mean_conditions']:.1f} conditions "
     if rules.decision == "first":
         overlap = "" if is_short else f", {scores['overlap']:.2f} rules a row"
         return (

@@ -1,7 +1,7 @@
-"""Pipelines: the steps before the last, read back to the columns of the user's table.
+"""Pipelines: the splits of the last step on the columns of the user's table.
 
 The last step is read as any ensemble. Each of its splits, which are on columns that the
-steps before made, becomes a split on the user's column that says exactly the same.
+steps before made, becomes a split on the user's column with exactly the same sides.
 """
 
 import dataclasses
@@ -10,36 +10,23 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from defragtrees.ensembles.pipelines.maps import Derived, Monotone
-from defragtrees.ensembles.pipelines.regions import LARGEST
-from defragtrees.ensembles.pipelines.rewriting import (
-    align,
-    find_categories,
-    rewrite,
-    with_categories,
+from defragtrees.ensembles.pipelines.maps import (
+    LARGEST,
+    SMALLEST,
+    Derived,
+    Monotone,
 )
-from defragtrees.ensembles.pipelines.transformers import SMALLEST, derive, sparse_output
+from defragtrees.ensembles.pipelines.rewriting import find_categories, rewrite
+from defragtrees.ensembles.pipelines.transformers import derive, sparse_output
 from defragtrees.errors import UnsupportedEnsembleError
-
-__all__ = ["align", "read_pipeline", "with_categories"]
 
 WITHOUT_ZERO = ((-LARGEST, -SMALLEST), (SMALLEST, LARGEST))
 
 
 def read_pipeline(pipeline, read_forest):
-    """A fitted Pipeline as a Forest on the columns that it takes.
+    """A fitted Pipeline as a Forest on the columns that its last step depends on.
 
-    Parameters
-    ----------
-    pipeline : Pipeline
-        Its last step predicts.
-    read_forest : callable
-        From a fitted ensemble to its Forest.
-
-    Returns
-    -------
-    Forest
-        Its features are the columns that the last step depends on.
+    `read_forest` reads that step.
     """
     try:
         check_is_fitted(pipeline)
@@ -59,7 +46,13 @@ def read_pipeline(pipeline, read_forest):
     categories = find_categories(columns, forest.categories, names)
     forest = rewrite(forest, columns, names, categories)
     used = sorted({column.source for column in columns})
-    return _with_columns(forest, used) if has_names else _with_any(forest, used)
+    if has_names:
+        return _with_columns(forest, used)
+    # Without names columns are taken by place; those not used may hold anything.
+    categories = [
+        known if j in used else () for j, known in enumerate(forest.categories)
+    ]
+    return dataclasses.replace(forest, categories=tuple(categories))
 
 
 def _names(pipeline):
@@ -99,11 +92,3 @@ def _with_columns(forest, used):
             name for j, name in enumerate(forest.feature_names) if j not in used
         ),
     )
-
-
-def _with_any(forest, used):
-    """The forest with features that may hold anything where it does not look."""
-    categories = [
-        known if j in used else () for j, known in enumerate(forest.categories)
-    ]
-    return dataclasses.replace(forest, categories=tuple(categories))

@@ -1,9 +1,12 @@
-"""What a transformer does to one column, and the way back through it.
+"""Maps: what a transformer does to one column, and the way back through it.
 
 A map has `apply(values)`, from values of its column to those of the next, and
 `pull_back(regions)`, from regions of the next column to those of its own. A number
-stands on the same side of both to the last bit: the border is found by halving among
-all numbers that a float64 can be, with the transformer's own function.
+is on the same side of both to the last bit: the border is found by bisection among
+all float64 numbers, with the transformer's own function.
+
+A region is a set of values of one column, those that a split sends to the left: a
+Region is a union of intervals of numbers, a LabelSet a set of categories.
 """
 
 from collections.abc import Callable
@@ -13,24 +16,40 @@ from typing import Any
 import numpy as np
 
 from defragtrees.data.tables import is_missing
-from defragtrees.ensembles.pipelines.regions import (
-    LARGEST,
-    UNKNOWN,
-    Region,
-    numbers_before,
-    numbers_of,
-)
 from defragtrees.errors import UnsupportedEnsembleError
 
-__all__ = ["Derived", "Fill", "Indicator", "LabelTable", "Monotone", "Steps"]
-
+LARGEST = float(np.finfo(np.float64).max)
+SMALLEST = float(np.nextafter(0.0, 1.0))
 ALL_NUMBERS = ((-LARGEST, LARGEST),)
+UNKNOWN = object()  # a category that is not in any list
+
+
+@dataclass(frozen=True, eq=False)
+class Derived:
+    """A column made of one column of the user's table, the `source`, by some maps."""
+
+    source: int
+    maps: tuple["NumberMap", ...] = field(default=())
+
+    def then(self, further):
+        """The column after one more map."""
+        return Derived(self.source, (*self.maps, further))
+
+    def apply(self, values):
+        """Its values where those of the user's column are labels or numbers."""
+        for step in self.maps:
+            values = step.apply(values)
+        return values
+
+    def pull_back(self, regions):
+        """Regions of the user's column for regions of this one."""
+        for step in reversed(self.maps):
+            regions = step.pull_back(regions)
+        return regions
 
 
 class NumberMap:
     """A map from numbers to numbers; between its `borders` no region changes."""
-
-    keeps_values = False
 
     def apply(self, values):
         """The values of the next column."""
@@ -45,7 +64,7 @@ class NumberMap:
         return self._assembled(regions, [self.borders(r.edges) for r in regions])
 
     def _assembled(self, regions, borders):
-        """The regions, each asked for the last number before each of its borders."""
+        """The regions, each evaluated at the last number before each of its borders."""
         borders = [np.unique(b[(b > -np.inf) & (b < LARGEST)]) for b in borders]
         ends = np.cumsum([len(b) + 1 for b in borders])
         lasts = self.apply(np.concatenate([np.append(b, LARGEST) for b in borders]))
@@ -64,12 +83,8 @@ class NumberMap:
 class Monotone(NumberMap):
     """A function that only rises or only falls on each of some pieces.
 
-    Parameters
-    ----------
-    function : callable
-        From a float64 array to another.
-    pieces : tuple of (float, float)
-        First and last number of each piece, in order; elsewhere it has no value.
+    `pieces` has the first and the last number of each, in order; elsewhere the function
+    has no value.
     """
 
     function: Callable
@@ -90,7 +105,7 @@ class Monotone(NumberMap):
         return result
 
     def pull_back(self, regions):
-        """As for all maps; borders of all regions are looked for at once."""
+        """As for all maps; borders of all regions are searched at once."""
         edges = np.unique(np.concatenate([np.empty(0), *(r.edges for r in regions)]))
         found = np.array([self._crossings(edges, *piece) for piece in self.pieces])
         places = [np.searchsorted(edges, region.edges) for region in regions]
@@ -125,7 +140,7 @@ class Monotone(NumberMap):
 
 
 def _moved(region, edges):
-    """The region with other edges, some of which may have become one."""
+    """The region with other edges, some of which may coincide."""
     is_new = np.append(True, edges[1:] > edges[:-1])[: len(edges)]
     inside = np.append(region.inside[:-1][is_new], region.inside[-1])
     return Region(edges[is_new], inside, region.missing).plain()
@@ -145,15 +160,7 @@ def _number(places):
 
 @dataclass(frozen=True, eq=False)
 class Steps(NumberMap):
-    """A function that changes only at known numbers.
-
-    Parameters
-    ----------
-    function : callable
-        From a float64 array, which may have missing values, to another.
-    ends : float64 array
-        The last number of each step.
-    """
+    """A function that changes only at known numbers: `ends`, the last of each step."""
 
     function: Callable
     ends: np.ndarray
@@ -171,16 +178,11 @@ class Steps(NumberMap):
 class Fill(NumberMap):
     """A missing value becomes another value; all others stay, labels too.
 
-    Parameters
-    ----------
-    value : object
-    marker : float or str, optional
-        What counts as missing instead.
+    A `marker`, if there is one, counts as missing instead.
     """
 
     value: Any
     marker: Any = None
-    keeps_values = True
 
     def apply(self, values):
         """Values with the gaps filled."""
@@ -206,13 +208,7 @@ class Fill(NumberMap):
 
 @dataclass(frozen=True, eq=False)
 class Indicator(NumberMap):
-    """1 where a value is missing, else 0.
-
-    Parameters
-    ----------
-    marker : float or str, optional
-        What counts as missing instead.
-    """
+    """1 where a value is missing, or is the `marker`, else 0."""
 
     marker: Any = None
 
@@ -232,16 +228,7 @@ class Indicator(NumberMap):
 
 @dataclass(frozen=True, eq=False)
 class LabelTable(NumberMap):
-    """A number for each category.
-
-    Parameters
-    ----------
-    labels : tuple
-        The categories, without missing ones.
-    values : float64 array of shape (n_labels,)
-    unknown, missing : float
-        The numbers of other categories, and of a missing value.
-    """
+    """A number for each category, for unknown ones and for a missing value."""
 
     labels: tuple
     values: np.ndarray
@@ -272,32 +259,91 @@ class LabelTable(NumberMap):
 
 
 @dataclass(frozen=True, eq=False)
-class Derived:
-    """A column that is made of one column of the user's table.
+class Region:
+    """Numbers in some of the intervals between sorted edges, and missing values or not.
 
-    Parameters
-    ----------
-    source : int
-        The user's column.
-    maps : tuple of NumberMap
-        From its values on, in order.
+    The numbers `edges[k - 1] < x <= edges[k]` belong to it if `inside[k]`.
+
+    Examples
+    --------
+    >>> Region.up_to(2.0, missing=True).contains([2.0, 3.0, np.nan]).tolist()
+    [True, False, True]
     """
 
-    source: int
-    maps: tuple[NumberMap, ...] = field(default=())
+    edges: np.ndarray
+    inside: np.ndarray
+    missing: bool
 
-    def then(self, further):
-        """The column after one more map."""
-        return Derived(self.source, (*self.maps, further))
+    @classmethod
+    def up_to(cls, threshold, missing):
+        """The numbers up to a threshold."""
+        edges, inside = np.array([threshold]), np.array([True, False])
+        return cls(edges, inside, bool(missing)).plain()
 
-    def apply(self, values):
-        """Its values where those of the user's column are labels or numbers."""
-        for step in self.maps:
-            values = step.apply(values)
-        return values
+    def contains(self, values):
+        """Whether each number belongs to it."""
+        values = np.asarray(values, dtype=np.float64)
+        inside = self.inside[np.searchsorted(self.edges, values)]
+        return np.where(np.isnan(values), self.missing, inside)
 
-    def pull_back(self, regions):
-        """Regions of the user's column for regions of this one."""
-        for step in reversed(self.maps):
-            regions = step.pull_back(regions)
-        return regions
+    def plain(self):
+        """The same without edges between equal neighbours, or beyond all numbers."""
+        inside = self.inside
+        is_needed = inside[1:] != inside[:-1]
+        is_needed &= (self.edges > -np.inf) & (self.edges < LARGEST)
+        if is_needed.all():
+            return self
+        # Below the first finite edge, and above the last one, lie finite numbers.
+        first = np.searchsorted(self.edges, -np.inf, side="right")
+        kept = np.flatnonzero(is_needed)
+        return Region(
+            self.edges[kept], np.append(inside[first], inside[kept + 1]), self.missing
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class LabelSet:
+    """Some categories of a list, and missing values or not.
+
+    `inside` has an entry for each category and, last, one for any other.
+    """
+
+    labels: tuple
+    inside: np.ndarray
+    missing: bool
+
+    def contains(self, values):
+        """Whether each value belongs to it; values are labels or numbers."""
+        place = {label: j for j, label in enumerate(self.labels)}
+        return np.array(
+            [
+                self.missing
+                if is_missing(value)
+                else self.inside[place.get(value, len(self.labels))]
+                for value in values
+            ],
+            dtype=bool,
+        )
+
+    def as_region(self):
+        """The same of numbers, if all labels are numbers."""
+        labels = numbers_of(self.labels)
+        edges = np.unique(np.concatenate([numbers_before(labels), labels]))
+        inside = self.contains(np.append(edges, LARGEST).tolist())
+        return Region(edges, inside, self.missing).plain()
+
+
+def numbers_before(values):
+    """For each number the one before it among all float64."""
+    with np.errstate(over="ignore"):
+        return np.nextafter(values, -np.inf)
+
+
+def numbers_of(labels):
+    """Labels as float64; None if one of them is no number."""
+    if any(isinstance(label, (str, bytes)) for label in labels):
+        return None
+    try:
+        return np.array(labels, dtype=np.float64).reshape(len(labels))
+    except (TypeError, ValueError):
+        return None

@@ -1,4 +1,4 @@
-"""A forest on derived columns becomes the same forest on the user's columns.
+"""Rewriting: a forest on derived columns as the same forest on the user's columns.
 
 Each distinct split is pulled back once. A split on numbers may become several splits
 with the same two children, one on categories becomes a set.
@@ -10,28 +10,79 @@ from dataclasses import dataclass
 import numpy as np
 
 from defragtrees.ensembles.forest import Tree
-from defragtrees.ensembles.pipelines.maps import Derived, Fill, Indicator, LabelTable
-from defragtrees.ensembles.pipelines.regions import (
+from defragtrees.ensembles.pipelines.maps import (
     UNKNOWN,
+    Derived,
+    Fill,
+    Indicator,
     LabelSet,
+    LabelTable,
     Region,
     numbers_of,
 )
 from defragtrees.errors import UnsupportedEnsembleError
 
-__all__ = ["align", "find_categories", "rewrite", "with_categories"]
+
+def rewrite(forest, columns, names, categories):
+    """The forest on the user's columns, which have these names and categories.
+
+    `columns` are the Derived columns that the forest has as features.
+    """
+    if len(columns) != forest.n_features:
+        raise UnsupportedEnsembleError(
+            f"Cannot read a pipeline whose last step takes {forest.n_features} "
+            f"columns where the steps before it seem to make {len(columns)}."
+        )
+    splits = _Splits(forest, columns, categories)
+    width = max(
+        (len(known) + 1 for known in categories if known is not None), default=0
+    )
+    trees = []
+    for tree, numbers in zip(forest.trees, splits.numbers, strict=True):
+        nodes = _Nodes(tree, width)
+        for node in np.flatnonzero(numbers >= 0).tolist():
+            nodes.set(node, splits.splits[numbers[node]])
+        trees.append(nodes.tree())
+    return dataclasses.replace(
+        forest,
+        trees=tuple(trees),
+        feature_names=tuple(names),
+        categories=tuple(categories),
+    )
+
+
+def with_categories(forest, categories):
+    """The same forest with longer lists of categories."""
+    columns = [Derived(j) for j in range(forest.n_features)]
+    return rewrite(forest, columns, forest.feature_names, categories)
+
+
+def align(forests, names=None):
+    """Forests on the same columns, ordered by `names`, with the same categories."""
+    used = dict.fromkeys(name for forest in forests for name in forest.feature_names)
+    order = [str(name) for name in (used if names is None else names)]
+    names = [name for name in order if name in used]
+    place = {name: j for j, name in enumerate(names)}
+    columns = [[Derived(place[n]) for n in forest.feature_names] for forest in forests]
+    categories = find_categories(
+        [column for own in columns for column in own],
+        [known for forest in forests for known in forest.categories],
+        names,
+    )
+    if all(f.feature_names == tuple(names) for f in forests) and all(
+        f.categories == categories for f in forests
+    ):
+        return forests
+    return [
+        rewrite(forest, own, names, categories)
+        for forest, own in zip(forests, columns, strict=True)
+    ]
 
 
 def find_categories(columns, categories, names):
-    """For each of the user's columns its categories, None where it holds numbers.
+    """For each of the user's columns, by name, its categories, None for numbers.
 
-    Parameters
-    ----------
-    columns : list of Derived
-    categories : sequence of (tuple or None)
-        Of these columns, as the forest takes them.
-    names : sequence of str
-        Of the user's columns.
+    `categories` are those of the Derived `columns`, as the forest takes them.
     """
     labels = [{} for _ in names]
     is_number = [False] * len(names)
@@ -53,7 +104,7 @@ def find_categories(columns, categories, names):
 
 
 def _first_use(maps, categories):
-    """The categories that a column is asked for; none where only for gaps."""
+    """The categories that are read of a column; none where only gaps are."""
     for step in maps:
         if isinstance(step, LabelTable):
             return step.labels
@@ -74,43 +125,11 @@ class Split:
     missing: bool = False
 
 
-def rewrite(forest, columns, names, categories):
-    """The forest on the user's columns.
-
-    Parameters
-    ----------
-    forest : Forest
-    columns : list of Derived
-        What the forest's features are made of.
-    names : sequence of str
-        Of the user's columns.
-    categories : sequence of (tuple or None)
-        Of the user's columns.
-
-    Returns
-    -------
-    Forest
-    """
-    if len(columns) != forest.n_features:
-        raise UnsupportedEnsembleError(
-            f"Cannot read a pipeline whose last step takes {forest.n_features} "
-            f"columns where the steps before it seem to make {len(columns)}."
-        )
-    splits = _Splits(forest, columns, categories)
-    width = max(
-        (len(known) + 1 for known in categories if known is not None), default=0
-    )
-    trees = tuple(
-        _rewritten(tree, numbers, splits.splits, width)
-        for tree, numbers in zip(forest.trees, splits.numbers, strict=True)
-    )
-    return dataclasses.replace(
-        forest, trees=trees, feature_names=tuple(names), categories=tuple(categories)
-    )
-
-
 class _Splits:
-    """The distinct splits of a forest, pulled back; and which one each node has."""
+    """The distinct splits of a forest, pulled back, and the split number of each node.
+
+    Leaves have number -1.
+    """
 
     def __init__(self, forest, columns, categories):
         self.forest = forest
@@ -161,14 +180,6 @@ class _Splits:
         values = column.apply([*labels, UNKNOWN, None])
         held = [region.contains(values) for region in regions]
         return [Split(source, inside=h[:-1], missing=bool(h[-1])) for h in held]
-
-
-def _rewritten(tree, numbers, splits, width):
-    """A tree whose nodes have these splits, by their numbers; -1 is a leaf."""
-    nodes = _Nodes(tree, width)
-    for node in np.flatnonzero(numbers >= 0).tolist():
-        nodes.set(node, splits[numbers[node]])
-    return nodes.tree()
 
 
 class _Nodes:
@@ -275,44 +286,3 @@ def _reached(root, feature, left, right):
                     seen.add(child)
                     waiting.append(child)
     return np.array(order)
-
-
-def with_categories(forest, categories):
-    """The same forest with other lists of categories, which have all of its own.
-
-    Parameters
-    ----------
-    forest : Forest
-    categories : sequence of (tuple or None)
-    """
-    columns = [Derived(j) for j in range(forest.n_features)]
-    return rewrite(forest, columns, forest.feature_names, categories)
-
-
-def align(forests, names=None):
-    """Forests on the same columns, with the same categories.
-
-    Parameters
-    ----------
-    forests : list of Forest
-    names : sequence of str, optional
-        The order of the columns; by default that in which the forests have them.
-    """
-    used = dict.fromkeys(name for forest in forests for name in forest.feature_names)
-    order = [str(name) for name in (used if names is None else names)]
-    names = [name for name in order if name in used]
-    place = {name: j for j, name in enumerate(names)}
-    columns = [[Derived(place[n]) for n in forest.feature_names] for forest in forests]
-    categories = find_categories(
-        [column for own in columns for column in own],
-        [known for forest in forests for known in forest.categories],
-        names,
-    )
-    if all(f.feature_names == tuple(names) for f in forests) and all(
-        f.categories == categories for f in forests
-    ):
-        return forests
-    return [
-        rewrite(forest, own, names, categories)
-        for forest, own in zip(forests, columns, strict=True)
-    ]

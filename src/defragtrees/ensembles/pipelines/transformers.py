@@ -1,11 +1,13 @@
-"""Which columns a transformer makes of which, and by which maps.
+"""Transformers: which columns they make of which, and by which maps.
 
 `TRANSFORMERS` has a function for each class that can be read, from a fitted
-transformer and its Derived input columns to its Derived output columns. A class of
-which only the numbers of each column matter stands in `SCALERS` with the attributes
-that have an entry for each column.
+transformer and its Derived input columns to its Derived output columns. A scaler, which
+treats each column by itself, stands in `SCALERS` with the attributes that have an entry
+for each column. Another transformer is one function and one line in `TRANSFORMERS`.
 """
 
+import copy
+import warnings
 from functools import partial
 
 import numpy as np
@@ -31,14 +33,18 @@ from sklearn.preprocessing import (
 )
 
 from defragtrees.data.tables import is_missing
-from defragtrees.ensembles.pipelines.encoders import encoded_columns, without_names
-from defragtrees.ensembles.pipelines.maps import Fill, Indicator, Monotone, Steps
-from defragtrees.ensembles.pipelines.regions import LARGEST, numbers_before
+from defragtrees.ensembles.pipelines.maps import (
+    ALL_NUMBERS,
+    LARGEST,
+    SMALLEST,
+    Fill,
+    Indicator,
+    LabelTable,
+    Monotone,
+    Steps,
+    numbers_before,
+)
 from defragtrees.errors import UnsupportedEnsembleError
-
-__all__ = ["derive", "sparse_output"]
-
-SMALLEST = float(np.nextafter(0.0, 1.0))
 
 SCALERS = {
     StandardScaler: ("mean_", "var_", "scale_"),
@@ -49,9 +55,8 @@ SCALERS = {
     PowerTransformer: ("lambdas_", "_scaler"),
 }
 
-EVERYWHERE = ((-LARGEST, LARGEST),)
-# Where functions of numpy have values. Numbers outside, which a pipeline has no answer
-# for, go with the nearest inside.
+# Where functions of numpy have values. Numbers outside, for which a pipeline raises, go
+# with the nearest inside.
 DOMAINS = {
     **dict.fromkeys((np.log, np.log2, np.log10, np.sqrt), (0.0, LARGEST)),
     **dict.fromkeys((np.log1p, special.log1p), (-1.0, LARGEST)),
@@ -72,24 +77,14 @@ FUNCTIONS = {
             *(np.trunc, np.rint, np.round, np.clip, np.deg2rad, np.rad2deg),
             *(special.cbrt, special.expit, special.expm1, special.ndtr),
         ),
-        EVERYWHERE,
+        ALL_NUMBERS,
     ),
 }
 WITH_OPTIONS = (np.clip, np.round)  # options leave these as monotone as they are
 
 
 def derive(transformer, columns):
-    """The columns that a fitted transformer makes.
-
-    Parameters
-    ----------
-    transformer : fitted transformer, "passthrough", "drop" or None
-    columns : list of Derived
-
-    Returns
-    -------
-    list of Derived
-    """
+    """The columns that a fitted transformer, "passthrough", "drop" or None makes."""
     if transformer is None or isinstance(transformer, str):
         return [] if transformer == "drop" else columns
     for kind, read in TRANSFORMERS:
@@ -102,7 +97,7 @@ def derive(transformer, columns):
 
 
 def _check_own(transformer, kind):
-    """Refuse a class that changes what the one it extends does."""
+    """Raise for a class that changes what the one it extends does."""
     for name in ("transform", "get_support"):
         if getattr(type(transformer), name, None) != getattr(kind, name, None):
             package = getattr(type(transformer), name).__module__.split(".")[0]
@@ -117,14 +112,7 @@ def _unreadable(transformer, why):
 
 
 def sparse_output(transformer, is_sparse=False):
-    """Whether a transformer gives sparse matrices, which have no cells for zeros.
-
-    Parameters
-    ----------
-    transformer : fitted transformer, "passthrough", "drop" or None
-    is_sparse : bool, default=False
-        Whether it is given one.
-    """
+    """Whether a transformer gives sparse matrices; `is_sparse` if it is given one."""
     if isinstance(transformer, Pipeline):
         for _, step in transformer.steps:
             is_sparse = sparse_output(step, is_sparse)
@@ -178,9 +166,9 @@ def _read_selector(selector, columns):
 
 def _read_scaler(scaler, columns):
     names = next(names for kind, names in SCALERS.items() if isinstance(scaler, kind))
-    # Box and Cox have no answer to numbers up to zero, and neither has the pipeline.
+    # Box and Cox is undefined up to zero, and so is the pipeline.
     is_positive = getattr(scaler, "method", None) == "box-cox"
-    within = (SMALLEST, LARGEST) if is_positive else EVERYWHERE[0]
+    within = (SMALLEST, LARGEST) if is_positive else ALL_NUMBERS[0]
     made = []
     for j, column in enumerate(columns):
         transform = partial(_transform_one, _narrowed(scaler, names, j))
@@ -190,7 +178,7 @@ def _read_scaler(scaler, columns):
 
 def _narrowed(scaler, names, j):
     """A copy of a scaler that knows only one of its columns."""
-    narrow = without_names(scaler)
+    narrow = _without_names(scaler)
     for name in names:
         value = getattr(scaler, name, None)
         if isinstance(value, np.ndarray):
@@ -202,7 +190,7 @@ def _narrowed(scaler, names, j):
 
 
 def _transform_one(scaler, values):
-    # Halving asks for numbers so large that scaling them overflows.
+    # Bisection tries numbers so large that scaling them overflows.
     with sklearn.config_context(assume_finite=True, transform_output="default"):
         return scaler.transform(values[:, None])[:, 0] if len(values) else values
 
@@ -223,7 +211,7 @@ def _read_function(transformer, columns):
             f"nobody can tell from {name} whether it keeps the order of numbers; "
             "numpy's own functions, such as np.log1p, are read",
         )
-    within = DOMAINS.get(function, EVERYWHERE[0])
+    within = DOMAINS.get(function, ALL_NUMBERS[0])
     once = partial(_call_within, partial(function, **options), *within)
     return [column.then(Monotone(once, pieces)) for column in columns]
 
@@ -282,6 +270,85 @@ def _is_in_bin(inner, number, values):
     return _bin_numbers(inner, values) == number
 
 
+def _read_encoder(encoder, columns):
+    """The columns that an encoder of categories makes; it is called with each category.
+
+    Unknown categories give NaN where the encoder raises for them.
+    """
+    encoder, known = _without_names(encoder), encoder.categories_
+    # Rows in which every column has its first, second, ... category.
+    rows = np.empty((max(map(len, known), default=0), len(known)), dtype=object)
+    for j, labels in enumerate(known):
+        rows[:, j] = [labels[min(k, len(labels) - 1)] for k in range(len(rows))]
+    encoded = _encoded(encoder, rows)
+    unknown = np.full(encoded.shape[1], np.nan)
+    if getattr(encoder, "handle_unknown", None) != "error":
+        row = np.array([[_unseen(labels) for labels in known]], dtype=object)
+        unknown = _encoded(encoder, row)[0]
+    widths = _widths(encoder, encoded.shape[1])
+    made, end = [], 0
+    for column, labels, width in zip(columns, known, widths, strict=True):
+        for output in range(end, end + width):
+            values = encoded[: len(labels), output]
+            made.append(column.then(_table(labels.tolist(), values, unknown[output])))
+        end += width
+    return made
+
+
+def _without_names(transformer):
+    """A copy of a transformer that takes arrays and gives arrays."""
+    plain = copy.copy(transformer)
+    for name in ("feature_names_in_", "_sklearn_output_config"):
+        vars(plain).pop(name, None)
+    return plain
+
+
+def _encoded(encoder, rows):
+    with sklearn.config_context(transform_output="default"), warnings.catch_warnings():
+        # It may warn of the unknown category that it is shown on purpose.
+        warnings.simplefilter("ignore", UserWarning)
+        made = encoder.transform(rows)
+    return np.asarray(made.toarray() if hasattr(made, "toarray") else made, np.float64)
+
+
+def _unseen(labels):
+    """A value that is none of these."""
+    if labels.dtype.kind in "biuf":
+        finite = labels[np.isfinite(labels.astype(np.float64))].astype(np.float64)
+        return float(np.max(finite, initial=0.0)) + 1.5
+    longest = max((len(str(label)) for label in labels), default=0)
+    return "?" * (longest + 1)
+
+
+def _widths(encoder, n_outputs):
+    """How many columns each column becomes."""
+    n_columns = len(encoder.categories_)
+    if not isinstance(encoder, OneHotEncoder):
+        return [n_outputs // max(1, n_columns)] * n_columns
+    widths = np.array([len(labels) for labels in encoder.categories_])
+    rare = getattr(encoder, "infrequent_categories_", None) or [None] * n_columns
+    widths -= [0 if labels is None else len(labels) - 1 for labels in rare]
+    if encoder.drop_idx_ is not None:
+        widths -= [place is not None for place in encoder.drop_idx_]
+    assert widths.sum() == n_outputs
+    return widths.tolist()
+
+
+def _table(labels, values, unknown):
+    """The map of one output; a missing value not listed is an unknown category."""
+    gaps = [is_missing(label) for label in labels]
+    if sum(gaps) > 1:
+        raise UnsupportedEnsembleError(
+            "Cannot read an encoder for which None and NaN differ: here both are "
+            "missing values. Fit it with one of the two."
+        )
+    missing = values[gaps.index(True)] if any(gaps) else unknown
+    kept = np.flatnonzero(~np.array(gaps, dtype=bool))
+    return LabelTable(
+        tuple(labels[k] for k in kept), values[kept], float(unknown), float(missing)
+    )
+
+
 TRANSFORMERS = (
     (Pipeline, _read_pipeline),
     (ColumnTransformer, _read_column_transformer),
@@ -293,5 +360,5 @@ TRANSFORMERS = (
     (MissingIndicator, _read_indicator),
     (Binarizer, _read_binarizer),
     (KBinsDiscretizer, _read_bins),
-    ((OneHotEncoder, OrdinalEncoder, TargetEncoder), encoded_columns),
+    ((OneHotEncoder, OrdinalEncoder, TargetEncoder), _read_encoder),
 )

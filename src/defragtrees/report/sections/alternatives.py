@@ -82,7 +82,7 @@ def comparison(page):
             [
                 method,
                 f"{row['n_rules']:.4g}",
-                f"{row['n_conditions']:.1f}",
+                f"{row['mean_conditions']:.1f}",
                 error_text(row["error"], outcome, deviation),
                 fidelity_text(row["fidelity"]),
                 percent(row["coverage"]),
@@ -97,7 +97,15 @@ def comparison(page):
         "kind": kind,
         "picture": page.draw("comparison", picture),
         "methods": Table(
-            ["Method", "Rules", "Conditions", kind, "Fidelity", "Coverage", "Time"],
+            [
+                "Method",
+                "Rules",
+                "Conditions per rule",
+                kind,
+                "Fidelity",
+                "Coverage",
+                "Time",
+            ],
             lines,
             "Methods compared",
             numeric=range(1, 7),

@@ -22,6 +22,7 @@ from defragtrees._utils.files import first_bytes
 from defragtrees._utils.optional import require
 from defragtrees.data.sources import ParquetSource, Part
 from defragtrees.data.tables import (
+    DATE_KINDS,
     Column,
     is_missing,
     object_as_days,
@@ -287,7 +288,7 @@ class CsvTable:
                     columns[name] = Column(name, found)
                     if wanted[name] == ANY and not np.isnan(found).all():
                         wanted[name] = kind  # also in the rows to come
-                    if kind in ("date", "datetime", "time", "duration"):
+                    if kind in DATE_KINDS:
                         kinds[name] = kind
                 done += n_rows
                 yield Batch(n_rows, columns, kinds, raw.tell() / size)

@@ -8,22 +8,23 @@ from sklearn.utils.validation import _check_sample_weight, column_or_1d
 from defragtrees._utils.formatting import plural
 from defragtrees.data.shards import Shard
 from defragtrees.data.statistics import RuleSums, recounted, round_significant
-from defragtrees.rules.model import Edit, RuleSet
+from defragtrees.rules.edits import Edit
+from defragtrees.rules.model import RuleModel
 from defragtrees.rules.profile import TrainingRows, count_rows
 
 __all__ = ["checked_rows", "recount_rows", "refit", "refit_encoded"]
 
 
 def refit(
-    rules: RuleSet, X, y, sample_weight=None, *, answers: str = "told"
-) -> RuleSet:
-    """The same conditions with what these rows say of them; see `RuleSet.refit`.
+    rules: RuleModel, X, y, sample_weight=None, *, answers: str = "told"
+) -> RuleModel:
+    """The same conditions with what these rows say of them; see `RuleModel.refit`.
 
     Examples
     --------
     >>> from defragtrees import Condition, Rule
-    >>> rules = RuleSet((Rule((Condition(0, lower=20.0),), 9.0),), Rule((), 1.0),
-    ...                 ("degrees",), "regression")
+    >>> rules = RuleList((Rule((Condition(0, lower=20.0),), 9.0),), Rule((), 1.0),
+    ...                  ("degrees",), "regression")
     >>> rules = refit(rules, [[21], [22], [23], [1], [2], [3]], [5, 6, 7, 1, 2, 3])
     >>> [rule.prediction for rule in rules], rules.edits[0].text
     ([5.895, 2.105], 'counted anew on 6 rows')
@@ -46,7 +47,7 @@ def checked_rows(rules, matrix, y, sample_weight=None):
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
     matrix : float64 array of shape (n_samples, n_features)
         What `encode` made.
     y : array-like of shape (n_samples,)
@@ -81,14 +82,13 @@ def recount_rows(rules, matrix, target, weight, answers="told"):
         targets["probabilities"] = rules.outcome.indicators(target)
     shard = Shard(np.empty((len(matrix), 0), np.uint8), targets, weight, matrix)
     sums = RuleSums.of(rules, shard, None, "labels", None)
-    # Averaged rules keep their weights; a mean by weight has no evidence to draw in.
-    how = "target" if rules.decision == "average" and answers == "told" else answers
     decision = (
         rules.outcome.decision(rules.threshold, rules.costs) if rules.classes else None
     )
-    made = recounted(_without_scores(rules), sums, how, decision)
-    if rules.decision == "points" and answers == "told":
-        made = _on_scale(made, rules)
+    rules = dataclasses.replace(rules, interval_scores=None)
+    made = recounted(rules, sums, rules._recounted_by(answers), decision)
+    if answers == "told":
+        made = made._on_scale_of(rules)
     # No ensemble was asked.
     told = [dataclasses.replace(rule, ensemble_mean=None) for rule in made]
     made = dataclasses.replace(made, rules=tuple(told[:-1]), default=told[-1])
@@ -99,7 +99,7 @@ def _counted(rules, matrix, target, weight):
     """What is kept of the rows."""
     features = {c.feature for rule in rules.rules for c in rule.conditions}
     columns = count_rows(features, rules.categories, matrix, weight)
-    answers = rules.outcome.encode(rules.predict_encoded(matrix))
+    answers = rules.outcome.encode(rules._predict(rules._covers(matrix)))
     error = rules.outcome.error(target, answers, weight)
     if rules.classes:
         moments = np.bincount(target, weight, len(rules.classes))
@@ -110,31 +110,3 @@ def _counted(rules, matrix, target, weight):
     told = tuple(map(round_significant, moments))
     total = round_significant(weight.sum())
     return TrainingRows(total, columns, told, round_significant(error))
-
-
-def _without_scores(rules):
-    return dataclasses.replace(rules, interval_scores=None)
-
-
-def _on_scale(made, before):
-    """Points on the scale that they had, whole if they were."""
-    if (before.unit, before.origin) == (1.0, 0.0):
-        return made
-    is_whole = all(float(p).is_integer() for rule in before for p in rule.points)
-
-    def scaled(rule, origin):
-        points = [value * made.unit / before.unit + origin for value in rule.points]
-        return dataclasses.replace(
-            rule, points=tuple(float(round(p)) if is_whole else p for p in points)
-        )
-
-    base = dataclasses.replace(
-        made.default, points=tuple(p - made.origin for p in made.default.points)
-    )
-    return dataclasses.replace(
-        made,
-        rules=tuple(scaled(rule, 0.0) for rule in made.rules),
-        default=scaled(base, before.origin),
-        unit=before.unit,
-        origin=before.origin,
-    )

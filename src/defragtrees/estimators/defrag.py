@@ -35,7 +35,7 @@ from defragtrees.paper.posterior import Posterior
 from defragtrees.paper.schedules import SCHEDULES
 from defragtrees.paper.starts import STARTS
 from defragtrees.rules.conditions import Rule
-from defragtrees.rules.model import RuleSet
+from defragtrees.rules.model import RuleModel
 from defragtrees.search.driver import (
     CRITERIA,
     FORMS,
@@ -66,8 +66,8 @@ __all__ = [
 class DefragResults:
     """What a fit sets; which of it, its settings say."""
 
-    path_: dict[int, RuleSet]
-    path_by_conditions_: dict[int, RuleSet]
+    path_: dict[int, RuleModel]
+    path_by_conditions_: dict[int, RuleModel]
     path_costs_: dict[int, float]
     component_rules_: tuple[Rule, ...]
     stability_: RuleStability
@@ -164,10 +164,10 @@ PARAMETERS = """
 
     Attributes
     ----------
-    rules_ : RuleSet
-    path_ : dict from int to RuleSet
+    rules_ : RuleModel
+    path_ : dict from int to RuleModel
         With refine, the best list found of every number of rules.
-    path_by_conditions_ : dict from int to RuleSet
+    path_by_conditions_ : dict from int to RuleModel
         With refine, the best list found of every total number of conditions, where
         more of them bring more.
     path_costs_ : dict from int to float

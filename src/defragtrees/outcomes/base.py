@@ -37,7 +37,7 @@ class Wording:
         return False
 
     def told(self, rule):
-        """What a rule tells besides its answer, as entries of `RuleSet.rows`."""
+        """What a rule tells besides its answer, as entries of `RuleModel.rows`."""
         return {}
 
     def told_text(self, rule, with_class=True):
@@ -130,7 +130,7 @@ class Outcome(Wording):
         """Refuse a number of outputs of trees that cannot stand for the answer."""
 
     def check_scores(self, scores):
-        """Refuse scores of a RuleSet by which no interval can be told."""
+        """Refuse scores of a RuleModel by which no interval can be told."""
         raise ValueError("interval_scores are for numbers; these rules answer classes.")
 
     def without_share(self, rules):

@@ -153,7 +153,7 @@ class Classes(ClassPoints, ClassWording):
         return rule.distribution
 
     def decide(self, outputs, threshold=None, costs=None):
-        """Answers from means of outputs, (n_samples, n_outputs); see RuleSet."""
+        """Answers from means of outputs, (n_samples, n_outputs); see RuleModel."""
         if threshold is None and costs is None:
             return self.decode(outputs.argmax(axis=1))
         return self.decode(self.decision(threshold, costs).choose(outputs))
@@ -171,7 +171,7 @@ class Classes(ClassPoints, ClassWording):
         return np.sqrt(probabilities)
 
     def decision(self, threshold=None, costs=None):
-        """From probabilities to a class, by what a RuleSet has stored of it."""
+        """From probabilities to a class, by what a RuleModel has stored of it."""
         return make_decision(self.labels, None, threshold=threshold, costs=costs)
 
     def without_share(self, rules):

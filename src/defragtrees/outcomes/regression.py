@@ -72,7 +72,7 @@ class Numbers(NumberPoints, NumberWording):
             raise ValueError("A rule must have one share for each class.")
 
     def check_scores(self, scores):
-        """Refuse scores of a RuleSet by which no interval can be told."""
+        """Refuse scores of a RuleModel by which no interval can be told."""
         if not all(math.isfinite(score) and score >= 0 for score in scores):
             raise ValueError("interval_scores must be finite numbers from 0.")
         if list(scores) != sorted(scores):

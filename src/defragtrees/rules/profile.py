@@ -15,7 +15,6 @@ __all__ = [
     "TrainingRows",
     "count_rows",
     "training_column",
-    "training_rates",
 ]
 
 MOST_PARTS = 10  # into which the numbers of a column are counted
@@ -254,15 +253,3 @@ def count_rows(features, categories, matrix, weight):
 
 def _rounded(weight):
     return float(f"{weight:.12g}")
-
-
-def training_rates(rules):
-    """Rates of the classes in all training rows, as far as the rules tell; or None."""
-    if rules.decision == "points":
-        return rules.default.rates
-    counted = [rule for rule in rules if rule.rates is not None and rule.n_rows >= 0]
-    total = sum(rule.n_rows for rule in counted)
-    if not rules.is_list or len(counted) < rules.n_rules or not total > 0:
-        return None
-    sums = sum(rule.n_rows * np.array(rule.rates) for rule in counted)
-    return tuple((sums / total).tolist())

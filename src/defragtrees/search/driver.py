@@ -10,6 +10,7 @@ from defragtrees.data.new_rows import draw_rows
 from defragtrees.data.shards import Shard
 from defragtrees.outcomes.decision import Decision
 from defragtrees.paper.boxes import needed_sides
+from defragtrees.rules import forms
 from defragtrees.rules.conditions import Rule
 from defragtrees.search.algorithm import (
     boxes_from_tree,
@@ -74,7 +75,7 @@ __all__ = [
 
 
 def list_rules(problem, boxes, max_rules):
-    """An ordered RuleSet from boxes, each a list of sides.
+    """An ordered RuleModel from boxes, each a list of sides.
 
     The next rule is always the one with the smallest error on the rows that are left.
     Sides that no row needs go. If the last rule would take every row that reaches it,
@@ -457,13 +458,13 @@ class Refined:
 
     Parameters
     ----------
-    lists : dict from int to RuleSet
+    lists : dict from int to RuleModel
         The best list of every number of rules.
     costs : dict from int to float
         Description length of each, in nats.
     n_rounds : int
         Of the search.
-    by_conditions : dict from int to RuleSet
+    by_conditions : dict from int to RuleModel
         The best list of every total number of conditions, where more are better.
     chosen : int, optional
         Conditions that are enough to be nearly as good as the best on rows that the
@@ -820,21 +821,17 @@ def _rule_set(problem, rules, decision):
     """The boxes as rules, with what they say of the training rows."""
     conditions = [box_conditions(problem, rules.table, box) for box in rules.boxes]
     free = np.ones(len(problem.target), dtype=bool)
-    zero = (0.0,) * problem.outcome.n_points
+    form, n_points = forms.FORMS[decision], problem.outcome.n_points
     made = []
     for conjunction in [*conditions, ()]:
         held = problem.covered(conjunction)
         # A rule for new rows alone would have nothing to tell.
         if not held.any() and conjunction:
             continue
-        if decision == "points":
-            rule = replace(answering_rule(problem, conjunction, held), points=zero)
-        elif conjunction:
-            rule = answering_rule(problem, conjunction, held)
-        else:
-            rule = replace(answering_rule(problem, (), free), weight=0.0)
+        rows = held if conjunction or form.default_matches_all else free
+        rule = answering_rule(problem, conjunction, rows)
         free &= ~held
-        made.append(rule)
+        made.append(form._uncounted(rule, n_points))
     return problem.rule_set(made, decision=decision)
 
 
@@ -861,7 +858,7 @@ class PathCounter:
 
         Parameters
         ----------
-        path : dict from int to RuleSet
+        path : dict from int to RuleModel
         costs : dict from int to float
         max_rules : int
             For the message.
@@ -892,7 +889,7 @@ class PathCounter:
         counted = zip(path, self._recount(list(path.values())), strict=True)
         kept = {}
         for n, rules in counted:
-            if rules.is_list:
+            if rules.is_exclusive:
                 rules = within_limits(rules, self.limits, self._recount_one)
             if rules is not None:
                 kept[n] = rules

@@ -19,7 +19,7 @@ from defragtrees.estimators.defrag import DefragClassifier
 from defragtrees.estimators.inputs import one_seed, open_model
 from defragtrees.metrics.rulesets import trade_off_scores
 from defragtrees.outcomes.measures import MEASURES, cost_matrix
-from defragtrees.rules.model import RuleSet
+from defragtrees.rules.model import RuleModel
 
 __all__ = ["PathPoint", "RulePath", "measure_path", "simplify_path"]
 
@@ -36,7 +36,7 @@ class PathPoint:
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
     error : float
         Against y if it was given, else against the ensemble.
     standard_error : float
@@ -48,7 +48,7 @@ class PathPoint:
         Standard error of the one that the path is chosen by.
     """
 
-    rules: RuleSet
+    rules: RuleModel
     error: float
     standard_error: float
     fidelity: float
@@ -105,7 +105,7 @@ class RulePath(render.Tabular):
     ensemble_measures: dict[str, float] = field(default_factory=dict)
 
     @property
-    def rules(self) -> RuleSet:
+    def rules(self) -> RuleModel:
         """The chosen list."""
         return self.points[self.chosen].rules
 
@@ -333,18 +333,18 @@ def _chosen(points, choose_by):
 
 
 def measure_path(
-    lists: Iterable[RuleSet],
+    lists: Iterable[RuleModel],
     matrix: Floats,
     expected: Column,
     answers: Column,
     sample_weight: Column | None = None,
     is_against_y: bool = False,
 ) -> tuple[PathPoint, ...]:
-    """A PathPoint for each RuleSet, measured on encoded rows.
+    """A PathPoint for each RuleModel, measured on encoded rows.
 
     Parameters
     ----------
-    lists : iterable of RuleSet
+    lists : iterable of RuleModel
     matrix, expected, answers, sample_weight
         As in `metrics.rulesets.trade_off_scores`.
     is_against_y : bool, default=False
@@ -368,8 +368,8 @@ def _measures(outcome, scores):
 def _scorer(rules, matrix, y):
     """A function of weights: what the rules are worth on these rows."""
     outcome = rules.outcome
-    told = Told(outcome.encode_any(rules.predict_encoded(matrix)))
-    held, labels = rules.covers_encoded(matrix), outcome.encode_any(y)
+    told = Told(outcome.encode_any(rules._predict(rules._covers(matrix))))
+    held, labels = rules._covers(matrix), outcome.encode_any(y)
 
     def scores(weight):
         weight = np.ones(len(matrix)) if weight is None else np.asarray(weight, float)

@@ -238,7 +238,7 @@ def leaves_of_rows(tree, X, categories):
 
 
 def leaf_rules(problem, tree, shorten=False):
-    """The leaves as a RuleSet, from left to right, each holding where no other does.
+    """The leaves as a RuleModel, from left to right, each holding where no other does.
 
     The leaf with the most conditions (the last of them) is the "otherwise", so it need
     not be read. Missing values are accepted only in features that had some in training.
@@ -252,7 +252,7 @@ def leaf_rules(problem, tree, shorten=False):
 
     Returns
     -------
-    RuleSet
+    RuleModel
     """
     forest = Forest(
         (tree,), problem.feature_names, "regression", categories=problem.categories

@@ -400,7 +400,7 @@ def average_rules(problem, target, nodes, weights, digits):
 
     Returns
     -------
-    RuleSet
+    RuleModel
     """
     spread = _spread(target, problem.sample_weight)
     root = len(weights) - 1
@@ -719,7 +719,7 @@ ABOUT = with_shared("""
 
     Attributes
     ----------
-    rules_ : RuleSet
+    rules_ : RuleModel
     n_nodes_ : int
         Number of distinct nodes that could get a weight, the root included.
     {fitted}

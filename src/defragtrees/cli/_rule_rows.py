@@ -26,7 +26,7 @@ def read_rule_rows(rules, path, progress, target=None, weights=None):
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
     path : Path
     progress : callable
     target, weights : str, optional

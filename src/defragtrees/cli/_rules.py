@@ -13,7 +13,8 @@ from defragtrees.cli._labels import encoded
 from defragtrees.cli._tables import open_table
 from defragtrees.ensembles.readers import file_kind
 from defragtrees.errors import ModelFileError
-from defragtrees.rules.model import FORMAT, RuleSet
+from defragtrees.rules.model import RuleModel
+from defragtrees.rules.schema import FORMAT
 
 __all__ = ["RuleBatch", "batches_for", "is_rules_file", "read_rules"]
 
@@ -26,9 +27,9 @@ def is_rules_file(path):
 
 
 def read_rules(path):
-    """The RuleSet that `simplify --out` saved."""
+    """The RuleModel that `simplify --out` saved."""
     if is_rules_file(path):
-        return RuleSet.load(path)
+        return RuleModel.load(path)
     kind = file_kind(path)
     advice = " Make rules from it first: defragtrees simplify."
     raise ModelFileError(
@@ -45,7 +46,7 @@ class RuleBatch:
     number of the first row in the file, from 1.
     """
 
-    rules: RuleSet
+    rules: RuleModel
     batch: Batch
     columns: dict[int, str]
     matrix: np.ndarray
@@ -56,8 +57,10 @@ class RuleBatch:
 
     def answers(self):
         """The rules' answers as plain values, and the number from 1 of who answers."""
-        answers = self.rules.predict_encoded(self.matrix).tolist()
-        return answers, (self.rules.apply_encoded(self.matrix) + 1).tolist()
+        answers = self.rules._predict(self.rules._covers(self.matrix)).tolist()
+        return answers, (
+            self.rules._apply(self.rules._covers(self.matrix)) + 1
+        ).tolist()
 
     def value(self, feature, row) -> Any:
         """What the file says of a feature; None where it is missing."""

@@ -38,7 +38,7 @@ def command(before, after, data, target, as_json):
             read_rule_rows(rules, data, progress_kind(), target) for rules in rule_sets
         ]
         answers = [
-            rules.predict_encoded(part.matrix)
+            rules._predict(rules._covers(part.matrix))
             for rules, part in zip(rule_sets, rows, strict=True)
         ]
         found = diff_answers(*rule_sets, *answers, rows[0].y)

@@ -13,7 +13,6 @@ from defragtrees.cli._output import check_outputs, say
 from defragtrees.cli._progress import progress_kind
 from defragtrees.cli._rules import batches_for, read_rules, value_text
 from defragtrees.cli.predict import write_json
-from defragtrees.rules.text import basis_text, explain_rows
 
 __all__ = ["command"]
 
@@ -105,7 +104,7 @@ def _reasons(rules, batches, ranges, name):
                 wanted |= (numbers >= low) & (numbers <= high)
         for i, explanation in zip(
             np.flatnonzero(wanted).tolist(),
-            explain_rows(rules, batch.matrix[wanted]),
+            rules._explanations(batch.matrix[wanted]),
             strict=True,
         ):
             yield {"row": int(numbers[i]), **_reason(batch, i, explanation)}
@@ -140,7 +139,7 @@ def _reason(batch, i, explanation):
     if explanation.probabilities is not None:
         pairs = zip(rules.classes, explanation.probabilities, strict=True)
         reason["probabilities"] = {str(label): value for label, value in pairs}
-    basis = basis_text(rules, explanation)
+    basis = rules._basis(explanation)
     if basis:
         reason["basis"] = basis
     if rules.decision == "points":
@@ -148,7 +147,7 @@ def _reason(batch, i, explanation):
             {"rule": k + 1, "points": list(every[k].points)}
             for k in explanation.averaged
         ]
-        totals = rules.totals_encoded(batch.matrix[i : i + 1])[0]
+        totals = rules._totals(rules._covers(batch.matrix[i : i + 1]))[0]
         shown = [float(render.rounded(value, 9)) for value in totals]
         reason |= {"added": added, "total": shown}
     elif explanation.averaged:

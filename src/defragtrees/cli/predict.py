@@ -77,7 +77,7 @@ def _answers(rules, batches, ids, probabilities):
         answers, numbers = batch.answers()
         table = [()] * len(batch)
         if probabilities:
-            table = rules.predict_proba_encoded(batch.matrix).tolist()
+            table = rules._predict_proba(rules._covers(batch.matrix)).tolist()
         for i, cells in enumerate(zip(answers, numbers, table, strict=True)):
             answer, number, proba = cells
             yield [

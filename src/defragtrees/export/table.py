@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING
 
 from defragtrees._utils import formatting as render
 from defragtrees._utils.optional import require
-from defragtrees.rules.model import RuleSet
-from defragtrees.rules.text import LAST
+from defragtrees.rules.model import RuleModel
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -19,13 +18,13 @@ def table_of(rules):
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
 
     Examples
     --------
-    >>> from defragtrees import Condition, Rule, RuleSet
+    >>> from defragtrees import Condition, Rule, RuleList
     >>> warm = Rule((Condition(0, lower=20.0),), 5.0, n_rows=40.0)
-    >>> rules = RuleSet((warm,), Rule((), 2.0), ("degrees",), "regression")
+    >>> rules = RuleList((warm,), Rule((), 2.0), ("degrees",), "regression")
     >>> names, rows = table_of(rules)
     >>> names[:4], rows[0][:4]
     (['rule', 'if', 'then', 'conditions'], [1, 'degrees > 20', 5.0, 1])
@@ -46,7 +45,7 @@ def table_of(rules):
 def _row(rules, rule, shown):
     """The values of one rule by the names of their columns."""
     is_sum = rules.decision == "points"
-    last = LAST.get(rules.decision, "otherwise")
+    last = rules.default_text
     row = {
         "rule": shown["rule"],
         "if": render.plain(shown["if"] if rule.conditions else last),
@@ -95,18 +94,18 @@ def _plain(value):
     return value
 
 
-def to_frame(rules: RuleSet) -> "DataFrame":
+def to_frame(rules: RuleModel) -> "DataFrame":
     """The rules as a data frame of pandas, one row for each.
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
 
     Examples
     --------
-    >>> from defragtrees import Condition, Rule, RuleSet
+    >>> from defragtrees import Condition, Rule, RuleList
     >>> warm = Rule((Condition(0, lower=20.0),), 5.0)
-    >>> rules = RuleSet((warm,), Rule((), 2.0), ("degrees",), "regression")
+    >>> rules = RuleList((warm,), Rule((), 2.0), ("degrees",), "regression")
     >>> len(to_frame(rules))
     2
     """

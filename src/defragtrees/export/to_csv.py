@@ -4,7 +4,7 @@ import csv
 import io
 
 from defragtrees.export.table import table_of
-from defragtrees.rules.model import RuleSet
+from defragtrees.rules.model import RuleModel
 
 __all__ = ["export", "guarded"]
 
@@ -12,21 +12,21 @@ SUFFIX = ".csv"
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-def export(rules: RuleSet, *, exact: bool = False) -> str:
+def export(rules: RuleModel, *, exact: bool = False) -> str:
     r"""The rules as CSV with a header; numbers as they are stored.
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
     exact : bool, default=False
         Write a text that begins like a formula of a spreadsheet as it is, without an
         apostrophe before it.
 
     Examples
     --------
-    >>> from defragtrees import Condition, Rule, RuleSet
+    >>> from defragtrees import Condition, Rule, RuleList
     >>> warm = Rule((Condition(0, lower=20.0),), 5.0)
-    >>> rules = RuleSet((warm,), Rule((), 2.0), ("degrees",), "regression")
+    >>> rules = RuleList((warm,), Rule((), 2.0), ("degrees",), "regression")
     >>> export(rules).splitlines()
     ['rule,if,then,conditions', '1,degrees > 20,5.0,1', '2,otherwise,2.0,0']
     """

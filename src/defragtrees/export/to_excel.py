@@ -6,8 +6,8 @@ from defragtrees._utils import formatting as render
 from defragtrees._utils.optional import require
 from defragtrees.export.table import table_of
 from defragtrees.export.to_prompt import HOW_TO_READ
-from defragtrees.rules.model import RuleSet
-from defragtrees.rules.text import combination_text, decision_text
+from defragtrees.rules.model import RuleModel
+from defragtrees.rules.text import decision_text
 
 __all__ = ["export", "to_bytes"]
 
@@ -16,12 +16,12 @@ WIDEST = 80  # letters of a column
 SHARES = ("answered", "coverage", "probability", "rate", "ensemble")
 
 
-def export(rules: RuleSet):
+def export(rules: RuleModel):
     """An openpyxl Workbook with the sheets "rules" and "how to read".
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
     """
     openpyxl = require("openpyxl", "A workbook of Excel")
     book = openpyxl.Workbook()
@@ -45,7 +45,11 @@ def export(rules: RuleSet):
         sheet.column_dimensions[letter].width = min(max(longest, 8) + 2, WIDEST)
     sheet.freeze_panes = "A2"
     notes = book.create_sheet("how to read")
-    lines = [HOW_TO_READ[rules.decision], combination_text(rules), decision_text(rules)]
+    lines = [
+        HOW_TO_READ[rules.decision],
+        rules._combination_text(),
+        decision_text(rules),
+    ]
     for i, line in enumerate(filter(None, lines), start=1):
         _write(notes.cell(i, 1), line)
     return book

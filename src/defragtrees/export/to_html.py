@@ -1,7 +1,7 @@
 """Rules as an HTML table."""
 
 from defragtrees._utils import formatting as render
-from defragtrees.rules.model import RuleSet
+from defragtrees.rules.model import RuleModel
 from defragtrees.rules.text import rule_table
 
 __all__ = ["export"]
@@ -9,18 +9,18 @@ __all__ = ["export"]
 SUFFIX = ".html"
 
 
-def export(rules: RuleSet, *, caption: str = "") -> str:
+def export(rules: RuleModel, *, caption: str = "") -> str:
     """The rules as a table to put into a page; every text in it is escaped.
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
     caption : str
 
     Examples
     --------
-    >>> from defragtrees import Rule, RuleSet
-    >>> rules = RuleSet((), Rule((), "<b>"), ("a",), "classification", ("<b>",))
+    >>> from defragtrees import Rule, RuleList
+    >>> rules = RuleList((), Rule((), "<b>"), ("a",), "classification", ("<b>",))
     >>> "<td>&lt;b&gt;</td>" in export(rules)
     True
     """

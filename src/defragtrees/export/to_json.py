@@ -1,7 +1,7 @@
 """Rules as JSON, and the JSON Schema that says what is in it."""
 
 from defragtrees._utils.files import to_json
-from defragtrees.rules.model import RuleSet
+from defragtrees.rules.model import RuleModel
 from defragtrees.rules.schema import rules_schema
 
 __all__ = ["export", "schema"]
@@ -20,21 +20,21 @@ def schema() -> dict:
     return rules_schema()
 
 
-def export(rules: RuleSet, *, indent: int | None = 1) -> str:
-    """The rules as JSON; `RuleSet.from_dict` and `RuleSet.load` read it back.
+def export(rules: RuleModel, *, indent: int | None = 1) -> str:
+    """The rules as JSON; `RuleModel.from_dict` and `RuleModel.load` read it back.
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
     indent : int or None, default=1
         Spaces for each level; None puts everything on one line.
 
     Examples
     --------
     >>> import json
-    >>> from defragtrees import Rule, RuleSet
-    >>> rules = RuleSet((), Rule((), 2.0), ("degrees",), "regression")
-    >>> RuleSet.from_dict(json.loads(export(rules))) == rules
+    >>> from defragtrees import Rule, RuleList, RuleModel
+    >>> rules = RuleList((), Rule((), 2.0), ("degrees",), "regression")
+    >>> RuleModel.from_dict(json.loads(export(rules))) == rules
     True
     """
     return to_json(rules.to_dict(), indent) + "\n"

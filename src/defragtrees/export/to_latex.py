@@ -2,7 +2,7 @@
 
 import re
 
-from defragtrees.rules.model import RuleSet
+from defragtrees.rules.model import RuleModel
 from defragtrees.rules.text import rule_table
 
 __all__ = ["export"]
@@ -27,22 +27,22 @@ SIGNS = {
 SPECIAL = re.compile("|".join(map(re.escape, sorted(SIGNS, key=len, reverse=True))))
 
 
-def export(rules: RuleSet, *, longtable: bool = False) -> str:
+def export(rules: RuleModel, *, longtable: bool = False) -> str:
     r"""The rules as a tabular with booktabs' lines; names and labels are escaped.
 
     Load `booktabs`, and `longtable` if asked for it.
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
     longtable : bool, default=False
         Break the table over pages.
 
     Examples
     --------
-    >>> from defragtrees import Condition, Rule, RuleSet
+    >>> from defragtrees import Condition, Rule, RuleList
     >>> warm = Rule((Condition(0, upper=20.0),), 5.0)
-    >>> rules = RuleSet((warm,), Rule((), 2.0), ("degrees_C",), "regression")
+    >>> rules = RuleList((warm,), Rule((), 2.0), ("degrees_C",), "regression")
     >>> print(export(rules), end="")
     \begin{tabular}{rp{0.6\linewidth}l}
     \toprule

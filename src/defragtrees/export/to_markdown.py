@@ -2,7 +2,7 @@
 
 import re
 
-from defragtrees.rules.model import RuleSet
+from defragtrees.rules.model import RuleModel
 from defragtrees.rules.text import rule_table
 
 __all__ = ["export"]
@@ -16,19 +16,19 @@ SPECIAL = re.compile(
 )
 
 
-def export(rules: RuleSet) -> str:
+def export(rules: RuleModel) -> str:
     """The rules as a table in GitHub's Markdown; names and labels are escaped.
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
 
     Examples
     --------
-    >>> from defragtrees import Condition, Rule, RuleSet
+    >>> from defragtrees import Condition, Rule, RuleList
     >>> warm = Rule((Condition(0, lower=20.0),), "yes")
-    >>> rules = RuleSet((warm,), Rule((), "no"), ("degrees",), "classification",
-    ...                 ("no", "yes"))
+    >>> rules = RuleList((warm,), Rule((), "no"), ("degrees",), "classification",
+    ...                  ("no", "yes"))
     >>> print(export(rules), end="")
     |  | if | then |
     | ---: | :--- | :--- |

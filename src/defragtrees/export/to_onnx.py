@@ -7,7 +7,7 @@ import numpy as np
 from defragtrees._utils.optional import require
 from defragtrees.data.tables import listed
 from defragtrees.export import portable, to_text
-from defragtrees.rules.model import RuleSet
+from defragtrees.rules.model import RuleModel
 
 __all__ = ["export", "to_bytes"]
 
@@ -25,7 +25,7 @@ OPERATORS = {
 }
 
 
-def export(rules: RuleSet, *, single_input: bool = False):
+def export(rules: RuleModel, *, single_input: bool = False):
     """An ONNX model that answers as the rules do.
 
     Its inputs are the columns that the rules ask about, each of shape (n, 1) and named
@@ -36,7 +36,7 @@ def export(rules: RuleSet, *, single_input: bool = False):
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
     single_input : bool, default=False
         One input `X` of doubles instead, with all features as its columns.
 
@@ -46,9 +46,9 @@ def export(rules: RuleSet, *, single_input: bool = False):
 
     Examples
     --------
-    >>> from defragtrees import Condition, Rule, RuleSet
+    >>> from defragtrees import Condition, Rule, RuleList
     >>> warm = Rule((Condition(0, lower=20.0),), 5.0)
-    >>> rules = RuleSet((warm,), Rule((), 2.0), ("degrees",), "regression")
+    >>> rules = RuleList((warm,), Rule((), 2.0), ("degrees",), "regression")
     >>> [column.name for column in export(rules).graph.input]
     ['degrees']
     """

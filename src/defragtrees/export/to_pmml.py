@@ -11,8 +11,7 @@ from xml.etree import ElementTree
 from defragtrees.export import portable
 from defragtrees.export._pmml import all_of, data_field, number_text, predicate
 from defragtrees.export._pmml_rules import add_rule_set
-from defragtrees.rules.model import RuleSet
-from defragtrees.rules.text import combination_text
+from defragtrees.rules.model import RuleModel
 
 __all__ = ["export"]
 
@@ -20,7 +19,7 @@ SUFFIX = ".pmml"
 NAMESPACE = "http://www.dmg.org/PMML-4_4"
 
 
-def export(rules: RuleSet, *, name: str | None = None) -> str:
+def export(rules: RuleModel, *, name: str | None = None) -> str:
     """A PMML document: a RuleSetModel of rules in order, or a Scorecard of points.
 
     The outputs of a Scorecard are `score`, the total of points, and `prediction` or,
@@ -30,7 +29,7 @@ def export(rules: RuleSet, *, name: str | None = None) -> str:
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
         For classes that the first rule that holds answers; or with whole points that
         add up, for numbers or two classes.
     name : str, optional
@@ -38,15 +37,15 @@ def export(rules: RuleSet, *, name: str | None = None) -> str:
 
     Examples
     --------
-    >>> from defragtrees import Condition, Rule, RuleSet
+    >>> from defragtrees import Condition, Rule, Scorecard
     >>> warm = Rule((Condition(0, lower=20.0),), 5.0, points=(3.0,))
-    >>> rules = RuleSet((warm,), Rule((), 2.0, points=(2.0,)), ("degrees",),
-    ...                 "regression", decision="points")
+    >>> rules = Scorecard((warm,), Rule((), 2.0, points=(2.0,)), ("degrees",),
+    ...                   "regression")
     >>> 'initialScore="2"' in export(rules)
     True
     """
     _check(rules)
-    text = combination_text(rules) or "The first rule that holds answers."
+    text = rules._combination_text() or "The first rule that holds answers."
     document = ElementTree.Element("PMML", version="4.4", xmlns=NAMESPACE)
     header = ElementTree.SubElement(document, "Header", description=text)
     ElementTree.SubElement(header, "Application", name="defragtrees")

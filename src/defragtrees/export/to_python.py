@@ -4,8 +4,8 @@ import math
 
 from defragtrees._utils import formatting as render
 from defragtrees.export import portable
-from defragtrees.rules.model import RuleSet
-from defragtrees.rules.text import LAST, combination_text, decision_text
+from defragtrees.rules.model import RuleModel
+from defragtrees.rules.text import decision_text
 
 __all__ = ["export"]
 
@@ -152,19 +152,19 @@ def predict_proba(row):
 '''
 
 
-def export(rules: RuleSet) -> str:
+def export(rules: RuleModel) -> str:
     """Source of `predict(row)` and, where rules have them, `predict_proba(row)`.
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
 
     Examples
     --------
-    >>> from defragtrees import Condition, Rule, RuleSet
+    >>> from defragtrees import Condition, Rule, RuleList
     >>> warm = Rule((Condition(0, lower=20.0),), "yes")
-    >>> rules = RuleSet((warm,), Rule((), "no"), ("degrees",), "classification",
-    ...                 ("no", "yes"))
+    >>> rules = RuleList((warm,), Rule((), "no"), ("degrees",), "classification",
+    ...                  ("no", "yes"))
     >>> made = {}
     >>> exec(export(rules), made)
     >>> made["predict"]({"degrees": 21.0}), made["predict"]({"degrees": None})
@@ -224,7 +224,7 @@ def _how_chosen(rules, constants):
 
 def _adding(rules):
     """Constants and functions of rules whose points add up."""
-    notes = filter(None, [combination_text(rules), decision_text(rules)])
+    notes = filter(None, [rules._combination_text(), decision_text(rules)])
     constants = [
         *(f"# {note}" for note in notes),
         f"POINTS = {_lines(map(_tuple, portable.points(rules)))}",
@@ -297,7 +297,7 @@ def _columns(rules):
 def _comments(rules):
     """Each rule in words."""
     *others, last = rules.rows()
-    last = {**last, "if": LAST.get(rules.decision, last["if"])}
+    last = {**last, "if": rules.default_text}
     texts = []
     for row in (*others, last):
         answer = f"{row['then']}, {row['told']}" if row["told"] else row["then"]

@@ -11,7 +11,7 @@ from typing import Any
 from defragtrees.export import _sql_points, portable
 from defragtrees.export._sql import DIALECTS
 from defragtrees.export._sql_shares import chosen_class, listed_columns, unused_names
-from defragtrees.rules.model import RuleSet
+from defragtrees.rules.model import RuleModel
 from defragtrees.rules.text import rule_lines
 
 __all__ = ["export"]
@@ -20,7 +20,7 @@ SUFFIX = ".sql"
 
 
 def export(
-    rules: RuleSet,
+    rules: RuleModel,
     *,
     dialect: str = "ansi",
     table: str | Sequence[str] | None = None,
@@ -34,7 +34,7 @@ def export(
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
     dialect : str, default="ansi"
         How names and values are written: "ansi", "bigquery", "duckdb", "mysql",
         "postgres", "snowflake", "sqlite" or "sqlserver". Where columns can hold NaN, it
@@ -58,10 +58,10 @@ def export(
 
     Examples
     --------
-    >>> from defragtrees import Condition, Rule, RuleSet
+    >>> from defragtrees import Condition, Rule, RuleList
     >>> cold = Rule((Condition(0, upper=20.0, missing=True),), "no")
-    >>> rules = RuleSet((cold,), Rule((), "yes"), ("degrees",), "classification",
-    ...                 ("no", "yes"))
+    >>> rules = RuleList((cold,), Rule((), "yes"), ("degrees",), "classification",
+    ...                  ("no", "yes"))
     >>> print(export(rules, dialect="mysql"), end="")
     CASE
       WHEN (`degrees` <= 20e0 OR `degrees` IS NULL) THEN 'no'

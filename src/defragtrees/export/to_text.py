@@ -1,6 +1,6 @@
 """Rules as plain text."""
 
-from defragtrees.rules.model import RuleSet
+from defragtrees.rules.model import RuleModel
 from defragtrees.rules.text import decision_text
 
 __all__ = ["export"]
@@ -8,21 +8,21 @@ __all__ = ["export"]
 SUFFIX = ".txt"
 
 
-def export(rules: RuleSet, *, header: str = "") -> str:
+def export(rules: RuleModel, *, header: str = "") -> str:
     """The rules as a person would say them, one on each line.
 
     Where a threshold or costs decide, a last line says so.
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
     header : str
         Lines to put before the rules.
 
     Examples
     --------
-    >>> from defragtrees import Rule, RuleSet
-    >>> rules = RuleSet((), Rule((), 2.0), ("degrees",), "regression")
+    >>> from defragtrees import Rule, RuleList
+    >>> rules = RuleList((), Rule((), 2.0), ("degrees",), "regression")
     >>> print(export(rules, header="Sales"), end="")
     Sales
     1. otherwise 2

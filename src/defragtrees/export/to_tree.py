@@ -14,7 +14,7 @@ from sklearn.tree._tree import Tree
 
 from defragtrees.data.tables import listed
 from defragtrees.export import portable
-from defragtrees.rules.model import RuleSet
+from defragtrees.rules.model import RuleModel
 
 __all__ = ["export"]
 
@@ -29,7 +29,7 @@ NO_CHILD, NO_FEATURE = -1, -2  # as scikit-learn marks a leaf
 
 
 def export(
-    rules: RuleSet, *, max_leaves: int = 1000, leaves: str = "probabilities"
+    rules: RuleModel, *, max_leaves: int = 1000, leaves: str = "probabilities"
 ) -> tree.BaseDecisionTree:
     """A fitted decision tree that says what the rules say.
 
@@ -40,7 +40,7 @@ def export(
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
         On numeric features.
     max_leaves : int, default=1000
         Most leaves; rules that need more are refused.
@@ -52,10 +52,10 @@ def export(
 
     Examples
     --------
-    >>> from defragtrees import Condition, Rule, RuleSet
+    >>> from defragtrees import Condition, Rule, RuleList
     >>> from sklearn.tree import export_text
     >>> warm = Rule((Condition(0, lower=20.0),), 5.0)
-    >>> rules = RuleSet((warm,), Rule((), 2.0), ("x1",), "regression")
+    >>> rules = RuleList((warm,), Rule((), 2.0), ("x1",), "regression")
     >>> tree = export(rules)
     >>> tree.predict([[21.0], [20.0], [float("nan")]]).tolist()
     [5.0, 2.0, 2.0]
@@ -242,10 +242,10 @@ def _leaf_value(rules, values, possible, leaves):
         return values[possible[0]]
     held = np.zeros((1, rules.n_rules), dtype=bool)
     held[0, list(possible)] = True
-    [answer] = rules.answers_held(held).tolist()
+    [answer] = rules._predict(held).tolist()
     if not rules.outcome.n_classes:
         return (float(answer),)
-    shares = rules.shares_held(held)[0]
+    shares = rules._predict_proba(held)[0]
     position = np.asarray(rules.classes).tolist().index(answer)
     if leaves == "answers" and int(shares.argmax()) != position:
         shares = np.eye(len(shares))[position]

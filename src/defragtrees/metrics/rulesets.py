@@ -9,7 +9,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 from defragtrees._utils.types import Column, Rows
 from defragtrees.outcomes import make_outcome
 from defragtrees.outcomes.measures import calibrate
-from defragtrees.rules.model import RuleSet
+from defragtrees.rules.model import RuleModel
 
 __all__ = [
     "calibration",
@@ -77,46 +77,46 @@ def fidelity(
     return make_outcome(task).fidelity(answers, predicted, sample_weight)
 
 
-def coverage(rules: RuleSet, X: Rows, sample_weight: Column | None = None) -> float:
+def coverage(rules: RuleModel, X: Rows, sample_weight: Column | None = None) -> float:
     """Share of rows in which a rule other than the "otherwise" holds.
 
     In a partition, such as a tree, each row has a rule: the coverage is 1.
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
     X : array-like of shape (n_samples, n_features)
     sample_weight : array-like of shape (n_samples,), optional
 
     Examples
     --------
-    >>> from defragtrees.rules.conditions import Condition, Rule, RuleSet
+    >>> from defragtrees import Condition, Rule, RuleList
     >>> warm = Rule((Condition(0, lower=20.0),), "yes")
-    >>> rules = RuleSet((warm,), Rule((), "no"), ("degrees",),
-    ...                 "classification", ("no", "yes"))
+    >>> rules = RuleList((warm,), Rule((), "no"), ("degrees",),
+    ...                  "classification", ("no", "yes"))
     >>> float(coverage(rules, [[21.0], [19.0]]))
     0.5
     """
     return covered_share(rules, rules.covers(X), sample_weight)
 
 
-def overlap(rules: RuleSet, X: Rows, sample_weight: Column | None = None) -> float:
+def overlap(rules: RuleModel, X: Rows, sample_weight: Column | None = None) -> float:
     """Mean number of rules that hold in a row, the "otherwise" left out.
 
     In a partition, such as a tree, it is just one.
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
     X : array-like of shape (n_samples, n_features)
     sample_weight : array-like of shape (n_samples,), optional
 
     Examples
     --------
-    >>> from defragtrees.rules.conditions import Condition, Rule, RuleSet
+    >>> from defragtrees import Condition, Rule, RuleList
     >>> warm = Rule((Condition(0, lower=20.0),), "yes")
-    >>> rules = RuleSet((warm,), Rule((), "no"), ("degrees",),
-    ...                 "classification", ("no", "yes"))
+    >>> rules = RuleList((warm,), Rule((), "no"), ("degrees",),
+    ...                  "classification", ("no", "yes"))
     >>> float(overlap(rules, [[21.0], [19.0]]))
     0.5
     """
@@ -124,13 +124,13 @@ def overlap(rules: RuleSet, X: Rows, sample_weight: Column | None = None) -> flo
 
 
 def calibration(
-    rules: RuleSet, X: Rows, y: Column, sample_weight: Column | None = None
+    rules: RuleModel, X: Rows, y: Column, sample_weight: Column | None = None
 ) -> list[dict[str, Any]]:
     """What each rule tells, and what is observed in the rows that it answers.
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
     X : array-like or data frame of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
         Rows of a class that the rules do not know are left out.
@@ -147,10 +147,10 @@ def calibration(
 
     Examples
     --------
-    >>> from defragtrees.rules.conditions import Condition, Rule, RuleSet
+    >>> from defragtrees import Condition, Rule, RuleList
     >>> warm = Rule((Condition(0, lower=20.0),), "yes", (0.25, 0.75))
     >>> rest = Rule((), "no", (0.9, 0.1))
-    >>> rules = RuleSet((warm,), rest, ("degrees",), "classification", ("no", "yes"))
+    >>> rules = RuleList((warm,), rest, ("degrees",), "classification", ("no", "yes"))
     >>> X, y = [[21.0], [25.0], [19.0]], ["yes", "no", "no"]
     >>> names = "rule", "class", "told", "observed", "n_rows"
     >>> for row in calibration(rules, X, y):
@@ -173,14 +173,14 @@ def calibration(
 
 
 def covered_share(rules, held, sample_weight=None):
-    """`coverage` from what `RuleSet.covers` gave."""
+    """`coverage` from what `RuleModel.covers` gave."""
     if rules.decision == "partition":
         return 1.0
     return float(np.average(held[:, :-1].any(axis=1), weights=sample_weight))
 
 
 def covering_count(rules, held, sample_weight=None):
-    """`overlap` from what `RuleSet.covers` gave."""
+    """`overlap` from what `RuleModel.covers` gave."""
     if rules.decision == "partition":
         return 1.0
     return float(np.average(held[:, :-1].sum(axis=1), weights=sample_weight))
@@ -191,7 +191,7 @@ def trade_off_scores(rules, matrix, expected, answers, sample_weight=None):
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
     matrix : float64 array of shape (n_samples, n_features)
     expected : array of shape (n_samples,)
         What errors are measured against: y, or the ensemble's answers.
@@ -204,11 +204,11 @@ def trade_off_scores(rules, matrix, expected, answers, sample_weight=None):
     dict
         `error` and its `standard_error`, `fidelity`, `coverage` and `overlap`.
     """
-    predicted = rules.predict_encoded(matrix)
+    predicted = rules._predict(rules._covers(matrix))
     losses = rules.outcome.losses(expected, predicted)
     mean = float(np.average(losses, weights=sample_weight))
     variance = float(np.average((losses - mean) ** 2, weights=sample_weight))
-    held = rules.covers_encoded(matrix)
+    held = rules._covers(matrix)
     return {
         "error": mean,
         "standard_error": math.sqrt(variance / len(losses)),
@@ -218,7 +218,7 @@ def trade_off_scores(rules, matrix, expected, answers, sample_weight=None):
     }
 
 
-def similarity(first: RuleSet, second: RuleSet, X: Rows) -> float:
+def similarity(first: RuleModel, second: RuleModel, X: Rows) -> float:
     """How alike two rule sets cut these rows, from 0 to 1.
 
     For every rule, the largest share of rows in common (Jaccard index) with a rule of
@@ -229,15 +229,15 @@ def similarity(first: RuleSet, second: RuleSet, X: Rows) -> float:
 
     Parameters
     ----------
-    first, second : RuleSet
+    first, second : RuleModel
     X : array-like of shape (n_samples, n_features)
 
     Examples
     --------
-    >>> from defragtrees.rules.conditions import Condition, Rule, RuleSet
+    >>> from defragtrees import Condition, Rule, RuleList
     >>> def split(at):
     ...     low = Rule((Condition(0, upper=at),), 0.0)
-    ...     return RuleSet((low,), Rule((), 1.0), ("size",), "regression")
+    ...     return RuleList((low,), Rule((), 1.0), ("size",), "regression")
     >>> X = [[1.0], [2.0], [3.0], [4.0]]
     >>> similarity(split(2.5), split(2.1), X)
     1.0
@@ -258,4 +258,4 @@ def similarity(first: RuleSet, second: RuleSet, X: Rows) -> float:
 
 def members(rules, X):
     """Which rows belong to which rule, as 0 and 1; see `similarity`."""
-    return rules.members_held(rules.covers(X)).astype(np.float64)
+    return rules._members(rules.covers(X)).astype(np.float64)

@@ -7,7 +7,7 @@ import numpy as np
 
 from defragtrees._utils.types import Column, Rows
 from defragtrees.outcomes.points import reachable_totals
-from defragtrees.rules.model import RuleSet
+from defragtrees.rules.model import RuleModel
 
 __all__ = ["score_table", "table_of_totals"]
 
@@ -16,13 +16,13 @@ N_GROUPS = 10  # of about equally many rows, where there are more
 
 
 def score_table(
-    rules: RuleSet, X: Rows | None = None, y: Column | None = None
+    rules: RuleModel, X: Rows | None = None, y: Column | None = None
 ) -> list[dict[str, Any]]:
     """What each total of points stands for and, with rows, how many have it.
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
         With points that add up, for numbers or two classes.
     X : array-like or data frame of shape (n_samples, n_features), optional
         Without it, all totals that whole points can have; at most 30, evenly chosen.
@@ -39,10 +39,10 @@ def score_table(
 
     Examples
     --------
-    >>> from defragtrees import Condition, Rule, RuleSet
+    >>> from defragtrees import Condition, Rule, Scorecard
     >>> warm = Rule((Condition(0, lower=20.0),), 5.0, points=(3.0,))
-    >>> rules = RuleSet((warm,), Rule((), 2.0, points=(2.0,)), ("degrees",),
-    ...                 "regression", decision="points")
+    >>> rules = Scorecard((warm,), Rule((), 2.0, points=(2.0,)), ("degrees",),
+    ...                   "regression")
     >>> score_table(rules)
     [{'low': 2.0, 'high': 2.0, 'told': 2.0}, {'low': 5.0, 'high': 5.0, 'told': 5.0}]
     """

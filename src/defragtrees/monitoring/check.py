@@ -25,7 +25,7 @@ from defragtrees.monitoring.two_samples import (
     new_category_p,
     same_shares_p,
 )
-from defragtrees.rules.model import RuleSet
+from defragtrees.rules.model import RuleModel
 
 __all__ = [
     "Check",
@@ -220,13 +220,18 @@ CONDITION_ROWS = 3  # that a threshold uses up which was searched for; as in int
 
 
 def check(
-    rules: RuleSet, X: Any, y: Any = None, *, ensemble: Any = None, level: float = LEVEL
+    rules: RuleModel,
+    X: Any,
+    y: Any = None,
+    *,
+    ensemble: Any = None,
+    level: float = LEVEL,
 ) -> Check:
-    """Whether new rows are like those that rules were fitted to; see `RuleSet.check`.
+    """Whether new rows are like those that rules were fitted to; see `RuleModel.check`.
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
     X : array-like or data frame of shape (n_samples, n_features)
     y : array-like of shape (n_samples,), optional
         With it the rates of rules are tested.
@@ -249,7 +254,7 @@ def check_encoded(rules, matrix, y=None, answers=None, level=LEVEL, notes=()):
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
     matrix : float64 array of shape (n_samples, n_features)
     y : array of shape (n_samples,), optional
     answers : array of shape (n_samples,), optional
@@ -304,7 +309,7 @@ def missing_columns(rules, names):
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
     names : iterable of str
         The columns of the table.
     """
@@ -321,8 +326,8 @@ class _Watch:
     def __init__(self, rules, matrix, y, answers):
         self.rules, self.matrix, self.y = rules, matrix, y
         self.model_answers = answers
-        self.held = rules.covers_encoded(matrix)
-        self.members = rules.members_held(self.held)
+        self.held = rules._covers(matrix)
+        self.members = rules._members(self.held)
         self.n_then = _n_rows(rules)
 
     def notes(self):
@@ -338,7 +343,7 @@ class _Watch:
     def answers(self):
         """Each answer, and which share of the rows got it then and now."""
         rules = self.rules
-        now = rules.predict_encoded(self.matrix)
+        now = rules._predict(rules._covers(self.matrix))
         counted = [rule.n_rows for rule in rules]
         has_then = rules.is_list and not any(map(math.isnan, counted))
         total = sum(counted)
@@ -517,7 +522,7 @@ class _Watch:
     def _error(self, then):
         """Whether the rules err more often, or by more, than they did."""
         rules, outcome = self.rules, self.rules.outcome
-        losses = outcome.losses(self.y, rules.predict_encoded(self.matrix))
+        losses = outcome.losses(self.y, rules._predict(rules._covers(self.matrix)))
         n_used = rules.n_rules + CONDITION_ROWS * rules.total_conditions
         # In rows that rules were fitted to they err less than in others.
         kept = 1 - then if rules.classes else 1.0
@@ -532,7 +537,7 @@ class _Watch:
         rules, answers = self.rules, self.model_answers
         if answers is None or not rules.classes:
             return
-        agrees = int((rules.predict_encoded(self.matrix) == answers).sum())
+        agrees = int((rules._predict(rules._covers(self.matrix)) == answers).sum())
         errors = np.array([rule.error * rule.n_rows for rule in rules])
         total = sum(rule.n_rows for rule in rules)
         if not rules.is_list or not np.isfinite(errors).all():

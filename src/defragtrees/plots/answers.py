@@ -17,11 +17,11 @@ MOST_HATCHED = 20_000  # rectangles; beyond, hatches are slower than they are us
 
 
 def make_colours(model, *answers):
-    """Colours for what a RuleSet or Forest says, and for the labels y if given.
+    """Colours for what a RuleModel or Forest says, and for the labels y if given.
 
     Parameters
     ----------
-    model : RuleSet or Forest
+    model : RuleModel or Forest
     *answers : arrays or None
         All that is going to be drawn.
     """

@@ -19,7 +19,7 @@ from defragtrees.plots.plane import (
     two_features,
 )
 from defragtrees.plots.rows import encoded
-from defragtrees.rules.model import RuleSet
+from defragtrees.rules.model import RuleModel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,7 +28,7 @@ __all__ = ["regions"]
 
 
 def regions(
-    rules: RuleSet,
+    rules: RuleModel,
     X: Rows | None = None,
     y: Column | None = None,
     features: Sequence[str | int] | None = None,
@@ -47,7 +47,7 @@ def regions(
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
     X : array-like or data frame of shape (n_samples, n_features), optional
         Rows to draw as points. They give the range to show and the medians, or most
         frequent categories, of the other features.
@@ -69,10 +69,10 @@ def regions(
 
     Examples
     --------
-    >>> from defragtrees import Condition, Rule, RuleSet
+    >>> from defragtrees import Condition, Rule, RuleList
     >>> warm = Rule((Condition(0, lower=20.0), Condition(1, upper=60.0)), "yes")
-    >>> rules = RuleSet((warm,), Rule((), "no"), ("degrees", "humidity"),
-    ...                 "classification", ("no", "yes"))
+    >>> rules = RuleList((warm,), Rule((), "no"), ("degrees", "humidity"),
+    ...                  "classification", ("no", "yes"))
     >>> ax = regions(rules, limits=((0, 40), (0, 100)))
     >>> ax.get_xlabel(), [text.get_text() for text in ax.texts]
     ('degrees', ['1', '2'])
@@ -83,7 +83,7 @@ def regions(
     fixed = fixed_values(rules, at, matrix, features, used)
     plane = Plane(*sides(rules, features, matrix, limits), fixed)
     cells = plane.matrix()
-    answers = rules.predict_encoded(cells).reshape(plane.shape)
+    answers = rules._predict(rules._covers(cells)).reshape(plane.shape)
     ax = style.axes_or_new(ax)
     colours = make_colours(rules, answers[plane.shown], y)
     colours.mesh(ax, plane, answers)
@@ -131,8 +131,8 @@ def add_title(ax, text):
 
 
 def _draw_boxes(ax, plane, rules, cells):
-    held = rules.covers_encoded(cells)
-    answering = rules.apply_encoded(cells)
+    held = rules._covers(cells)
+    answering = rules._apply(rules._covers(cells))
     for k in range(rules.n_rules):
         box = held[:, k].reshape(plane.shape) & plane.shown
         answered = (answering == k).reshape(plane.shape) & plane.shown

@@ -9,8 +9,7 @@ from defragtrees._utils.types import Rows
 from defragtrees.plots import style
 from defragtrees.plots.plane import thresholds_of
 from defragtrees.plots.rows import encoded
-from defragtrees.rules import text as sentences
-from defragtrees.rules.model import RuleSet
+from defragtrees.rules.model import RuleModel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,7 +29,7 @@ KINDS = {
 
 
 def feature_heat_map(
-    rules: RuleSet, X: Rows | None = None, ax: "Axes | None" = None
+    rules: RuleModel, X: Rows | None = None, ax: "Axes | None" = None
 ) -> "Axes":
     """Rules against features: what is asked, in words, in colour and as a bar.
 
@@ -40,7 +39,7 @@ def feature_heat_map(
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
     X : array-like or data frame of shape (n_samples, n_features), optional
         With it the length of a bar is the share of rows that are accepted; without it
         all thresholds of a feature are equally far apart.
@@ -52,9 +51,9 @@ def feature_heat_map(
 
     Examples
     --------
-    >>> from defragtrees import Condition, Rule, RuleSet
+    >>> from defragtrees import Condition, Rule, RuleList
     >>> warm = Rule((Condition(1, lower=20.0),), 1.0)
-    >>> rules = RuleSet((warm,), Rule((), 0.0), ("humidity", "degrees"), "regression")
+    >>> rules = RuleList((warm,), Rule((), 0.0), ("humidity", "degrees"), "regression")
     >>> ax = feature_heat_map(rules)
     >>> [text.get_text() for text in ax.texts]
     ['x > 20']
@@ -157,10 +156,10 @@ def _draw_cell(ax, corner, kind, parts):
 def _label(ax, rules, used, points):
     n_columns = max(1, len(used))
     ax.set(xlim=(0, n_columns), ylim=(rules.n_rules, 0))
-    last = sentences.LAST.get(rules.decision, "otherwise")
+    last = rules.default_text
     labels = []
     for k, rule in enumerate(rules, start=1):
-        answer = sentences.short_then_text(rules, rule)
+        answer = rules._short_then_text(rule)
         text = f"{k}. {last}: {answer}" if k == rules.n_rules else f"{k}. {answer}"
         labels.append(style.plain(style.cut(text, 160, 8)))
     ax.set_yticks(np.arange(rules.n_rules) + 0.5, labels=labels, fontsize=8)

@@ -13,8 +13,7 @@ from defragtrees.plots.answers import draw_rows, make_colours
 from defragtrees.plots.boxes import decorate, n_uses, outline, sides
 from defragtrees.plots.plane import Plane, merged, two_features
 from defragtrees.plots.rows import encoded, some_rows
-from defragtrees.rules import text as sentences
-from defragtrees.rules.model import RuleSet
+from defragtrees.rules.model import RuleModel
 
 __all__ = ["rule_panels"]
 
@@ -22,7 +21,7 @@ COLUMNS = 4  # panels side by side
 
 
 def rule_panels(
-    rules: RuleSet,
+    rules: RuleModel,
     X: Rows | None = None,
     y: Column | None = None,
     features: Sequence[str | int] | None = None,
@@ -40,7 +39,7 @@ def rule_panels(
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
     X : array-like or data frame of shape (n_samples, n_features), optional
         Rows to draw as points; they give the range to show.
     y : array-like of shape (n_samples,), optional
@@ -62,10 +61,9 @@ def rule_panels(
 
     Examples
     --------
-    >>> from defragtrees import Condition, Rule, RuleSet
+    >>> from defragtrees import Condition, Rule, RuleEnsemble
     >>> warm = Rule((Condition(0, lower=20.0),), 1.0, weight=3.0)
-    >>> rules = RuleSet((warm,), Rule((), 0.0), ("degrees", "humidity"), "regression",
-    ...                 decision="average")
+    >>> rules = RuleEnsemble((warm,), Rule((), 0.0), ("degrees", "humidity"), "regression")
     >>> [ax.get_title().splitlines()[0] for ax in rule_panels(rules)]
     ['1: 1, weight 3', '2: 0, weight 1']
     """
@@ -174,7 +172,7 @@ def _draw_panel_rows(ax, plane, rule, colours, matrix, y):
 
 def _panel_title(rules, k, features):
     rule = (*rules.rules, rules.default)[k]
-    text = f"{k + 1}: {sentences.short_then_text(rules, rule)}"
+    text = f"{k + 1}: {rules._short_then_text(rule)}"
     if rules.decision == "average":
         text += f", weight {render.rounded(rule.weight, 3)}"
     lines = [style.plain(style.cut(text, 140, 8))]

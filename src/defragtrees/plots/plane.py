@@ -174,7 +174,7 @@ def make_sides(model, thresholds, features, matrix=None, limits=None):
 
     Parameters
     ----------
-    model : RuleSet or Forest
+    model : RuleModel or Forest
     thresholds : callable
         From the number of a feature to its sorted thresholds.
     features : pair of int
@@ -248,7 +248,7 @@ def fixed_values(model, at, matrix, free, used):
 
     Parameters
     ----------
-    model : RuleSet or Forest
+    model : RuleModel or Forest
         For its names and categories.
     at : mapping from feature to value, optional
     matrix : encoded rows, optional

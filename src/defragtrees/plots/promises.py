@@ -9,7 +9,7 @@ from defragtrees._utils.types import Column, Rows
 from defragtrees.plots import style
 from defragtrees.plots.drawing import draw_picture
 from defragtrees.plots.picture import Axis, Curve, Picture
-from defragtrees.rules.model import RuleSet
+from defragtrees.rules.model import RuleModel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,7 +21,7 @@ MOST_COLOURS = len(style.COLOURS)
 
 
 def calibration(
-    rules: RuleSet,
+    rules: RuleModel,
     X: Rows,
     y: Column,
     sample_weight: Column | None = None,
@@ -35,7 +35,7 @@ def calibration(
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
     X : array-like or data frame of shape (n_samples, n_features)
         Best rows that the rules have not seen.
     y : array-like of shape (n_samples,)
@@ -48,10 +48,10 @@ def calibration(
 
     Examples
     --------
-    >>> from defragtrees import Condition, Rule, RuleSet
+    >>> from defragtrees import Condition, Rule, RuleList
     >>> warm = Rule((Condition(0, lower=20.0),), "go", distribution=(0.75, 0.25))
-    >>> rules = RuleSet((warm,), Rule((), "stay", distribution=(0.5, 0.5)),
-    ...                 ("degrees",), "classification", ("go", "stay"))
+    >>> rules = RuleList((warm,), Rule((), "stay", distribution=(0.5, 0.5)),
+    ...                  ("degrees",), "classification", ("go", "stay"))
     >>> X, y = [[21.0], [25.0], [15.0]], ["go", "stay", "stay"]
     >>> calibration(rules, X, y).get_xlabel()
     'told probability of stay'

@@ -9,7 +9,7 @@ __all__ = ["encoded", "some_rows", "spread"]
 
 
 def encoded(model, X, y=None):
-    """X as numbers for a RuleSet or Forest, or None; y must belong to its rows."""
+    """X as numbers for a RuleModel or Forest, or None; y must belong to its rows."""
     if X is None:
         if y is not None:
             raise ValueError("y needs the rows that it belongs to; pass X too.")

@@ -10,8 +10,7 @@ from defragtrees._utils.types import Column, Rows
 from defragtrees.metrics.rulesets import covering_count
 from defragtrees.plots import style
 from defragtrees.plots.rows import encoded
-from defragtrees.rules import text as sentences
-from defragtrees.rules.model import RuleSet
+from defragtrees.rules.model import RuleModel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,7 +22,7 @@ _OFFSET = {"textcoords": "offset points"}
 
 
 def coverage(
-    rules: RuleSet,
+    rules: RuleModel,
     X: Rows | None = None,
     y: Column | None = None,
     ax: "Axes | None" = None,
@@ -32,7 +31,7 @@ def coverage(
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
     X : array-like or data frame of shape (n_samples, n_features), optional
         By default the shares of the training rows, which the rules carry.
     y : array-like of shape (n_samples,), optional
@@ -46,9 +45,9 @@ def coverage(
 
     Examples
     --------
-    >>> from defragtrees import Condition, Rule, RuleSet
+    >>> from defragtrees import Condition, Rule, RuleList
     >>> warm = Rule((Condition(0, lower=20.0),), 1.0)
-    >>> rules = RuleSet((warm,), Rule((), 0.0), ("degrees",), "regression")
+    >>> rules = RuleList((warm,), Rule((), 0.0), ("degrees",), "regression")
     >>> ax = coverage(rules, [[21.0], [25.0], [15.0], [27.0]])
     >>> [text.get_text() for text in ax.get_yticklabels()]
     ['1. degrees > 20: 1', '2. otherwise: 0']
@@ -96,16 +95,16 @@ def _measured(rules, X, y):
     matrix = encoded(rules, X, y)
     if matrix is None:
         return _remembered(rules)
-    held = rules.covers_encoded(matrix).mean(axis=0)
+    held = rules._covers(matrix).mean(axis=0)
     if not rules.is_list:
         return held, None, None
-    answering = rules.apply_encoded(matrix)
+    answering = rules._apply(rules._covers(matrix))
     answered = np.bincount(answering, minlength=rules.n_rules) / len(matrix)
     # The otherwise holds everywhere, which says nothing.
     held[-1] = answered[-1]
     if y is None:
         return held, answered, None
-    y, predicted = np.asarray(y), rules.predict_encoded(matrix)
+    y, predicted = np.asarray(y), rules._predict(rules._covers(matrix))
     errors = [
         rules.outcome.error(y[here], predicted[here]) if here.any() else math.nan
         for here in (answering == k for k in range(rules.n_rules))
@@ -142,17 +141,17 @@ def _rule_labels(rules):
     """Number, conditions and answer; the conditions are cut where they are long."""
     labels = []
     for row, rule in zip(rules.rows(), rules, strict=True):
-        answer = style.cut(sentences.short_then_text(rules, rule), LABEL / 2, 8)
+        answer = style.cut(rules._short_then_text(rule), LABEL / 2, 8)
         asked = row["if"]
         if asked == "otherwise":
-            asked = sentences.LAST.get(rules.decision, asked)
+            asked = rules.default_text
         room = LABEL - style.width(f"{row['rule']}. : {answer}", 8)
         asked = style.cut(asked, room, 8)
         labels.append(style.plain(f"{row['rule']}. {asked}: {answer}"))
     return labels
 
 
-def overlap(rules: RuleSet, X: Rows, ax: "Axes | None" = None) -> "Axes":
+def overlap(rules: RuleModel, X: Rows, ax: "Axes | None" = None) -> "Axes":
     """How many rules hold in a row: the share of rows for each number.
 
     The "otherwise" is left out. Of a classification, rows in which rules with
@@ -161,7 +160,7 @@ def overlap(rules: RuleSet, X: Rows, ax: "Axes | None" = None) -> "Axes":
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
     X : array-like or data frame of shape (n_samples, n_features)
     ax : matplotlib Axes, optional
 
@@ -171,15 +170,15 @@ def overlap(rules: RuleSet, X: Rows, ax: "Axes | None" = None) -> "Axes":
 
     Examples
     --------
-    >>> from defragtrees import Condition, Rule, RuleSet
+    >>> from defragtrees import Condition, Rule, RuleList
     >>> warm = Rule((Condition(0, lower=20.0),), "yes")
-    >>> rules = RuleSet((warm,), Rule((), "no"), ("degrees",), "classification",
-    ...                 ("no", "yes"))
+    >>> rules = RuleList((warm,), Rule((), "no"), ("degrees",), "classification",
+    ...                  ("no", "yes"))
     >>> overlap(rules, [[21.0], [19.0]]).get_xlabel()
     'rules that hold in a row'
     """
     matrix = encoded(rules, X)
-    held = rules.covers_encoded(matrix)
+    held = rules._covers(matrix)
     counts, mean = held[:, :-1].sum(axis=1), covering_count(rules, held)
     if rules.decision == "partition":
         # Its last rule is a leaf like the others, written as the otherwise.

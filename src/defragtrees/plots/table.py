@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 from defragtrees._utils import formatting as render
 from defragtrees.plots import style
 from defragtrees.rules import text as sentences
-from defragtrees.rules.model import RuleSet
+from defragtrees.rules.model import RuleModel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -21,7 +21,7 @@ BOLD = 1.15  # how much wider bold letters are
 SIZES = (9.0, 8.5, 8.0, 7.5, 7.0, 6.5, 6.0, 5.5, 5.0, 4.5, 4.0, 3.5, 3.0)
 
 
-def rule_table(rules: RuleSet, ax: "Axes | None" = None) -> "Axes":
+def rule_table(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
     """The rules as a table: if, then, share of rows and error.
 
     Without `ax` the figure is as tall as the rules need; in a given one the letters
@@ -29,7 +29,7 @@ def rule_table(rules: RuleSet, ax: "Axes | None" = None) -> "Axes":
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
     ax : matplotlib Axes, optional
 
     Returns
@@ -38,9 +38,9 @@ def rule_table(rules: RuleSet, ax: "Axes | None" = None) -> "Axes":
 
     Examples
     --------
-    >>> from defragtrees import Condition, Rule, RuleSet
+    >>> from defragtrees import Condition, Rule, RuleList
     >>> warm = Rule((Condition(0, lower=20.0),), 1.0)
-    >>> rules = RuleSet((warm,), Rule((), 0.0), ("degrees",), "regression")
+    >>> rules = RuleList((warm,), Rule((), 0.0), ("degrees",), "regression")
     >>> ax = rule_table(rules)
     >>> [text.get_text() for text in ax.texts][2:5]
     ['1', 'degrees > 20', '1']

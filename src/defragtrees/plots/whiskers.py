@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from defragtrees._utils import formatting as render
 from defragtrees.plots import style
-from defragtrees.rules.model import RuleSet
-from defragtrees.rules.profile import training_rates
+from defragtrees.rules.model import RuleModel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -23,7 +22,7 @@ HINTED = 1.06  # how much wider letters are on a screen than on paper
 RARE = 0.5  # where all is below, the scale ends sooner
 
 
-def risks(rules: RuleSet, ax: "Axes | None" = None) -> "Axes":
+def risks(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
     """What each rule tells, with its interval, beside its words: one look for a slide.
 
     Of two classes it is the rate of `pos_label`, or of the second, in the training rows
@@ -33,7 +32,7 @@ def risks(rules: RuleSet, ax: "Axes | None" = None) -> "Axes":
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
     ax : matplotlib Axes, optional
 
     Returns
@@ -42,11 +41,11 @@ def risks(rules: RuleSet, ax: "Axes | None" = None) -> "Axes":
 
     Examples
     --------
-    >>> from defragtrees import Condition, Rule, RuleSet
+    >>> from defragtrees import Condition, Rule, RuleList
     >>> warm = Rule((Condition(0, lower=20.0),), "go", (0.2, 0.8), n_rows=50,
     ...             rates=(0.2, 0.8))
     >>> cold = Rule((), "stay", (0.9, 0.1), n_rows=50, rates=(0.9, 0.1))
-    >>> rules = RuleSet((warm,), cold, ("degrees",), "classification", ("stay", "go"))
+    >>> rules = RuleList((warm,), cold, ("degrees",), "classification", ("stay", "go"))
     >>> ax = risks(rules)
     >>> [text.get_text() for text in ax.texts]
     ['go: 80.0 % (40 of 50)', 'stay: 10.0 % are go (5 of 50)', 'all rows: 45.0 %']
@@ -138,7 +137,7 @@ def _scale(ax, rules, marks):
     ax.xaxis.set_major_formatter(
         style.part("ticker").PercentFormatter(1.0, symbol=" %")
     )
-    rates = training_rates(rules) if outcome.n_classes == 2 else None
+    rates = rules.training_rates if outcome.n_classes == 2 else None
     if rates is not None:
         rate = rates[outcome.told_number]
         ax.axvline(rate, color=style.GREY, lw=1.0, ls="--")

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from defragtrees.ensembles.forest import Forest
-from defragtrees.rules.model import RuleSet
+from defragtrees.rules.model import RuleModel
 
 __all__ = ["AnsweredRows"]
 
@@ -18,14 +18,14 @@ class AnsweredRows:
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
     forest : Forest
     matrix : float64 array of shape (n_samples, n_features)
     y : array of shape (n_samples,) or None
     weight : float64 array of shape (n_samples,)
     """
 
-    rules: RuleSet
+    rules: RuleModel
     forest: Forest
     matrix: np.ndarray
     y: Any
@@ -37,22 +37,22 @@ class AnsweredRows:
     @cached_property
     def predicted(self):
         """What the rules say."""
-        return self.rules.predict_encoded(self.matrix)
+        return self.rules._predict(self.rules._covers(self.matrix))
 
     @cached_property
     def held(self):
         """Which rules hold in which rows."""
-        return self.rules.covers_encoded(self.matrix)
+        return self.rules._covers(self.matrix)
 
     @cached_property
     def answering(self):
         """Number of the rule that answers each row."""
-        return self.rules.apply_encoded(self.matrix)
+        return self.rules._apply(self.rules._covers(self.matrix))
 
     @cached_property
     def members(self):
         """Rows of each rule, (n_samples, n_rules): those it answers, or holds in."""
-        return self.rules.members_held(self.held)
+        return self.rules._members(self.held)
 
     @cached_property
     def _raw(self):

@@ -14,7 +14,7 @@ def map_boxes(rules, pair, positions):
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
     pair : pair of int
         The features.
     positions : pair of Positions

@@ -28,7 +28,7 @@ def feature_use(rules, fitted, forest):
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
     fitted : the fitted ensemble, or whatever the forest was read from
     forest : Forest
     """

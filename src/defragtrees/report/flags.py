@@ -8,7 +8,6 @@ from defragtrees._utils import formatting as render
 from defragtrees._utils.formatting import plural
 from defragtrees.outcomes.intervals import QUANTILE, wilson_interval
 from defragtrees.report.wording import amount, count, rate_text
-from defragtrees.rules.profile import training_rates
 
 __all__ = ["RARE", "came_back_rarely", "rule_flags"]
 
@@ -75,7 +74,7 @@ def _rate_flags(rows, k, baseline):
             f"Its rate is unsure: {render.share_range(low, high)} from "
             f"{render.count(n_rows)} {whose}."
         )
-    base = training_rates(rules) or (baseline.rates if baseline.is_of_y else None)
+    base = rules.training_rates or (baseline.rates if baseline.is_of_y else None)
     if rule.conditions and base is not None and low <= base[place] <= high:
         reasons.append(
             f"Its rate, {rate_text(rate)}, is hardly another than the base rate, "

@@ -22,7 +22,7 @@ from defragtrees.report.features import FeatureUse, feature_pairs, feature_use
 from defragtrees.report.flags import rule_flags
 from defragtrees.report.groups import Groups, read_groups
 from defragtrees.report.wording import grouped, sentence, true_minus
-from defragtrees.rules.model import RuleSet
+from defragtrees.rules.model import RuleModel
 
 __all__ = ["Card", "Summary", "summarize"]
 
@@ -77,7 +77,7 @@ class Summary:
     command: str | None
 
     @property
-    def rules(self) -> RuleSet:
+    def rules(self) -> RuleModel:
         """The rules."""
         return self.rows.rules
 

@@ -7,7 +7,7 @@ from defragtrees.reproduce import paper
 from defragtrees.reproduce.parts import CONVERGED, N_FEW_TREES
 from defragtrees.reproduce.realisation import draw, fit_forest
 from defragtrees.reproduce.results import Item, title_of
-from defragtrees.rules.model import RuleSet
+from defragtrees.rules.model import RuleModel
 
 __all__ = ["NEEDS", "build"]
 
@@ -69,7 +69,7 @@ def _figures(results, dataset, result):
     ensemble = fit_forest(
         data, chosen["node_size"], chosen["n_leaves"], seed, N_FEW_TREES
     )
-    rules = {name: RuleSet.from_dict(one) for name, one in result["rules"].items()}
+    rules = {name: RuleModel.from_dict(one) for name, one in result["rules"].items()}
     forest = read_forest(ensemble)
     return {
         f"regions_{dataset}": _draw(data, forest, result["n_regions"], rules),

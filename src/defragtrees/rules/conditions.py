@@ -430,7 +430,7 @@ class Rule(ByValue):
         Parameters
         ----------
         names : sequence of str, optional
-            By default those of the RuleSet that it stands in; a rule without one says
+            By default those of the model that it is part of; a rule without one says
             "x[0]" for the first feature.
         categories : sequence of (tuple or None), optional
             For each feature its categories.

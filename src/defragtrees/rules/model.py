@@ -1411,7 +1411,7 @@ class RuleModel(ByValue, ABC):
         except (LookupError, TypeError, AttributeError, ValueError) as error:
             why = " ".join(str(error).split()).rstrip(".")
             raise ModelFileError(
-                f"These are not saved rules: {why}. Save them again with RuleSet.save."
+                f"These are not saved rules: {why}. Save them again with rules.save."
             ) from None
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -1455,7 +1455,7 @@ def _check_format(data: Any) -> None:
             came = f"one with {', '.join(map(shown, list(data)[:5])) or 'nothing'}"
         raise ModelFileError(
             f"Saved rules are an object with the format {schema.FORMAT!r}; got {came}. "
-            "Give a file that RuleSet.save wrote."
+            "Give a file that RuleModel.save wrote."
         )
     if data["format"] != schema.FORMAT:
         raise ModelFileError(

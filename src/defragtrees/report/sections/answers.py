@@ -4,7 +4,6 @@ from defragtrees._utils import formatting as render
 from defragtrees.report.baseline import LEVELS
 from defragtrees.report.markup import bar, name, table
 from defragtrees.report.wording import amount, count, rate_text
-from defragtrees.rules.profile import training_rates
 
 __all__ = ["answers_table"]
 
@@ -33,7 +32,7 @@ def _class_pieces(summary, whose):
         return [
             f"<p>What is predicted is {whose}, one of {outcome.n_classes} classes.</p>"
         ]
-    before = training_rates(rules)
+    before = rules.training_rates
     lines = []
     for k, label in enumerate(rules.classes):
         shown = outcome.answer_text(label)

@@ -60,7 +60,7 @@ def write(page):
     other = 1 - told_number
     alarm, miss = rules.costs[other][told_number], rules.costs[told_number][other]
     is_told = rows.y == rules.classes[told_number]
-    told = rules.predict_proba_encoded(rows.matrix)[:, told_number]
+    told = rules._predict_proba(rules._covers(rows.matrix))[:, told_number]
     curves = [
         measure(some, is_told, rows.weight, (alarm, miss))
         for some in (told, rows.probabilities[:, told_number])

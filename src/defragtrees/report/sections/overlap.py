@@ -50,7 +50,7 @@ def write(page):
 def _conflict_words(summary):
     """In how many rows rules hold that answer different classes."""
     rules, held = summary.rules, summary.rows.held
-    share = summary.rows.share(rules.conflicts_held(held))
+    share = summary.rows.share(rules._conflicts(held))
     return (
         f"Rules that answer different classes hold together in {percent(share)} of "
         "rows."

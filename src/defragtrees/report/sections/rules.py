@@ -5,8 +5,6 @@ from defragtrees.report.flags import RARE
 from defragtrees.report.markup import answer_badge, breakable, isolated, range_bar, text
 from defragtrees.report.sections.measures import unanswered_words
 from defragtrees.report.wording import amount, count, percent, rate_text, sentence
-from defragtrees.rules.profile import training_rates
-from defragtrees.rules.text import LAST
 
 __all__ = ["write"]
 
@@ -125,7 +123,7 @@ def _interval(card, summary):
     if not outcome.n_classes or rule.interval is None or rules.decision == "average":
         return ""
     place = outcome.told_place(rule)
-    base = training_rates(rules)
+    base = rules.training_rates
     low, high = rule.interval[place]
     return range_bar(
         low, rule.rates[place], high, None if base is None else base[place]
@@ -172,8 +170,8 @@ def _told(card, outcome):
 def _lead(card, rules):
     """The word that makes the order visible."""
     is_last = card.number == rules.n_rules
-    if rules.decision in LAST:
-        return LAST[rules.decision].capitalize() if is_last else "If"
+    if rules.default_text != "otherwise":
+        return rules.default_text.capitalize() if is_last else "If"
     if is_last:
         return "Otherwise" if card.number > 1 else "Always"
     if rules.decision != "first" or card.number == 1:

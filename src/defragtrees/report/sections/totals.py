@@ -13,7 +13,7 @@ def write(page):
     rules, rows = summary.rules, summary.rows
     if rules.decision != "points" or rules.outcome.n_points != 1:
         return []
-    lines = table_of_totals(rules, rules.totals_held(rows.held)[:, 0], rows.y)
+    lines = table_of_totals(rules, rules._totals(rows.held)[:, 0], rows.y)
     tell = rate_text if rules.classes else amount
     whose = "answer"
     if rules.classes:

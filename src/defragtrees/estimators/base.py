@@ -664,9 +664,14 @@ class Simplifier(Measuring, BaseEstimator, ABC):
         return source
 
     def _answers(self, X, predict, dtype, n_outputs=None):
-        """What `predict` gives for the matches of rules, wherever the rows are."""
+        """What `predict` says of encoded rows, wherever they are."""
         answer = partial(_answered, self.rules_, predict)
         return self.reopen(X).each(answer, dtype=dtype, n_outputs=n_outputs)
+
+    def _predictions(self, X, predict, dtype, n_outputs=None):
+        """What `predict` makes of the rules that match rows, wherever they are."""
+        predict = partial(_of_matches, self.rules_, predict)
+        return self._answers(X, predict, dtype, n_outputs)
 
     def predict(self, X: Rows) -> Values:
         """Answers of the rules as they are printed.
@@ -689,7 +694,7 @@ class Simplifier(Measuring, BaseEstimator, ABC):
         """
         check_is_fitted(self, "rules_")
         rules = self.rules_
-        return self._answers(X, rules._predict, rules.outcome.dtype)
+        return self._predictions(X, rules._predict, rules.outcome.dtype)
 
     def apply(self, X: Rows) -> Places:
         """Index of the rule that answers each row; the last is the "otherwise".
@@ -703,7 +708,7 @@ class Simplifier(Measuring, BaseEstimator, ABC):
         [0, 1]
         """
         check_is_fitted(self, "rules_")
-        return self._answers(X, self.rules_._apply, np.intp)
+        return self._predictions(X, self.rules_._apply, np.intp)
 
     def explain(self, X: Rows | Mapping[str, Any]) -> str | list[str]:
         """Why the rules answer what they answer, in a sentence; see RuleModel.explain.
@@ -744,7 +749,11 @@ def _encoded(rules, X):
 
 
 def _answered(rules, predict, X):
-    return predict(rules._covers(_encoded(rules, X)))
+    return predict(_encoded(rules, X))
+
+
+def _of_matches(rules, predict, matrix):
+    return predict(rules._covers(matrix))
 
 
 class Conformal:
@@ -837,7 +846,7 @@ class Conformal:
         rules = self.rules_
         rules._score_for(coverage, "calibrate")
         tell = partial(rules._predict_interval, coverage=coverage)
-        return self._answers(X, tell, np.float64, 2)
+        return self._predictions(X, tell, np.float64, 2)
 
 
 def _part_scores(lists, part):
@@ -880,7 +889,9 @@ class RuleClassifier(ClassifierMixin):
         """
         check_is_fitted(self, "rules_")
         rules = self.rules_
-        return self._answers(X, rules._predict_proba, np.float64, len(rules.classes))
+        return self._predictions(
+            X, rules._predict_proba, np.float64, len(rules.classes)
+        )
 
     def rate_interval(self, X: Rows) -> Floats:
         """For each row the 95 % interval of the rate that the answering rule tells.
@@ -906,7 +917,7 @@ class RuleClassifier(ClassifierMixin):
         [[0.0, 0.16], [0.84, 1.0]]
         """
         check_is_fitted(self, "rules_")
-        return self._answers(X, self.rules_._rate_interval, np.float64, 2)
+        return self._predictions(X, self.rules_._rate_interval, np.float64, 2)
 
     def decision_function(self, X: Rows) -> Floats:
         """How much speaks for a class, by which rows can be ranked.
@@ -932,7 +943,7 @@ class RuleClassifier(ClassifierMixin):
         """
         check_is_fitted(self, "rules_")
         rules, n_classes = self.rules_, len(self.rules_.classes)
-        return self._answers(
+        return self._predictions(
             X,
             rules._decision_function,
             np.float64,

@@ -18,7 +18,7 @@ from defragtrees._api import simplify
 from defragtrees._compare import compare
 from defragtrees._path import simplify_path
 from defragtrees.estimators.defrag import DefragRegressor
-from defragtrees.rules import RuleSet
+from defragtrees.rules import RuleEnsemble
 from defragtrees.rules.conditions import Condition, Rule
 
 DOCS = Path(__file__).parent.parent / "docs" / "pictures"
@@ -90,7 +90,7 @@ def averaged():
     )
     default = Rule((), "even", (0.5, 0.5), weight=0.1)
     names = ("x1", "x2")
-    return RuleSet(rules, default, names, "classification", classes, None, "average")
+    return RuleEnsemble(rules, default, names, "classification", classes, None)
 
 
 def draw():

@@ -16,7 +16,7 @@ from defragtrees.report.condition_pictures import (
     picture_words,
 )
 from defragtrees.report.summary import summarize
-from defragtrees.rules import RuleSet
+from defragtrees.rules import RuleList
 from defragtrees.rules.conditions import Condition, Rule
 from tests.report.cases import numbers, stump, weather
 
@@ -62,7 +62,7 @@ def test_the_class_stands_above_and_the_others_below():
 def test_categories_and_missing_values_have_bars_of_their_own():
     categories = (("red", "green", "blue"),)
     asked = Condition(0, categories=(0, 2), missing=True)
-    rules = RuleSet(
+    rules = RuleList(
         (Rule((asked,), "b", (0.0, 1.0)),), Rule((), "a", (1.0, 0.0)), ("colour",),
         "classification", ("a", "b"), categories,
     )  # fmt: skip

@@ -113,9 +113,11 @@ class Classes(ClassPoints, ClassWording):
             )
         if rule.distribution is None and is_averaged:
             raise ValueError("Rules that are averaged need their class shares.")
-        for shares in (rule.distribution, rule.rates, rule.ensemble_mean):
+        for shares in (rule.distribution, rule.rates, rule.ensemble_mean, rule.alone):
             if shares is not None and np.shape(shares) != (self.n_classes,):
                 raise ValueError("A rule must have one share for each class.")
+        if rule.quantiles is not None:
+            raise ValueError("quantiles are for numbers; these rules answer classes.")
 
     def losses(self, expected, predicted):
         """For each row 1 if the class is wrong, else 0."""

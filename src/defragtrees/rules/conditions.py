@@ -503,9 +503,8 @@ _RULE_NEEDS = (
     "error",
 )
 _AMOUNT = schema.number(-1e100, 1e100)
-_ANYTHING = schema.Check("anything", lambda value: True)
 _RULE = {
-    "conditions": schema.list_of(_ANYTHING),
+    "conditions": schema.list_of(schema.ANYTHING),
     "prediction": schema.LABEL,
     "distribution": schema.SHARES | schema.NULL,
     "spread": schema.number(0, 1e100) | schema.NULL,

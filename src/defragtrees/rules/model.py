@@ -187,12 +187,16 @@ class RuleModel(ByValue, ABC):
             raise ValueError("The default rule must have no conditions.")
         if self.interval_scores is not None:
             outcome.check_scores(self.interval_scores)
-        for rule in self:
-            self._check_conditions(rule)
-            outcome.check_rule(rule, not self.is_exclusive)
-            if not (_is_finite(rule.weight) and rule.weight >= 0):
-                raise ValueError(f"A weight must be from 0; got {rule.weight!r}.")
-            self._check_points(rule)
+        for k, rule in enumerate(self):
+            try:
+                self._check_conditions(rule)
+                outcome.check_rule(rule, not self.is_exclusive)
+                if not (_is_finite(rule.weight) and rule.weight >= 0):
+                    raise ValueError(f"A weight must be from 0; got {rule.weight!r}.")
+                self._check_points(rule)
+            except ValueError as error:
+                place = f"rules[{k}]" if k < len(self.rules) else "default"
+                raise ValueError(f"{place}: {error}") from None
         if self.training is not None:
             self.training.check(self.categories or (), outcome.n_classes)
         if self.threshold is not None or self.costs is not None:
@@ -1389,10 +1393,6 @@ class RuleModel(ByValue, ABC):
             fields = schema.read_fields(data, _FIELDS, _NEEDS)
             del fields["format"]
             decision = fields.pop("decision", "first")
-            if decision not in FORMS:
-                raise ValueError(
-                    f"decision must be one of {tuple(FORMS)}; got {shown(decision)}"
-                )
             if decision != "points":
                 fields.pop("unit", None)
                 fields.pop("origin", None)
@@ -1472,7 +1472,6 @@ def _is_finite(value: Any) -> bool:
         return False
 
 
-_ANYTHING = schema.Check("anything", lambda value: True)  # read by another from_dict
 _WORDS = schema.list_of(schema.TEXT | schema.NULL) | schema.NULL
 _NEEDS = (
     "format",
@@ -1484,14 +1483,14 @@ _NEEDS = (
     "default",
 )
 _FIELDS = {
-    "format": _ANYTHING,
+    "format": schema.ANYTHING,
     "task": schema.one_of("classification", "regression"),
     "classes": schema.NULL | schema.list_of(schema.LABEL, 1, is_set=True),
     "feature_names": schema.list_of(schema.TEXT),
     "categories": schema.list_of(schema.NULL | schema.list_of(schema.LABEL)),
-    "rules": schema.list_of(_ANYTHING),
-    "default": _ANYTHING,
-    "decision": schema.TEXT,
+    "rules": schema.list_of(schema.ANYTHING),
+    "default": schema.ANYTHING,
+    "decision": schema.one_of(*schema.DECISIONS),
     "interval_scores": schema.list_of(schema.number(0, 1e100), 0, MOST_SCORES)
     | schema.NULL,
     "threshold": schema.number(0, 1, is_open=True) | schema.NULL,
@@ -1502,6 +1501,6 @@ _FIELDS = {
     "pos_label": schema.NULL | schema.LABEL,
     "unit": schema.number(0, 1e100, is_open=True),
     "origin": schema.number(-1e100, 1e100),
-    "edits": schema.list_of(_ANYTHING) | schema.NULL,
-    "training": _ANYTHING,
+    "edits": schema.list_of(schema.ANYTHING) | schema.NULL,
+    "training": schema.ANYTHING,
 }

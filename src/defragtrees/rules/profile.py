@@ -1,13 +1,15 @@
-"""What the columns of the training rows were like: small, and kept with the rules.
-
-By it one can tell later whether new rows still are like those; see `watching`.
-"""
+"""A small profile of the training rows, kept with the rules to detect drift."""
 
 import dataclasses
 import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, Self
 
 import numpy as np
+
+from defragtrees._utils.types import Floats, Places
+from defragtrees.rules import schema
 
 __all__ = [
     "MOST_PARTS",
@@ -47,8 +49,23 @@ class TrainingColumn:
     high: float | None = None
     is_integer: bool = False
 
-    def count(self, column):
-        """How many values of an encoded column are in each part; missing ones left out.
+    def __post_init__(self) -> None:
+        cuts = self.cuts
+        if cuts is None:
+            return
+        if len(cuts) + 1 != len(self.counts) or list(cuts) != sorted(set(cuts)):
+            raise ValueError(
+                "The cuts of a training column must be ascending, one less than its "
+                f"counts; got {list(cuts)!r}."
+            )
+        if (self.low is None) != (self.high is None):
+            raise ValueError(
+                "A training column must have low and high, or neither; got "
+                f"{self.low!r} and {self.high!r}."
+            )
+
+    def count(self, column: Floats) -> Places:
+        """How many values of an encoded column are in each part, without missing ones.
 
         Examples
         --------
@@ -57,10 +74,10 @@ class TrainingColumn:
         [2, 1]
         """
         values = column[~np.isnan(column)]
-        places = np.searchsorted(self.cuts, values) if self.cuts is not None else values
+        places = values if self.cuts is None else np.searchsorted(self.cuts, values)
         return np.bincount(places.astype(np.intp), minlength=len(self.counts))
 
-    def to_dict(self):
+    def to_dict(self) -> dict[str, Any]:
         """Its contents in plain numbers and lists."""
         data = {
             "feature": self.feature,
@@ -73,27 +90,23 @@ class TrainingColumn:
         return {**data, "cuts": list(self.cuts), **ends}
 
     @classmethod
-    def from_dict(cls, data):
-        """The column that `to_dict` wrote down."""
-        cuts, ends = data.get("cuts"), (data.get("low"), data.get("high"))
-        low, high = (None if end is None else float(end) for end in ends)
-        made = cls(
-            int(data["feature"]),
-            tuple(map(float, data["counts"])),
-            float(data["missing"]),
-            None if cuts is None else tuple(map(float, cuts)),
-            low,
-            high,
-            data.get("integer", False),
-        )
-        if cuts is not None and (
-            len(cuts) + 1 != len(made.counts) or list(cuts) != sorted(set(cuts))
-        ):
-            raise ValueError(
-                "The cuts of a training column must be ascending, one less than its "
-                f"counts; got {cuts!r}."
-            )
-        return made
+    def from_dict(cls, data: Mapping[str, Any], place: str = "") -> Self:
+        """The column that `to_dict` wrote down; errors name its place."""
+        needed = ("feature", "counts", "missing")
+        fields = schema.read_fields(data, _COLUMN, needed, place)
+        return cls(is_integer=fields.pop("integer", False), **fields)
+
+
+_COUNT = schema.number(0, 1e250)
+_COLUMN = {
+    "feature": schema.whole(),
+    "counts": schema.list_of(_COUNT),
+    "missing": _COUNT,
+    "cuts": schema.list_of(schema.number()) | schema.NULL,
+    "low": schema.number() | schema.NULL,
+    "high": schema.number() | schema.NULL,
+    "integer": schema.FLAG,
+}
 
 
 @dataclass(frozen=True)
@@ -118,17 +131,17 @@ class TrainingRows:
     target: tuple[float, ...] | None = None
     error: float | None = field(default=None, compare=False)
 
-    def column(self, feature):
+    def column(self, feature: int) -> TrainingColumn | None:
         """What is kept of a feature; None if nothing is."""
         return next((one for one in self.columns if one.feature == feature), None)
 
-    def for_features(self, features):
+    def for_features(self, features: Collection[int]) -> Self:
         """The same of some features only."""
         kept = tuple(one for one in self.columns if one.feature in features)
         return dataclasses.replace(self, columns=kept)
 
-    def check(self, categories, n_classes):
-        """Refuse what rules with these categories and so many classes do not have."""
+    def check(self, categories: Sequence[Any], n_classes: int) -> None:
+        """Raise ValueError for what does not fit these categories and classes."""
         if self.target is not None and len(self.target) != (n_classes or 2):
             raise ValueError(
                 f"The training target must have {n_classes or 2} entries; got "
@@ -148,7 +161,7 @@ class TrainingRows:
                     f"{len(column.counts)} counts."
                 )
 
-    def to_dict(self):
+    def to_dict(self) -> dict[str, Any]:
         """Its contents in plain numbers and lists."""
         return {
             "n_rows": self.n_rows,
@@ -158,33 +171,35 @@ class TrainingRows:
         }
 
     @classmethod
-    def from_dict(cls, data):
-        """What `to_dict` wrote down; None for None."""
-        if data is None:
-            return None
-        columns = tuple(map(TrainingColumn.from_dict, data["columns"]))
-        target = data.get("target")
-        return cls(
-            float(data["n_rows"]),
-            columns,
-            None if target is None else tuple(map(float, target)),
-            data.get("error"),
+    def from_dict(cls, data: Mapping[str, Any], place: str = "training") -> Self:
+        """The rows that `to_dict` wrote down; errors name their place."""
+        fields = schema.read_fields(data, _ROWS, ("n_rows", "columns"), place)
+        columns = tuple(
+            TrainingColumn.from_dict(column, f"{place}.columns[{i}]")
+            for i, column in enumerate(fields.pop("columns"))
         )
+        return cls(columns=columns, **fields)
 
 
-def training_column(feature, weights, thresholds, ends, is_integer):
-    """What is kept of a column that is counted by bins.
+_ROWS = {
+    "n_rows": _COUNT,
+    "columns": schema.list_of(schema.ANYTHING),
+    "target": schema.list_of(schema.number(-1e250, 1e250)) | schema.NULL,
+    "error": schema.MEASURED,
+}
 
-    Parameters
-    ----------
-    feature : int
-    weights : array of shape (n_bins,)
-        Of the rows in each bin, missing last.
-    thresholds : array, optional
-        Between the bins; None of categories.
-    ends : (float, float)
-        The smallest and the largest number.
-    is_integer : bool
+
+def training_column(
+    feature: int,
+    weights: Floats,
+    thresholds: Floats | None,
+    ends: tuple[float, ...],
+    is_integer: bool,
+) -> TrainingColumn:
+    """The profile of a column that was counted by bins.
+
+    Weights are those of the rows in each bin, missing last; thresholds are between
+    bins, None of categories; ends are the smallest and the largest number.
 
     Examples
     --------
@@ -209,19 +224,10 @@ def training_column(feature, weights, thresholds, ends, is_integer):
     )
 
 
-def count_rows(features, categories, matrix, weight):
-    """What is kept of the columns of encoded rows.
-
-    Parameters
-    ----------
-    features : iterable of int
-    categories : sequence of (tuple or None)
-    matrix : float64 array of shape (n_samples, n_features)
-    weight : array of shape (n_samples,)
-
-    Returns
-    -------
-    tuple of TrainingColumn
+def count_rows(
+    features: Iterable[int], categories: Sequence[Any], matrix: Floats, weight: Floats
+) -> tuple[TrainingColumn, ...]:
+    """The profiles of columns of encoded rows.
 
     Examples
     --------
@@ -251,5 +257,5 @@ def count_rows(features, categories, matrix, weight):
     return tuple(made)
 
 
-def _rounded(weight):
+def _rounded(weight: float) -> float:
     return float(f"{weight:.12g}")

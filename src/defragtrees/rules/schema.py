@@ -16,6 +16,7 @@ from defragtrees._utils.values import shown
 __all__ = ["FORMAT", "Check", "read_fields", "rules_schema"]
 
 FORMAT = "defragtrees-rules-1"
+DECISIONS = ("first", "partition", "average", "standalone", "points")
 LARGEST = 1.7976931348623157e308
 SLACK = 1e-9  # a share may be above 1 by rounding
 
@@ -69,6 +70,7 @@ class Check:
 NULL = Check("null", lambda value: value is None)
 TEXT = Check("a text", lambda value: isinstance(value, str))
 FLAG = Check("true or false", lambda value: isinstance(value, bool))
+ANYTHING = Check("anything", lambda value: True)  # what another `from_dict` reads
 
 
 def number(

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from defragtrees import Condition, Rule, RuleList, RuleModel
 from defragtrees.export import export
 from defragtrees.export.to_json import schema
-from defragtrees.rules.model import DECISIONS
+from defragtrees.rules.schema import DECISIONS
 from tests.export import cases
 
 jsonschema = pytest.importorskip("jsonschema", reason="the schema is checked by it")

@@ -161,8 +161,8 @@ def test_a_rule_of_classes_has_what_classes_have(changes, message, tmp_path):
         ({"rates": []}, "rates and distribution are for classes"),
         ({"ensemble_mean": [0.5]}, "ensemble_mean of a number must be a number"),
         ({"alone": [0.5]}, "alone of a number must be a number"),
-        ({"prediction": True}, "must answer a finite number; got True"),
-        ({"prediction": 10**200}, "must answer a finite number"),
+        ({"prediction": True}, "rules[0].prediction must be a number; got True"),
+        ({"prediction": 10**200}, "rules[0].prediction must be up to 1e+100"),
     ],
 )
 def test_a_rule_of_numbers_has_what_numbers_have(changes, message, tmp_path):

@@ -66,7 +66,7 @@ class Numbers(NumberPoints, NumberWording):
 
     def check_rule(self, rule, is_averaged=False):
         """Refuse a rule that answers no finite number, or has class shares."""
-        if not _is_number(rule.prediction) or not abs(rule.prediction) <= LARGEST:
+        if not (_is_number(rule.prediction) and abs(rule.prediction) < math.inf):
             raise ValueError(
                 f"A rule must answer a finite number; got {shown(rule.prediction)}."
             )

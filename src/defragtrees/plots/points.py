@@ -152,7 +152,7 @@ def _labels(rules):
     for row in rules.rows():
         asked = row["if"]
         if asked == "otherwise":
-            asked = sentences.LAST["points"]
+            asked = rules.default_text
         lines = style.wrap(f"{row['rule']}. {asked}", LABEL, 8, most=3)
         texts.append("\n".join(lines))
     return texts

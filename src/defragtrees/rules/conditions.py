@@ -468,9 +468,18 @@ class Rule(ByValue):
         }
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any], place: str = "") -> Self:
+    def from_dict(
+        cls,
+        data: Mapping[str, Any],
+        place: str = "",
+        prediction: schema.Check = schema.LABEL,
+    ) -> Self:
         """The rule that `to_dict` wrote down; errors name its place."""
-        fields = schema.read_fields(data, _RULE, _RULE_NEEDS, place)
+        checks = {
+            "conditions": schema.list_of(schema.ANYTHING),
+            "prediction": prediction,
+        }
+        fields = schema.read_fields(data, checks | _RULE, _RULE_NEEDS, place)
         conditions = fields.pop("conditions")
         where = f"{place}.conditions" if place else "conditions"
         for name in _MEASURED:
@@ -505,7 +514,6 @@ _RULE_NEEDS = (
 _AMOUNT = schema.number(-1e100, 1e100)
 _RULE = {
     "conditions": schema.list_of(schema.ANYTHING),
-    "prediction": schema.LABEL,
     "distribution": schema.SHARES | schema.NULL,
     "spread": schema.number(0, 1e100) | schema.NULL,
     "coverage": schema.number(0, 1) | schema.NULL,

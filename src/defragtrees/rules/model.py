@@ -22,7 +22,7 @@ from defragtrees._utils.types import Column, Flags, Floats, Places, Rows, Values
 from defragtrees._utils.values import ByValue, shown
 from defragtrees.data.tables import read_matrix
 from defragtrees.errors import ModelFileError
-from defragtrees.outcomes import make_outcome
+from defragtrees.outcomes import OUTCOMES, make_outcome
 from defragtrees.outcomes.classification import Classes
 from defragtrees.outcomes.intervals import MOST_SCORES, kept_scores, score_place
 from defragtrees.outcomes.regression import Numbers
@@ -1396,11 +1396,12 @@ class RuleModel(ByValue, ABC):
             if decision != "points":
                 fields.pop("unit", None)
                 fields.pop("origin", None)
+            answer = schema.LABEL if fields["classes"] else schema.number(-1e100, 1e100)
             fields["rules"] = tuple(
-                Rule.from_dict(rule, f"rules[{i}]")
+                Rule.from_dict(rule, f"rules[{i}]", answer)
                 for i, rule in enumerate(fields["rules"])
             )
-            fields["default"] = Rule.from_dict(fields["default"], "default")
+            fields["default"] = Rule.from_dict(fields["default"], "default", answer)
             fields["edits"] = tuple(
                 Edit.from_dict(edit, f"edits[{i}]")
                 for i, edit in enumerate(fields.get("edits") or ())
@@ -1484,7 +1485,7 @@ _NEEDS = (
 )
 _FIELDS = {
     "format": schema.ANYTHING,
-    "task": schema.one_of("classification", "regression"),
+    "task": schema.one_of(*OUTCOMES),
     "classes": schema.NULL | schema.list_of(schema.LABEL, 1, is_set=True),
     "feature_names": schema.list_of(schema.TEXT),
     "categories": schema.list_of(schema.NULL | schema.list_of(schema.LABEL)),

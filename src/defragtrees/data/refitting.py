@@ -82,9 +82,7 @@ def recount_rows(rules, matrix, target, weight, answers="told"):
         targets["probabilities"] = rules.outcome.indicators(target)
     shard = Shard(np.empty((len(matrix), 0), np.uint8), targets, weight, matrix)
     sums = RuleSums.of(rules, shard, None, "labels", None)
-    decision = (
-        rules.outcome.decision(rules.threshold, rules.costs) if rules.classes else None
-    )
+    decision = rules.outcome.decision(rules.threshold, rules.costs)
     rules = dataclasses.replace(rules, interval_scores=None)
     made = recounted(rules, sums, rules._recounted_by(answers), decision)
     if answers == "told":

@@ -93,6 +93,23 @@ class Outcome(Wording):
             return np.dtype(np.float64)
         return np.asarray(self.labels).dtype
 
+    @property
+    def told_class(self):
+        """Of two classes, the one whose rate is reported; None otherwise."""
+        return None
+
+    def told_threshold(self, threshold):
+        """From which probability on `told_class` is predicted."""
+        return threshold
+
+    def label_text(self, answer):
+        """A prediction within a sentence."""
+        return self.answer_text(answer)
+
+    def decision(self, threshold=None, costs=None):
+        """From probabilities to a class; None where there are none."""
+        return None
+
     def encode(self, y):
         """Checked y as the search sees it: class numbers, or numbers as they are."""
         return y

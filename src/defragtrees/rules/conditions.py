@@ -18,7 +18,9 @@ from defragtrees.rules.labels import PLAIN, Scale, Vocabulary
 __all__ = ["Condition", "Rule", "exact_bounds", "is_single", "sides_of", "sides_text"]
 
 FLIPPED = {">": "<", ">=": "<="}
-UNMEASURED = {  # what was counted in the rows of a rule, before it is counted
+UNMEASURED: dict[
+    str, Any
+] = {  # what was counted in the rows of a rule, before it is counted
     "answered": math.nan,
     "error": math.nan,
     "n_rows": math.nan,

@@ -58,9 +58,10 @@ class Edit:
                 f"action must be one of {ACTIONS}; got {self.action!r}. Use the one "
                 "that comes closest."
             )
-        if not isinstance(self.text, str) or not self.text.strip():
+        text: Any = self.text
+        if not isinstance(text, str) or not text.strip():
             raise ValueError(
-                f"An edit must say in words what was changed; got {self.text!r}. "
+                f"An edit must say in words what was changed; got {text!r}. "
                 "Write it as text."
             )
 

@@ -78,7 +78,7 @@ class RuleList(RuleModel):
         if any(rule.rates is None or not rule.n_rows >= 0 for rule in self):
             return None
         total = sum(rule.n_rows for rule in self)
-        sums = sum(rule.n_rows * np.array(rule.rates) for rule in self)
+        sums = np.array([rule.n_rows * np.array(rule.rates) for rule in self]).sum(0)
         return tuple((sums / total).tolist()) if total > 0 else None
 
     def _apply(self, held: Flags) -> Places:

@@ -522,7 +522,8 @@ class RuleModel(ByValue, ABC):
 
     def _groups(self, held: Flags) -> tuple[Any, Any]:
         """Rows, and the rule that each counts for; a row may come more than once."""
-        return np.nonzero(self._members(held))
+        rows, group = np.nonzero(self._members(held))
+        return rows, group
 
     def _conflicts(self, held: Flags) -> Flags:
         """In which rows rules match that predict different classes; none of numbers."""
@@ -825,7 +826,7 @@ class RuleModel(ByValue, ABC):
         """The unit of the interval scores of each rule."""
         return np.ones(self.n_rules)
 
-    def _scores(self, held: Flags, y: Column) -> Floats:
+    def _scores(self, held: Flags, y: Any) -> Floats:
         """How far y is from each prediction, in spreads of the predicting rule."""
         self._check_numbers()
         if y is None:
@@ -833,7 +834,7 @@ class RuleModel(ByValue, ABC):
                 "y is needed to calibrate intervals; got None. Pass the numbers that "
                 "are true for these rows."
             )
-        y = self.outcome.check(np.ravel(np.asarray(y)))
+        y = self.outcome.check(np.ravel(y))
         if len(y) != len(held):
             raise ValueError(
                 f"X and y must have equally many rows; got {len(held)} and {len(y)}."
@@ -850,7 +851,7 @@ class RuleModel(ByValue, ABC):
             )
         return dataclasses.replace(self, interval_scores=kept_scores(scores))
 
-    def _score_for(self, coverage: float, method: str = "calibrated") -> float:
+    def _score_for(self, coverage: Any, method: str = "calibrated") -> float:
         """The score up to which intervals have to reach.
 
         `method` is the one that calibrates, for the message.
@@ -866,7 +867,9 @@ class RuleModel(ByValue, ABC):
                 "predict_interval needs rows with y; none were given. Call "
                 f"{method}(X, y) with rows that were not fitted on, or fit with y."
             )
-        return self.interval_scores[score_place(coverage, len(self.interval_scores))]
+        return self.interval_scores[
+            score_place(float(coverage), len(self.interval_scores))
+        ]
 
     def _predict_interval(self, held: Flags, coverage: float) -> Floats:
         reach = self._score_for(coverage) * self._scales[self._apply(held)]
@@ -1225,8 +1228,8 @@ class RuleModel(ByValue, ABC):
         """
         from defragtrees.data.refitting import refit
 
-        made: Self = refit(self, X, y, sample_weight, answers=answers)
-        return made
+        made: Any = refit(self, X, y, sample_weight, answers=answers)
+        return made  # type: ignore[no-any-return]
 
     def improve(
         self,

@@ -1,6 +1,7 @@
 """Rules with the answers and the evidence of other rows; their conditions stay."""
 
 import dataclasses
+from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.utils.validation import _check_sample_weight, column_or_1d
@@ -15,9 +16,12 @@ from defragtrees.rules.profile import TrainingRows, count_rows
 __all__ = ["checked_rows", "recount_rows", "refit", "refit_encoded"]
 
 
+Model = TypeVar("Model", bound=RuleModel)
+
+
 def refit(
-    rules: RuleModel, X, y, sample_weight=None, *, answers: str = "told"
-) -> RuleModel:
+    rules: Model, X: Any, y: Any, sample_weight: Any = None, *, answers: str = "told"
+) -> Model:
     """The same conditions with what these rows say of them; see `RuleModel.refit`.
 
     Examples

@@ -119,7 +119,7 @@ def _in_order(forest, X):
 
 
 def words_of(estimator, forest):
-    """Labels and kinds, as fields of a RuleModel; those that fit nothing are refused."""
+    """Labels and kinds, as fields of rules; those that fit nothing are refused."""
     names, classes = forest.feature_names, forest.classes or ()
     return {
         "feature_labels": checked_labels(
@@ -452,8 +452,8 @@ class Simplifier(Measuring, BaseEstimator, ABC):
     """Base of all methods: `fit` makes `rules_`, everything else reads it.
 
     A method sets `_task`, declares its settings beside those that all have (see
-    `defragtrees.estimators.settings`), and writes `_simplify(problem, rng)`, which returns
-    a RuleModel.
+    `defragtrees.estimators.settings`), and writes `_simplify(problem, rng)`, which
+    returns a RuleModel.
     """
 
     ensemble: Any = None

@@ -2,7 +2,7 @@
 
 import dataclasses
 import math
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -15,12 +15,13 @@ from defragtrees.rules.model import RuleModel
 
 __all__ = ["improve"]
 
+Model = TypeVar("Model", bound=RuleModel)
 FEWEST_ROWS = 20  # in which to search for rules
 LEAST_SHARE = 1e-6  # that a class is given, as its logarithm is taken
 
 
 def improve(
-    rules: RuleModel,
+    rules: Model,
     X: Any,
     y: Any,
     keep: Any,
@@ -28,7 +29,7 @@ def improve(
     *,
     ensemble: Any = None,
     **settings: Any,
-) -> RuleModel:
+) -> Model:
     """The rules, those not kept searched for again; see `RuleModel.improve`.
 
     Where several rules have a say, those of a new search are taken one after the other

@@ -90,7 +90,7 @@ class RuleList(RuleModel):
 
     def _predict_codes(self, held: Flags) -> Values:
         codes = self.outcome.encode(np.array([rule.prediction for rule in self]))
-        return codes[self._apply(held)]  # type: ignore[no-any-return]
+        return codes[self._apply(held)]
 
     def _probabilities(self, held: Flags) -> Floats:
         return np.array([rule.distribution for rule in self])[self._apply(held)]
@@ -457,8 +457,7 @@ class Scorecard(RuleModel):
         >>> card.values_of(card.totals([[1.0]])).tolist()
         [[2.0]]
         """
-        values: Floats = (totals - self.origin) * self.unit
-        return values
+        return (totals - self.origin) * self.unit
 
     def _totals(self, held: Flags) -> Floats:
         # From the base on, rule by rule: exports add up in the same order.
@@ -530,13 +529,11 @@ class Scorecard(RuleModel):
         return self.unit, self.origin
 
     def _then_text(self, rule: Rule) -> str:
-        text: str = self.outcome.points_text(rule.points)
-        return text
+        return self.outcome.points_text(rule.points)
 
     def _short_then_text(self, rule: Rule) -> str:
         points = [float(render.rounded(value, 3)) for value in rule.points or ()]
-        text: str = self.outcome.points_text(points)
-        return text
+        return self.outcome.points_text(points)
 
     def _observed_text(self, rule: Rule) -> str:
         text = super()._observed_text(rule)
@@ -683,8 +680,7 @@ class RuleEnsemble(RuleModel):
         return "target" if answers == "told" else answers
 
     def _then_text(self, rule: Rule) -> str:
-        text: str = self.outcome.outputs_text(rule)
-        return text
+        return self.outcome.outputs_text(rule)
 
     def _observed_text(self, rule: Rule) -> str:
         return ""

@@ -100,10 +100,6 @@ class RuleModel(ByValue, ABC):
     1. if degrees > 30 and wind <= 9 then no
     2. if degrees > 20 then yes
     3. otherwise no
-    >>> RuleModel.from_dict(rules.to_dict()) == rules
-    True
-    >>> [row["then"] for row in rules.rows()]
-    ['no', 'yes', 'no']
     """
 
     rules: tuple[Rule, ...]
@@ -303,8 +299,7 @@ class RuleModel(ByValue, ABC):
     @property
     def shown_names(self) -> tuple[str, ...]:
         """Names of the features in texts."""
-        names: tuple[str, ...] = self.vocabulary.names
-        return names
+        return self.vocabulary.names
 
     @property
     def axis_names(self) -> tuple[str, ...]:
@@ -463,6 +458,24 @@ class RuleModel(ByValue, ABC):
         """
         return self._decision_function(self.covers(X))
 
+    def conflicts(self, X: Rows) -> Flags:
+        """In which rows rules match that predict different classes; none of numbers.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        bool array of shape (n_samples,)
+
+        Examples
+        --------
+        >>> rules.conflicts([[31.0, 3.0], [19.0, 3.0]]).tolist()
+        [False, False]
+        """
+        return self._conflicts(self.covers(X))
+
     def _covers(self, matrix: Floats) -> Flags:
         """Which rules match which rows of a matrix that `encode` made."""
         held = np.ones((len(matrix), self.n_rules), dtype=bool)
@@ -526,7 +539,6 @@ class RuleModel(ByValue, ABC):
         return rows, group
 
     def _conflicts(self, held: Flags) -> Flags:
-        """In which rows rules match that predict different classes; none of numbers."""
         members = self._members(held)
         is_given = [
             members[:, [rule.prediction == label for rule in self]].any(axis=1)
@@ -569,7 +581,13 @@ class RuleModel(ByValue, ABC):
         return self.n_rules
 
     def rows(self) -> list[dict[str, Any]]:
-        """One dict per rule, ready to show; every view of the rules starts here."""
+        """One dict per rule, ready to show; every view of the rules starts here.
+
+        Examples
+        --------
+        >>> [row["then"] for row in rules.rows()]
+        ['no', 'yes', 'no']
+        """
         return [
             {
                 "rule": k,
@@ -590,18 +608,15 @@ class RuleModel(ByValue, ABC):
 
     def _then_text(self, rule: Rule) -> str:
         """What a rule predicts, or contributes to the prediction."""
-        text: str = self.outcome.answer_text(rule.prediction)
-        return text
+        return self.outcome.answer_text(rule.prediction)
 
     def _short_then_text(self, rule: Rule) -> str:
         """The same in fewer digits, where there is little room."""
-        text: str = self.outcome.short_text(rule.prediction)
-        return text
+        return self.outcome.short_text(rule.prediction)
 
     def _observed_text(self, rule: Rule) -> str:
         """The rate or the quantiles of a rule and its rows; empty if not counted."""
-        text: str = self.outcome.told_text(rule)
-        return text
+        return self.outcome.told_text(rule)
 
     def _shown_weight(self, rule: Rule) -> float | None:
         """The weight of a rule, if people need it to follow a prediction; else None."""
@@ -648,8 +663,7 @@ class RuleModel(ByValue, ABC):
     def _repr_html_(self) -> str:
         edits = "; ".join(edit_lines(self.edits)).replace(":; -", ":")
         notes = filter(None, [self._combination_text(), decision_text(self), edits])
-        text: str = render.html_table(*rule_table(self), " ".join(notes), wide=1)
-        return text
+        return render.html_table(*rule_table(self), " ".join(notes), wide=1)
 
     # Explanations
 
@@ -709,8 +723,7 @@ class RuleModel(ByValue, ABC):
     def _basis(self, explanation: Explanation) -> str:
         """How likely the prediction is, and by which rows; empty if not counted."""
         rule = [*self][explanation.rule]
-        text: str = self.outcome.basis_text(rule, explanation.probabilities)
-        return text
+        return self.outcome.basis_text(rule, explanation.probabilities)
 
     def _explanation_data(
         self, explanation: Explanation, row: Floats
@@ -1228,8 +1241,7 @@ class RuleModel(ByValue, ABC):
         """
         from defragtrees.data.refitting import refit
 
-        made: Any = refit(self, X, y, sample_weight, answers=answers)
-        return made  # type: ignore[no-any-return]
+        return refit(self, X, y, sample_weight, answers=answers)
 
     def improve(
         self,
@@ -1273,10 +1285,7 @@ class RuleModel(ByValue, ABC):
         """
         from defragtrees.estimators.improving import improve
 
-        made: Any = improve(
-            self, X, y, keep, sample_weight, ensemble=ensemble, **settings
-        )
-        return made  # type: ignore[no-any-return]
+        return improve(self, X, y, keep, sample_weight, ensemble=ensemble, **settings)
 
     def check(
         self,
@@ -1362,7 +1371,13 @@ class RuleModel(ByValue, ABC):
         return 1.0, 0.0
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything in plain numbers, texts and lists; `from_dict` reads it back."""
+        """Everything in plain numbers, texts and lists; `from_dict` reads it back.
+
+        Examples
+        --------
+        >>> rules.to_dict()["decision"]
+        'first'
+        """
         (unit, origin), scores = self._scale, self.interval_scores
         return {
             "format": schema.FORMAT,
@@ -1388,7 +1403,13 @@ class RuleModel(ByValue, ABC):
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> "RuleModel":
-        """The rules that `to_dict` wrote down, in the form that they have."""
+        """The rules that `to_dict` wrote down, in the form that they have.
+
+        Examples
+        --------
+        >>> RuleModel.from_dict(rules.to_dict()) == rules
+        True
+        """
         from defragtrees.rules.forms import FORMS
 
         _check_format(data)

@@ -18,7 +18,7 @@ from defragtrees.errors import ConditionTextError
 from defragtrees.rules.conditions import Condition
 from defragtrees.rules.labels import KINDS, MICROSECONDS, PLAIN, START, Scale
 
-__all__ = ["ColumnWords", "parse_condition", "parse_conditions", "read_condition"]
+__all__ = ["ColumnWords", "parse_conditions", "read_condition"]
 
 NUMBER = re.compile(
     r"[+-]?(?:\d{1,3}(?:,\d{3})+(?:\.\d*)?|\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
@@ -98,48 +98,6 @@ class ColumnWords:
         return condition.text(self.names, self.categories, self.scales)
 
 
-def parse_condition(
-    text: str,
-    names: Sequence[str],
-    categories: Sequence[Any] | None = None,
-    scales: Sequence[Scale] | None = None,
-    integers: Collection[int] = (),
-) -> Condition:
-    """The condition of a text, as `Condition.text` prints it.
-
-    Parameters
-    ----------
-    text : str
-    names : sequence of str
-    categories : sequence of (tuple or None), optional
-        For each feature its categories.
-    scales : sequence of Scale, optional
-        For each feature how its numbers are written.
-    integers : collection of int
-        Features that have whole numbers only.
-
-    Returns
-    -------
-    Condition
-
-    Examples
-    --------
-    >>> condition = parse_condition("18.5 < day <= 19.5 or missing", ["day"])
-    >>> condition.lower, condition.upper, condition.missing
-    (18.5, 19.5, True)
-    >>> parse_condition("day is 19", ["day"], integers=[0]).lower
-    18.0
-    >>> colours = [("red", "green", "blue")]
-    >>> parse_condition("hue is neither red nor blue", ["hue"], colours).categories
-    (1, 3)
-    >>> parse_condition("day <= 4o", ["day"])
-    Traceback (most recent call last):
-    ...
-    defragtrees.errors.ConditionTextError: A number is needed at [here]: day <= [here]4o
-    """
-    return read_condition(text, ColumnWords(names, categories, scales, integers))
-
-
 def parse_conditions(text: str, words: ColumnWords) -> tuple[Condition, ...]:
     """The conditions of a text, joined by "and", one for each feature.
 
@@ -212,7 +170,21 @@ def _both(one: Condition, other: Condition) -> Condition:
 def read_condition(
     text: str, words: ColumnWords, start: int = 0, end: int | None = None
 ) -> Condition:
-    """The condition of a part of a text; see `parse_condition`."""
+    """The condition of a text, or of a part of it, as `Condition.text` prints it.
+
+    Examples
+    --------
+    >>> words = ColumnWords(["day", "hue"], [None, ("red", "green", "blue")])
+    >>> condition = read_condition("18.5 < day <= 19.5 or missing", words)
+    >>> condition.lower, condition.upper, condition.missing
+    (18.5, 19.5, True)
+    >>> read_condition("hue is neither red nor blue", words).categories
+    (1, 3)
+    >>> read_condition("day <= 4o", words)
+    Traceback (most recent call last):
+    ...
+    defragtrees.errors.ConditionTextError: A number is needed at [here]: day <= [here]4o
+    """
     _check_text(text)
     end = len(text) if end is None else end
     readings: list[Condition] = []

@@ -5,7 +5,7 @@ import pytest
 
 @pytest.fixture(autouse=True, scope="session")
 def _names_for_examples(doctest_namespace):
-    """`rules`, the list that the docstring of RuleModel makes."""
+    """`rules` and `numeric`, the lists that the docstring of RuleModel makes."""
     from defragtrees import Condition, Rule, RuleList
 
     hot = Rule((Condition(0, lower=30.0), Condition(1, upper=9.0)), "no", (0.7, 0.3))
@@ -16,4 +16,8 @@ def _names_for_examples(doctest_namespace):
         ("degrees", "wind"),
         "classification",
         ("no", "yes"),
+    )
+    warm = Rule((Condition(0, lower=20.0),), 9.0)
+    doctest_namespace["numeric"] = RuleList(
+        (warm,), Rule((), 1.0), ("degrees",), "regression"
     )

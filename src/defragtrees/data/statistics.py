@@ -8,7 +8,7 @@ import numpy as np
 
 from defragtrees.data.shards import class_sums, pack_rules
 from defragtrees.outcomes.intervals import kept_scores
-from defragtrees.outcomes.points import Scorecard, Scoring, find_patterns
+from defragtrees.outcomes.points import FittedPoints, Scoring, find_patterns
 from defragtrees.outcomes.sums import (
     CONDITION_ROWS,
     INTERVAL,
@@ -81,7 +81,7 @@ class PatternSums:
         )
 
     def scorecard(self, outcome, scoring, digits, signs=None):
-        """A Scorecard of points that are fitted jointly.
+        """A FittedPoints of points that are fitted jointly.
 
         Parameters
         ----------
@@ -97,7 +97,7 @@ class PatternSums:
         if signs is not None:
             points = self._signed_points(outcome, points, signs)
         if not scoring.is_whole:
-            return Scorecard(np.round(points, digits))
+            return FittedPoints(np.round(points, digits))
         card = outcome.scorecard(*rows, points, scoring.points_to_double)
         if signs is None:
             return card

@@ -20,7 +20,7 @@ PRIOR_ROWS = 3.84  # rows with the spread of all rules that each rule is given
 
 
 def rule_scales(n_rows: Floats, spreads: Floats) -> Floats:
-    """The unit of the scores of each rule: its spread, shrunk towards that of all rules.
+    """The unit of scores of each rule: its spread, shrunk towards that of all rules.
 
     All 1 where not all was measured.
     """

@@ -315,8 +315,10 @@ class Scorecard(RuleModel):
     1. if degrees > 20 then +3
     2. base +2
     Add up the points of the base and of all rules that hold: the total is the answer.
-    >>> card.predict([[21.0], [19.0]]).tolist()
-    [5.0, 2.0]
+    >>> card.totals([[21.0], [19.0]]).tolist()
+    [[5.0], [2.0]]
+    >>> card.values_of(card.totals([[21.0]])).tolist()
+    [[5.0]]
     """
 
     unit: float = 1.0
@@ -381,15 +383,6 @@ class Scorecard(RuleModel):
         -------
         array of shape (n_samples, n_columns)
             One column; of more than two classes one for each.
-
-        Examples
-        --------
-        >>> from defragtrees import Condition, Rule
-        >>> warm = Rule((Condition(0, lower=20.0),), 5.0, points=(3.0,))
-        >>> card = Scorecard((warm,), Rule((), 2.0, points=(2.0,)), ("degrees",),
-        ...                  "regression")
-        >>> card.totals([[21.0], [19.0]]).tolist()
-        [[5.0], [2.0]]
         """
         return self._totals(self.covers(X))
 
@@ -447,16 +440,7 @@ class Scorecard(RuleModel):
         )
 
     def values_of(self, totals: Floats) -> Floats:
-        """What totals of points stand for: numbers, or log-odds.
-
-        Examples
-        --------
-        >>> from defragtrees import Rule
-        >>> base = Rule((), 2.0, points=(4.0,))
-        >>> card = Scorecard((), base, ("a",), "regression", unit=0.5)
-        >>> card.values_of(card.totals([[1.0]])).tolist()
-        [[2.0]]
-        """
+        """What totals of points stand for: numbers, or log-odds."""
         return (totals - self.origin) * self.unit
 
     def _totals(self, held: Flags) -> Floats:

@@ -100,6 +100,8 @@ class RuleModel(ByValue, ABC):
     1. if degrees > 30 and wind <= 9 then no
     2. if degrees > 20 then yes
     3. otherwise no
+    >>> warm = Rule((Condition(0, lower=20.0),), 9.0)
+    >>> numeric = RuleList((warm,), Rule((), 1.0), ("degrees",), "regression")
     """
 
     rules: tuple[Rule, ...]
@@ -773,9 +775,7 @@ class RuleModel(ByValue, ABC):
 
         Examples
         --------
-        >>> from defragtrees import Rule, RuleList
-        >>> one = RuleList((), Rule((), 1.0), ("degrees",), "regression")
-        >>> one.calibrated([[3.0], [4.0], [5.0]], [1.5, 0.0, 1.2]).interval_scores
+        >>> numeric.calibrated([[3.0], [4.0], [5.0]], [1.5, 0.0, 1.2]).interval_scores
         (0.2, 0.5, 1.0)
         """
         return self._with_scores(self._scores(self.covers(X), y))
@@ -798,12 +798,9 @@ class RuleModel(ByValue, ABC):
 
         Examples
         --------
-        >>> from defragtrees import Condition, Rule, RuleList
-        >>> warm = Rule((Condition(0, lower=20.0),), 9.0)
-        >>> two = RuleList((warm,), Rule((), 1.0), ("degrees",), "regression")
         >>> rows = [[21.0], [22.0], [19.0], [18.0]]
-        >>> two = two.calibrated(rows, [9.5, 8.9, 0.0, 1.2])
-        >>> two.predict_interval([[25.0]], coverage=0.5).tolist()
+        >>> known = numeric.calibrated(rows, [9.5, 8.9, 0.0, 1.2])
+        >>> known.predict_interval([[25.0]], coverage=0.5).tolist()
         [[8.5, 9.5]]
         """
         self._score_for(coverage)
@@ -1232,11 +1229,8 @@ class RuleModel(ByValue, ABC):
 
         Examples
         --------
-        >>> from defragtrees import Condition, Rule, RuleList
-        >>> two = RuleList((Rule((Condition(0, lower=20.0),), 9.0),), Rule((), 1.0),
-        ...                ("degrees",), "regression")
         >>> X, y = [[21.0], [22.0], [23.0], [1.0], [2.0], [3.0]], [5, 6, 7, 1, 2, 3]
-        >>> [rule.prediction for rule in two.refit(X, y)]
+        >>> [rule.prediction for rule in numeric.refit(X, y)]
         [5.895, 2.105]
         """
         from defragtrees.data.refitting import refit
@@ -1276,11 +1270,8 @@ class RuleModel(ByValue, ABC):
 
         Examples
         --------
-        >>> from defragtrees import Condition, Rule, RuleList
-        >>> two = RuleList((Rule((Condition(0, lower=20.0),), 9.0),), Rule((), 1.0),
-        ...                ("degrees",), "regression")
         >>> X, y = [[21.0], [22.0], [23.0], [1.0], [2.0], [3.0]], [5, 6, 7, 1, 2, 3]
-        >>> two.improve(X, y, keep=[1]).edits[0].text
+        >>> numeric.improve(X, y, keep=[1]).edits[0].text
         'kept rule 1, searched for others on 6 rows'
         """
         from defragtrees.estimators.improving import improve

@@ -148,7 +148,7 @@ def add_list_as_short(scores, method, budget, n_conditions):
     """Our cheapest list with no more conditions in all than another method's."""
     simple = scores.lists["ours"]
     sizes = [
-        n for n, rules in simple.path_.items() if rules.total_conditions <= n_conditions
+        n for n, rules in simple.path_.items() if rules.n_conditions <= n_conditions
     ]
     rules = simple.path_[min(sizes, key=simple.path_costs_.get)]
     add_list(scores, f"ours, conditions of {method}", budget, rules, np.nan)
@@ -176,7 +176,7 @@ def _simplified(split, **settings):
 
 def size_of(rules):
     """Number of rules, conditions a rule, conditions in all."""
-    return rules.n_rules, rules.n_conditions, rules.total_conditions
+    return rules.n_rules, rules.mean_conditions, rules.n_conditions
 
 
 def add_list(scores, method, budget, rules, seconds):

@@ -155,13 +155,13 @@ def test_importing_the_package_imports_no_optional_package():
 def test_importing_the_package_loads_names_when_they_are_used():
     loaded = loaded_by("import defragtrees; dir(defragtrees)")
     assert {"numpy", "scipy", "sklearn"} & loaded == set()
-    assert "sklearn" not in loaded_by("from defragtrees import RuleSet, Forest")
+    assert "sklearn" not in loaded_by("from defragtrees import RuleModel, Forest")
     assert set(defragtrees.__all__) <= set(dir(defragtrees))
     code = (
         "from defragtrees import *; import copy, pickle, defragtrees; "
         "assert defragtrees.plots.trade_off and defragtrees.metrics.error; "
         "assert set(defragtrees.__all__) <= set(globals()); "
-        "assert pickle.loads(pickle.dumps(RuleSet)) is RuleSet; "
+        "assert pickle.loads(pickle.dumps(RuleModel)) is RuleModel; "
         "assert copy.deepcopy(Rule((), 1.0)) == Rule((), 1.0)"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

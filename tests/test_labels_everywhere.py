@@ -188,7 +188,7 @@ def test_simplify_takes_labels_and_saves_them(saved, capsys):
     captured = capsys.readouterr().out
     assert "then risky" in captured
     assert "rawdur" not in captured
-    rules = defragtrees.RuleSet.load(out)
+    rules = defragtrees.load(out)
     assert rules.class_labels == ("creditworthy", "risky")
     assert rules.feature_labels == tuple(FEATURES.values())
 

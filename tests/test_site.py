@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from defragtrees import DefragClassifier, RuleSet
+from defragtrees import DefragClassifier, RuleModel
 from defragtrees.export import FORMATS
 
 ROOT = Path(__file__).parents[1]
@@ -65,7 +65,7 @@ def test_every_public_name_is_in_the_reference():
 def test_the_page_for_assistants_names_everything_public():
     page = (DOCS / "assistants.md").read_text(encoding="utf-8")
     names = {name.rpartition(".")[2] for name, _ in public_names.public_objects()}
-    names |= {*public_names.methods_of(RuleSet), *FORMATS}
+    names |= {*public_names.methods_of(RuleModel), *FORMATS}
     names |= {*public_names.methods_of(DefragClassifier)}
     words = {*re.findall(r"\w+", page)}
     regressors = {name for name in names if name.endswith("Regressor")}  # "of each"

@@ -11,7 +11,7 @@ from benchmarks.paper.results import Item, rows_with, spread_text
 from defragtrees import plots
 from defragtrees.ensembles.readers import read_forest
 from defragtrees.plots.style import COLOURS, MARKERS
-from defragtrees.rules import RuleSet
+from defragtrees.rules import RuleModel
 
 EM_HEADER = [
     "data",
@@ -321,7 +321,7 @@ def _region_figures(results, dataset, result):
     ensemble = fit_forest(
         data, chosen["node_size"], chosen["n_leaves"], seed, N_FEW_TREES
     )
-    rules = {name: RuleSet.from_dict(one) for name, one in result["rules"].items()}
+    rules = {name: RuleModel.from_dict(one) for name, one in result["rules"].items()}
     forest = read_forest(ensemble)
     return {
         f"regions_{dataset}": _draw_regions(data, forest, result["n_regions"], rules),

@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from defragtrees import metrics as metrics
     from defragtrees import plots as plots
-    from defragtrees._api import simplify
+    from defragtrees._api import load, simplify
     from defragtrees._compare import Comparison, compare
     from defragtrees._path import RulePath, simplify_path
     from defragtrees.baselines.born_again import (
@@ -41,7 +41,8 @@ if TYPE_CHECKING:
     from defragtrees.report.page import write_report
     from defragtrees.rules.conditions import Condition, Rule
     from defragtrees.rules.diff import diff
-    from defragtrees.rules.model import RuleSet
+    from defragtrees.rules.forms import RuleEnsemble, RuleList, RuleSet, Scorecard
+    from defragtrees.rules.model import RuleModel
 
 __all__ = [
     "BornAgainTreeClassifier",
@@ -64,12 +65,17 @@ __all__ = [
     "OptimalTreeClassifier",
     "OptimalTreeRegressor",
     "Rule",
+    "RuleEnsemble",
+    "RuleList",
+    "RuleModel",
     "RulePath",
     "RuleSet",
+    "Scorecard",
     "Tree",
     "UnsupportedEnsembleError",
     "compare",
     "diff",
+    "load",
     "read_forest",
     "simplify",
     "simplify_path",
@@ -92,8 +98,10 @@ NAMES = {
     "_path": ("RulePath", "simplify_path"),
     "ensembles.readers": ("read_forest",),
     "report": ("write_report",),
-    "rules": ("Condition", "Rule", "RuleSet"),
-    "_api": ("simplify",),
+    "rules.conditions": ("Condition", "Rule"),
+    "rules.forms": ("RuleEnsemble", "RuleList", "RuleSet", "Scorecard"),
+    "rules.model": ("RuleModel",),
+    "_api": ("load", "simplify"),
 }
 MODULES = (
     "baselines",

@@ -1,7 +1,8 @@
-"""simplify: the one call that picks the right estimator."""
+"""simplify, the one call that picks the right estimator, and load."""
 
 import functools
 import inspect
+import os
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, Literal, TypeVar
@@ -16,8 +17,9 @@ from defragtrees.estimators.defrag import DefragClassifier, DefragRegressor
 from defragtrees.estimators.inputs import Unreadable, fitted_forest
 from defragtrees.outcomes import make_outcome
 from defragtrees.paper.estimator import FABRulesClassifier, FABRulesRegressor
+from defragtrees.rules.model import RuleModel
 
-__all__ = ["check_names", "simplify"]
+__all__ = ["check_names", "load", "simplify"]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -235,3 +237,27 @@ def _settings_for(kind, given, method, outcome):
             why += outcome.task
         raise TypeError(f"{one.name} is {why}. Leave it out.")
     return {name: value for name, value in given.items() if name in known}
+
+
+def load(path: str | os.PathLike[str]) -> RuleModel:
+    """Read a rule file; nothing in it is executed.
+
+    Parameters
+    ----------
+    path : path
+        A file that `save` of rules or of an estimator wrote.
+
+    Returns
+    -------
+    RuleList, RuleSet, Scorecard or RuleEnsemble
+        In the form that they were saved in.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     rules.save(f"{folder}/rules.json")
+    ...     load(f"{folder}/rules.json")
+    <RuleList: 3 rules, 2 features, 1.5 conditions per rule>
+    """
+    return RuleModel.load(path)

@@ -19,7 +19,7 @@ from defragtrees.estimators.defrag import DefragClassifier
 from defragtrees.estimators.inputs import one_seed, open_model
 from defragtrees.metrics.rulesets import trade_off_scores
 from defragtrees.outcomes.measures import MEASURES, cost_matrix
-from defragtrees.rules.model import RuleSet
+from defragtrees.rules.model import RuleModel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -147,7 +147,7 @@ class RulePath(render.Tabular):
     ensemble_measures: dict[str, float] = field(default_factory=dict)
 
     @property
-    def rules(self) -> RuleSet:
+    def rules(self) -> RuleModel:
         """The chosen list."""
         return self.points[self.chosen].rules
 
@@ -156,7 +156,7 @@ class RulePath(render.Tabular):
         return [
             {
                 "n_rules": point.n_rules,
-                "n_conditions": point.rules.total_conditions,
+                "n_conditions": point.rules.n_conditions,
                 "error": point.error,
                 "standard_error": point.standard_error,
                 "fidelity": point.fidelity,
@@ -219,7 +219,7 @@ class PathPoint:
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
     error : float
         Against y if it was given, else against the ensemble.
     standard_error : float
@@ -231,7 +231,7 @@ class PathPoint:
         Standard error of the one that the path is chosen by.
     """
 
-    rules: RuleSet
+    rules: RuleModel
     error: float
     standard_error: float
     fidelity: float
@@ -247,14 +247,14 @@ class PathPoint:
 
 
 def measure_path(
-    lists: Iterable[RuleSet],
+    lists: Iterable[RuleModel],
     matrix: Floats,
     expected: Column,
     answers: Column,
     sample_weight: Column | None = None,
     is_against_y: bool = False,
 ) -> "tuple[PathPoint, ...]":
-    """A PathPoint for each RuleSet, measured on encoded rows.
+    """A PathPoint for each RuleModel, measured on encoded rows.
 
     The arguments are those of `metrics.rulesets.trade_off_scores`. If `expected` is y,
     `is_against_y`, all measures are added.
@@ -315,7 +315,7 @@ def _lists(simple):
     lists = list(simple.path_.values())
     if simple.rules_ not in lists:
         lists.append(simple.rules_)
-    return sorted(lists, key=lambda rules: (rules.n_rules, rules.total_conditions))
+    return sorted(lists, key=lambda rules: (rules.n_rules, rules.n_conditions))
 
 
 def _alike(rules, every, partial):
@@ -323,7 +323,7 @@ def _alike(rules, every, partial):
     if every.path_.get(rules.n_rules) == rules:
         return partial.path_[max(n for n in partial.path_ if n <= rules.n_rules)]
     shorter = partial.path_by_conditions_
-    return shorter[max(n for n in shorter if n <= rules.total_conditions)]
+    return shorter[max(n for n in shorter if n <= rules.n_conditions)]
 
 
 def _chosen(points, choose_by):
@@ -348,8 +348,8 @@ def _chosen(points, choose_by):
 def _scorer(rules, matrix, y):
     """A function of weights: the scores of the rules on these rows."""
     outcome = rules.outcome
-    told = Told(outcome.encode_any(rules.predict_encoded(matrix)))
-    held, labels = rules.covers_encoded(matrix), outcome.encode_any(y)
+    told = Told(outcome.encode_any(rules._predict(rules._covers(matrix))))
+    held, labels = rules._covers(matrix), outcome.encode_any(y)
 
     def scores(weight):
         weight = np.ones(len(matrix)) if weight is None else np.asarray(weight, float)

@@ -45,12 +45,12 @@ class ModelFileError(FileError):
     --------
     >>> import tempfile
     >>> from pathlib import Path
-    >>> from defragtrees import RuleSet
+    >>> from defragtrees import RuleModel
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     path = Path(folder, "rules.json")
     ...     _ = path.write_text("{")
     ...     try:
-    ...         RuleSet.load(path)
+    ...         RuleModel.load(path)
     ...     except ModelFileError as error:
     ...         print(type(error).__name__)
     ModelFileError

@@ -176,14 +176,14 @@ def test_leaves_are_the_original_ones(original):
     leaves = [node for node in nodes if node["left"] < 0]
     assert rules.n_rules == len(leaves)
     for leaf in leaves:
-        (place,) = set(rules.apply_encoded(original.X[leaf["rows"]]).tolist())
+        (place,) = set(rules._apply(rules._covers(original.X[leaf["rows"]])).tolist())
         rule = list(rules)[place]
         if original.classes:
             assert rule.distribution == pytest.approx(leaf["value"], abs=1e-12)
         else:
             # An answer is rounded to a thousandth of the spread, which is about 4.
             assert rule.prediction == pytest.approx(leaf["value"], abs=0.001)
-    found = rules.predict_encoded(np.array(original.data["X_test"]))
+    found = rules._predict(rules._covers(np.array(original.data["X_test"])))
     assert found == pytest.approx(original.data["pred_test"], abs=0.001)
 
 
@@ -532,7 +532,7 @@ def test_leaf_with_most_conditions_is_the_otherwise():
     assert rules.decision == "partition"
     answered = sum(rule.answered for rule in rules)
     assert answered == pytest.approx(1)
-    held = rules.covers_encoded(X)[:, :-1].sum(axis=1)
+    held = rules._covers(X)[:, :-1].sum(axis=1)
     # The rows without a rule are those of the leaf that is not written out.
     assert (held <= 1).all()
     assert (held == 0).mean() == pytest.approx(rules.default.answered)

@@ -89,7 +89,7 @@ def test_leaves_are_a_partition_and_the_longest_is_the_otherwise():
     rules = DistilledTreeClassifier(forest, random_state=0).fit(X, y).rules_
     assert rules.decision == "partition"
     assert rules.n_rules == 8
-    held = rules.covers_encoded(X)[:, :-1].sum(axis=1)
+    held = rules._covers(X)[:, :-1].sum(axis=1)
     assert (held <= 1).all()
     assert (held == 0).mean() == pytest.approx(rules.default.answered)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sklearn.base import clone
 
-from defragtrees.rules import RuleSet
+from defragtrees.rules import RuleModel
 
 
 def fit(estimator, X, y, **settings):
@@ -44,7 +44,7 @@ def check_refit_forgets(estimator, X, y):
 
 def check_round_trips(estimator, X, y):
     model = fit(estimator, X, y)
-    assert RuleSet.from_dict(model.rules_.to_dict()) == model.rules_
+    assert RuleModel.from_dict(model.rules_.to_dict()) == model.rules_
     again = pickle.loads(pickle.dumps(model))
     assert again.rules_ == model.rules_
     assert (again.predict(X) == model.predict(X)).all()

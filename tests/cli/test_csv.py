@@ -2,7 +2,7 @@
 
 import pytest
 
-from defragtrees import Condition, Rule, RuleSet
+from defragtrees import Condition, Rule, RuleList
 from tests.cli.test_errors import HEADER, written
 
 NOTE = '1,2,3,"4\n\n",0\n'  # one row in three lines
@@ -13,7 +13,7 @@ def rules(tmp_path):
     path = tmp_path / "rules.json"
     small = Rule((Condition(0, upper=0.5),), 0)
     names = ("sepal length",)
-    RuleSet((small,), Rule((), 1), names, "classification", (0, 1)).save(path)
+    RuleList((small,), Rule((), 1), names, "classification", (0, 1)).save(path)
     return path
 
 
@@ -64,7 +64,7 @@ def test_lines_that_only_look_longer(call, rules, tmp_path, without_pandas, has_
 def test_a_column_may_begin_with_a_bracket(call, tmp_path, name):
     path = tmp_path / "rules.json"
     small = Rule((Condition(0, upper=0.5),), 0)
-    RuleSet((small,), Rule((), 1), (name,), "classification", (0, 1)).save(path)
+    RuleList((small,), Rule((), 1), (name,), "classification", (0, 1)).save(path)
     data = written(tmp_path, f"{name},b\n1,2\n")
     done = call("predict", path, data)
     assert (done.code, done.out) == (0, "prediction,rule\n1,2\n")

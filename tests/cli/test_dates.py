@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 
-from defragtrees import Condition, Rule, RuleSet, simplify
+from defragtrees import Condition, Rule, RuleList, RuleModel, simplify
 from defragtrees.cli.output import json_text
 from defragtrees.data.tables import as_days
 
@@ -93,7 +93,7 @@ def test_simplify_is_that_of_the_library(call, fitted, model, data, tmp_path):
     options = ["--target", "status", "--test-size", 0, "--max-rules", 4, "--out", out]
     done = call("simplify", model, data, "--trust-pickle", *options)
     assert done.code == 0, done.err
-    assert RuleSet.load(out) == fitted.rules_
+    assert RuleModel.load(out) == fitted.rules_
     assert "opened < 2022-" in done.out or "opened >= 2022-" in done.out
 
 
@@ -113,7 +113,7 @@ def test_refit_diff_and_watch(call, fitted, rules, model, table, data, tmp_path)
     done = call("refit", rules, data, "--target", "status", "--out", out)
     assert done.code == 0, done.err
     expected = fitted.rules_.refit(table[FEATURES], table["status"])
-    assert RuleSet.load(out) == expected
+    assert RuleModel.load(out) == expected
     done = call("diff", rules, out, data, "--target", "status", "--json")
     assert done.code == 0, done.err
     done = call("watch", rules, data, "--target", "status", "--json")
@@ -158,7 +158,7 @@ def test_every_kind_of_dates_and_times(call, tmp_path, kind, suffix):
     early = Rule((Condition(0, upper=LIMITS[kind]),), 0)
     gap = Rule((Condition(0, lower=-np.inf, upper=-1e9, missing=True),), 2)
     named = "datetime" if kind == "zoned" else kind
-    rules = RuleSet(
+    rules = RuleList(
         (early, gap),
         Rule((), 1),
         ("when",),
@@ -197,7 +197,7 @@ def test_dates_beside_numbers_are_no_column_of_a_model(refused, model, tmp_path)
 
 def test_rules_that_have_numbers_take_no_dates(refused, tmp_path):
     small = Rule((Condition(0, upper=0.5),), 0)
-    rules = RuleSet((small,), Rule((), 1), ("size",), "classification", (0, 1))
+    rules = RuleList((small,), Rule((), 1), ("size",), "classification", (0, 1))
     rules.save(tmp_path / "rules.json")
     frame = pd.DataFrame({"size": pd.date_range("2022-04-30", periods=2)})
     out = ["--out", tmp_path / "answers.csv"]

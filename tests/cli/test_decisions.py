@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 
-from defragtrees import RuleSet, compare, read_forest, simplify, simplify_path
+from defragtrees import RuleModel, compare, read_forest, simplify, simplify_path
 from defragtrees.cli.options import _named_costs
 
 FEATURES = ["a", "b"]
@@ -89,10 +89,10 @@ def test_each_option_is_the_setting_of_the_library(
     settings = {"max_rules": 4, "random_state": 0, **settings}
     done = call("path", *inputs, "--max-rules", 4, *options, "--out", out)
     assert done.code == 0, done.err
-    assert RuleSet.load(out) == simplify_path(model, *rows, **settings).rules
+    assert RuleModel.load(out) == simplify_path(model, *rows, **settings).rules
     more = ["--test-size", 0, "--out", out]
     assert call("simplify", *inputs, "--max-rules", 4, *options, *more).code == 0
-    assert RuleSet.load(out) == simplify(model, *rows, **settings).rules_
+    assert RuleModel.load(out) == simplify(model, *rows, **settings).rules_
 
 
 def test_compare_gives_them_to_the_default_method(call, credit, inputs):
@@ -186,7 +186,7 @@ def test_limits_are_kept(call, inputs):
         "--max-total-conditions", "2", "--must-use", "b", "--test-size", "0",
     )  # fmt: skip
     assert done.code == 0, done.err
-    rules = RuleSet.from_dict(json.loads(done.out)["rules_document"])
+    rules = RuleModel.from_dict(json.loads(done.out)["rules_document"])
     assert sum(rule.n_conditions for rule in rules) <= 2
     assert min(rule.n_rows for rule in rules) >= 40
     assert "b" in rules.features
@@ -196,7 +196,7 @@ def test_limits_are_kept(call, inputs):
     assert set(json.loads(without.out)["rules_document"]["feature_names"]) == {"a", "b"}
     assert "b " not in " ".join(row["if"] for row in json.loads(without.out)["rules"])
     grouped = call("simplify", *inputs, "--group", "a", "--group", "b", "--json")
-    rules = RuleSet.from_dict(json.loads(grouped.out)["rules_document"])
+    rules = RuleModel.from_dict(json.loads(grouped.out)["rules_document"])
     assert all(len(rule.conditions) <= 1 for rule in rules)
 
 

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from defragtrees import Condition, Rule, RuleSet
+from defragtrees import Condition, Rule, RuleList, RuleModel
 
 CITIES = ("Bonn", "Oslo", "Rome")
 
@@ -23,7 +23,7 @@ def table(n=600, seed=0, shift=0.0):
 def folder(tmp_path):
     rich = Rule((Condition(0, lower=50.0, is_integer=True),), "good", (0.5, 0.5))
     south = Rule((Condition(1, categories=(2,)),), "bad", (0.5, 0.5))
-    rules = RuleSet((rich, south), Rule((), "bad", (0.5, 0.5)), ("income", "city"),
+    rules = RuleList((rich, south), Rule((), "bad", (0.5, 0.5)), ("income", "city"),
                     "classification", ("bad", "good"), (None, CITIES))  # fmt: skip
     frame = table()
     rules.refit(frame, frame.y).save(tmp_path / "rules.json")
@@ -40,7 +40,7 @@ def test_edits_are_saved_with_the_rules(call, folder):
         folder / "new.json",
     )  # fmt: skip
     assert (done.code, done.err) == (0, "")
-    rules = RuleSet.load(folder / "new.json")
+    rules = RuleModel.load(folder / "new.json")
     assert [rule.text() for rule in rules] == [
         "city is Rome and (income <= 20 or missing)",
         "income > 60",
@@ -60,7 +60,7 @@ def test_numbers_are_those_of_the_file(call, folder):
         "--out", folder / "new.json",
     )  # fmt: skip
     assert done.code == 0
-    rules = RuleSet.load(folder / "new.json")
+    rules = RuleModel.load(folder / "new.json")
     assert [rule.text() for rule in rules] == ["income <= 9", "otherwise"]
     assert call("edit", folder / "rules.json", "--remove", 1, "income").code == 2
 
@@ -71,8 +71,8 @@ def test_rules_are_counted_anew(call, folder):
                 "--out", out, "--quiet")  # fmt: skip
     assert done.code == 0
     frame = table(seed=1)
-    expected = RuleSet.load(folder / "rules.json").refit(frame, frame.y)
-    assert RuleSet.load(out) == expected
+    expected = RuleModel.load(folder / "rules.json").refit(frame, frame.y)
+    assert RuleModel.load(out) == expected
     done = call("refit", folder / "rules.json", folder / "same.csv", "--target", "y",
                 "--keep-answers", "--json", "--quiet")  # fmt: skip
     assert json.loads(done.out)["training"]["n_rows"] == 600

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 
-from defragtrees import RuleSet
+from defragtrees import RuleModel
 
 pytestmark = pytest.mark.filterwarnings("ignore:No rule answers")
 
@@ -44,7 +44,7 @@ def test_points_are_printed_and_explained_as_a_sum(call, credit, inputs, tmp_pat
     out = tmp_path / "points.json"
     options = ["--form", "points", "--points", "integer"]
     text = simplified(call, inputs, out, *options)
-    rules = RuleSet.load(out)
+    rules = RuleModel.load(out)
     assert rules.decision == "points"
     assert "Add up the points of the base" in text
     assert "Probability of good: " in text
@@ -66,7 +66,7 @@ def test_standalone_rules_are_explained_one_by_one(call, credit, inputs, tmp_pat
     out = tmp_path / "standalone.json"
     text = simplified(call, inputs, out, "--form", "standalone")
     assert "Each rule is told of all rows in which it holds" in text
-    rules = RuleSet.load(out)
+    rules = RuleModel.load(out)
     assert rules.decision == "standalone"
     done = call("explain", out, credit / "data.csv", "--rows", "1-20")
     assert done.code == 0, done.err

@@ -8,11 +8,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from defragtrees import Condition, Rule, RuleSet
+from defragtrees import Condition, Rule, RuleEnsemble, RuleList
 from defragtrees.cli.output import rules_text
 
 # Three rules over a number and a category, written by hand.
-RULES = RuleSet(
+RULES = RuleList(
     rules=(
         Rule(
             (Condition(1, lower=20.0), Condition(0, categories=(1,))), "go", (0.9, 0.1)
@@ -168,7 +168,7 @@ def test_rows_that_the_file_does_not_have(call, rules, data, tmp_path, form):
 def test_names_do_not_break_lines_nor_reach_the_terminal_raw(call, tmp_path):
     odd = "de\ngrees\x1b[31m"
     warm = Condition(0, lower=20.0), Condition(1, categories=(0,))
-    rules = RuleSet(
+    rules = RuleList(
         (Rule(warm, "g\no"),), Rule((), "st\u2028ay"), (odd, "city"),
         "classification", ("g\no", "st\u2028ay"), (None, ("Ki\nel",)),
     )  # fmt: skip
@@ -189,9 +189,8 @@ def test_names_do_not_break_lines_nor_reach_the_terminal_raw(call, tmp_path):
 
 def test_rules_that_are_averaged(call, data, tmp_path):
     warm = Rule((Condition(0, lower=20.0),), 4.0, weight=0.25)
-    rules = RuleSet(
+    rules = RuleEnsemble(
         (warm,), Rule((), 2.0, weight=0.75), ("degrees",), "regression",
-        decision="average",
     )  # fmt: skip
     rules.save(tmp_path / "mean.json")
     path = tmp_path / "mean.json"
@@ -204,7 +203,7 @@ def test_rules_that_are_averaged(call, data, tmp_path):
 
 
 def test_rules_that_ask_nothing(call, data, tmp_path):
-    RuleSet((), Rule((), 2.0), ("degrees",), "regression").save(tmp_path / "one.json")
+    RuleList((), Rule((), 2.0), ("degrees",), "regression").save(tmp_path / "one.json")
     done = call("predict", tmp_path / "one.json", data)
     assert done.out == "prediction,rule\n" + "2.0,1\n" * 5
 
@@ -259,7 +258,7 @@ def test_rows_that_cannot_be(refused, rules, data, rows):
 
 
 def test_probabilities_are_for_classes(refused, data, tmp_path):
-    RuleSet((), Rule((), 2.0), ("degrees",), "regression").save(tmp_path / "one.json")
+    RuleList((), Rule((), 2.0), ("degrees",), "regression").save(tmp_path / "one.json")
     line = refused("predict", tmp_path / "one.json", data, "--shares")
     assert "--probabilities is for rules that answer with a class" in line
 

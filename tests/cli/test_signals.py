@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from defragtrees import Condition, Rule, RuleSet
+from defragtrees import Condition, Rule, RuleList, RuleModel
 from defragtrees.cli import _interrupts, main
 from tests.cli.conftest import PATIENCE
 
@@ -20,7 +20,7 @@ HOSTILE = f"=cmd|' /C calc'!A0{ESCAPE}\u202e"
 def rules(tmp_path):
     path = tmp_path / "rules.json"
     small = Rule((Condition(0, upper=0.5),), HOSTILE)
-    RuleSet(
+    RuleList(
         (small,), Rule((), "no"), ("size",), "classification", (HOSTILE, "no")
     ).save(path)
     return path
@@ -146,6 +146,6 @@ def test_a_terminal_is_told_nothing_to_obey(rules, table, monkeypatch, line, cap
 
 
 def test_explanations_are_one_line_of_text(rules):
-    text = RuleSet.load(rules).explain({"size": 0.0})
+    text = RuleModel.load(rules).explain({"size": 0.0})
     assert text.isprintable()
     assert "cmd" in text

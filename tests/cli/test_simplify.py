@@ -8,7 +8,7 @@ import pandas as pd
 import pytest
 from sklearn.tree import DecisionTreeRegressor
 
-from defragtrees import RuleSet, read_forest, simplify
+from defragtrees import RuleModel, read_forest, simplify
 from defragtrees.ensembles.readers import from_r
 
 FEATURES = ["sepal length", "sepal width", "petal length", "petal width"]
@@ -120,8 +120,8 @@ def test_scores_are_those_of_the_rows_held_out(call, files, tmp_path):
     done = call("simplify", files / "catboost.cbm", files / "iris.csv", *options)
     facts = json.loads(done.out)
     assert facts["scored_on"] == "30 rows held out from the rules"
-    assert facts["rules"] == as_shown(RuleSet.load(out))
-    assert RuleSet.from_dict(facts["rules_document"]) == RuleSet.load(out)
+    assert facts["rules"] == as_shown(RuleModel.load(out))
+    assert RuleModel.from_dict(facts["rules_document"]) == RuleModel.load(out)
     # Of thirty rows, so that a share is a number of thirtieths.
     wrong = facts["scores"]["error"] * 30
     assert wrong == pytest.approx(round(wrong))
@@ -145,7 +145,7 @@ def test_json_has_all_measures_confusion_and_calibration(call, files):
     assert [row["rule"] for row in rows] == [row["rule"] for row in facts["rules"]]
     assert sum(row["n_rows"] for row in rows) == 30
     # What is told is what the saved rules tell.
-    rules = RuleSet.from_dict(facts["rules_document"])
+    rules = RuleModel.from_dict(facts["rules_document"])
     for row, rule in zip(rows, rules, strict=True):
         told = rule.distribution[rules.classes.index(row["class"])]
         assert not row["n_rows"] or row["told"] == pytest.approx(told)
@@ -182,7 +182,7 @@ def test_rules_use_the_features_and_conditions_that_are_allowed(call, files, tmp
         *("--target-is", "labels", "--out", out),
     )
     assert done.code == 0
-    rules = RuleSet.load(out)
+    rules = RuleModel.load(out)
     assert set(rules.features) <= {"petal length", "sepal width"}
     assert max(rule.n_conditions for rule in rules) == 1
 

@@ -5,7 +5,7 @@ import datetime as dt
 import numpy as np
 import pytest
 
-from defragtrees import DefragClassifier, RuleSet, simplify
+from defragtrees import DefragClassifier, RuleModel, simplify
 from defragtrees.data.tables import as_days, column_kinds, dates_as_days
 
 pd = pytest.importorskip("pandas")
@@ -37,7 +37,7 @@ def test_dates_are_fitted_and_printed(accounts):
         ("1. if opened >= 2022-03-01 then late", "1. if opened < 2022-03-01 then early")
     )
     assert (model.predict(frame) == y).all()
-    again = RuleSet.from_dict(model.rules_.to_dict())
+    again = RuleModel.from_dict(model.rules_.to_dict())
     assert (again.predict(frame) == y).all()
     row = {"opened": dt.date(2023, 1, 1), "seen": None, "waited": None, "size": 0.0}
     assert again.explain(row).startswith("late, by rule")

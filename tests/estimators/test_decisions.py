@@ -5,7 +5,7 @@ import pytest
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import roc_auc_score
 
-from defragtrees import DefragClassifier, DistilledTreeClassifier, RuleSet
+from defragtrees import DefragClassifier, DistilledTreeClassifier, RuleModel
 
 LABELS = ("bad", "fair", "good")
 
@@ -73,7 +73,7 @@ def test_a_threshold_decides_from_the_probability_and_is_kept(binary):
     is_second = simple.predict_proba(X)[:, 1] >= 0.2
     assert ((simple.predict(X) == "fair") == is_second).all()
     assert ((simple.decision_function(X) > 0) == is_second).all()
-    assert simple.rules_ == RuleSet.from_dict(simple.rules_.to_dict())
+    assert simple.rules_ == RuleModel.from_dict(simple.rules_.to_dict())
     for rules in simple.path_.values():
         assert rules.threshold == 0.2
     assert "fair is answered from a probability of 0.2 on." in simple.summary()

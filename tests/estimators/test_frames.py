@@ -5,7 +5,7 @@ import decimal
 import numpy as np
 import pytest
 
-from defragtrees import DefragClassifier, RuleSet
+from defragtrees import DefragClassifier, RuleModel
 
 pd = pytest.importorskip("pandas")
 
@@ -88,7 +88,7 @@ def test_conditions_respect_the_order_of_categories(library):
     )
     assert simple.score(frame, y) == 1.0
     assert simple.rules_.feature_kinds == (None, "ordered")
-    loaded = RuleSet.from_dict(simple.rules_.to_dict())
+    loaded = RuleModel.from_dict(simple.rules_.to_dict())
     assert (loaded.predict(frame) == y).all()
 
 

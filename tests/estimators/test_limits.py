@@ -9,7 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-from defragtrees import DefragClassifier, DefragRegressor, RuleSet, simplify
+from defragtrees import DefragClassifier, DefragRegressor, RuleModel, simplify
 
 N_FEATURES = 4
 
@@ -144,7 +144,7 @@ def test_monotone_keeps_what_is_monotone_already():
 def test_pooled_answers_are_told_saved_and_measured():
     forest, X, y = made("regression", 1)
     model = simplify(forest, X, y, random_state=0, monotone={0: 1, 1: -1}, max_rules=6)
-    rules = RuleSet.from_dict(model.rules_.to_dict())
+    rules = RuleModel.from_dict(model.rules_.to_dict())
     assert rules == model.rules_
     error = np.mean((y - rules.predict(X)) ** 2)
     assert model.training_["error"] == pytest.approx(error)

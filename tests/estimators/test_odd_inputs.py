@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 
-from defragtrees import Condition, DefragClassifier, Rule, RuleSet, simplify
+from defragtrees import Condition, DefragClassifier, Rule, RuleList, RuleModel, simplify
 from defragtrees.ensembles.forest import Forest, Tree
 from defragtrees.errors import (
     ModelFileError,
@@ -80,7 +80,7 @@ def test_a_column_of_periods_is_named():
 
 
 def test_half_a_surrogate_pair_is_saved_and_comes_back(tmp_path):
-    rules = RuleSet(
+    rules = RuleList(
         (Rule((Condition(0, upper=1.0),), "a\ud800"),),
         Rule((), "b"),
         ("n\udc01",),
@@ -88,7 +88,7 @@ def test_half_a_surrogate_pair_is_saved_and_comes_back(tmp_path):
         ("a\ud800", "b"),
     )
     rules.save(tmp_path / "rules.json")
-    assert RuleSet.load(tmp_path / "rules.json") == rules
+    assert RuleModel.load(tmp_path / "rules.json") == rules
     with pytest.raises(ValueError, match=r"half of a pair. Rename it first"):
         export(rules, "sql", tmp_path / "rules.sql")
 
@@ -126,7 +126,7 @@ def test_a_report_wants_its_arguments_in_order(tmp_path, ensemble):
     path = str(tmp_path / "a.html")
     with pytest.raises(TypeError, match="the file comes first"):
         write_report(simple, X, Y, path)
-    with pytest.raises(TypeError, match=r"got RuleSet. Pass the one whose `rules_`"):
+    with pytest.raises(TypeError, match=r"got RuleModel. Pass the one whose `rules_`"):
         write_report(path, simple.rules_, X, Y)
 
 

@@ -209,9 +209,9 @@ def test_a_fit_without_a_budget_is_within_one_error_of_the_best_and_short(spam):
     lists = simple.path_by_conditions_
     assert simple.rules_ in lists.values()
     assert 1 < simple.rules_.n_rules < 10
-    assert simple.rules_.total_conditions < max(lists)
+    assert simple.rules_.n_conditions < max(lists)
     for n, rules in lists.items():
-        assert rules.total_conditions == n
+        assert rules.n_conditions == n
     longest = max(simple.path_)
     rows = data.X[:800], data.y[:800]
     budget = simplify(forest, *rows, max_rules=longest, random_state=0)
@@ -365,5 +365,5 @@ def test_a_default_list_is_never_shorter_than_what_is_enough():
     data = draw("synthetic1", 4)
     forest = fit_forest(data, node_size=10, n_leaves=16, seed=4)
     simple = DefragClassifier(forest, random_state=4).fit(data.X, data.y)
-    assert simple.rules_.total_conditions >= simple._enough_conditions
+    assert simple.rules_.n_conditions >= simple._enough_conditions
     assert np.mean(simple.predict(data.X_test) != data.y_test) < 0.15

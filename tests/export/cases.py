@@ -1,4 +1,4 @@
-"""Rule sets and rows on which every export has to agree with `RuleSet.predict`."""
+"""Rule sets and rows on which every export has to agree with `RuleModel.predict`."""
 
 import dataclasses
 import math
@@ -6,7 +6,8 @@ import math
 import numpy as np
 from hypothesis import strategies as st
 
-from defragtrees import Condition, Rule, RuleSet
+from defragtrees import Condition, Rule, RuleEnsemble
+from defragtrees.rules.forms import FORMS
 
 # Names and values that need escaping in one language or another.
 NAMES = ("age", 'the "size"', "city's `name`", "level", "is_open")
@@ -78,14 +79,13 @@ def make_rules(rng, decision, labels, n_features=N_FEATURES, n_rules=8):
             dataclasses.replace(rule, points=tuple(rng.normal(size=n_points).round(3)))
             for rule in rules
         ]
-    return RuleSet(
+    return FORMS[decision](
         tuple(rules[:-1]),
         rules[-1],
         NAMES[:n_features],
         "regression" if labels is None else "classification",
         labels,
         CATEGORIES[:n_features],
-        decision,
     )
 
 
@@ -111,18 +111,17 @@ def waiting_default(labels):
     asks = [Condition(0, lower=2.5)]
     if labels is None:
         rules = (Rule(tuple(asks), 1.5, weight=0.25),)
-        return RuleSet(
+        return RuleEnsemble(
             rules,
             Rule((), 7.0, weight=0.0),
             ("age",),
             "regression",
             None,
             None,
-            "average",
         )
     rules = (Rule(tuple(asks), labels[0], (0.75, 0.25), weight=0.25),)
     default = Rule((), labels[1], (0.375, 0.625), weight=0.0)
-    return RuleSet(rules, default, ("age",), "classification", labels, None, "average")
+    return RuleEnsemble(rules, default, ("age",), "classification", labels, None)
 
 
 WAITING_ROWS = [[3.0], [2.5], [None]]
@@ -207,14 +206,13 @@ def rule_sets(draw, n_features=N_FEATURES):
     for _ in range(draw(st.integers(0, 5))):
         used = draw(st.sets(st.integers(0, n_features - 1), max_size=3))
         rules.append(rule([draw(conditions(feature)) for feature in sorted(used)]))
-    return RuleSet(
+    return FORMS[draw(st.sampled_from(["first", "partition", "average"]))](
         tuple(rules),
         rule(()),
         NAMES[:n_features],
         "regression" if labels is None else "classification",
         labels,
         CATEGORIES[:n_features],
-        draw(st.sampled_from(["first", "partition", "average"])),
     )
 
 

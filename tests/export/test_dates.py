@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from defragtrees import Condition, DefragClassifier, Rule, RuleSet
+from defragtrees import Condition, DefragClassifier, Rule, RuleList
 from defragtrees.data.tables import as_days
 from defragtrees.export import export
 from defragtrees.export.sql import DIALECTS
@@ -29,7 +29,7 @@ MISSING = {"missing": True}
 def make_rules(*conditions):
     """A rule for each condition; how many other conditions are true does not matter."""
     rules = [Rule((condition,), float(k)) for k, condition in enumerate(conditions)]
-    return RuleSet(
+    return RuleList(
         tuple(rules),
         Rule((), -1.0),
         NAMES,
@@ -355,7 +355,7 @@ def test_times_and_durations_have_literals_where_the_engine_has_types():
 
 def pmml_of(*conditions):
     made = [Rule((condition,), "yes") for condition in conditions]
-    rules = RuleSet(tuple(made), Rule((), "no"), NAMES, "classification",
+    rules = RuleList(tuple(made), Rule((), "no"), NAMES, "classification",
                     ("no", "yes"), feature_kinds=KINDS)  # fmt: skip
     root = ElementTree.fromstring(export(rules, "pmml"))
     fields = {e.get("name"): e.get("dataType") for e in root.iter() if e.get("optype")}

@@ -6,12 +6,12 @@ import types
 
 import pytest
 
-from defragtrees import Rule, RuleSet
+from defragtrees import Rule, RuleList
 from defragtrees.cli import export as export_command
 from defragtrees.cli.group import run
 from defragtrees.export import FORMATS, Format, export
 
-RULES = RuleSet((), Rule((), 2.0), ("größe",), "regression")
+RULES = RuleList((), Rule((), 2.0), ("größe",), "regression")
 
 
 def test_the_formats_are_the_promised_ones():
@@ -82,7 +82,7 @@ def test_a_missing_folder_is_named(tmp_path):
 def test_wrong_calls_are_refused_in_a_sentence(tmp_path):
     with pytest.raises(ValueError, match="format must be one of csv, excel, html"):
         export(RULES, "pdf")
-    with pytest.raises(TypeError, match="A RuleSet is needed; got dict"):
+    with pytest.raises(TypeError, match="A RuleModel is needed; got dict"):
         export({}, "text")
     with pytest.raises(TypeError, match="dialect"):
         export(RULES, "text", dialect="ansi")
@@ -111,7 +111,7 @@ def test_an_export_is_one_function_and_one_line(monkeypatch, tmp_path, capsys):
 
 
 def test_an_option_that_a_format_does_not_have_is_refused_with_a_guess():
-    rules = RuleSet((), Rule((), 1.0), ("a",), "regression")
+    rules = RuleList((), Rule((), 1.0), ("a",), "regression")
     with pytest.raises(TypeError, match=r"'tabel' for 'sql'; did you mean 'table'\?"):
         export(rules, "sql", tabel="loans")
     with pytest.raises(TypeError, match="no option 'zoom' for 'text'; it has header"):

@@ -6,7 +6,7 @@ import math
 import numpy as np
 import pytest
 
-from defragtrees import Condition, Rule, RuleSet
+from defragtrees import Condition, Rule, Scorecard
 from defragtrees.export import export
 from tests.export import cases, test_onnx, test_sql, test_tree
 
@@ -107,7 +107,7 @@ def points_of_yes():
     warm = Rule((Condition(0, lower=20.0),), "yes", (0.25, 0.75), points=(1.5,))
     base = Rule((), "no", (0.7, 0.3), points=(-1.0,))
     names, classes = ("degrees",), ("no", "yes")
-    return RuleSet((warm,), base, names, "classification", classes, decision="points")
+    return Scorecard((warm,), base, names, "classification", classes)
 
 
 def test_points_in_sql_are_a_sum_of_cases():

@@ -6,7 +6,7 @@ import math
 
 import pytest
 
-from defragtrees import Condition, Rule, RuleSet
+from defragtrees import Condition, Rule, RuleList, Scorecard
 from defragtrees.export import export
 
 openpyxl = pytest.importorskip("openpyxl", reason="workbooks are read by openpyxl")
@@ -16,15 +16,15 @@ def loans(**more):
     rich = Rule((Condition(0, lower=40.0),), "good", (0.1, 0.9), n_rows=40.0,
                 rates=(0.1, 0.9), answered=0.4, coverage=0.4)  # fmt: skip
     south = Rule((Condition(1, categories=(1,)),), "bad", (0.7, 0.3))
-    return RuleSet((rich, south), Rule((), "good", (0.4, 0.6)), ("=income", "city"),
+    return RuleList((rich, south), Rule((), "good", (0.4, 0.6)), ("=income", "city"),
                    "classification", ("bad", "good"), (None, ("Oslo", "Rome")),
                    **more)  # fmt: skip
 
 
 def card():
     warm = Rule((Condition(0, lower=20.0),), 5.0, points=(3.0,))
-    return RuleSet((warm,), Rule((), 2.0, points=(2.0,)), ("degrees",), "regression",
-                   decision="points")  # fmt: skip
+    base = Rule((), 2.0, points=(2.0,))
+    return Scorecard((warm,), base, ("degrees",), "regression")
 
 
 def test_a_frame_has_a_row_for_each_rule():

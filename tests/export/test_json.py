@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from defragtrees import Condition, Rule, RuleSet
+from defragtrees import Condition, Rule, RuleList, RuleModel
 from defragtrees.export import export
 from defragtrees.export.tables import schema
-from defragtrees.rules.model import DECISIONS
+from defragtrees.rules.schema import DECISIONS
 from tests.export import cases
 
 jsonschema = pytest.importorskip("jsonschema", reason="the schema is checked by it")
@@ -30,7 +30,7 @@ def test_json_is_valid_and_comes_back(decision, task, kind):
     data = json.loads(export(rules, "json"))
     validator().validate(data)
     validator().validate(rules.to_dict())
-    assert RuleSet.from_dict(data) == rules
+    assert RuleModel.from_dict(data) == rules
 
 
 @given(cases.rule_sets())
@@ -38,25 +38,25 @@ def test_json_is_valid_and_comes_back(decision, task, kind):
 def test_any_rules_are_valid_and_come_back(rules):
     data = json.loads(export(rules, "json", indent=None))
     validator().validate(data)
-    assert RuleSet.from_dict(data) == rules
+    assert RuleModel.from_dict(data) == rules
 
 
 def test_a_condition_for_missing_values_only_is_valid(tmp_path):
     only = Rule((Condition(0, lower=np.inf, missing=True),), 1.0, coverage=0.5)
-    rules = RuleSet((only,), Rule((), 0.0), ("a",), "regression")
+    rules = RuleList((only,), Rule((), 0.0), ("a",), "regression")
     export(rules, "json", tmp_path / "rules.json")
     validator().validate(json.loads((tmp_path / "rules.json").read_text()))
-    assert RuleSet.load(tmp_path / "rules.json") == rules
+    assert RuleModel.load(tmp_path / "rules.json") == rules
 
 
 def test_what_numbers_tell_of_their_rows_is_valid_and_comes_back():
     rule = Rule((), 2.0, spread=1.5, quantiles=(0.5, 3.5), n_rows=10.0)
-    rules = RuleSet((), rule, ("a",), "regression", interval_scores=(0.25, 1.0))
+    rules = RuleList((), rule, ("a",), "regression", interval_scores=(0.25, 1.0))
     data = json.loads(export(rules, "json"))
     validator().validate(data)
     assert data["default"]["quantiles"] == [0.5, 3.5]
     assert data["interval_scores"] == [0.25, 1.0]
-    assert RuleSet.from_dict(data) == rules
+    assert RuleModel.from_dict(data) == rules
 
 
 def spoilt():
@@ -97,9 +97,9 @@ def test_what_is_no_rule_set_is_not_valid(spoil):
 
 def test_numbers_of_numpy_are_written_and_others_refused():
     labels = (np.int64(1), np.int64(2))
-    rules = RuleSet((), Rule((), labels[0]), ("a",), "classification", labels)
+    rules = RuleList((), Rule((), labels[0]), ("a",), "classification", labels)
     assert json.loads(export(rules, "json"))["classes"] == [1, 2]
     for odd in (1j, float("nan")):
-        rules = RuleSet((), Rule((), odd), ("a",), "classification", (odd,))
+        rules = RuleList((), Rule((), odd), ("a",), "classification", (odd,))
         with pytest.raises(ValueError, match="Turn them into text or finite numbers"):
             export(rules, "json")

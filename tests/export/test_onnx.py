@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from defragtrees._utils import optional as _optional
 from defragtrees.errors import MissingPackageError
 from defragtrees.export import export
-from defragtrees.rules import RuleSet
+from defragtrees.rules import RuleList
 from defragtrees.rules.conditions import Condition, Rule
 from tests.export import cases
 
@@ -85,7 +85,7 @@ def test_one_matrix_instead_of_columns():
 
 
 def test_file_is_the_model_and_says_the_rules(tmp_path):
-    rules = RuleSet((), Rule((), 2.0), ("a",), "regression")
+    rules = RuleList((), Rule((), 2.0), ("a",), "regression")
     export(rules, "onnx", tmp_path / "rules.onnx")
     model = onnx.load(tmp_path / "rules.onnx")
     assert model.doc_string == "1. otherwise 2"
@@ -94,7 +94,7 @@ def test_file_is_the_model_and_says_the_rules(tmp_path):
 
 def test_a_feature_called_label_keeps_its_name():
     warm = Rule((Condition(0, lower=20.0),), "b")
-    rules = RuleSet((warm,), Rule((), "a"), ("label",), "classification", ("a", "b"))
+    rules = RuleList((warm,), Rule((), "a"), ("label",), "classification", ("a", "b"))
     model = export(rules, "onnx")
     assert [output.name for output in model.graph.output] == ["label_"]
     answers = session(model).run(None, {"label": np.array([[21.0], [20.0]])})[0]
@@ -104,7 +104,7 @@ def test_a_feature_called_label_keeps_its_name():
 def test_what_onnx_cannot_say_is_refused():
     def rules(known):
         asks = Rule((Condition(0, categories=(0,)),), 1.0)
-        return RuleSet((asks,), Rule((), 0.0), ("a",), "regression", None, (known,))
+        return RuleList((asks,), Rule((), 0.0), ("a",), "regression", None, (known,))
 
     with pytest.raises(ValueError, match="empty text stands for a missing value"):
         export(rules(("", "x")), "onnx")
@@ -117,6 +117,6 @@ def test_without_onnx_the_extra_is_named(monkeypatch):
         raise ModuleNotFoundError(name=name)
 
     monkeypatch.setattr(_optional, "import_module", refuse)
-    rules = RuleSet((), Rule((), 2.0), ("a",), "regression")
+    rules = RuleList((), Rule((), 2.0), ("a",), "regression")
     with pytest.raises(MissingPackageError, match=r"defragtrees\[onnx\]"):
         export(rules, "onnx")

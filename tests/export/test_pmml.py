@@ -6,7 +6,7 @@ import shutil
 import numpy as np
 import pytest
 
-from defragtrees import Condition, Rule, RuleSet
+from defragtrees import Condition, Rule, RuleList, Scorecard
 from defragtrees.export import export
 
 CITIES = ("Bonn", "Rome", 'say "hi"', "back\\slash")
@@ -25,7 +25,7 @@ def list_rules(labels=("no", "yes")):
                  labels[-1], shares(len(labels) - 1))  # fmt: skip
     other = Rule((Condition(1, categories=(3, 4)),), labels[0], shares(0))
     few = Rule((Condition(2, upper=2.0, is_integer=True),), labels[1], shares(1))
-    return RuleSet((old, south, other, few), Rule((), labels[0], shares(0)),
+    return RuleList((old, south, other, few), Rule((), labels[0], shares(0)),
                    ("age", "city", "n rooms"), "classification", labels,
                    (None, CITIES, None))  # fmt: skip
 
@@ -48,7 +48,7 @@ def test_a_list_of_rules_is_a_rule_set_model():
 
 
 def test_other_rules_are_refused():
-    numbers = RuleSet((), Rule((), 2.0), ("a",), "regression")
+    numbers = RuleList((), Rule((), 2.0), ("a",), "regression")
     with pytest.raises(ValueError, match="PMML needs rules in order"):
         export(numbers, "pmml")
 
@@ -115,8 +115,8 @@ def test_scorers_answer_as_the_rules_do(request, scorer, labels):
 def test_scorers_add_up_as_the_rules_do(request, scorer):
     warm = Rule((Condition(0, lower=20.0),), "go", (0.3, 0.7), points=(3.0,))
     base = Rule((), "stay", (0.8, 0.2), points=(-2.0,))
-    card = RuleSet((warm,), base, ("degrees",), "classification", ("stay", "go"),
-                   decision="points", unit=0.5)  # fmt: skip
+    labels = ("stay", "go")
+    card = Scorecard((warm,), base, ("degrees",), "classification", labels, unit=0.5)
     rows = [[10.0], [20.0], [20.5], [None]]
     score = request.getfixturevalue(scorer)
     found = score(export(card, "pmml"), named(card, rows))

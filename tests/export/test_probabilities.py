@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from defragtrees import DefragClassifier, RuleSet
+from defragtrees import DefragClassifier, RuleModel
 from defragtrees.export import export
 from tests.export import test_sql
 
@@ -74,7 +74,7 @@ def test_scores_say_the_answers(fitted):
 
 def test_json(fitted):
     rules, X, told = fitted
-    saved = RuleSet.from_dict(json.loads(export(rules, "json")))
+    saved = RuleModel.from_dict(json.loads(export(rules, "json")))
     assert saved == rules
     np.testing.assert_allclose(saved.predict_proba(X), told, **NEAR)
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from defragtrees import Condition, Rule, RuleSet
+from defragtrees import Condition, Rule, RuleList
 from defragtrees.export import export
 from tests.export import cases
 
@@ -76,7 +76,7 @@ def test_a_default_without_weight_answers_alone(labels):
 
 def test_a_name_is_no_way_into_the_source():
     name = 'a\nraise SystemExit("""\'\0 \u2028'
-    rules = RuleSet(
+    rules = RuleList(
         (Rule((Condition(0, upper=1.0),), "x\nimport os"),),
         Rule((), "y"),
         (name,),
@@ -90,7 +90,7 @@ def test_a_name_is_no_way_into_the_source():
 
 def test_every_kind_of_missing_value_is_missing():
     pd = pytest.importorskip("pandas")
-    rules = RuleSet(
+    rules = RuleList(
         (
             Rule((Condition(0, lower=math.inf, missing=True),), 1.0),
             Rule((Condition(1, categories=(), missing=True),), 2.0),
@@ -110,7 +110,7 @@ def test_every_kind_of_missing_value_is_missing():
 
 
 def test_source_reads_as_the_rules_do():
-    rules = RuleSet(
+    rules = RuleList(
         (
             Rule((Condition(0, 1.5, 3.0), Condition(1, categories=(0, 2))), "yes"),
             Rule((Condition(0, upper=0.5, missing=True),), "no"),
@@ -137,10 +137,10 @@ def test_source_reads_as_the_rules_do():
 
 
 def test_labels_of_another_kind_are_refused():
-    odd = RuleSet((), Rule((), 1j), ("a",), "classification", (1j, 2j))
+    odd = RuleList((), Rule((), 1j), ("a",), "classification", (1j, 2j))
     with pytest.raises(ValueError, match=r"text, finite numbers and truth values"):
         export(odd, "python")
-    twice = RuleSet(
+    twice = RuleList(
         (Rule((Condition(0, upper=1.0), Condition(1, upper=1.0)), 1.0),),
         Rule((), 0.0),
         ("a", "a"),

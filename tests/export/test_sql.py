@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from defragtrees import Condition, Rule, RuleSet
+from defragtrees import Condition, Rule, RuleEnsemble, RuleList
 from defragtrees.export import export
 from tests.export import cases
 
@@ -119,7 +119,7 @@ def test_a_default_without_weight_answers_alone(labels):
 
 def small_rules(**options):
     cold = Rule((Condition(0, upper=20.0, **options),), "it's")
-    return RuleSet(
+    return RuleList(
         (cold,), Rule((), "a\\b"), ("degrees",), "classification", ("a\\b", "it's")
     )
 
@@ -148,7 +148,7 @@ def test_each_dialect_writes_names_and_texts_in_its_own_way(dialect, first, last
     ],
 )
 def test_a_quote_inside_a_name_is_doubled(dialect, quoted):
-    rules = RuleSet(
+    rules = RuleList(
         (Rule((Condition(0, upper=1.0),), 1.0),),
         Rule((), 0.0),
         ('a"b`c]d',),
@@ -190,7 +190,7 @@ def test_a_column_that_sqlite_does_not_know_is_an_error_and_no_text():
     [0.002877, 0.011227, 0.1, 5e-324, 1.7976931348623157e308, 1e22, -2.5, 2**60],
 )
 def test_sqlite_reads_the_very_same_double(value):
-    rules = RuleSet((), Rule((), value), ("a",), "regression")
+    rules = RuleList((), Rule((), value), ("a",), "regression")
     connection = sqlite3.connect(":memory:")
     query = export(rules, "sql", dialect="sqlite")
     assert connection.execute(f"SELECT {query}").fetchone() == (float(value),)
@@ -198,7 +198,7 @@ def test_sqlite_reads_the_very_same_double(value):
 
 
 def test_a_select_names_its_table_and_its_column():
-    rules = RuleSet((), Rule((), 2.0), ("a",), "regression")
+    rules = RuleList((), Rule((), 2.0), ("a",), "regression")
     text = export(rules, "sql", table=("shop", 'my "sales"'), column="answer")
     assert text == 'SELECT *, 2e0 AS "answer"\nFROM "shop"."my ""sales"""\n'
 
@@ -206,13 +206,12 @@ def test_a_select_names_its_table_and_its_column():
 def test_features_called_like_inner_columns_are_told_apart():
     rng = np.random.default_rng(2)
     rules = cases.make_rules(rng, "average", ("a", "b", "c"), n_features=2)
-    odd = RuleSet(
+    odd = RuleEnsemble(
         rules.rules,
         rules.default,
         ("Rule_1", "share_2"),
         rules.task,
         rules.classes,
-        decision="average",
     )
     rows = cases.make_rows(rng, 200, n_features=2)
     expected = odd.predict(cases.array(rows)).tolist()
@@ -221,7 +220,7 @@ def test_features_called_like_inner_columns_are_told_apart():
 
 def test_probabilities_are_columns_of_a_table_or_one_expression():
     rule = Rule((), "b", (0.25, 0.75))
-    rules = RuleSet((), rule, ("t",), "classification", ("a", "b"))
+    rules = RuleList((), rule, ("t",), "classification", ("a", "b"))
     assert export(rules, "sql", table="T", probabilities=True) == (
         'SELECT *, \'b\' AS "prediction", 0.25e0 AS "probability a", '
         '0.75e0 AS "probability b"\nFROM "T"\n'
@@ -231,13 +230,13 @@ def test_probabilities_are_columns_of_a_table_or_one_expression():
         export(rules, "sql", probabilities=True)
     with pytest.raises(ValueError, match=r"one of the classes \['a', 'b'\]; got 'c'"):
         export(rules, "sql", probability_of="c")
-    number = RuleSet((), Rule((), 2.0), ("t",), "regression")
+    number = RuleList((), Rule((), 2.0), ("t",), "regression")
     with pytest.raises(ValueError, match="Probabilities need rules for classes"):
         export(number, "sql", table="T", probabilities=True)
 
 
 def test_what_sql_cannot_say_is_refused():
-    mixed = RuleSet(
+    mixed = RuleList(
         (Rule((Condition(0, categories=(0,)),), 1.0),),
         Rule((), 0.0),
         ("a",),
@@ -248,7 +247,7 @@ def test_what_sql_cannot_say_is_refused():
         export(mixed, "sql")
     with pytest.raises(ValueError, match="dialect must be one of ansi, bigquery"):
         export(small_rules(), "sql", dialect="oracle")
-    nul = RuleSet((), Rule((), "a\0b"), ("a",), "classification", ("a\0b",))
+    nul = RuleList((), Rule((), "a\0b"), ("a",), "classification", ("a\0b",))
     with pytest.raises(ValueError, match="NUL"):
         export(nul, "sql")
 
@@ -269,7 +268,7 @@ def test_named_dialects_agree_in_duckdb(decision):
 def test_without_nan_there_is_no_noise():
     above = Rule((Condition(0, lower=20.0),), "it's", (0.5, 0.5))
     odd = Rule((Condition(1, upper=2.0, missing=True),), "b", (0.5, 0.5))
-    rules = RuleSet((above, odd), Rule((), "b", (0.5, 0.5)), ("age", "a`b"),
+    rules = RuleList((above, odd), Rule((), "b", (0.5, 0.5)), ("age", "a`b"),
                     "classification", ("it's", "b"))  # fmt: skip
     for dialect in ("ansi", "bigquery", "duckdb", "postgres", "snowflake"):
         text = export(rules, "sql", dialect=dialect, assume_no_nan=True)

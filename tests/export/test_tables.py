@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from defragtrees import Condition, Rule, RuleSet
+from defragtrees import Condition, Rule, RuleEnsemble, RuleList
 from defragtrees.export import export
 
 ODD = ("<script>alert(1)</script>", 'a_b & 50% of $x$ #1 {^~\\} | `c` *d* -- "e"')
@@ -22,13 +22,13 @@ def measured_rules(names=ODD, labels=("no", "<b>yes</b>")):
         error=0.25,
     )
     default = Rule((), labels[0], (1.0, 0.0), coverage=1.0, answered=0.5)
-    return RuleSet((first,), default, names, "classification", labels)
+    return RuleList((first,), default, names, "classification", labels)
 
 
 def averaged_rules():
     warm = Rule((Condition(0, lower=20.0),), 4.0, weight=0.5, answered=0.5, error=1 / 3)
     default = Rule((), 2.0, weight=0.25, answered=0.5, error=0.5)
-    return RuleSet((warm,), default, ("t",), "regression", decision="average")
+    return RuleEnsemble((warm,), default, ("t",), "regression")
 
 
 class Cells(HTMLParser):
@@ -98,7 +98,7 @@ def test_markdown_shows_names_as_text():
 def test_no_name_breaks_out_of_a_table(name):
     shown = "".join(c if c.isprintable() else " " for c in name)
     condition = Rule((Condition(0, upper=1.0),), 2.0)
-    rules = RuleSet((condition,), Rule((), 1.0), (name,), "regression")
+    rules = RuleList((condition,), Rule((), 1.0), (name,), "regression")
     expected = f"{shown} <= 1"
     page = parsed(export(rules, "html"))
     assert page.rows[1][1] == expected

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from sklearn.tree import export_text
 
-from defragtrees import Condition, Rule, RuleSet
+from defragtrees import Condition, Rule, RuleEnsemble, RuleList
 from defragtrees.export import export
 from tests.export import cases
 
@@ -67,7 +67,7 @@ def two_rules(distribution=(0.25, 0.75)):
     warm = Rule((Condition(0, lower=0.1),), "b", distribution)
     dry = Rule((Condition(1, upper=5.0, missing=True),), "a", (1.0, 0.0))
     default = Rule((), "b", (0.0, 1.0))
-    return RuleSet((warm, dry), default, ("x1", "x2"), "classification", ("a", "b"))
+    return RuleList((warm, dry), default, ("x1", "x2"), "classification", ("a", "b"))
 
 
 def test_a_tree_says_the_shares_of_its_rules():
@@ -114,7 +114,7 @@ def test_rounding_to_float32_is_the_one_difference():
 def test_equal_leaves_are_one():
     same = Rule((Condition(0, upper=1.0), Condition(1, upper=1.0)), 3.0)
     tree = export(
-        RuleSet((same,), Rule((), 3.0), ("x1", "x2"), "regression"), "sklearn"
+        RuleList((same,), Rule((), 3.0), ("x1", "x2"), "regression"), "sklearn"
     )
     assert tree.get_n_leaves() == 1
     assert tree.predict([[0.0, 0.0]]).tolist() == [3.0]
@@ -123,20 +123,19 @@ def test_equal_leaves_are_one():
 def test_missing_values_alone_can_be_split_off():
     only = Rule((Condition(0, lower=math.inf, missing=True),), 1.0)
     present = Rule((Condition(1),), 2.0)
-    rules = RuleSet((only, present), Rule((), 3.0), ("x1", "x2"), "regression")
+    rules = RuleList((only, present), Rule((), 3.0), ("x1", "x2"), "regression")
     X = [[np.nan, 0.0], [0.0, 0.0], [0.0, np.nan], [3e38, -3e38]]
     assert export(rules, "sklearn").predict(X).tolist() == [1.0, 2.0, 3.0, 2.0]
 
 
 def test_too_many_leaves_and_categories_are_refused():
-    rules = RuleSet(
+    rules = RuleEnsemble(
         tuple(
             Rule((Condition(j, upper=0.0),), float(j), weight=1.0) for j in range(12)
         ),
         Rule((), 0.5),
         tuple(f"x{j}" for j in range(12)),
         "regression",
-        decision="average",
     )
     with pytest.raises(ValueError, match="more than max_leaves=1000 leaves"):
         export(rules, "sklearn")

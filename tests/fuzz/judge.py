@@ -18,7 +18,7 @@ from pathlib import Path
 
 import numpy as np
 
-from defragtrees import DefragRegressor, RuleSet, simplify
+from defragtrees import DefragRegressor, RuleModel, simplify
 from defragtrees.cli import main as command_line
 from defragtrees.ensembles.readers import read_forest
 from defragtrees.errors import ModelFileError, UnsupportedEnsembleError
@@ -104,7 +104,7 @@ def _rows_for(forest):
 
 def _judge_rules(path):
     try:
-        rules = RuleSet.load(path)
+        rules = RuleModel.load(path)
     except ModelFileError as error:
         return _checked(error)
     _check_schema(path)
@@ -129,7 +129,7 @@ def _use(rules, X):
         assert np.isfinite(answers).all(), "rules answer what is no number"
     str(rules), repr(rules), rules._repr_html_()
     rules.explain(X[:2])
-    assert RuleSet.from_dict(json.loads(json.dumps(rules.to_dict()))) == rules
+    assert RuleModel.from_dict(json.loads(json.dumps(rules.to_dict()))) == rules
     for format in FORMATS:
         try:
             export(rules, format)

@@ -8,7 +8,8 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
-from defragtrees import Condition, Rule, RuleSet, diff
+from defragtrees import Condition, Rule, RuleModel, diff
+from defragtrees.rules.forms import FORMS
 
 CITIES = ("Bonn", "Oslo", "Rome")
 NAMES = ("income", "age", "city")
@@ -42,14 +43,13 @@ def starting_rules(decision):
         return Rule(conditions, answer, shares, weight=weight, **points)
 
     default = made((), "bad", 0.0 if decision == "standalone" else 1.0)
-    return RuleSet(
+    return FORMS[decision](
         (
             made((Condition(0, lower=30.0),), "good"),
             made((Condition(1, upper=40.0, is_integer=True),), "bad"),
             made((Condition(2, categories=(0, 3)), Condition(0, upper=60.0)), "good"),
         ),
         default, NAMES, "classification", ("bad", "good"), (None, None, CITIES),
-        decision,
     )  # fmt: skip
 
 
@@ -101,7 +101,7 @@ class Editing(RuleBasedStateMachine):
         if not hasattr(self, "rules"):
             return
         rules = self.rules
-        again = RuleSet.from_dict(json.loads(json.dumps(rules.to_dict())))
+        again = RuleModel.from_dict(json.loads(json.dumps(rules.to_dict())))
         assert again == rules
         assert again.predict(X).tolist() == rules.predict(X).tolist()
         assert str(again) == str(rules)

@@ -8,15 +8,16 @@ from sklearn.tree import DecisionTreeClassifier
 
 from defragtrees import metrics
 from defragtrees.baselines.distilled import DistilledTreeClassifier
-from defragtrees.rules import RuleSet
+from defragtrees.rules import RuleList
 from defragtrees.rules.conditions import Condition, Rule
+from defragtrees.rules.forms import FORMS
 
 X = np.array([[1.0], [2.0], [3.0], [4.0]])
 
 
 def listed(*ends, decision="first"):
     rules = tuple(Rule((Condition(0, upper=end),), 0.0) for end in ends)
-    return RuleSet(rules, Rule((), 1.0), ("size",), "regression", decision=decision)
+    return FORMS[decision](rules, Rule((), 1.0), ("size",), "regression")
 
 
 def test_coverage_and_overlap_leave_out_the_otherwise():
@@ -24,7 +25,7 @@ def test_coverage_and_overlap_leave_out_the_otherwise():
     assert metrics.coverage(rules, X) == 0.5
     assert metrics.overlap(rules, X) == 0.75
     assert rules.n_rules == 3
-    assert rules.n_conditions == 1.0
+    assert rules.mean_conditions == 1.0
 
 
 def test_a_partition_has_one_rule_for_each_row():
@@ -44,7 +45,7 @@ def test_similarity_is_of_the_rows_not_of_the_words():
 def test_similar_rows_with_another_class_are_not_alike():
     def answering(label, other):
         rule = Rule((Condition(0, upper=2.5),), label)
-        return RuleSet(
+        return RuleList(
             (rule,), Rule((), other), ("size",), "classification", ("a", "b")
         )
 
@@ -81,7 +82,7 @@ def telling(low, high, decision="first"):
     answers = [Rule((), "yes" if p >= 0.5 else "no", (1 - p, p)) for p in (low, high)]
     rules = (replace(answers[0], conditions=LOW),)
     names, labels = ("size",), ("no", "yes")
-    return RuleSet(rules, answers[1], names, "classification", labels, None, decision)
+    return FORMS[decision](rules, answers[1], names, "classification", labels, None)
 
 
 def test_calibration_has_told_and_observed_by_rule():
@@ -103,7 +104,7 @@ def test_calibration_has_told_and_observed_by_rule():
 def test_calibration_of_many_classes_is_of_the_answer():
     labels = ("a", "b", "c")
     low, rest = Rule(LOW, "c", (0.2, 0.2, 0.6)), Rule((), "a", (0.8, 0.1, 0.1))
-    rules = RuleSet((low,), rest, ("size",), "classification", labels)
+    rules = RuleList((low,), rest, ("size",), "classification", labels)
     rows = metrics.calibration(rules, X, ["c", "a", "a", "unheard"])
     assert [row["class"] for row in rows] == ["c", "a"]
     assert [row["told"] for row in rows] == pytest.approx([0.6, 0.8])
@@ -135,7 +136,7 @@ def test_a_rule_without_rows_has_nothing_observed():
 
 
 def test_calibration_needs_probabilities():
-    rules = RuleSet((), Rule((), "no"), ("size",), "classification", ("no", "yes"))
+    rules = RuleList((), Rule((), "no"), ("size",), "classification", ("no", "yes"))
     with pytest.raises(
         ValueError, match="needs rules that tell probabilities; one has"
     ):

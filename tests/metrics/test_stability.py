@@ -13,7 +13,7 @@ from defragtrees.baselines.distilled import DistilledTreeClassifier
 from defragtrees.estimators.defrag import DefragClassifier
 from defragtrees.metrics import resampling
 from defragtrees.report.summary import summarize
-from defragtrees.rules import RuleSet
+from defragtrees.rules import RuleList
 from defragtrees.rules.conditions import Condition, Rule
 from tests.report.cases import weather, written
 
@@ -21,7 +21,7 @@ from tests.report.cases import weather, written
 def split(at, feature=0):
     low = Rule((Condition(feature, upper=at),), "low")
     names = ("size", "age")
-    return RuleSet((low,), Rule((), "high"), names, "classification", ("low", "high"))
+    return RuleList((low,), Rule((), "high"), names, "classification", ("low", "high"))
 
 
 def test_pairs_are_compared_as_one_would_by_hand():
@@ -41,7 +41,7 @@ def test_pairs_are_compared_as_one_would_by_hand():
 def test_numbers_are_alike_by_their_distance():
     def rules(value):
         low = Rule((Condition(0, upper=49.0),), 0.0)
-        return RuleSet((low,), Rule((), value), ("size",), "regression")
+        return RuleList((low,), Rule((), value), ("size",), "regression")
 
     X = np.arange(100.0)[:, None]
     assert resampling._same_answers(rules(2.0), rules(2.0), X) == 1.0

@@ -12,7 +12,7 @@ from sklearn.ensemble import (
     HistGradientBoostingRegressor,
 )
 
-from defragtrees import Condition, Rule, RuleSet, simplify
+from defragtrees import Condition, Rule, RuleList, RuleModel, simplify
 from defragtrees.monitoring.check import check
 from defragtrees.monitoring.two_samples import holm, same_shares_p
 
@@ -106,7 +106,7 @@ def test_each_rule_is_told_then_and_now():
     rules, _ = fitted()
     X, y = rows(1000, np.random.default_rng(3))
     found = rules.check(X, y)
-    members = rules.members_held(rules.covers(X))
+    members = rules._members(rules.covers(X))
     for k, rule in enumerate(rules):
         cover = by_kind(found, "coverage")[f"rule {k + 1}"]
         assert cover.then == f"{100 * rule.n_rows / 1500:.1f} %"
@@ -186,7 +186,7 @@ def test_what_cannot_be_checked_is_refused():
         rules.check(X, y, level=1.5)
     with pytest.raises(ValueError, match="Are they of another type"):
         rules.check(X, np.ones(100, dtype=int))
-    bare = RuleSet((Rule((Condition(0, lower=1.0),), 1.0),), Rule((), 2.0), ("a",),
+    bare = RuleList((Rule((Condition(0, lower=1.0),), 1.0),), Rule((), 2.0), ("a",),
                    "regression")  # fmt: skip
     with pytest.raises(ValueError, match="There is nothing to test"):
         bare.check([[1.0]])
@@ -230,11 +230,11 @@ def test_the_training_record_is_small_and_kept(tmp_path):
     age = record.column(0)
     assert (age.low, age.high, age.is_integer) == (18.0, 79.0, True)
     rules.save(tmp_path / "rules.json")
-    assert RuleSet.load(tmp_path / "rules.json") == rules
+    assert RuleModel.load(tmp_path / "rules.json") == rules
     data = rules.to_dict()
     data["training"]["columns"][0]["counts"].append(3)
     with pytest.raises(ValueError, match="one less than its counts"):
-        RuleSet.from_dict(data)
+        RuleModel.from_dict(data)
 
 
 def test_the_record_counts_the_rows():

@@ -12,7 +12,7 @@ from defragtrees.outcomes import measures as ranking
 from defragtrees.outcomes.classification import Classes
 from defragtrees.outcomes.measures import MEASURES, NumberScores, cost_matrix
 from defragtrees.outcomes.regression import Numbers
-from defragtrees.rules import RuleSet
+from defragtrees.rules import RuleList
 from defragtrees.rules.conditions import Rule
 
 LABELS = {2: ["no", "yes"], 4: ["a", "b", "c", "d"]}
@@ -264,7 +264,7 @@ def test_how_rows_are_cut_does_not_change_what_bins_say(monkeypatch):
 def test_a_threshold_stands_for_costs_that_are_one_on_average():
     def ruled(**fields):
         default, labels = Rule((), "no", (0.99, 0.01)), ("no", "yes")
-        return RuleSet((), default, ("x",), "classification", labels, **fields)
+        return RuleList((), default, ("x",), "classification", labels, **fields)
 
     assert cost_matrix(ruled()).tolist() == [[0.0, 1.0], [1.0, 0.0]]
     assert cost_matrix(ruled(threshold=0.25)).tolist() == [[0.0, 0.5], [1.5, 0.0]]

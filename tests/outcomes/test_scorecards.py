@@ -14,7 +14,7 @@ from defragtrees import metrics, plots
 from defragtrees.estimators.defrag import DefragClassifier, DefragRegressor
 from defragtrees.export import export
 from defragtrees.outcomes.points import whole_log_odds
-from defragtrees.rules import RuleSet
+from defragtrees.rules import RuleList, RuleSet, Scorecard
 from defragtrees.rules.conditions import Condition, Rule
 from tests.estimators.test_forms import make_table
 from tests.export import cases
@@ -133,11 +133,11 @@ def test_totals_that_are_many_are_grouped():
 
 
 def test_lists_have_no_totals():
-    rules = RuleSet((), Rule((), 2.0), ("a",), "regression")
+    rules = RuleList((), Rule((), 2.0), ("a",), "regression")
     with pytest.raises(ValueError, match="score_table needs points"):
         metrics.score_table(rules)
-    with pytest.raises(AttributeError, match="Totals need rules whose points add up"):
-        rules.totals([[1.0]])
+    assert not hasattr(rules, "totals")
+    assert not hasattr(rules, "unit")
     with pytest.raises(ValueError, match="A scorecard needs rules whose points add up"):
         plots.scorecard(rules)
 
@@ -225,14 +225,13 @@ def test_pmml_adds_up_to_the_same_totals(labels):
         )
         for r in rules
     ]
-    rules = RuleSet(
+    rules = Scorecard(
         tuple(whole[:-1]),
         whole[-1],
         rules.feature_names,
         rules.task,
         labels,
         rules.categories,
-        "points",
         unit=0.25,
         origin=2.0,
     )
@@ -248,7 +247,7 @@ def test_pmml_adds_up_to_the_same_totals(labels):
 
 def test_pmml_needs_whole_points():
     base = Rule((), 2.5, points=(2.5,))
-    rules = RuleSet((), base, ("a",), "regression", decision="points")
+    rules = Scorecard((), base, ("a",), "regression")
     with pytest.raises(ValueError, match="or whole points for a number"):
         export(rules, "pmml")
 
@@ -265,12 +264,12 @@ def test_points_that_do_not_fit_are_refused(change, words):
     rule = Rule((Condition(0, lower=1.0),), 2.0, **change)
     base = Rule((), 2.5, points=(2.5,))
     with pytest.raises(ValueError, match=words):
-        RuleSet((rule,), base, ("a",), "regression", decision="points")
+        Scorecard((rule,), base, ("a",), "regression")
 
 
 def test_standalone_default_has_no_weight():
     with pytest.raises(ValueError, match="weight must be 0"):
-        RuleSet((), Rule((), 2.5), ("a",), "regression", decision="standalone")
+        RuleSet((), Rule((), 2.5), ("a",), "regression")
 
 
 def test_a_frame_with_texts_gets_a_scorecard():

@@ -4,7 +4,7 @@ import matplotlib as mpl
 import numpy as np
 import pytest
 
-from defragtrees import Condition, Rule, RuleSet
+from defragtrees import Condition, Rule, RuleEnsemble, RuleList
 
 mpl.use("Agg")
 
@@ -33,14 +33,14 @@ def make_classes():
     default = Rule((), "buy", (0.1, 0.6, 0.3), answered=0.2, error=0.5)
     classes = ("_ask $", "buy", "keep")
     known = (None, CITIES, None)
-    return RuleSet(rules, default, NAMES, "classification", classes, known)
+    return RuleList(rules, default, NAMES, "classification", classes, known)
 
 
 def make_numbers():
     """A regression over two features."""
     low = Rule((Condition(0, upper=0.4),), 1.25, spread=0.5)
     middle = Rule((Condition(0, upper=0.7), Condition(1, 0.2, 0.6)), 3.5, spread=0.5)
-    return RuleSet((low, middle), Rule((), 7.0), ("x1", "x2"), "regression")
+    return RuleList((low, middle), Rule((), 7.0), ("x1", "x2"), "regression")
 
 
 def make_averaged():
@@ -51,12 +51,12 @@ def make_averaged():
     )
     default = Rule((), 0, (0.5, 0.5), weight=0.1)
     names = ("x1", "x2")
-    return RuleSet(rules, default, names, "classification", (0, 1), decision="average")
+    return RuleEnsemble(rules, default, names, "classification", (0, 1))
 
 
 def make_single():
     """Nothing but the otherwise."""
-    return RuleSet((), Rule((), "no"), ("a", "b"), "classification", ("no", "yes"))
+    return RuleList((), Rule((), "no"), ("a", "b"), "classification", ("no", "yes"))
 
 
 def make_many():
@@ -73,7 +73,7 @@ def make_many():
         rules.append(Rule(tuple(conditions), f"class {k % 12}"))
     names = tuple(f"feature {j} with quite_a_long_name" for j in range(6))
     classes = tuple(f"class {i}" for i in range(12))
-    return RuleSet(rules, Rule((), "class 0"), names, "classification", classes)
+    return RuleList(rules, Rule((), "class 0"), names, "classification", classes)
 
 
 def make_rows(rules, n_rows=60):

@@ -7,7 +7,7 @@ from matplotlib import cbook
 from defragtrees import plots
 from defragtrees.plots.measures import calibration_picture
 from defragtrees.plots.picture import Curve
-from defragtrees.rules import RuleSet
+from defragtrees.rules import RuleList
 from defragtrees.rules.conditions import Condition, Rule
 
 from .conftest import make_classes, make_numbers, make_rows, make_single
@@ -17,7 +17,7 @@ def make_risks():
     """Two rules for a rare class with a dollar in its name."""
     risky = Rule((Condition(0, lower=0.5),), "no", (0.75, 0.25))
     classes = ("no", "yes $5 or $9")
-    return RuleSet(
+    return RuleList(
         (risky,), Rule((), "no", (1.0, 0.0)), ("x",), "classification", classes
     )
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from defragtrees import metrics, plots
-from defragtrees.rules import RuleSet
+from defragtrees.rules import RuleList
 from defragtrees.rules.conditions import Condition, Rule
 
 from .conftest import make_averaged, make_classes, make_many, make_numbers, make_rows
@@ -18,7 +18,7 @@ def make_list():
     low = Rule((Condition(0, upper=2.5),), "a")
     wide = Rule((Condition(0, upper=4.5),), "b")
     classes = ("a", "b", "c")
-    return RuleSet((low, wide), Rule((), "c"), ("x",), "classification", classes)
+    return RuleList((low, wide), Rule((), "c"), ("x",), "classification", classes)
 
 
 def widths(ax):
@@ -104,6 +104,6 @@ def test_overlap_of_many_rules_has_the_mean_of_the_metric():
 
 
 def test_a_partition_has_one_rule_in_each_row():
-    rules = dataclasses.replace(make_list(), decision="partition")
+    rules = dataclasses.replace(make_list(), is_partition=True)
     ax = plots.overlap(rules, X)
     np.testing.assert_allclose(np.sum(heights(ax), axis=0), [0.0, 1.0])

@@ -13,7 +13,7 @@ from defragtrees._compare import Comparison
 from defragtrees._path import PathPoint, RulePath
 from defragtrees.errors import MissingPackageError
 from defragtrees.paper.loop import Step
-from defragtrees.rules import RuleSet
+from defragtrees.rules import RuleList
 from defragtrees.rules.conditions import Condition, Rule
 
 from .conftest import make_classes, make_numbers, make_rows
@@ -173,6 +173,6 @@ def test_names_are_the_promised_ones_and_documented():
 )
 def test_rows_are_checked(X, y, message):
     rule = Rule((Condition(0, upper=0.5),), 1.0)
-    rules = RuleSet((rule,), Rule((), 0.0), ("a", "b"), "regression")
+    rules = RuleList((rule,), Rule((), 0.0), ("a", "b"), "regression")
     with pytest.raises(ValueError, match=message):
         plots.regions(rules, X, y)

@@ -6,7 +6,7 @@ from matplotlib import colors
 
 from defragtrees import plots
 from defragtrees.plots import style
-from defragtrees.rules import RuleSet
+from defragtrees.rules import RuleList
 from defragtrees.rules.conditions import Condition, Rule
 
 from .conftest import make_classes, make_many, make_single
@@ -23,7 +23,7 @@ X = np.arange(1.0, 11.0)[:, None]
 
 def make_column(conditions):
     rules = tuple(Rule((condition,), 1.0) for condition in conditions)
-    return RuleSet(rules, Rule((), 0.0), ("size",), "regression")
+    return RuleList(rules, Rule((), 0.0), ("size",), "regression")
 
 
 def bars(ax):

@@ -5,7 +5,7 @@ import pytest
 from matplotlib import colors
 
 from defragtrees import plots
-from defragtrees.rules import RuleSet
+from defragtrees.rules import RuleList
 from defragtrees.rules.conditions import Condition, Rule
 
 from .conftest import make_averaged, make_classes, make_numbers, make_rows
@@ -111,7 +111,7 @@ def test_no_more_lines_than_asked_for_and_half_of_them_highlighted():
 
 def test_one_feature_and_a_constant_column_can_be_drawn():
     rule = Rule((Condition(0, lower=2.0),), 1.0)
-    rules = RuleSet((rule,), Rule((), 0.0), ("a", "b"), "regression")
+    rules = RuleList((rule,), Rule((), 0.0), ("a", "b"), "regression")
     ax = plots.parallel_coordinates(rules, [[3.0, 0.0], [3.0, 1.0]], rule=0)
     assert [line.tolist() for line in lines(ax)] == [[[-0.25, 0.5], [0.25, 0.5]]] * 2
     np.testing.assert_allclose(bars(ax, 0), [[0.0, 1.04]])

@@ -3,7 +3,7 @@
 import pytest
 
 from defragtrees import plots
-from defragtrees.rules import RuleSet
+from defragtrees.rules import RuleList
 from defragtrees.rules.conditions import Condition, Rule
 
 
@@ -14,7 +14,7 @@ def make_loans(**settings):
     rest = Rule((), "good", (0.1, 0.9), n_rows=60, rates=(0.1, 0.9))
     classes = ("bad", "good")
     task = "classification"
-    return RuleSet((risky,), rest, ("debt",), task, classes, **settings)
+    return RuleList((risky,), rest, ("debt",), task, classes, **settings)
 
 
 def drawn(ax):
@@ -52,7 +52,7 @@ def test_without_pos_label_it_is_the_second_class():
 
 def test_numbers_have_their_quantiles():
     warm = Rule((Condition(0, lower=20.0),), 5.0, n_rows=30, quantiles=(2.0, 9.0))
-    rules = RuleSet((warm,), Rule((), 1.0, n_rows=10), ("degrees",), "regression")
+    rules = RuleList((warm,), Rule((), 1.0, n_rows=10), ("degrees",), "regression")
     points, ends = drawn(plots.risks(rules))
     assert points == [5.0, 1.0]
     assert ends == [(2.0, 9.0)]
@@ -60,7 +60,7 @@ def test_numbers_have_their_quantiles():
 
 def test_higher_rules_have_room_for_all_their_words():
     words = "a feature with a name that does not fit into a single line of the picture"
-    rules = RuleSet(
+    rules = RuleList(
         (Rule((Condition(0, lower=0.5),), 1.0),), Rule((), 0.0), (words,), "regression"
     )
     ax = plots.risks(rules)
@@ -75,7 +75,7 @@ def test_the_scale_of_rare_classes_ends_where_they_do():
     )
     rest = Rule((), "no", (0.99, 0.01), n_rows=900, rates=(0.99, 0.01))
     classes = ("no", "yes")
-    rules = RuleSet((low,), rest, ("debt",), "classification", classes)
+    rules = RuleList((low,), rest, ("debt",), "classification", classes)
     highest = low.interval[1][1]
     assert highest < plots.risks(rules).get_xlim()[1] < 1.3 * highest
     assert plots.risks(make_loans()).get_xlim()[1] == pytest.approx(1.01)

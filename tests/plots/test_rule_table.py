@@ -6,7 +6,7 @@ import pytest
 from matplotlib import pyplot
 
 from defragtrees import plots
-from defragtrees.rules import RuleSet
+from defragtrees.rules import RuleList
 from defragtrees.rules.conditions import Condition, Rule
 
 from .conftest import make_averaged, make_classes, make_many, make_numbers
@@ -85,7 +85,7 @@ def test_letters_shrink_in_axes_that_are_too_small_for_them():
 
 def test_a_name_without_spaces_is_broken():
     name = "word_" * 60
-    rules = RuleSet(
+    rules = RuleList(
         (Rule((Condition(0, lower=1.0),), 1.0),), Rule((), 0.0), (name,), "regression"
     )
     ax = plots.rule_table(rules)

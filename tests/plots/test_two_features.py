@@ -1,14 +1,12 @@
 """Regions of rules: the colours are the predictions, the boxes are the conditions."""
 
-import dataclasses
-
 import numpy as np
 import pytest
 from matplotlib import colors
 
 from defragtrees import plots
 from defragtrees.plots import style
-from defragtrees.rules import RuleSet
+from defragtrees.rules import RuleEnsemble, RuleList
 from defragtrees.rules.conditions import Condition, Rule
 
 from .conftest import (
@@ -73,7 +71,9 @@ def test_the_rectangle_of_a_point_has_the_colour_of_its_prediction(make):
 
 
 def test_numbers_between_two_predictions_of_an_average_are_exact():
-    rules = dataclasses.replace(make_numbers(), decision="average")
+    listed = make_numbers()
+    names, task = listed.feature_names, listed.task
+    rules = RuleEnsemble(listed.rules, listed.default, names, task)
     points = near_thresholds(rules)
     ax = plots.regions(rules, limits=((0, 1), (0, 1)))
     assert_colours_are_predictions(ax, rules, points, points)
@@ -207,7 +207,7 @@ def test_features_that_cannot_be_are_refused(settings, message):
 
 
 def test_one_feature_makes_no_plane():
-    rules = RuleSet((), Rule((), 1.0), ("a",), "regression")
+    rules = RuleList((), Rule((), 1.0), ("a",), "regression")
     with pytest.raises(ValueError, match="needs two features"):
         plots.regions(rules)
 
@@ -266,7 +266,7 @@ def test_too_few_axes_for_the_panels_are_refused():
 
 def test_conditions_that_nothing_fulfils_have_no_box():
     never = Rule((Condition(0, lower=0.5, upper=0.5),), 1.0)
-    rules = RuleSet((never,), Rule((), 0.0), ("a", "b"), "regression")
+    rules = RuleList((never,), Rule((), 0.0), ("a", "b"), "regression")
     ax = plots.regions(rules, limits=((0, 1), (0, 1)))
     assert rectangles(ax) == []
     assert [text.get_text() for text in ax.texts] == ["2"]

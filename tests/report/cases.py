@@ -15,8 +15,9 @@ from defragtrees.estimators.base import RuleClassifier, RuleRegressor, Simplifie
 from defragtrees.report.page import Page
 from defragtrees.report.sections import SECTIONS
 from defragtrees.report.sections.overview import head
-from defragtrees.rules import RuleSet
+from defragtrees.rules import RuleList
 from defragtrees.rules.conditions import Condition, Rule
+from defragtrees.rules.forms import FORMS
 
 SCREENSHOTS = Path(
     os.environ.get("DEFRAGTREES_SCREENSHOTS", Path(__file__).parent / "screenshots")
@@ -92,7 +93,7 @@ def weather():
     warm = Rule((Condition(0, lower=20.0), Condition(1, upper=5.0)), "out", (0.0, 1.0))
     calm = Rule((Condition(1, upper=2.0),), "out", (0.5, 0.5))
     rest = Rule((), "in", (1.0, 0.0))
-    rules = RuleSet((warm, calm), rest, names, "classification", ("in", "out"))
+    rules = RuleList((warm, calm), rest, names, "classification", ("in", "out"))
     tree = stump(0, 20.0, [1.0, 0.0], [0.0, 1.0])
     forest = Forest((tree,), names, "classification", ("in", "out"), "mean")
     X = np.array(
@@ -107,7 +108,7 @@ def named(first, second, classes):
     names = (first, second)
     one = Rule((Condition(0, lower=-0.01), Condition(1, upper=5.0)), classes[1], (0, 1))
     rest = Rule((), classes[0], (1, 0))
-    rules = RuleSet((one,), rest, names, "classification", classes)
+    rules = RuleList((one,), rest, names, "classification", classes)
     tree = stump(0, 1.0, [1.0, 0.0], [0.0, 1.0])
     forest = Forest((tree,), names, "classification", classes, "mean")
     X = np.array([[2.0, 1.0], [0.5, -1.5], [-3.0, 9.0], [-4.0, -2.0]])
@@ -121,7 +122,7 @@ def numbers(decision):
     large = Rule((Condition(0, lower=1.0),), 4.0, weight=2.0)
     old = Rule((Condition(1, lower=1.0),), 1.0, weight=1.0)
     rest = Rule((), 0.0, weight=1.0)
-    rules = RuleSet((large, old), rest, names, "regression", decision=decision)
+    rules = FORMS[decision]((large, old), rest, names, "regression")
     forest = Forest((stump(0, 1.0, 0.0, 4.0),), names, "regression")
     X = np.array([[2.0, 2.0], [2.0, 0.0], [0.0, 2.0], [0.0, 0.0]])
     return GivenRegressor(forest, rules=rules).fit(X), X, np.array([3.0, 4.0, 0.0, 0.0])
@@ -141,7 +142,7 @@ def loans(decision="first", n_rows=600):
         extra = [{"points": (value,)} for value in (1.25, 0.5, -0.75, -0.625)]
     if decision == "standalone":
         extra = [{"weight": weight} for weight in (60.0, 120.0, 90.0, 0.0)]
-    rules = RuleSet(
+    rules = FORMS[decision](
         (
             Rule((late, high), "unpaid", (0.25, 0.75), **extra[0]),
             Rule((rome,), "unpaid", (0.45, 0.55), **extra[1]),
@@ -152,7 +153,6 @@ def loans(decision="first", n_rows=600):
         "classification",
         ("paid", "unpaid"),
         (None, None, ("Bern", "Rome", "Oslo")),
-        decision,
     )
     rng = np.random.default_rng(0)
     counts = rng.poisson(1.0, n_rows)

@@ -9,7 +9,7 @@ import pytest
 from defragtrees.ensembles.forest import Forest
 from defragtrees.report.pictures import HALF, WIDTH, histogram
 from defragtrees.report.summary import AnsweredRows, answer_colours, summarize
-from defragtrees.rules import RuleSet
+from defragtrees.rules import RuleList
 from defragtrees.rules.conditions import Condition, Rule
 from tests.report.cases import numbers, parts_of, stump, weather, written
 
@@ -60,7 +60,7 @@ def test_the_class_stands_above_and_the_others_below():
 def test_categories_and_missing_values_have_bars_of_their_own():
     categories = (("red", "green", "blue"),)
     asked = Condition(0, categories=(0, 2), missing=True)
-    rules = RuleSet(
+    rules = RuleList(
         (Rule((asked,), "b", (0.0, 1.0)),), Rule((), "a", (1.0, 0.0)), ("colour",),
         "classification", ("a", "b"), categories,
     )  # fmt: skip

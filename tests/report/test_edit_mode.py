@@ -20,7 +20,7 @@ from defragtrees.report.text import (
     rate_text,
     shown_error_text,
 )
-from defragtrees.rules import RuleSet
+from defragtrees.rules import RuleList, RuleModel
 from defragtrees.rules.conditions import Condition, Rule
 from tests.report.cases import (
     CHROMIUM,
@@ -135,15 +135,15 @@ def credit(opened):
 def expected_figures(rules, sample):
     """What Python says of rules on the rows of a page, as texts."""
     outcome = rules.outcome
-    predicted = rules.predict_encoded(sample.matrix)
+    predicted = rules._predict(rules._covers(sample.matrix))
     error = outcome.error(sample.expected, predicted, sample.weight)
     fidelity = outcome.fidelity(sample.answers, predicted, sample.weight)
-    held = rules.covers_encoded(sample.matrix)
+    held = rules._covers(sample.matrix)
     told = {
         "error": shown_error_text(outcome.shown_error(error), outcome),
         "coverage": rate_text(held[:, :-1].any(axis=1).mean()),
         "nRules": count(rules.n_rules),
-        "nConditions": count(rules.total_conditions),
+        "nConditions": count(rules.n_conditions),
     }
     if not outcome.n_classes:
         apart = np.abs(predicted - sample.expected)
@@ -162,8 +162,8 @@ def expected_figures(rules, sample):
 
 def expected_proofs(rules, sample):
     """Of each rule of a list for two classes, its evidence on the rows of a page."""
-    predicted, texts = rules.predict_encoded(sample.matrix), []
-    for members in rules.members_held(rules.covers_encoded(sample.matrix)).T:
+    predicted, texts = rules._predict(rules._covers(sample.matrix)), []
+    for members in rules._members(rules._covers(sample.matrix)).T:
         n = int(members.sum())
         if not n:
             texts.append("none of these rows")
@@ -210,11 +210,11 @@ def test_three_edits_by_keyboard_are_those_of_python(credit, tmp_path):
     assert editor.proofs() == expected_proofs(rules, sample)
     assert editor.focused() == "undo"
 
-    saved = RuleSet.load(editor.save(tmp_path))
+    saved = RuleModel.load(editor.save(tmp_path))
     assert saved == rules
     assert [edit.text for edit in saved.edits] == [edit.text for edit in rules.edits]
-    predicted = saved.predict_encoded(sample.matrix)
-    assert (predicted == rules.predict_encoded(sample.matrix)).all()
+    predicted = saved._predict(saved._covers(sample.matrix))
+    assert (predicted == rules._predict(rules._covers(sample.matrix))).all()
     assert "Edited after the fit:" in str(saved)
     assert len(editor.changes()) == 3
     assert editor.complaints == []
@@ -242,7 +242,7 @@ def test_edits_by_mouse_are_those_of_python(credit, tmp_path):
     rules = rules.replace(1, "city is Rome or Oslo")
     assert_same(editor, rules, sample)
     assert editor.proofs() == expected_proofs(rules, sample)
-    assert RuleSet.load(editor.save(tmp_path)) == rules
+    assert RuleModel.load(editor.save(tmp_path)) == rules
     for _ in range(4):
         editor.click("undo")
     assert_same(editor, before, sample)
@@ -322,7 +322,7 @@ def test_other_forms_change_what_makes_sense(browser, tmp_path, form):
         editor.type("0/0/>=/number", 1)
         rules = rules.replace(1, "late >= 1", condition=1)
         assert_same(editor, rules, sample)
-        assert RuleSet.load(editor.save(tmp_path)) == rules
+        assert RuleModel.load(editor.save(tmp_path)) == rules
         assert editor.complaints == []
 
 
@@ -341,7 +341,7 @@ def test_numbers_are_measured_in_their_units(browser, tmp_path):
         editor.click("0/down")
         rules = rules.move(1, 2)
         assert_same(editor, rules, sample)
-        assert RuleSet.load(editor.save(tmp_path)) == rules
+        assert RuleModel.load(editor.save(tmp_path)) == rules
         words = editor.page.inner_text('[data-figure="error"]')
         assert "root mean squared error against price" in words
 
@@ -373,7 +373,7 @@ def test_the_sample_is_stated_and_the_file_stays_small(tmp_path):
 def test_a_page_with_many_long_numbers_stays_below_six_megabytes(tmp_path):
     names = tuple(f"a_long_name_of_a_feature_{j}" for j in range(14))
     asking = tuple(Rule((Condition(j, lower=0.5),), float(j)) for j in range(14))
-    rules = RuleSet(asking, Rule((), 0.0), names, "regression")
+    rules = RuleList(asking, Rule((), 0.0), names, "regression")
     forest = Forest((stump(0, 1.0, 0.0, 4.0),), names, "regression")
     X = np.random.default_rng(0).normal(size=(6000, 14))
     simple = GivenRegressor(forest, rules=rules).fit(X[:100])

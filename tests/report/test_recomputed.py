@@ -11,7 +11,7 @@ import defragtrees.report.page
 import defragtrees.report.pictures
 from defragtrees.ensembles.forest import Forest
 from defragtrees.report.page import write_report
-from defragtrees.rules import RuleSet
+from defragtrees.rules import RuleList
 from defragtrees.rules.conditions import Condition, Rule
 from tests.report import compare_figures
 from tests.report.cases import GivenClassifier, loans, numbers, stump
@@ -52,7 +52,7 @@ def test_every_figure_about_classes_is_so(plain_page, tmp_path, capsys, form):
 
 def test_every_figure_about_three_classes_is_so(plain_page, tmp_path, capsys):
     classes, names = ("u", "v", "w"), ("a", "b")
-    rules = RuleSet(
+    rules = RuleList(
         (
             Rule((Condition(0, upper=-0.5),), "w", (0.2, 0.2, 0.6)),
             Rule((Condition(1, lower=0.25),), "v", (0.1, 0.7, 0.2)),

@@ -18,7 +18,7 @@ from defragtrees.report.ensemble import read_settings, versions
 from defragtrees.report.page import write_report
 from defragtrees.report.sections.rows import shown_features
 from defragtrees.report.summary import summarize
-from defragtrees.rules import RuleSet
+from defragtrees.rules import RuleList
 from defragtrees.rules.conditions import Condition, Rule
 from tests.report.cases import (
     GivenClassifier,
@@ -198,7 +198,7 @@ def test_colours_go_first_to_the_classes_that_the_rules_answer_with():
     classes = tuple("abcdefghijkl")
     late = Rule((Condition(0, lower=5.0),), "l", tuple(c == "l" for c in classes))
     rest = Rule((), "k", tuple(c == "k" for c in classes))
-    rules = RuleSet((late,), rest, ("x",), "classification", classes)
+    rules = RuleList((late,), rest, ("x",), "classification", classes)
     low, high = np.eye(12)[[9, 0]]
     forest = Forest(
         (stump(0, 5.0, low, high),), ("x",), "classification", classes, "mean"
@@ -215,7 +215,7 @@ def test_colours_go_first_to_the_classes_that_the_rules_answer_with():
 
 
 def test_a_number_that_a_rule_answers_has_the_minus_of_its_evidence():
-    rules = RuleSet((), Rule((), -0.775), ("x",), "regression")
+    rules = RuleList((), Rule((), -0.775), ("x",), "regression")
     forest = Forest((stump(0, 0.0, -0.8, -0.8),), ("x",), "regression")
     X = np.array([[1.0], [-1.0]])
     found = summarize(GivenRegressor(forest, rules=rules).fit(X), X)

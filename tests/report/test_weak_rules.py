@@ -9,7 +9,7 @@ import pytest
 from defragtrees.ensembles.forest import Forest
 from defragtrees.metrics.resampling import RuleStability
 from defragtrees.report.summary import summarize
-from defragtrees.rules import RuleSet
+from defragtrees.rules import RuleList
 from defragtrees.rules.conditions import Condition, Rule
 from tests.report.cases import (
     GivenClassifier,
@@ -40,7 +40,7 @@ def loans(**options):
     wrong = Rule((Condition(0, lower=380.5),), "bad", **counted(0.7, 200))
     usual = Rule((Condition(0, upper=99.5),), "good", **counted(0.2, 400))
     rest = Rule((), "good", **counted(0.1, 400))
-    rules = RuleSet(
+    rules = RuleList(
         (rare, wrong, usual), rest, ("x",), "classification", ("good", "bad"), **options
     )
     forest = Forest(
@@ -121,7 +121,7 @@ def test_numbers_that_tell_nothing_are_flagged():
         n_rows=50.0,
     )
     rest = Rule((), 75.0, quantiles=(55.0, 95.0), spread=14.0, n_rows=50.0)
-    rules = RuleSet((low,), rest, names, "regression")
+    rules = RuleList((low,), rest, names, "regression")
     forest = Forest((stump(0, 50.0, 25.0, 75.0),), names, "regression")
     X = np.arange(100.0)[:, None]
     simple = GivenRegressor(forest, rules=rules).fit(X)

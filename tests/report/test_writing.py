@@ -15,7 +15,7 @@ from defragtrees._utils.optional import require
 from defragtrees.errors import MissingPackageError
 from defragtrees.report.page import write_report
 from defragtrees.report.text import isolated, script_json
-from defragtrees.rules import RuleSet
+from defragtrees.rules import RuleList
 from defragtrees.rules.conditions import Condition, Rule
 from tests.report.cases import (
     GivenClassifier,
@@ -109,7 +109,7 @@ def test_nothing_is_fetched_and_only_our_scripts_may_run(tmp_path):
 def test_every_name_and_text_is_escaped(tmp_path):
     evil = "<script>alert(1)</script>"
     label = "</script><!--\u2028'\"&"
-    rules = RuleSet(
+    rules = RuleList(
         (Rule((Condition(0, lower=0.0),), label, (0.0, 1.0)),),
         Rule((), "b", (1.0, 0.0)),
         (evil, label),

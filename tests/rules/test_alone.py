@@ -11,7 +11,7 @@ from defragtrees._api import simplify
 from defragtrees.baselines.distilled import DistilledTreeClassifier
 from defragtrees.data.sources import TableSource
 from defragtrees.data.store import read_store
-from defragtrees.rules import RuleSet
+from defragtrees.rules import RuleList, RuleModel
 from defragtrees.rules.conditions import Condition, Rule
 
 
@@ -39,7 +39,7 @@ def recounted(titanic):
     )
     first = Rule((Condition(0, lower=0.0, upper=1.0, is_integer=True),), "lived")
     second = Rule((Condition(1, lower=22.0),), "died")
-    rules = RuleSet(
+    rules = RuleList(
         (first, second), Rule((), "died"), ("first class", "fare"), "classification",
         ("died", "lived"),
     )  # fmt: skip
@@ -68,7 +68,7 @@ def test_the_mark_is_where_the_two_differ(titanic):
     assert lines[-1].startswith("Rules are read in order: one with ! tells of the rows")
     assert "if read alone" in rules._repr_html_()
     assert f"{share} !" in export.export(rules, "markdown")
-    again = RuleSet.from_dict(json.loads(json.dumps(rules.to_dict())))
+    again = RuleModel.from_dict(json.loads(json.dumps(rules.to_dict())))
     assert str(again) == str(rules)
     assert again == rules
     assert rules.rows()[1]["alone"] == rules.rules[1].alone[1]
@@ -79,7 +79,7 @@ def test_no_mark_where_it_says_the_same(titanic):
     apart = Rule((Condition(0, lower=-1.0, upper=0.0, is_integer=True),), "died")
     del X, apart
     first = rules.rules[0]
-    alone = RuleSet(
+    alone = RuleList(
         (first,), rules.default, rules.feature_names, "classification", rules.classes
     )
     assert "!" not in str(alone)

@@ -8,7 +8,15 @@ import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-from defragtrees import Condition, Rule, RuleSet, diff, simplify
+from defragtrees import (
+    Condition,
+    Rule,
+    RuleEnsemble,
+    RuleList,
+    RuleModel,
+    diff,
+    simplify,
+)
 from defragtrees.errors import ConditionTextError
 
 NAMES = ("income", "age", "city")
@@ -33,7 +41,7 @@ def loans(**settings):
     south = measured([Condition(2, categories=(1, 2)), Condition(0, upper=9000.0)],
                      "bad", (0.7, 0.3))  # fmt: skip
     rest = measured([], "good", (0.4, 0.6))
-    return RuleSet(
+    return RuleList(
         (rich, young, south), rest, NAMES, "classification", ("bad", "good"),
         (None, None, CITIES), **settings,
     )  # fmt: skip
@@ -162,7 +170,7 @@ def test_what_is_no_rule_or_condition_is_refused():
 def test_edits_are_kept_in_order_and_in_the_file(tmp_path):
     rules = loans().drop(2).replace(1, "income > 50000").answer(2, "good")
     rules.save(tmp_path / "rules.json")
-    again = RuleSet.load(tmp_path / "rules.json")
+    again = RuleModel.load(tmp_path / "rules.json")
     assert again == rules
     assert [edit.action for edit in again.edits] == ["drop", "replace", "answer"]
 
@@ -170,8 +178,8 @@ def test_edits_are_kept_in_order_and_in_the_file(tmp_path):
 def test_a_tree_without_a_leaf_is_a_list():
     low = Rule((Condition(0, upper=1.0),), 1.0)
     high = Rule((Condition(0, lower=1.0),), 2.0)
-    tree = RuleSet((low, high), Rule((), 0.0), ("a",), "regression",
-                   decision="partition")  # fmt: skip
+    tree = RuleList((low, high), Rule((), 0.0), ("a",), "regression",
+                   is_partition=True)  # fmt: skip
     rules = tree.drop(2)
     assert rules.decision == "first"
     assert rules.predict([[0.0], [2.0]]).tolist() == [1.0, 0.0]
@@ -223,7 +231,7 @@ def test_counted_anew_on_other_rows_rules_tell_of_them(form, task):
     half = slice(None, 150)
     rules = estimator.rules_.refit(X[half], y[half])
     held = rules.covers(X[half])
-    members = rules.members_held(held)
+    members = rules._members(held)
     assert [rule.n_rows for rule in rules] == members.sum(axis=0).tolist()
     if task == "classes":
         for k, rule in enumerate(rules):
@@ -296,7 +304,7 @@ def test_improve_says_what_it_cannot_do():
         rules.improve(X, y, keep=[1, 2], max_rules=2)
     with pytest.raises(ValueError, match="improve keeps the form 'list'"):
         rules.improve(X, y, keep=[1], form="points")
-    averaged = RuleSet((), Rule((), 2.0), ("a",), "regression", decision="average")
+    averaged = RuleEnsemble((), Rule((), 2.0), ("a",), "regression")
     with pytest.raises(ValueError, match="Fit the method again instead"):
         averaged.improve([[1.0]], [1.0], keep=[])
 
@@ -367,7 +375,7 @@ def test_diff_of_numbers_tells_by_how_much():
 
 
 def test_diff_refuses_other_answers():
-    other = RuleSet((), Rule((), 2.0), ("a",), "regression")
+    other = RuleList((), Rule((), 2.0), ("a",), "regression")
     with pytest.raises(ValueError, match="for the same answers"):
         diff(loans(), other)
     with pytest.raises(TypeError, match="diff needs two rule sets; got dict"):

@@ -2,9 +2,9 @@
 
 import pytest
 
-from defragtrees import RuleSet
+from defragtrees import RuleModel
 from defragtrees.errors import ModelFileError
-from defragtrees.rules.model import ACTIONS, Edit
+from defragtrees.rules.edits import ACTIONS, Edit
 from tests.rules.test_documents import load, refused
 
 DROPPED = {
@@ -19,25 +19,25 @@ def edited(*edits):
 
 
 def test_edits_of_a_file_are_kept_and_shown(tmp_path):
-    rules = RuleSet.from_dict(edited(DROPPED, {"action": "refit", "text": "anew"}))
+    rules = RuleModel.from_dict(edited(DROPPED, {"action": "refit", "text": "anew"}))
     assert rules.edits == (
         Edit("drop", DROPPED["text"], 3),
         Edit("refit", "anew"),
     )
     rules.save(tmp_path / "rules.json")
-    again = RuleSet.load(tmp_path / "rules.json")
+    again = RuleModel.load(tmp_path / "rules.json")
     assert again == rules
     assert again.to_dict()["edits"][0] == DROPPED
     for text in (str(again), again._repr_html_()):
         assert "Edited after the fit" in text
         assert "dropped rule 3: if age &gt; 80" in text.replace("> 80", "&gt; 80")
         assert "\x1b" not in text
-    assert rules != RuleSet.from_dict(load())
+    assert rules != RuleModel.from_dict(load())
 
 
 def test_rules_without_edits_say_nothing_of_them():
     for data in (load(), {**load(), "edits": []}, {**load(), "edits": None}):
-        rules = RuleSet.from_dict(data)
+        rules = RuleModel.from_dict(data)
         assert rules.edits == ()
         assert "Edited" not in str(rules)
         assert "edits" not in rules.to_dict()
@@ -65,4 +65,4 @@ def test_the_schema_names_the_same_actions():
     schema = rules_schema()["$defs"]["edit"]["properties"]["action"]
     assert tuple(schema["enum"]) == ACTIONS
     with pytest.raises(ModelFileError):
-        RuleSet.from_dict(edited({"action": "burn", "text": "x"}))
+        RuleModel.from_dict(edited({"action": "burn", "text": "x"}))

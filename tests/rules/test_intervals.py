@@ -10,13 +10,15 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 from defragtrees import (
     BornAgainTreeRegressor,
     Condition,
+    DistilledTreeRegressor,
     NodeHarvestRegressor,
     Rule,
-    RuleSet,
+    RuleList,
+    RuleModel,
     simplify,
 )
 from defragtrees.data import sources
-from defragtrees.outcomes.intervals import kept_scores, rule_scales
+from defragtrees.outcomes.intervals import kept_scores
 
 COVERAGES = (0.5, 0.8, 0.9)
 
@@ -24,7 +26,7 @@ COVERAGES = (0.5, 0.8, 0.9)
 def two_rules(**evidence):
     warm = Rule((Condition(0, lower=20.0),), 9.0, **evidence)
     rest = Rule((), 1.0, **evidence)
-    return RuleSet((warm,), rest, ("degrees",), "regression")
+    return RuleList((warm,), rest, ("degrees",), "regression")
 
 
 def friedman(seed):
@@ -81,19 +83,19 @@ def test_a_weight_of_two_is_a_score_given_twice():
 
 def test_scales_are_spreads_drawn_to_that_of_all():
     rules = two_rules()
-    assert rule_scales(rules).tolist() == [1.0, 1.0]
+    assert rules._scales.tolist() == [1.0, 1.0]
     rules = two_rules(n_rows=50.0, spread=2.0)
-    assert rule_scales(rules) == pytest.approx([2.0, 2.0])
+    assert rules._scales == pytest.approx([2.0, 2.0])
     wide = dataclasses.replace(rules.default, spread=4.0, n_rows=0.16)
     every = (50 * 4 + 0.16 * 16) / 50.16
     drawn = (0.16 * 16 + 3.84 * every) / 4
     rules = dataclasses.replace(rules, default=wide)
-    assert rule_scales(rules)[1] == pytest.approx(np.sqrt(drawn))
+    assert rules._scales[1] == pytest.approx(np.sqrt(drawn))
     empty = dataclasses.replace(rules.default, spread=None, n_rows=0.0)
     rules = dataclasses.replace(rules, default=empty)
-    assert rule_scales(rules) == pytest.approx([2.0, 2.0])
+    assert rules._scales == pytest.approx([2.0, 2.0])
     exact = two_rules(n_rows=50.0, spread=0.0)
-    assert rule_scales(exact).tolist() == [1.0, 1.0]
+    assert exact._scales.tolist() == [1.0, 1.0]
 
 
 @pytest.mark.parametrize("make_case", [friedman, diabetes])
@@ -131,7 +133,7 @@ def test_left_out_scores_are_those_of_answers_without_the_row():
     forest, X, y, third = friedman(0)
     X, y = X[:third], y[:third]
     rules = simplify(forest, X, y, max_rules=4, random_state=0).rules_
-    by, scales = rules.apply(X), rule_scales(rules)
+    by, scales = rules.apply(X), rules._scales
     n_conditions = sum(rule.n_conditions for rule in rules)
     n_rows = np.bincount(by)
     means = np.bincount(by, y) / n_rows
@@ -169,7 +171,7 @@ def test_calibrating_reaches_the_lists_of_the_path_and_the_saved_rules(tmp_path)
     assert simple.path_[simple.rules_.n_rules] == simple.rules_
     assert all(len(rules.interval_scores) == 120 for rules in simple.path_.values())
     simple.rules_.save(tmp_path / "rules.json")
-    rules = RuleSet.load(tmp_path / "rules.json")
+    rules = RuleModel.load(tmp_path / "rules.json")
     assert rules == simple.rules_
     assert np.array_equal(rules.predict_interval(X), simple.predict_interval(X))
     calibrated = rules.calibrated(X[200:320], y[200:320])
@@ -229,3 +231,16 @@ def test_classes_have_no_intervals():
         simple.rules_.predict_interval(X)
     with pytest.raises(AttributeError, match="classes have no intervals"):
         simple.rules_.calibrated(X, y)
+
+
+def test_each_object_names_its_own_method_to_calibrate():
+    X, y = [[float(k)] for k in range(40)], [float(k) for k in range(40)]
+    tree = DistilledTreeRegressor(max_rules=2, random_state=0).fit(X, y)
+    bare = dataclasses.replace(tree.rules_, interval_scores=None)
+    with pytest.raises(ValueError, match=r"Call calibrated\(X, y\)"):
+        bare.predict_interval(X)
+    tree.rules_ = bare
+    with pytest.raises(ValueError, match=r"Call calibrate\(X, y\)"):
+        tree.predict_interval(X)
+    assert hasattr(bare, "calibrated")
+    assert hasattr(tree, "calibrate")

@@ -6,14 +6,14 @@ import math
 import numpy as np
 import pytest
 
-from defragtrees import Condition, Rule, RuleSet
+from defragtrees import Condition, Rule, RuleList, RuleModel
 from defragtrees.data.grid import round_between
 from defragtrees.rules.labels import KINDS, Scale, checked_labels, make_vocabulary
 
 
 def some_rules(**words):
     short = Rule((Condition(0, upper=12.0), Condition(1, lower=0.5)), 1, (0.2, 0.8))
-    return RuleSet(
+    return RuleList(
         (short,),
         Rule((), 0, (0.9, 0.1)),
         ("dur", "x"),
@@ -39,7 +39,7 @@ def test_labels_and_units_are_in_the_text():
 
 def test_labels_and_kinds_survive_saving():
     rules = some_rules(feature_kinds=("date", None)).relabel(None, {1: "bad"})
-    again = RuleSet.from_dict(json.loads(json.dumps(rules.to_dict())))
+    again = RuleModel.from_dict(json.loads(json.dumps(rules.to_dict())))
     assert again == rules
     assert str(again) == "1. if dur <= 1970-01-13 and x > 0.5 then bad\n2. otherwise 0"
 
@@ -48,7 +48,7 @@ def test_rules_saved_before_there_were_labels_can_be_read():
     data = some_rules().to_dict()
     for name in ("feature_labels", "class_labels", "feature_kinds"):
         del data[name]
-    assert RuleSet.from_dict(data) == some_rules()
+    assert RuleModel.from_dict(data) == some_rules()
 
 
 @pytest.mark.parametrize(
@@ -69,7 +69,7 @@ def test_labels_that_fit_no_feature_are_refused(labels, message):
 
 def test_labels_of_classes_are_for_classes():
     with pytest.raises(ValueError, match="class_labels is for rules that answer class"):
-        RuleSet((), Rule((), 1.0), ("x",), "regression").relabel(None, ["a", "b"])
+        RuleList((), Rule((), 1.0), ("x",), "regression").relabel(None, ["a", "b"])
 
 
 def test_a_name_with_brackets_is_no_unit():

@@ -10,8 +10,8 @@ from defragtrees import (
     Condition,
     DistilledTreeClassifier,
     Rule,
+    RuleList,
     RulePath,
-    RuleSet,
     diff,
 )
 from defragtrees._path import PathPoint
@@ -44,7 +44,7 @@ def simple():
 
 def warm():
     rule = Rule((Condition(0, lower=20.0),), 1.0)
-    return RuleSet((rule,), Rule((), 2.0), ("degrees",), "regression")
+    return RuleList((rule,), Rule((), 2.0), ("degrees",), "regression")
 
 
 def test_a_fitted_estimator_shows_its_rules_and_an_unfitted_one_its_diagram(simple):

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from defragtrees.errors import ConditionTextError
 from defragtrees.rules.conditions import Condition, Rule
 from defragtrees.rules.labels import MICROSECONDS, PLAIN, Scale
-from defragtrees.rules.parsing import ColumnWords, parse_condition, parse_conditions
+from defragtrees.rules.parsing import ColumnWords, parse_conditions, read_condition
 
 WORDS = ["is", "and", "or", "not", "missing", "<=", ">", "a", "1", "(", "'", ", ", " "]
 TEXT = st.one_of(
@@ -27,6 +27,10 @@ MOMENT = st.integers(-(10**16), 10**16).map(lambda n: n / MICROSECONDS)
 TIME = st.integers(0, MICROSECONDS - 1).map(lambda n: n / MICROSECONDS)
 UNIT = st.one_of(st.just(""), st.sampled_from(["months", "€", "5", "%", "days"]))
 KINDS = {"date": MOMENT, "datetime": MOMENT, "time": TIME, "duration": MOMENT}
+
+
+def parse_condition(text, *words):
+    return read_condition(text, ColumnWords(*words))
 
 
 def is_kept(value):

@@ -16,7 +16,7 @@ from defragtrees._path import simplify_path
 from defragtrees.baselines.distilled import DistilledTreeClassifier
 from defragtrees.estimators.defrag import DefragClassifier, DefragRegressor
 from defragtrees.report.page import write_report
-from defragtrees.rules import RuleSet
+from defragtrees.rules import RuleModel
 
 FOREST = RandomForestClassifier(20, min_samples_leaf=5, random_state=0)
 
@@ -112,7 +112,8 @@ def test_a_threshold_is_of_that_class(form, forest, loans):
     assert is_bad.any()
     assert "bad is answered from a probability of 0.2 on." in simple.summary(X)
     assert np.array_equal(
-        RuleSet.from_dict(simple.rules_.to_dict()).predict(X_new), simple.predict(X_new)
+        RuleModel.from_dict(simple.rules_.to_dict()).predict(X_new),
+        simple.predict(X_new),
     )
 
 
@@ -127,7 +128,7 @@ def test_answers_rise_and_fall_for_that_class(forest, loans):
 def test_it_is_kept_in_the_file_and_by_edits(simple, loans, tmp_path):
     X, y, _, _ = loans
     simple.rules_.save(tmp_path / "rules.json")
-    loaded = RuleSet.load(tmp_path / "rules.json")
+    loaded = RuleModel.load(tmp_path / "rules.json")
     assert loaded == simple.rules_
     assert loaded.pos_label == "bad"
     edited = loaded.drop(1).refit(X, y)

@@ -10,7 +10,14 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from defragtrees import Condition, ModelFileError, Rule, RuleSet
+from defragtrees import (
+    Condition,
+    ModelFileError,
+    Rule,
+    RuleEnsemble,
+    RuleList,
+    RuleModel,
+)
 from defragtrees.rules.labels import Scale
 
 INF = math.inf
@@ -29,7 +36,7 @@ def make_rules():
     )
     second = Rule((Condition(0, upper=0.5, missing=True),), "no", (0.9, 0.1))
     default = Rule((), "yes", distribution=(0.0, 1.0))
-    return RuleSet(
+    return RuleList(
         (first, second), default, NAMES, "classification", ("no", "yes"), CATEGORIES
     )
 
@@ -74,7 +81,7 @@ def test_conditions_on_categories_in_an_order(positions, text):
     condition = Condition(0, categories=positions)
     scales = [Scale(kind="ordered")]
     assert condition.text(["grade"], [grades], scales) == text
-    rules = RuleSet(
+    rules = RuleList(
         (Rule((condition,), 1),),
         Rule((), 0),
         ("grade",),
@@ -84,7 +91,7 @@ def test_conditions_on_categories_in_an_order(positions, text):
         feature_kinds=("ordered",),
     )
     assert f"if {text} then" in str(rules)
-    assert RuleSet.from_dict(rules.to_dict()) == rules
+    assert RuleModel.from_dict(rules.to_dict()) == rules
     held = [j in positions for j in range(4)]
     assert rules.predict([[grade] for grade in grades]).tolist() == held
 
@@ -121,7 +128,7 @@ def test_what_a_person_reads():
         "2. if age <= 0.5 or missing then no",
         "3. otherwise yes",
     ]
-    expected = "<RuleSet: 3 rules, 2 features, 2.0 conditions per rule>"
+    expected = "<RuleList: 3 rules, 2 features, 2.0 conditions per rule>"
     assert repr(make_rules()) == expected
 
 
@@ -133,10 +140,10 @@ def test_alternatives_are_bracketed_beside_other_conditions():
 
 def test_dict_json_and_pickle_round_trips(tmp_path):
     rules = make_rules()
-    assert RuleSet.from_dict(rules.to_dict()) == rules
-    assert RuleSet.from_dict(json.loads(json.dumps(rules.to_dict()))) == rules
+    assert RuleModel.from_dict(rules.to_dict()) == rules
+    assert RuleModel.from_dict(json.loads(json.dumps(rules.to_dict()))) == rules
     rules.save(tmp_path / "rules.json")
-    assert RuleSet.load(tmp_path / "rules.json") == rules
+    assert RuleModel.load(tmp_path / "rules.json") == rules
     assert pickle.loads(pickle.dumps(rules)) == rules
 
 
@@ -148,12 +155,12 @@ def test_file_that_is_not_rules_is_refused_in_a_sentence(tmp_path, text):
     path = tmp_path / "rules.json"
     path.write_text(text)
     with pytest.raises(ModelFileError):
-        RuleSet.load(path)
+        RuleModel.load(path)
 
 
 def test_saved_rules_are_strict_json_even_for_missing_values_only(tmp_path):
     only_missing = Rule((Condition(0, lower=INF, missing=True),), 1.0)
-    rules = RuleSet((only_missing,), Rule((), 0.0), ("a",), "regression")
+    rules = RuleList((only_missing,), Rule((), 0.0), ("a",), "regression")
     rules.save(tmp_path / "rules.json")
 
     def refuse(constant):
@@ -161,11 +168,11 @@ def test_saved_rules_are_strict_json_even_for_missing_values_only(tmp_path):
 
     text = (tmp_path / "rules.json").read_text()
     json.loads(text, parse_constant=refuse)
-    assert RuleSet.load(tmp_path / "rules.json") == rules
+    assert RuleModel.load(tmp_path / "rules.json") == rules
 
 
 def test_labels_that_json_does_not_know_are_refused_in_a_sentence(tmp_path):
-    odd = RuleSet((), Rule((), 1j), ("a",), "classification", (1j, 2j))
+    odd = RuleList((), Rule((), 1j), ("a",), "classification", (1j, 2j))
     with pytest.raises(ValueError, match="Turn them into text or finite numbers"):
         odd.save(tmp_path / "rules.json")
     assert not (tmp_path / "rules.json").exists()
@@ -178,7 +185,7 @@ def test_category_with_a_comma_is_quoted():
 
 
 def test_html_escapes_names():
-    rules = RuleSet(
+    rules = RuleList(
         (Rule((Condition(0, lower=1.0),), 1.0),),
         Rule((), 0.0),
         ("<script>alert(1)</script>",),
@@ -201,30 +208,27 @@ def test_columns_are_taken_by_name_and_renamed_ones_refused():
 
 def test_default_with_conditions_and_repeated_features_are_refused():
     with pytest.raises(ValueError, match="default"):
-        RuleSet((), Rule((Condition(0),), 1), NAMES, "regression")
+        RuleList((), Rule((Condition(0),), 1), NAMES, "regression")
     twice = Rule((Condition(0, lower=1.0), Condition(0, upper=2.0)), 1)
     with pytest.raises(ValueError, match="one condition for each feature"):
-        RuleSet((twice,), Rule((), 1), NAMES, "regression")
+        RuleList((twice,), Rule((), 1), NAMES, "regression")
 
 
 def averaged(task="regression"):
     warm, tall = Condition(0, lower=20.0), Condition(1, lower=1.5)
     if task == "regression":
         rules = (Rule((warm,), 4.0, weight=0.5), Rule((tall,), 1.0, weight=0.25))
-        return RuleSet(
-            rules, Rule((), 2.0, weight=0.25), ("t", "h"), task, decision="average"
-        )
+        return RuleEnsemble(rules, Rule((), 2.0, weight=0.25), ("t", "h"), task)
     rules = (
         Rule((warm,), "b", distribution=(0.25, 0.75), weight=0.5),
         Rule((tall,), "a", distribution=(1.0, 0.0), weight=0.25),
     )
-    return RuleSet(
+    return RuleEnsemble(
         rules,
         Rule((), "a", distribution=(0.5, 0.5), weight=0.0),
         ("t", "h"),
         task,
         ("a", "b"),
-        decision="average",
     )
 
 
@@ -252,12 +256,13 @@ def test_averaged_classes_are_a_mean_of_shares_and_a_default_without_weight_wait
 @pytest.mark.parametrize("task", ["regression", "classification"])
 def test_averaged_rules_come_back_from_json(task, tmp_path):
     averaged(task).save(tmp_path / "rules.json")
-    assert RuleSet.load(tmp_path / "rules.json") == averaged(task)
+    assert RuleModel.load(tmp_path / "rules.json") == averaged(task)
 
 
-def test_a_decision_is_one_of_three():
-    with pytest.raises(ValueError, match="decision must be one of"):
-        RuleSet((), Rule((), 1.0), ("a",), "regression", decision="vote")
+def test_a_file_names_one_of_the_forms():
+    data = RuleList((), Rule((), 1.0), ("a",), "regression").to_dict()
+    with pytest.raises(ModelFileError, match="decision must be one of 'first'"):
+        RuleModel.from_dict(data | {"decision": "vote"})
 
 
 @pytest.mark.parametrize(
@@ -269,7 +274,7 @@ def test_a_decision_is_one_of_three():
             {"weight": float("nan")},
             r"weight must be a finite number; got nan",
         ),
-        ({"distribution": None}, r"rules\[0\].distribution must be a list; got None"),
+        ({"distribution": None}, r"rules\[0\]: Rules that are averaged need their"),
         ({"distribution": [1.0]}, "one share for each class"),
         (
             {
@@ -291,7 +296,7 @@ def test_saved_rules_that_say_what_they_cannot_do_are_refused(change, message):
     data = averaged("classification").to_dict()
     data["rules"][0] |= change
     with pytest.raises(ModelFileError, match=message):
-        RuleSet.from_dict(data)
+        RuleModel.from_dict(data)
 
 
 @pytest.mark.parametrize(
@@ -307,14 +312,12 @@ def test_saved_rules_that_say_what_they_cannot_do_are_refused(change, message):
 def test_scores_that_make_no_interval_are_refused(task, scores, message):
     data = averaged(task).to_dict() | {"interval_scores": scores}
     with pytest.raises(ModelFileError, match=message):
-        RuleSet.from_dict(data)
+        RuleModel.from_dict(data)
 
 
 def test_shares_of_zero_are_not_printed_and_odd_labels_are_quoted():
     rule = Rule((), "a: b", distribution=(0.0, 1.0), weight=1.0)
-    rules = RuleSet(
-        (), rule, ("t",), "classification", ("c", "a: b"), decision="average"
-    )
+    rules = RuleEnsemble((), rule, ("t",), "classification", ("c", "a: b"))
     assert str(rules) == "1. always 'a: b': 1, weight 1"
 
 
@@ -322,7 +325,7 @@ def test_explain_says_who_answers_and_why():
     kinds = (None, ("red", "green"))
     first = Rule((Condition(0, lower=1.0), Condition(1, categories=(1,))), 5.0)
     second = Rule((Condition(0, upper=1.0, missing=True),), 7.0)
-    rules = RuleSet(
+    rules = RuleList(
         (first, second), Rule((), 9.0), ("size", "colour"), "regression", None, kinds
     )
     assert rules.explain({"size": 2.5, "colour": "green"}) == (
@@ -341,7 +344,7 @@ def test_explain_says_who_answers_and_why():
         "7, by rule 2: size <= 1 or missing (it is 0.5); not rule 1, which asks for "
         "size > 1 (it is 0.5)."
     )
-    leaves = dataclasses.replace(rules, decision="partition")
+    leaves = dataclasses.replace(rules, is_partition=True)
     assert leaves.explain(frame.iloc[0]) == "9, by rule 3, as no other rule holds."
     with pytest.raises(ValueError, match="A row needs 'colour'"):
         rules.explain({"size": 1.0})
@@ -368,7 +371,7 @@ def test_a_condition_of_another_type_is_refused(place, value):
     data = averaged().to_dict()
     data["rules"][0]["conditions"][0][place] = value
     with pytest.raises(ModelFileError, match="not saved rules"):
-        RuleSet.from_dict(data)
+        RuleModel.from_dict(data)
 
 
 @pytest.mark.parametrize(
@@ -385,26 +388,26 @@ def test_a_document_of_another_shape_is_refused(place, value):
     data = averaged().to_dict()
     data[place] = value
     with pytest.raises(ModelFileError, match="not saved rules"):
-        RuleSet.from_dict(data)
+        RuleModel.from_dict(data)
 
 
 def test_a_file_of_endless_brackets_is_no_rules(tmp_path):
     (tmp_path / "deep.json").write_text("[" * 200_000, encoding="utf-8")
     with pytest.raises(ModelFileError, match="not a JSON file"):
-        RuleSet.load(tmp_path / "deep.json")
+        RuleModel.load(tmp_path / "deep.json")
 
 
 def test_labels_of_numpy_are_saved_as_numbers(tmp_path):
     classes = (np.int64(0), np.int64(1))
-    rules = RuleSet((), Rule((), classes[1]), ("t",), "classification", classes)
+    rules = RuleList((), Rule((), classes[1]), ("t",), "classification", classes)
     rules.save(tmp_path / "rules.json")
-    assert RuleSet.load(tmp_path / "rules.json") == rules
+    assert RuleModel.load(tmp_path / "rules.json") == rules
 
 
 def test_rules_are_printed_one_a_line_without_control_characters():
     warm = Rule((Condition(0, lower=20.0),), 1.0)
     name = chr(27) + "[31mdeg" + chr(10) + "rees"
-    rules = RuleSet((warm,), Rule((), 2.0), (name,), "regression")
+    rules = RuleList((warm,), Rule((), 2.0), (name,), "regression")
     assert str(rules).splitlines() == [
         "1. if  [31mdeg rees > 20 then 1",
         "2. otherwise 2",
@@ -413,7 +416,7 @@ def test_rules_are_printed_one_a_line_without_control_characters():
 
 def test_a_table_leaves_out_what_nobody_measured():
     warm = Rule((Condition(0, lower=20.0),), 1.0)
-    rules = RuleSet((warm,), Rule((), 2.0), ("degrees",), "regression")
+    rules = RuleList((warm,), Rule((), 2.0), ("degrees",), "regression")
     assert _without_style(rules) == (
         "<table><thead><tr><th></th><th>if</th><th>then</th></tr></thead><tbody>"
         "<tr><td>1</td><td>degrees &gt; 20</td><td>1</td></tr>"
@@ -442,7 +445,7 @@ def test_a_rule_shows_itself_as_it_would_be_said():
     assert repr(tall) == "<Rule: if x[6] > 1.5 and x[0] is category 1 then yes>"
     names = ("city", *(f"x{j}" for j in range(1, 6)), "height")
     categories = (("Kiel", "Ulm"), *[None] * 6)
-    rules = RuleSet(
+    rules = RuleList(
         (tall,), Rule((), "no"), names, "classification", ("no", "yes"), categories
     )
     assert repr(rules.rules) == "(<Rule: if height > 1.5 and city is Ulm then yes>,)"
@@ -455,7 +458,7 @@ def test_a_rule_shows_itself_as_it_would_be_said():
 def test_a_row_needs_only_what_the_rules_ask_about():
     warm = Rule((Condition(1, lower=20.0),), "yes")
     names = ("city", "degrees")
-    rules = RuleSet((warm,), Rule((), "no"), names, "classification", ("no", "yes"))
+    rules = RuleList((warm,), Rule((), "no"), names, "classification", ("no", "yes"))
     assert rules.explain({"degrees": 21}) == "yes, by rule 1: degrees > 20 (it is 21)."
     with pytest.raises(ValueError, match="A row needs 'degrees'"):
         rules.explain({"city": 1.0})

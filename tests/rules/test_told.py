@@ -3,11 +3,19 @@
 import dataclasses
 import json
 import math
+from dataclasses import fields as fields_of
 
 import numpy as np
 import pytest
 
-from defragtrees import Condition, ModelFileError, Rule, RuleSet
+from defragtrees import (
+    Condition,
+    ModelFileError,
+    Rule,
+    RuleEnsemble,
+    RuleList,
+    RuleModel,
+)
 from defragtrees.export import export
 from defragtrees.outcomes.intervals import wilson_interval
 
@@ -37,12 +45,12 @@ def two_classes(**changes):
         rates=(0.25, 0.75),
         ensemble_mean=(0.2, 0.8),
     )
-    rules = RuleSet((hot,), default, NAMES, "classification", ("sell", "wait"))
+    rules = RuleList((hot,), default, NAMES, "classification", ("sell", "wait"))
     return dataclasses.replace(rules, **changes)
 
 
 def three_classes(**changes):
-    rules = RuleSet(
+    rules = RuleList(
         (Rule(HOT, "c", (0.2, 0.2, 0.6)), Rule(WARM, "a", (0.5, 0.3, 0.2))),
         Rule((), "a", (0.4, 0.3, 0.3)),
         NAMES,
@@ -157,7 +165,7 @@ def test_a_table_has_rates_and_intervals_and_agreement_last():
 def test_a_class_in_the_header_of_a_table_is_escaped():
     labels = ("a", "50 % | <b>_")
     default = Rule((), "a", (0.5, 0.5), n_rows=4, rates=(0.5, 0.5))
-    rules = RuleSet((), default, NAMES, "classification", labels)
+    rules = RuleList((), default, NAMES, "classification", labels)
     assert r"rate of 50 % \| \<b>\_ |" in export(rules, "markdown")
     assert r"rate of 50 \% \textbar{} $<$b$>$\_ &" in export(rules, "latex")
     assert "<th>rate of 50 % | &lt;b&gt;_</th>" in export(rules, "html")
@@ -183,9 +191,7 @@ def test_explain_tells_the_probability_and_how_one_knows():
 def test_explain_tells_the_mean_probability_of_averaged_rules():
     warm = Rule(WARM, "b", (0.0, 1.0), weight=1.0)
     default = Rule((), "a", (0.5, 0.5), weight=1.0)
-    rules = RuleSet(
-        (warm,), default, NAMES, "classification", ("a", "b"), decision="average"
-    )
+    rules = RuleEnsemble((warm,), default, NAMES, "classification", ("a", "b"))
     assert rules.explain([21.0]).endswith("weight 1). Probability of b: 75.0 %.")
     assert rules.decision_function([[21.0], [0.0]]).tolist() == pytest.approx(
         [math.log(3), 0.0]
@@ -208,16 +214,16 @@ def test_scores_of_two_classes_are_log_odds_above_those_that_decide():
 
 def test_a_score_says_the_answer_even_in_a_tie():
     tied = Rule((), "wait", (0.7, 0.3))
-    rules = RuleSet((), tied, NAMES, "classification", ("sell", "wait"), threshold=0.3)
+    rules = RuleList((), tied, NAMES, "classification", ("sell", "wait"), threshold=0.3)
     assert rules.decision_function([[0.0]])[0] > 0
     tied = dataclasses.replace(tied, prediction="sell", distribution=(0.5, 0.5))
-    rules = RuleSet((), tied, NAMES, "classification", ("sell", "wait"))
+    rules = RuleList((), tied, NAMES, "classification", ("sell", "wait"))
     assert rules.decision_function([[0.0]]).tolist() == [0.0]
 
 
 def test_scores_are_finite_where_a_probability_is_none():
     sure = Rule((), "wait", (0.0, 1.0))
-    rules = RuleSet((), sure, NAMES, "classification", ("sell", "wait"))
+    rules = RuleList((), sure, NAMES, "classification", ("sell", "wait"))
     assert 20 < rules.decision_function([[0.0]])[0] < 30
 
 
@@ -241,14 +247,14 @@ def test_scores_of_more_classes_are_largest_for_the_answer():
 
 
 def test_numbers_have_neither_probabilities_nor_scores():
-    rules = RuleSet((), Rule((), 2.0), NAMES, "regression")
+    rules = RuleList((), Rule((), 2.0), NAMES, "regression")
     with pytest.raises(AttributeError, match="no class probabilities"):
         rules.decision_function([[0.0]])
     assert rules.unanswered_classes == ()
 
 
 def test_probabilities_of_rules_without_any_are_refused():
-    rules = RuleSet((), Rule((), "a"), NAMES, "classification", ("a", "b"))
+    rules = RuleList((), Rule((), "a"), NAMES, "classification", ("a", "b"))
     with pytest.raises(AttributeError, match="need a distribution in each rule"):
         rules.predict_proba([[0.0]])
 
@@ -257,12 +263,10 @@ def test_classes_that_no_rule_answers_are_known():
     assert three_classes().unanswered_classes == ("b",)
     assert two_classes().unanswered_classes == ()
     default = Rule((), "a", (0.5, 0.5, 0.0), weight=1.0)
-    averaged = RuleSet(
-        (), default, NAMES, "classification", ("a", "b", "c"), decision="average"
-    )
+    averaged = RuleEnsemble((), default, NAMES, "classification", ("a", "b", "c"))
     assert averaged.unanswered_classes == ("c",)
     rest = Rule((), 1.0)
-    numbers = RuleSet((), rest, ("x",), "regression", decision="average")
+    numbers = RuleEnsemble((), rest, ("x",), "regression")
     assert numbers.unanswered_classes == ()
 
 
@@ -271,7 +275,7 @@ def test_threshold_and_costs_are_saved_and_come_back(stored, tmp_path):
     rules = two_classes(**stored)
     assert rules != two_classes()
     rules.save(tmp_path / "rules.json")
-    assert RuleSet.load(tmp_path / "rules.json") == rules
+    assert RuleModel.load(tmp_path / "rules.json") == rules
     assert json.loads(export(rules, "json")) == rules.to_dict()
 
 
@@ -282,7 +286,7 @@ def test_a_file_from_before_still_loads():
     for rule in (*data["rules"], data["default"]):
         for name in ("n_rows", "rates", "ensemble_mean"):
             del rule[name]
-    rules = RuleSet.from_dict(data)
+    rules = RuleModel.from_dict(data)
     assert rules.threshold is rules.costs is None
     assert rules.predict([[31.0], [0.0]]).tolist() == ["sell", "wait"]
     assert str(rules).splitlines()[0] == (
@@ -299,7 +303,6 @@ def test_a_file_from_before_still_loads():
         ({"costs": ((0, 1),)}, "a row and a column for each of the 2 classes"),
         ({"costs": ((0, -1), (1, 0))}, "costs must be a finite number from 0; got -1"),
         ({"threshold": 0.2}, "one says 'wait' and answers 'sell'. Replace"),
-        ({"threshold": 0.5, "decision": "average"}, "of which one answers"),
         ({"threshold": 0.5, "rules": (Rule(HOT, "sell"),)}, "need the distribution"),
     ],
 )
@@ -308,9 +311,15 @@ def test_a_threshold_or_costs_that_cannot_be_are_refused(changes, message):
         two_classes(**changes)
 
 
+def test_averaged_rules_have_no_threshold():
+    fields = {f.name: getattr(two_classes(), f.name) for f in fields_of(RuleEnsemble)}
+    with pytest.raises(ValueError, match="of which one answers"):
+        RuleEnsemble(**fields | {"threshold": 0.5})
+
+
 def test_a_number_has_no_threshold():
     with pytest.raises(ValueError, match="need rules for classes"):
-        RuleSet((), Rule((), 2.0), NAMES, "regression", threshold=0.5)
+        RuleList((), Rule((), 2.0), NAMES, "regression", threshold=0.5)
 
 
 @pytest.mark.parametrize("name", ["rates", "ensemble_mean"])
@@ -318,4 +327,4 @@ def test_a_rule_with_too_few_rates_is_refused(name):
     data = two_classes().to_dict()
     data["default"][name] = [1.0]
     with pytest.raises(ModelFileError, match="one share for each class"):
-        RuleSet.from_dict(data)
+        RuleModel.from_dict(data)

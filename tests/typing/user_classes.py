@@ -9,7 +9,7 @@ from sklearn.ensemble import RandomForestClassifier
 from defragtrees import (
     DefragClassifier,
     Rule,
-    RuleSet,
+    RuleModel,
     compare,
     simplify,
     simplify_path,
@@ -50,7 +50,7 @@ def main(folder: Path) -> None:
     reveal_type(path.plot())
     reveal_type(compare(forest, X, y).best())
 
-    rules: RuleSet = path.rules
+    rules: RuleModel = path.rules
     strongest: Rule = max(rules, key=lambda rule: rule.n_rows)
     reveal_type(strongest)
     reveal_type(write_report(folder / "report.html", simple, X, y))

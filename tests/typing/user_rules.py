@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import reveal_type
 
-from defragtrees import Condition, Rule, RuleSet
+from defragtrees import Condition, Rule, RuleList, RuleModel
 from defragtrees.errors import ModelFileError
 from defragtrees.export import export
 from defragtrees.export.tables import schema
@@ -21,7 +21,7 @@ def main(folder: Path) -> None:
     reveal_type(rule.n_conditions)
     reveal_type(rule.interval)
     rest = Rule((), "no", (0.8, 0.2))
-    rules = RuleSet((rule,), rest, ("degrees",), "classification", ("no", "yes"))
+    rules = RuleList((rule,), rest, ("degrees",), "classification", ("no", "yes"))
     reveal_type(rules)
     reveal_type(list(rules))
     reveal_type(len(rules))
@@ -35,9 +35,9 @@ def main(folder: Path) -> None:
     reveal_type(rules.relabel({"degrees": "temperature [°C]"}))
     rules.save(folder / "rules.json")
     try:
-        reveal_type(RuleSet.load(folder / "rules.json"))
+        reveal_type(RuleModel.load(folder / "rules.json"))
     except ModelFileError as error:
         reveal_type(error)
-    reveal_type(RuleSet.from_dict(rules.to_dict()))
+    reveal_type(RuleModel.from_dict(rules.to_dict()))
     reveal_type(export(rules, "text"))
     reveal_type(schema())

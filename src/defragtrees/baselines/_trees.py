@@ -169,7 +169,7 @@ def leaves_of_rows(tree, X, categories):
 
 
 def leaf_rules(problem, tree, shorten=False):
-    """The leaves as a RuleSet, from left to right; just one of them matches a row.
+    """The leaves as a RuleModel, from left to right; just one of them matches a row.
 
     The leaf with the most conditions (the last of them) is the "otherwise", so it need
     not be read. Missing values are accepted only in features that had some in training.

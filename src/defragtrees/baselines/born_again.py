@@ -87,7 +87,7 @@ PARAMETERS = with_shared("""
 
     Attributes
     ----------
-    rules_ : RuleSet
+    rules_ : RuleModel
         The leaves; that with the most conditions is the "otherwise".
     depth_ : int
         The depth that was chosen or given.

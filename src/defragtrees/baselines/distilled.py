@@ -51,7 +51,7 @@ PARAMETERS = with_shared("""
 
     Attributes
     ----------
-    rules_ : RuleSet
+    rules_ : RuleModel
         The leaves; that with the most conditions is the "otherwise".
     min_samples_leaf_ : float
         The least weight of a leaf that was chosen or given.

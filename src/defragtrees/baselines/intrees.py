@@ -77,7 +77,7 @@ PARAMETERS = with_shared("""
 ATTRIBUTES = with_shared("""
     Attributes
     ----------
-    rules_ : RuleSet
+    rules_ : RuleModel
     {fitted}
 
     References

@@ -96,7 +96,7 @@ ABOUT = with_shared("""
 
     Attributes
     ----------
-    rules_ : RuleSet
+    rules_ : RuleModel
     n_nodes_ : int
         Number of distinct nodes that could get a weight, the root included.
     {fitted}
@@ -622,7 +622,7 @@ def _descend(hessian, slope, point, free):
         free = free & ~held
 
 
-# Weighted nodes become a RuleSet whose text is exactly what predicts.
+# Weighted nodes become a RuleModel whose text is exactly what predicts.
 
 
 def average_rules(problem, target, nodes, weights, digits):

@@ -62,7 +62,7 @@ PARAMETERS = with_shared("""
 
     Attributes
     ----------
-    rules_ : RuleSet
+    rules_ : RuleModel
         The leaves; that with the most conditions is the "otherwise".
     is_optimal_ : bool
         Whether no better tree exists, of this size and with these cuts.

@@ -28,8 +28,7 @@ from defragtrees.data.tables import (
     object_as_days,
     read_matrix,
 )
-from defragtrees.rules.labels import Scale
-from defragtrees.rules.parsing import read_number
+from defragtrees.rules.parsing import read_value
 
 __all__ = ["ANY", "BATCH_ROWS", "Batch", "CsvTable", "open_table", "read_frame"]
 
@@ -487,7 +486,7 @@ def _days(value, words, kind):
         return np.nan
     try:
         if kind == "duration":
-            return read_number(text, 0, len(text), Scale(kind=kind))
+            return read_value(text, kind)
         type_ = dt.time if kind == "time" else dt.datetime
         return object_as_days(type_.fromisoformat(text))
     except ValueError:

@@ -37,7 +37,7 @@ def command(before, after, data, target, as_json):
             read_rule_rows(rules, data, progress_kind(), target) for rules in rule_sets
         ]
         answers = [
-            rules.predict_encoded(matrix)
+            rules._predict(rules._covers(matrix))
             for rules, (matrix, *_) in zip(rule_sets, rows, strict=True)
         ]
         y = rows[0][1]

@@ -88,7 +88,7 @@ def command(rules, replace, conditions, remove, answer, drop, order, out):
 
 def _with_condition(rules, number, text):
     """The rules with one condition of a rule replaced, or added to it."""
-    changed = read_condition(text, rules.words)
+    changed = read_condition(text, rules._words)
     name = rules.feature_names[changed.feature]
     if not 1 <= number <= len(rules.rules):
         return rules.replace(number, text)  # which says what is wrong

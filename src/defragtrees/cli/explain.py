@@ -24,7 +24,6 @@ from defragtrees.cli.output import (
     say,
     write_json,
 )
-from defragtrees.rules.text import basis_text, explain_rows
 
 __all__ = ["command"]
 
@@ -116,7 +115,7 @@ def _reasons(rules, batches, ranges, name):
                 wanted |= (numbers >= low) & (numbers <= high)
         for i, explanation in zip(
             np.flatnonzero(wanted).tolist(),
-            explain_rows(rules, batch.matrix[wanted]),
+            rules._explanations(batch.matrix[wanted]),
             strict=True,
         ):
             yield {"row": int(numbers[i]), **_reason(batch, i, explanation)}
@@ -151,7 +150,7 @@ def _reason(batch, i, explanation):
     if explanation.probabilities is not None:
         pairs = zip(rules.classes, explanation.probabilities, strict=True)
         reason["probabilities"] = {str(label): value for label, value in pairs}
-    basis = basis_text(rules, explanation)
+    basis = rules._basis(explanation)
     if basis:
         reason["basis"] = basis
     if rules.decision == "points":

@@ -33,7 +33,8 @@ from defragtrees.ensembles.readers import file_kind, load_object, read_forest
 from defragtrees.errors import ModelFileError, UnsupportedEnsembleError
 from defragtrees.estimators.inputs import is_renamed, open_model
 from defragtrees.rules.labels import KINDS
-from defragtrees.rules.model import FORMAT, RuleSet
+from defragtrees.rules.model import RuleModel
+from defragtrees.rules.schema import FORMAT
 
 __all__ = [
     "Loaded",
@@ -470,9 +471,9 @@ def _is_rules_file(path):
 
 
 def read_rules(path):
-    """The RuleSet that `simplify --out` saved."""
+    """The RuleModel that `simplify --out` saved."""
     if _is_rules_file(path):
-        return RuleSet.load(path)
+        return RuleModel.load(path)
     kind = file_kind(path)
     advice = " Make rules from it first: defragtrees simplify."
     raise ModelFileError(
@@ -517,7 +518,7 @@ class RuleBatch:
     number of the first row in the file, from 1.
     """
 
-    rules: RuleSet
+    rules: RuleModel
     batch: Batch
     columns: dict[int, str]
     matrix: np.ndarray

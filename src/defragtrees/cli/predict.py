@@ -79,11 +79,11 @@ def _header(ids, classes):
 def _answers(rules, batches, ids, probabilities):
     """The cells of each row of the file, in the order of the header."""
     for batch in batches:
-        answers = rules.predict_encoded(batch.matrix).tolist()
-        numbers = (rules.apply_encoded(batch.matrix) + 1).tolist()
+        answers = rules._predict(rules._covers(batch.matrix)).tolist()
+        numbers = (rules._apply(rules._covers(batch.matrix)) + 1).tolist()
         table = [()] * len(batch)
         if probabilities:
-            table = rules.predict_proba_encoded(batch.matrix).tolist()
+            table = rules._predict_proba(rules._covers(batch.matrix)).tolist()
         for i, cells in enumerate(zip(answers, numbers, table, strict=True)):
             answer, number, proba = cells
             yield [

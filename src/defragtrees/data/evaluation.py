@@ -17,7 +17,7 @@ from defragtrees.outcomes.measures import (
     cost_matrix,
     grouped,
 )
-from defragtrees.rules.model import RuleSet
+from defragtrees.rules.model import RuleModel
 
 __all__ = [
     "Evaluation",
@@ -123,12 +123,12 @@ class Evaluation:
         """What `Simplifier.evaluate` gives."""
         outcome = rules.outcome
         means = {name: value / self.weight for name, value in self.sums.items()}
-        if rules.decision == "partition":
+        if rules.is_partition:
             means["coverage"] = means["overlap"] = 1.0
         scores = {
             "n_rules": rules.n_rules,
-            "n_conditions": rules.total_conditions,
-            "mean_conditions": rules.n_conditions,
+            "n_conditions": rules.n_conditions,
+            "mean_conditions": rules.mean_conditions,
         }
         for name, value in means.items():
             if name.endswith("loss"):
@@ -149,14 +149,14 @@ class PartEvaluator:
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
     forest : Forest
     posterior : Posterior, optional
     is_by_rule : bool, default=False
         Whether to count what was told and what came true for each rule.
     """
 
-    rules: RuleSet
+    rules: RuleModel
     forest: Forest
     posterior: Any = None
     is_by_rule: bool = False
@@ -192,7 +192,7 @@ def evaluate_encoded(
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
     matrix : float64 array of shape (n_samples, n_features)
     answers : array of shape (n_samples,)
         What the ensemble says.
@@ -202,10 +202,10 @@ def evaluate_encoded(
         How likely the ensemble finds each class.
     """
     outcome = rules.outcome
-    held = rules.covers_encoded(matrix)
+    held = rules._covers(matrix)
     weight = np.ones(len(matrix)) if weight is None else weight
     by_whom = {
-        "": Told(outcome.encode_any(rules.predict_encoded(matrix))),
+        "": Told(outcome.encode_any(rules._predict(held))),
         "ensemble_": Told(outcome.encode_any(answers), probabilities),
     }
     if posterior is not None:
@@ -224,7 +224,7 @@ def evaluate_shard(shard, rules, posterior, values, packed=None):
     Parameters
     ----------
     shard : Shard
-    rules : RuleSet
+    rules : RuleModel
     posterior : Posterior or None
     values : list of array
         For each feature a value of each bin.
@@ -235,11 +235,7 @@ def evaluate_shard(shard, rules, posterior, values, packed=None):
         return _evaluate_classes(shard, rules, packed)
     outcome, targets = rules.outcome, shard.targets
     held = shard.covered(rules, values)
-    if not rules.is_list:
-        told = Told(outcome.encode(rules.answers_held(held)))
-    else:
-        predictions = outcome.encode(np.array([rule.prediction for rule in rules]))
-        told = Told(predictions[held.argmax(axis=1)])
+    told = Told(rules._predict_codes(held))
     ensemble = Told(targets["answers"], targets.get("probabilities"))
     by_whom = {"": told, "ensemble_": ensemble}
     if posterior is not None:
@@ -295,7 +291,7 @@ def rule_scores(rules, held, told, labels, weight):
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
     held : bool array of shape (n_samples, n_rules)
     told : Told
         Without probabilities those of the rules are taken.
@@ -303,13 +299,13 @@ def rule_scores(rules, held, told, labels, weight):
         Class numbers, -1 where there is none, or numbers.
     """
     outcome, probabilities = rules.outcome, told.probabilities
-    if probabilities is None and outcome.n_classes and not rules.is_list:
-        probabilities = rules.shares_held(held)
+    if probabilities is None and outcome.n_classes and not rules.is_exclusive:
+        probabilities = rules._predict_proba(held)
     rows = labels, weight, told.answers, probabilities
     shares = [rule.distribution for rule in rules]
-    if outcome.n_classes and rules.is_list and None not in shares:
+    if outcome.n_classes and rules.is_exclusive and None not in shares:
         answers = outcome.encode(np.array([rule.prediction for rule in rules]))
-        group = held.argmax(axis=1)
+        group = rules._apply(held)
         labels = np.asarray(labels).astype(np.intp)
         rows = grouped(labels, weight, group, answers, np.array(shares))
     return outcome.scores.of(outcome, *rows, cost_matrix(rules))

@@ -1,6 +1,7 @@
 """Refit: the same conditions with the predictions and the counts of other rows."""
 
 import dataclasses
+from typing import Any, TypeVar
 
 import numpy as np
 from sklearn.utils.validation import column_or_1d
@@ -9,20 +10,23 @@ from defragtrees._utils.formatting import plural
 from defragtrees.data.shards import Shard
 from defragtrees.data.statistics import RuleSums, recounted, round_significant
 from defragtrees.data.tables import check_length, check_weight
-from defragtrees.rules.model import Edit, RuleSet
+from defragtrees.rules.edits import Edit
+from defragtrees.rules.model import RuleModel
 from defragtrees.rules.profile import TrainingRows, count_rows
+
+Model = TypeVar("Model", bound=RuleModel)
 
 
 def refit(
-    rules: RuleSet, X, y, sample_weight=None, *, answers: str = "told"
-) -> RuleSet:
-    """The same conditions, counted on these rows; see `RuleSet.refit`.
+    rules: Model, X: Any, y: Any, sample_weight: Any = None, *, answers: str = "told"
+) -> Model:
+    """The same conditions with what these rows say of them; see `RuleModel.refit`.
 
     Examples
     --------
     >>> from defragtrees import Condition, Rule
-    >>> rules = RuleSet((Rule((Condition(0, lower=20.0),), 9.0),), Rule((), 1.0),
-    ...                 ("degrees",), "regression")
+    >>> rules = RuleList((Rule((Condition(0, lower=20.0),), 9.0),), Rule((), 1.0),
+    ...                  ("degrees",), "regression")
     >>> rules = refit(rules, [[21], [22], [23], [1], [2], [3]], [5, 6, 7, 1, 2, 3])
     >>> [rule.prediction for rule in rules], rules.edits[0].text
     ([5.895, 2.105], 'counted anew on 6 rows')
@@ -65,13 +69,11 @@ def recount_rows(rules, matrix, target, weight, answers="told"):
     codes = np.empty((len(matrix), 0), np.uint8)
     shard = Shard(codes, outcome.observed(target), weight, matrix)
     sums = RuleSums.of(rules, shard, None, "labels", None)
-    # Averaged rules keep their weights; a weighted mean has no evidence to shrink by.
-    how = "target" if rules.decision == "average" and answers == "told" else answers
     decision = outcome.decision(rules.threshold, rules.costs)
-    made = dataclasses.replace(rules, interval_scores=None)
-    made = recounted(made, sums, how, decision)
-    if rules.decision == "points" and answers == "told":
-        made = _on_scale(made, rules)
+    rules = dataclasses.replace(rules, interval_scores=None)
+    made = recounted(rules, sums, rules._recounted_by(answers), decision)
+    if answers == "told":
+        made = made._on_scale_of(rules)
     # No ensemble predicted these rows.
     alone = [dataclasses.replace(rule, ensemble_mean=None) for rule in made]
     made = dataclasses.replace(made, rules=tuple(alone[:-1]), default=alone[-1])
@@ -83,32 +85,8 @@ def _profile(rules, matrix, target, weight):
     outcome = rules.outcome
     features = {c.feature for rule in rules.rules for c in rule.conditions}
     columns = count_rows(features, rules.categories, matrix, weight)
-    answers = outcome.encode(rules.predict_encoded(matrix))
+    answers = outcome.encode(rules._predict(rules._covers(matrix)))
     error = outcome.error(target, answers, weight)
     moments = tuple(map(round_significant, outcome.moments(target, weight)))
     total = round_significant(weight.sum())
     return TrainingRows(total, columns, moments, round_significant(error))
-
-
-def _on_scale(made, before):
-    """Points on the scale that they had, whole if they were."""
-    if (before.unit, before.origin) == (1.0, 0.0):
-        return made
-    is_whole = all(float(p).is_integer() for rule in before for p in rule.points)
-
-    def scaled(rule, origin):
-        points = [value * made.unit / before.unit + origin for value in rule.points]
-        return dataclasses.replace(
-            rule, points=tuple(float(round(p)) if is_whole else p for p in points)
-        )
-
-    base = dataclasses.replace(
-        made.default, points=tuple(p - made.origin for p in made.default.points)
-    )
-    return dataclasses.replace(
-        made,
-        rules=tuple(scaled(rule, 0.0) for rule in made.rules),
-        default=scaled(base, before.origin),
-        unit=before.unit,
-        origin=before.origin,
-    )

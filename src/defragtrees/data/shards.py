@@ -102,7 +102,7 @@ def pack_rules(rules, values):
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
     values : list of array
         For each feature a value of each bin, to ask conditions by.
     """
@@ -223,7 +223,7 @@ class Shard:
 
         Parameters
         ----------
-        rules : RuleSet
+        rules : RuleModel
         values : list of array
             For each feature a value of each bin, to ask conditions by.
         """

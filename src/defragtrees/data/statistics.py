@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 
 from defragtrees.data.shards import class_sums, pack_rules
-from defragtrees.outcomes.intervals import kept_scores, rule_scales
-from defragtrees.outcomes.points import Scorecard, Scoring, find_patterns
+from defragtrees.outcomes.intervals import kept_scores
+from defragtrees.outcomes.points import FittedPoints, Scoring, find_patterns
 from defragtrees.outcomes.sums import (
     CONDITION_ROWS,
     INTERVAL,
@@ -22,32 +22,10 @@ __all__ = [
     "PatternSums",
     "RowStatistics",
     "RuleSums",
-    "counted_for",
     "packed_list",
     "recounted",
     "round_significant",
 ]
-
-
-def counted_for(rules, held):
-    """Rows, and the rule that each counts for; a row may come more than once.
-
-    Parameters
-    ----------
-    rules : RuleSet
-    held : bool array of shape (n_samples, n_rules)
-
-    Returns
-    -------
-    rows : int array, or a slice of all
-    group : int array
-    """
-    if rules.is_list:
-        rule = np.full(len(held), held.shape[1] - 1)
-        for k in range(held.shape[1] - 2, -1, -1):
-            np.copyto(rule, k, where=held[:, k])
-        return slice(None), rule
-    return np.nonzero(rules.members_held(held))
 
 
 @dataclass(frozen=True, eq=False)
@@ -76,7 +54,7 @@ class PatternSums:
 
         Parameters
         ----------
-        rules : RuleSet
+        rules : RuleModel
         held : bool array of shape (n_samples, n_rules)
         weight : array of shape (n_samples,)
         told : array of shape (n_samples, n_outputs)
@@ -103,7 +81,7 @@ class PatternSums:
         )
 
     def scorecard(self, outcome, scoring, digits, signs=None):
-        """A Scorecard of points that are fitted jointly.
+        """A FittedPoints of points that are fitted jointly.
 
         Parameters
         ----------
@@ -119,7 +97,7 @@ class PatternSums:
         if signs is not None:
             points = self._signed_points(outcome, points, signs)
         if not scoring.is_whole:
-            return Scorecard(np.round(points, digits))
+            return FittedPoints(np.round(points, digits))
         card = outcome.scorecard(*rows, points, scoring.points_to_double)
         if signs is None:
             return card
@@ -145,7 +123,7 @@ class PatternSums:
         """
         if self.values is None:
             return None
-        answers = rules.answers_held(self.held > 0)[self.values.group]
+        answers = rules._predict(self.held > 0)[self.values.group]
         used = rules.n_rules + CONDITION_ROWS * sum(r.n_conditions for r in rules)
         growth = 1 + used / max(self.weight.sum(), 1.0)
         apart = np.abs(self.values.target - answers) * growth
@@ -205,7 +183,7 @@ class RuleSums:
         outcome, weight = rules.outcome, shard.sample_weight
         held = shard.covered(rules, values)
         answers = [rule.prediction for rule in rules]
-        rows, group = counted_for(rules, held)
+        rows, group = rules._groups(held)
         counted = weight[rows]
 
         def sums(name):
@@ -220,7 +198,7 @@ class RuleSums:
             told = outcome.indicators(shard.targets["labels"])
         numbers = shard.targets["labels" if has_labels else "answers"]
         patterns = None
-        if not rules.is_list:
+        if not rules.is_exclusive:
             patterns = PatternSums.of(rules, held, weight, told, numbers, scale)
         # As numbers, since of truth values products are slow.
         holding = held.astype(np.float64)
@@ -301,7 +279,7 @@ class RowStatistics:
         Parameters
         ----------
         shard : Shard
-        rule_sets : list of RuleSet
+        rule_sets : list of RuleModel
         values : list of array
             For each feature a value of each bin.
         target : str
@@ -329,7 +307,7 @@ class RowStatistics:
 
 def packed_list(rules, values):
     """A list of classes as boxes, for `RuleSums.of_classes`; None if it is no such."""
-    if not rules.is_list or not rules.outcome.n_classes:
+    if not rules.is_exclusive or not rules.outcome.n_classes:
         return None
     return pack_rules(rules, values)
 
@@ -339,7 +317,7 @@ def recounted(rules, sums, answers="kept", decision=None, scoring=EXACT, order=N
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
     sums : RuleSums
     answers : {"kept", "target", "told"}
         What rules answer: as before; what they were made to imitate; or what y tells,
@@ -363,7 +341,7 @@ def recounted(rules, sums, answers="kept", decision=None, scoring=EXACT, order=N
         elif answers == "told":
             entries |= _told(outcome, sums, k, decision)
         counted.append(dataclasses.replace(rule, **_rounded(entries)))
-    if order is not None and rules.is_list:
+    if order is not None and rules.is_exclusive:
         counted = _in_order(rules, counted, weight, order, decision)
     for k, rule in enumerate(counted):
         errors = {
@@ -376,9 +354,14 @@ def recounted(rules, sums, answers="kept", decision=None, scoring=EXACT, order=N
             rule, coverage=coverage, answered=answered, **errors
         )
     changed = {}
-    if answers == "told" and not rules.is_list:
-        signs = None if order is None else order.point_signs(rules)
-        counted, changed = _with_say(rules, counted, sums, scoring, signs)
+    if answers == "told":
+
+        def fit_points():
+            signs = None if order is None else order.point_signs(rules)
+            digits = outcome.points_digits(sums.target.spread)
+            return sums.patterns.scorecard(outcome, scoring, digits, signs)
+
+        counted, changed = rules._with_weights(counted, fit_points)
     changed |= {"rules": tuple(counted[:-1]), "default": counted[-1]}
     if answers == "told" and decision is not None:
         changed |= {"threshold": decision.threshold, "costs": decision.stated_costs}
@@ -414,31 +397,9 @@ def _in_order(rules, counted, weight, order, decision):
     return changed
 
 
-def _with_say(rules, counted, sums, scoring, signs=None):
-    """The rules with what each has to say where several hold: its rows, or points.
-
-    And what else of the rule set changes.
-    """
-    if rules.decision == "standalone":
-        weights = [*(rule.n_rows for rule in counted[:-1]), 0.0]
-        weighted = [
-            dataclasses.replace(rule, weight=weight)
-            for rule, weight in zip(counted, weights, strict=True)
-        ]
-        return weighted, {}
-    outcome = rules.outcome
-    digits = outcome.points_digits(sums.target.spread)
-    card = sums.patterns.scorecard(outcome, scoring, digits, signs)
-    pointed = [
-        dataclasses.replace(rule, points=tuple(points.tolist()))
-        for rule, points in zip(counted, card.points + 0.0, strict=True)
-    ]
-    return pointed, {"unit": card.unit, "origin": card.origin}
-
-
 def _alone(rules, sums, k):
     """What a rule of a list would tell if none stood before it, as an entry of it."""
-    if rules.decision != "first" or k >= len(rules.rules) or not sums.covered[k]:
+    if not rules.is_ordered or k >= len(rules.rules) or not sums.covered[k]:
         return {}
     values = [round_significant(v) for v in (sums.alone[k] / sums.covered[k]).tolist()]
     return {"alone": tuple(values) if rules.outcome.n_classes else values[0]}
@@ -494,7 +455,7 @@ def _with_scores(rules, sums):
     answers = np.array([rule.prediction for rule in rules])
     n_conditions = sum(rule.n_conditions for rule in rules)
     scores = sums.labels.left_out_scores(
-        sums.values, answers, rule_scales(rules), n_conditions
+        sums.values, answers, rules._scales, n_conditions
     )
     return dataclasses.replace(rules, interval_scores=scores)
 

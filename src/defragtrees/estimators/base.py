@@ -54,7 +54,6 @@ from defragtrees.estimators.settings import (
 )
 from defragtrees.metrics.resampling import rule_stability
 from defragtrees.outcomes import make_outcome
-from defragtrees.outcomes.intervals import score_for
 from defragtrees.rules.labels import (
     KINDS,
     ORDERED,
@@ -62,7 +61,7 @@ from defragtrees.rules.labels import (
     checked_pos_label,
     make_vocabulary,
 )
-from defragtrees.rules.model import RuleSet
+from defragtrees.rules.model import RuleModel
 from defragtrees.rules.text import calibration_text, scores_text
 
 __all__ = [
@@ -127,7 +126,7 @@ def _in_order(forest, X):
 
 
 def words_of(estimator, forest):
-    """Labels and kinds, as fields of a RuleSet; those that fit nothing are refused."""
+    """Labels and kinds, as fields of rules; those that fit nothing are refused."""
     names, classes = forest.feature_names, forest.classes or ()
     return {
         "feature_labels": checked_labels(
@@ -232,7 +231,7 @@ class Measuring:
     # What `fit` sets.
     ensemble_: Any
     forest_: Forest
-    rules_: RuleSet
+    rules_: RuleModel
     training_: dict[str, float]
     n_features_in_: int
     feature_names_in_: Values
@@ -343,6 +342,28 @@ class Measuring:
         check_is_fitted(self, "rules_")
         return self.rules_.export(format, path, **options)
 
+    def save(self, path: str | os.PathLike[str]) -> None:
+        """Write the rules to a JSON file, which `defragtrees.load` reads.
+
+        Parameters
+        ----------
+        path : path
+            The file appears when it is complete; one that is there is replaced then.
+
+        Examples
+        --------
+        >>> import defragtrees, tempfile
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]] * 10, [1.0, 1.0, 4.0, 6.0] * 10
+        >>> simple = defragtrees.DistilledTreeRegressor(max_rules=2, random_state=0)
+        >>> simple = simple.fit(X, y)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     simple.save(f"{folder}/rules.json")
+        ...     defragtrees.load(f"{folder}/rules.json") == simple.rules_
+        True
+        """
+        check_is_fitted(self, "rules_")
+        self.rules_.save(path)
+
     def summary(self, X: Rows | None = None, y: Column | None = None) -> render.Lines:
         """The rules and how good they are, as text.
 
@@ -384,7 +405,7 @@ def warn_of_unanswered(rules, store):
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
     store : RowStore
     """
     if rules.n_rules == 1 or not rules.unanswered_classes:
@@ -568,7 +589,7 @@ class Simplifier(Measuring, BaseEstimator, ABC):
 
     @abstractmethod
     def _simplify(self, problem, rng):
-        """The RuleSet for a Problem; every method writes this."""
+        """The RuleModel for a Problem; every method writes this."""
 
     def _check_forest(self, forest):
         """Refuse an ensemble, or settings that do not go with it."""
@@ -576,7 +597,7 @@ class Simplifier(Measuring, BaseEstimator, ABC):
 
     def _count_rows(self, store, is_sample):
         """Give the rules the evidence of all rows and, not of a sample, the answers."""
-        if self.rules_.is_list:
+        if self.rules_.is_exclusive:
             answers = "target" if is_sample else "kept"
             [self.rules_] = store.recount([self.rules_], answers)
 
@@ -656,6 +677,11 @@ class Simplifier(Measuring, BaseEstimator, ABC):
         answer = partial(_answered, self.rules_, predict)
         return self.reopen(X).each(answer, dtype=dtype, n_outputs=n_outputs)
 
+    def _predictions(self, X, predict, dtype, n_outputs=None):
+        """What `predict` makes of the rules that match rows, wherever they are."""
+        predict = partial(_of_matches, self.rules_, predict)
+        return self._answers(X, predict, dtype, n_outputs)
+
     def predict(self, X: Rows) -> Values:
         """Answers of the rules as they are printed.
 
@@ -677,7 +703,7 @@ class Simplifier(Measuring, BaseEstimator, ABC):
         """
         check_is_fitted(self, "rules_")
         rules = self.rules_
-        return self._answers(X, rules.predict_encoded, rules.outcome.dtype)
+        return self._predictions(X, rules._predict, rules.outcome.dtype)
 
     def apply(self, X: Rows) -> Places:
         """Index of the rule that answers each row; the last is the "otherwise".
@@ -691,10 +717,10 @@ class Simplifier(Measuring, BaseEstimator, ABC):
         [0, 1]
         """
         check_is_fitted(self, "rules_")
-        return self._answers(X, self.rules_.apply_encoded, np.intp)
+        return self._predictions(X, self.rules_._apply, np.intp)
 
     def explain(self, X: Rows | Mapping[str, Any]) -> str | list[str]:
-        """Why the rules answer what they answer, in a sentence; see RuleSet.explain.
+        """Why the rules answer what they answer, in a sentence; see RuleModel.explain.
 
         Examples
         --------
@@ -735,10 +761,14 @@ def _answered(rules, predict, X):
     return predict(_encoded(rules, X))
 
 
+def _of_matches(rules, predict, matrix):
+    return predict(rules._covers(matrix))
+
+
 class Conformal:
     """What every regressor has for intervals."""
 
-    rules_: RuleSet
+    rules_: RuleModel
 
     def calibrate(self, X: Rows, y: Column | None = None) -> Self:
         """Let intervals hold as often as they say, by rows that were not fitted on.
@@ -780,7 +810,7 @@ class Conformal:
         lists = [self.rules_, *(rules for path in paths for rules in path.values())]
         parts = source.total(partial(_part_scores, lists))
         told = iter(
-            rules.with_scores(np.concatenate(scores))
+            rules._with_scores(np.concatenate(scores))
             for rules, scores in zip(lists, zip(*parts, strict=True), strict=True)
         )
         self.rules_ = next(told)
@@ -823,9 +853,9 @@ class Conformal:
         """
         check_is_fitted(self, "rules_")
         rules = self.rules_
-        score_for(rules, coverage)
-        tell = partial(rules.predict_interval_encoded, coverage=coverage)
-        return self._answers(X, tell, np.float64, 2)
+        rules._score_for(coverage, "calibrate")
+        tell = partial(rules._predict_interval, coverage=coverage)
+        return self._predictions(X, tell, np.float64, 2)
 
 
 def _part_scores(lists, part):
@@ -833,7 +863,7 @@ def _part_scores(lists, part):
     matrix = lists[0].encode(part.X)
     check_finite(matrix, lists[0].feature_names)
     y = column_or_1d(part.y, warn=True)
-    return [[rules.scores_encoded(matrix, y) for rules in lists]]
+    return [[rules._scores(rules._covers(matrix), y) for rules in lists]]
 
 
 class RuleClassifier(ClassifierMixin):
@@ -868,8 +898,8 @@ class RuleClassifier(ClassifierMixin):
         """
         check_is_fitted(self, "rules_")
         rules = self.rules_
-        return self._answers(
-            X, rules.predict_proba_encoded, np.float64, len(rules.classes)
+        return self._predictions(
+            X, rules._predict_proba, np.float64, len(rules.classes)
         )
 
     def rate_interval(self, X: Rows) -> Floats:
@@ -896,7 +926,7 @@ class RuleClassifier(ClassifierMixin):
         [[0.0, 0.16], [0.84, 1.0]]
         """
         check_is_fitted(self, "rules_")
-        return self._answers(X, self.rules_.rate_interval_encoded, np.float64, 2)
+        return self._predictions(X, self.rules_._rate_interval, np.float64, 2)
 
     def decision_function(self, X: Rows) -> Floats:
         """How much speaks for a class, by which rows can be ranked.
@@ -922,9 +952,9 @@ class RuleClassifier(ClassifierMixin):
         """
         check_is_fitted(self, "rules_")
         rules, n_classes = self.rules_, len(self.rules_.classes)
-        return self._answers(
+        return self._predictions(
             X,
-            rules.decision_function_encoded,
+            rules._decision_function,
             np.float64,
             n_classes if n_classes != 2 else None,
         )

@@ -22,7 +22,7 @@ from defragtrees.estimators.settings import (
 from defragtrees.metrics.resampling import RuleStability
 from defragtrees.outcomes.decision import make_decision
 from defragtrees.outcomes.points import Scoring
-from defragtrees.rules.model import RuleSet
+from defragtrees.rules.model import RuleModel
 from defragtrees.search.driver import CRITERIA, FORMS, PathCounter, Refinement, nearest
 from defragtrees.search.limits import LIMITS, Limiting, refuse_without_lists
 from defragtrees.search.lists import rules_for_rows
@@ -39,8 +39,8 @@ __all__ = [
 class DefragResults:
     """What a fit sets."""
 
-    path_: dict[int, RuleSet]
-    path_by_conditions_: dict[int, RuleSet]
+    path_: dict[int, RuleModel]
+    path_by_conditions_: dict[int, RuleModel]
     path_costs_: dict[int, float]
     stability_: RuleStability
     n_iter_: int
@@ -97,10 +97,10 @@ PARAMETERS = """
 
     Attributes
     ----------
-    rules_ : RuleSet
-    path_ : dict from int to RuleSet
+    rules_ : RuleModel
+    path_ : dict from int to RuleModel
         The best list found of every number of rules.
-    path_by_conditions_ : dict from int to RuleSet
+    path_by_conditions_ : dict from int to RuleModel
         The best list found of every total number of conditions, where more of them
         bring more.
     path_costs_ : dict from int to float

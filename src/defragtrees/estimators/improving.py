@@ -2,7 +2,7 @@
 
 import dataclasses
 import math
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -10,17 +10,18 @@ from defragtrees.data.refitting import checked_rows, recount_rows
 from defragtrees.data.tables import select_columns, take_rows
 from defragtrees.estimators.defrag import DefragClassifier, DefragRegressor
 from defragtrees.rules.conditions import Condition, Rule
-from defragtrees.rules.model import Edit, RuleSet
+from defragtrees.rules.edits import Edit
+from defragtrees.rules.model import RuleModel
 
 __all__ = ["improve"]
 
-FORMS = {"first": "list", "standalone": "standalone", "points": "points"}
+Model = TypeVar("Model", bound=RuleModel)
 FEWEST_ROWS = 20  # in which to search for rules
 LEAST_SHARE = 1e-6  # that a class is given, as its logarithm is taken
 
 
 def improve(
-    rules: RuleSet,
+    rules: Model,
     X: Any,
     y: Any,
     keep: Any,
@@ -28,8 +29,8 @@ def improve(
     *,
     ensemble: Any = None,
     **settings: Any,
-) -> RuleSet:
-    """The rules, those not kept searched for again; see `RuleSet.improve`.
+) -> Model:
+    """The rules, those not kept searched for again; see `RuleModel.improve`.
 
     Where several rules have a say, those of a new search are taken one after the other
     beside the kept ones, as long as each is worth more nats than it takes to say it.
@@ -43,7 +44,7 @@ def improve(
         positive = np.flatnonzero(np.asarray(sample_weight) > 0)
         parts = [take_rows(part, positive) for part in parts]
     make = DefragClassifier if rules.classes else DefragRegressor
-    form = FORMS[rules.decision]
+    form = rules.form
     n_new = max_rules - 1 - len(kept)
 
     def fitted(parts, max_rules):
@@ -76,14 +77,14 @@ def _kept(rules, keep):
 
 
 def _check(rules, settings, n_kept, max_rules):
-    if rules.decision not in FORMS:
+    if rules.form is None:
         raise ValueError(
             "improve is for rules in a list, on their own or with points; these have "
             f"decision={rules.decision!r}. Fit the method again instead."
         )
     if "form" in settings:
         raise ValueError(
-            f"improve keeps the form {FORMS[rules.decision]!r}; got "
+            f"improve keeps the form {rules.form!r}; got "
             f"form={settings['form']!r}. Leave it out, or call simplify."
         )
     if max_rules < n_kept + 1:
@@ -104,7 +105,7 @@ def _edit_text(rules, kept, n_rows):
 def _for_the_rest(rules, kept, n_new, rows, parts, fitted):
     """Conditions of a list for the rows that kept rules do not answer."""
     matrix, target, _ = rows
-    held = _with_conditions(rules, kept).covers_encoded(matrix)[:, :-1].any(axis=1)
+    held = _with_conditions(rules, kept)._covers(matrix)[:, :-1].any(axis=1)
     left = np.flatnonzero(~held)
     if len(left) < FEWEST_ROWS or (target[left] == target[left[0]]).all():
         return []
@@ -143,17 +144,16 @@ def _nats(rules, conditions, rows):
     matrix, target, weight = rows
     made = recount_rows(_with_conditions(rules, conditions), *rows)
     if not rules.classes:
-        losses = rules.outcome.losses(target, made.predict_encoded(matrix))
+        losses = rules.outcome.losses(target, made._predict(made._covers(matrix)))
         mean = max(float(np.average(losses, weights=weight)), 1e-300)
         return 0.5 * weight.sum() * math.log(mean)
-    shares = made.predict_proba_encoded(matrix)[np.arange(len(target)), target]
+    shares = made._predict_proba(made._covers(matrix))[np.arange(len(target)), target]
     return float(-weight @ np.log(np.maximum(shares, LEAST_SHARE)))
 
 
 def _with_conditions(rules, found):
     """A rule set with these conditions, whose answers are yet to be counted."""
     blank = dataclasses.replace(rules.default, conditions=())
-    weight = 0.0 if rules.decision == "standalone" else 1.0
     made = tuple(
         Rule(
             conditions,
@@ -163,7 +163,8 @@ def _with_conditions(rules, found):
         )
         for conditions in found
     )
-    default = dataclasses.replace(blank, weight=weight)
+    n_points = rules.outcome.n_points
+    default = rules._uncounted(dataclasses.replace(blank, weight=1.0), n_points)
     return dataclasses.replace(rules, rules=made, default=default, interval_scores=None)
 
 

@@ -12,8 +12,8 @@ import numpy as np
 from defragtrees.data.grid import Binned, ThresholdGrid, rows_covered
 from defragtrees.ensembles.forest import Forest
 from defragtrees.outcomes import make_outcome
+from defragtrees.rules.forms import FORMS
 from defragtrees.rules.labels import ORDERED
-from defragtrees.rules.model import RuleSet
 
 __all__ = ["Problem"]
 
@@ -45,7 +45,7 @@ class Problem:
     labels : array of shape (n_samples,), optional
         y, as class numbers or numbers.
     words : dict
-        What features and classes are called, as fields of a RuleSet.
+        What features and classes are called, as fields of a RuleModel.
     """
 
     X: np.ndarray | None
@@ -77,7 +77,7 @@ class Problem:
         shorten : bool, default=True
             Whether the thresholds of the store are shortened.
         words : dict, optional
-            What features and classes are called, as fields of a RuleSet.
+            What features and classes are called, as fields of a RuleModel.
         """
         shard = store.table if store.table is not None else store.draw(n_rows, rng)
         targets = shard.targets
@@ -192,16 +192,15 @@ class Problem:
         return tuple(sorted(range(len(names)), key=lambda j: _parts(names[j])))
 
     def rule_set(self, rules, decision="first"):
-        """A RuleSet for this problem, of rules the last of which is the default."""
+        """A rule model for this problem, of rules the last of which is the default."""
         *rules, default = rules
-        return RuleSet(
+        return FORMS[decision](
             rules=tuple(rules),
             default=default,
             feature_names=self.feature_names,
             task=self.task,
             classes=self.classes,
             categories=self.categories,
-            decision=decision,
             **self.words,
         )
 

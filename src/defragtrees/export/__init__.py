@@ -12,7 +12,7 @@ from typing import Any, Literal, NamedTuple, overload
 from defragtrees._utils.files import write_atomic
 from defragtrees.data.tables import near_name
 from defragtrees.export.tables import schema, to_frame
-from defragtrees.rules.model import RuleSet
+from defragtrees.rules.model import RuleModel
 
 __all__ = ["FORMATS", "Format", "export", "schema", "to_frame"]
 
@@ -74,20 +74,20 @@ TextFormat = Literal[
 
 @overload
 def export(
-    rules: RuleSet,
+    rules: RuleModel,
     format: TextFormat,
     path: str | os.PathLike[str] | None = None,
     **options: Any,
 ) -> str: ...
 @overload
 def export(
-    rules: RuleSet,
+    rules: RuleModel,
     format: str,
     path: str | os.PathLike[str] | None = None,
     **options: Any,
 ) -> Any: ...
 def export(
-    rules: RuleSet,
+    rules: RuleModel,
     format: str,
     path: str | os.PathLike[str] | None = None,
     **options: Any,
@@ -96,7 +96,7 @@ def export(
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
     format : str
         "csv", "excel", "html", "json", "latex", "markdown", "onnx", "pmml", "prompt",
         "python", "sklearn", "sql" or "text".
@@ -112,9 +112,9 @@ def export(
 
     Examples
     --------
-    >>> from defragtrees import Condition, Rule, RuleSet
+    >>> from defragtrees import Condition, Rule, RuleList
     >>> warm = Rule((Condition(0, lower=20.0),), 5.0)
-    >>> rules = RuleSet((warm,), Rule((), 2.0), ("degrees",), "regression")
+    >>> rules = RuleList((warm,), Rule((), 2.0), ("degrees",), "regression")
     >>> print(export(rules, "sql", dialect="sqlserver"), end="")
     CASE
       WHEN [degrees] > 20e0 THEN 5e0
@@ -125,9 +125,9 @@ def export(
         raise ValueError(
             f"format must be one of {', '.join(sorted(FORMATS))}; got {format!r}."
         )
-    if not isinstance(rules, RuleSet):
+    if not isinstance(rules, RuleModel):
         raise TypeError(
-            f"A RuleSet is needed; got {type(rules).__name__}. "
+            f"A RuleModel is needed; got {type(rules).__name__}. "
             "A fitted method keeps its own in `rules_`."
         )
     chosen = FORMATS[format]

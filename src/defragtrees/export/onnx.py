@@ -8,7 +8,7 @@ from defragtrees._utils.optional import require
 from defragtrees.data.tables import listed
 from defragtrees.export import portable
 from defragtrees.export.tables import to_text
-from defragtrees.rules.model import RuleSet
+from defragtrees.rules.model import RuleModel
 
 __all__ = ["to_onnx", "onnx_bytes"]
 
@@ -25,7 +25,7 @@ OPERATORS = {
 }
 
 
-def to_onnx(rules: RuleSet, *, single_input: bool = False):
+def to_onnx(rules: RuleModel, *, single_input: bool = False):
     """An ONNX model that answers as the rules do.
 
     Its inputs are the columns that the rules ask about, each of shape (n, 1) and named
@@ -37,7 +37,7 @@ def to_onnx(rules: RuleSet, *, single_input: bool = False):
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
     single_input : bool, default=False
         One input `X` of doubles instead, with all features as its columns.
 

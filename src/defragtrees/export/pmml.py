@@ -10,8 +10,7 @@ import math
 from xml.etree.ElementTree import Element, SubElement, indent, tostring
 
 from defragtrees.export import portable
-from defragtrees.rules.model import RuleSet
-from defragtrees.rules.text import combination_text
+from defragtrees.rules.model import RuleModel
 
 __all__ = ["to_pmml"]
 
@@ -28,7 +27,7 @@ OPERATORS = {
 }
 
 
-def to_pmml(rules: RuleSet, *, name: str | None = None) -> str:
+def to_pmml(rules: RuleModel, *, name: str | None = None) -> str:
     """A PMML document: a RuleSetModel of rules in order, or a Scorecard of points.
 
     The outputs of a Scorecard are `score`, the total of points, and `prediction` or,
@@ -38,14 +37,14 @@ def to_pmml(rules: RuleSet, *, name: str | None = None) -> str:
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
         For classes that the first rule that holds answers; or with whole points that
         add up, for numbers or two classes.
     name : str, optional
         Of the model.
     """
     add_model = _model_of(rules)
-    text = combination_text(rules) or "The first rule that holds answers."
+    text = rules._combination_text() or "The first rule that holds answers."
     document = Element("PMML", version="4.4", xmlns=NAMESPACE)
     header = SubElement(document, "Header", description=text)
     SubElement(header, "Application", name="defragtrees")

@@ -4,8 +4,8 @@ For whoever has nothing but this text: a reader, a colleague or a language model
 """
 
 from defragtrees._utils import formatting as render
-from defragtrees.rules.model import RuleSet, edit_lines
-from defragtrees.rules.text import LAST, decision_text, then_text
+from defragtrees.rules.model import RuleModel, edit_lines
+from defragtrees.rules.text import decision_text
 
 __all__ = ["HOW_TO_READ", "to_prompt"]
 
@@ -21,20 +21,20 @@ HOW_TO_READ = {
 }
 
 
-def to_prompt(rules: RuleSet, *, title: str = "Rules") -> str:
+def to_prompt(rules: RuleModel, *, title: str = "Rules") -> str:
     """The rules, their rates and how to read them, as Markdown.
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
     title : str
 
     Examples
     --------
-    >>> from defragtrees import Condition, Rule, RuleSet
+    >>> from defragtrees import Condition, Rule, RuleList
     >>> warm = Rule((Condition(0, lower=20.0),), "yes", (0.2, 0.8), n_rows=40.0,
     ...             rates=(0.2, 0.8))
-    >>> rules = RuleSet((warm,), Rule((), "no"), ("degrees",), "classification",
+    >>> rules = RuleList((warm,), Rule((), "no"), ("degrees",), "classification",
     ...                 ("no", "yes"))
     >>> print(to_prompt(rules, title="Swimming"), end="")
     # Swimming
@@ -116,13 +116,13 @@ def _column_lines(rules):
 
 def _rule_lines(rules):
     for rule, row in zip(rules, rules.rows(), strict=True):
-        then = then_text(rules, rule)
+        then = rules._then_text(rule)
         if rules.decision == "points":
             then = f"{then} points"
         if rule.conditions:
             text = f"If {rule.text()}, then {then}."
         else:
-            text = f"{LAST.get(rules.decision, 'otherwise').capitalize()} {then}."
+            text = f"{rules.default_text.capitalize()} {then}."
         told = f" ({row['told']})" if row["told"] else ""
         if rules.decision == "average":
             told += f" Weight {render.number(row['weight'])}."

@@ -4,8 +4,8 @@ import math
 
 from defragtrees._utils import formatting as render
 from defragtrees.export import portable
-from defragtrees.rules.model import RuleSet
-from defragtrees.rules.text import LAST, combination_text, decision_text
+from defragtrees.rules.model import RuleModel
+from defragtrees.rules.text import decision_text
 
 __all__ = ["to_python"]
 
@@ -179,12 +179,12 @@ TYPES = {
 }
 
 
-def to_python(rules: RuleSet) -> str:
+def to_python(rules: RuleModel) -> str:
     """Source of `predict(row)` and, where rules have them, `predict_proba(row)`.
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
     """
     write = {"list": _ordered, "mean": _averaging, "points": _adding}
     constants, *functions = write[portable.form(rules)](rules)
@@ -241,7 +241,7 @@ def _how_chosen(rules, constants):
 
 def _adding(rules):
     """Constants and functions of rules whose points add up."""
-    notes = filter(None, [combination_text(rules), decision_text(rules)])
+    notes = filter(None, [rules._combination_text(), decision_text(rules)])
     constants = [
         *(f"# {note}" for note in notes),
         f"POINTS = {_lines(map(_tuple, portable.points(rules)))}",
@@ -324,7 +324,7 @@ def _columns(rules):
 def _comments(rules):
     """Each rule in words."""
     *others, last = rules.rows()
-    last = {**last, "if": LAST.get(rules.decision, last["if"])}
+    last = {**last, "if": rules.default_text}
     texts = []
     for row in (*others, last):
         answer = f"{row['then']}, {row['told']}" if row["told"] else row["then"]

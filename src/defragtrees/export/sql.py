@@ -12,14 +12,14 @@ from fractions import Fraction
 from typing import Any
 
 from defragtrees.export import portable
-from defragtrees.rules.model import RuleSet
+from defragtrees.rules.model import RuleModel
 from defragtrees.rules.text import rule_lines
 
 __all__ = ["DIALECTS", "Dialect", "to_sql"]
 
 
 def to_sql(
-    rules: RuleSet,
+    rules: RuleModel,
     *,
     dialect: str = "ansi",
     table: str | Sequence[str] | None = None,
@@ -33,7 +33,7 @@ def to_sql(
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
     dialect : str, default="ansi"
         How names and values are written: "ansi", "bigquery", "duckdb", "mysql",
         "postgres", "snowflake", "sqlite" or "sqlserver". Where columns can hold NaN, it

@@ -14,9 +14,9 @@ from defragtrees._utils import formatting as render
 from defragtrees._utils.files import to_json as json_text
 from defragtrees._utils.optional import require
 from defragtrees.export.prompt import HOW_TO_READ
-from defragtrees.rules.model import RuleSet
+from defragtrees.rules.model import RuleModel
 from defragtrees.rules.schema import rules_schema
-from defragtrees.rules.text import LAST, combination_text, decision_text, rule_table
+from defragtrees.rules.text import decision_text, rule_table
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -42,9 +42,9 @@ def table_of(rules):
 
     Examples
     --------
-    >>> from defragtrees import Condition, Rule, RuleSet
+    >>> from defragtrees import Condition, Rule, RuleList
     >>> warm = Rule((Condition(0, lower=20.0),), 5.0, n_rows=40.0)
-    >>> rules = RuleSet((warm,), Rule((), 2.0), ("degrees",), "regression")
+    >>> rules = RuleList((warm,), Rule((), 2.0), ("degrees",), "regression")
     >>> names, rows = table_of(rules)
     >>> names[:4], rows[0][:4]
     (['rule', 'if', 'then', 'conditions'], [1, 'degrees > 20', 5.0, 1])
@@ -68,7 +68,7 @@ def table_of(rules):
 
 def _values(rules, rule, shown):
     """The values of one rule by the names of their columns."""
-    last = LAST.get(rules.decision, "otherwise")
+    last = rules.default_text
     then, of_form = _form_values(rules, rule)
     return {
         "rule": shown["rule"],
@@ -120,18 +120,18 @@ def _target_values(rules, rule):
     return values | {"10 % quantile": low, "90 % quantile": high, "ensemble": mean}
 
 
-def to_frame(rules: RuleSet) -> "DataFrame":
+def to_frame(rules: RuleModel) -> "DataFrame":
     """The rules as a data frame of pandas, one row for each.
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
 
     Examples
     --------
-    >>> from defragtrees import Condition, Rule, RuleSet
+    >>> from defragtrees import Condition, Rule, RuleList
     >>> warm = Rule((Condition(0, lower=20.0),), 5.0)
-    >>> rules = RuleSet((warm,), Rule((), 2.0), ("degrees",), "regression")
+    >>> rules = RuleList((warm,), Rule((), 2.0), ("degrees",), "regression")
     >>> len(to_frame(rules))
     2
     """
@@ -143,21 +143,21 @@ def to_frame(rules: RuleSet) -> "DataFrame":
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # how a formula of a spreadsheet begins
 
 
-def to_csv(rules: RuleSet, *, exact: bool = False) -> str:
+def to_csv(rules: RuleModel, *, exact: bool = False) -> str:
     r"""The rules as CSV with a header; numbers as they are stored.
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
     exact : bool, default=False
         Write a text that begins like a formula of a spreadsheet as it is, without an
         apostrophe before it.
 
     Examples
     --------
-    >>> from defragtrees import Condition, Rule, RuleSet
+    >>> from defragtrees import Condition, Rule, RuleList
     >>> warm = Rule((Condition(0, lower=20.0),), 5.0)
-    >>> rules = RuleSet((warm,), Rule((), 2.0), ("degrees",), "regression")
+    >>> rules = RuleList((warm,), Rule((), 2.0), ("degrees",), "regression")
     >>> to_csv(rules).splitlines()
     ['rule,if,then,conditions', '1,degrees > 20,5.0,1', '2,otherwise,2.0,0']
     """
@@ -190,7 +190,7 @@ WIDEST = 80  # letters of a column
 SHARES = ("answered", "coverage", "probability", "rate", "ensemble")
 
 
-def to_excel(rules: RuleSet):
+def to_excel(rules: RuleModel):
     """An openpyxl Workbook with the sheets "rules" and "how to read"."""
     openpyxl = require("openpyxl", "A workbook of Excel")
     book = openpyxl.Workbook()
@@ -214,7 +214,11 @@ def to_excel(rules: RuleSet):
         sheet.column_dimensions[letter].width = min(max(longest, 8) + 2, WIDEST)
     sheet.freeze_panes = "A2"
     notes = book.create_sheet("how to read")
-    lines = [HOW_TO_READ[rules.decision], combination_text(rules), decision_text(rules)]
+    lines = [
+        HOW_TO_READ[rules.decision],
+        rules._combination_text(),
+        decision_text(rules),
+    ]
     for i, line in enumerate(filter(None, lines), start=1):
         _write_cell(notes.cell(i, 1), line)
     return book
@@ -233,12 +237,12 @@ def excel_bytes(book):
     return file.getvalue()
 
 
-def to_html(rules: RuleSet, *, caption: str = "") -> str:
+def to_html(rules: RuleModel, *, caption: str = "") -> str:
     """The rules as a table to put into a page; every text in it is escaped.
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
     caption : str
     """
     header, cells = rule_table(rules)
@@ -265,14 +269,14 @@ LATEX_SPECIAL = re.compile(
 )
 
 
-def to_latex(rules: RuleSet, *, longtable: bool = False) -> str:
+def to_latex(rules: RuleModel, *, longtable: bool = False) -> str:
     r"""The rules as a tabular with booktabs' lines; names and labels are escaped.
 
     Load `booktabs`, and `longtable` if asked for it.
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
     longtable : bool, default=False
         Break the table over pages.
     """
@@ -305,7 +309,7 @@ MARKDOWN_SPECIAL = re.compile(
 )
 
 
-def to_markdown(rules: RuleSet) -> str:
+def to_markdown(rules: RuleModel) -> str:
     """The rules as a table in GitHub's Markdown; names and labels are escaped."""
     header, cells = rule_table(rules)
     marks = [":---" if name in ("if", "then") else "---:" for name in header]
@@ -316,14 +320,14 @@ def to_markdown(rules: RuleSet) -> str:
     return "".join(f"| {' | '.join(row)} |\n" for row in (header, marks, *cells))
 
 
-def to_text(rules: RuleSet, *, header: str = "") -> str:
+def to_text(rules: RuleModel, *, header: str = "") -> str:
     """The rules as a person would say them, one on each line.
 
     Where a threshold or costs decide, a last line says so.
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
     header : str
         Lines to put before the rules.
     """
@@ -331,12 +335,12 @@ def to_text(rules: RuleSet, *, header: str = "") -> str:
     return "\n".join(lines) + "\n"
 
 
-def to_json(rules: RuleSet, *, indent: int | None = 1) -> str:
-    """The rules as JSON; `RuleSet.from_dict` and `RuleSet.load` read it back.
+def to_json(rules: RuleModel, *, indent: int | None = 1) -> str:
+    """The rules as JSON; `RuleModel.from_dict` and `RuleModel.load` read it back.
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
     indent : int or None, default=1
         Spaces for each level; None puts everything on one line.
     """

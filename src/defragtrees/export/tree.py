@@ -14,7 +14,7 @@ from sklearn.tree._tree import Tree
 
 from defragtrees.data.tables import listed
 from defragtrees.export import portable
-from defragtrees.rules.model import RuleSet
+from defragtrees.rules.model import RuleModel
 
 __all__ = ["to_tree"]
 
@@ -23,7 +23,7 @@ NO_CHILD, NO_FEATURE = -1, -2  # as scikit-learn marks a leaf
 
 
 def to_tree(
-    rules: RuleSet, *, max_leaves: int = 1000, leaves: str = "probabilities"
+    rules: RuleModel, *, max_leaves: int = 1000, leaves: str = "probabilities"
 ) -> tree.BaseDecisionTree:
     """A fitted decision tree that says what the rules say.
 
@@ -34,7 +34,7 @@ def to_tree(
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
         On numeric features.
     max_leaves : int, default=1000
         Most leaves; rules that need more are refused.
@@ -215,10 +215,10 @@ def _leaf_value(rules, possible, leaves):
     """What rules that all match predict together."""
     held = np.zeros((1, rules.n_rules), dtype=bool)
     held[0, list(possible)] = True
-    [answer] = rules.answers_held(held).tolist()
+    [answer] = rules._predict(held).tolist()
     if portable.target(rules) == "number":
         return (float(answer),)
-    shares = rules.shares_held(held)[0]
+    shares = rules._probabilities(held)[0]
     position = np.asarray(rules.classes).tolist().index(answer)
     if leaves == "answers" and int(shares.argmax()) != position:
         shares = np.eye(len(shares))[position]

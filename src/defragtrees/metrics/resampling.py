@@ -210,7 +210,7 @@ def _refit(estimator, X, y, sample_weight, rng):
 
 
 def _same_answers(one, two, matrix):
-    first, second = one.predict_encoded(matrix), two.predict_encoded(matrix)
+    first, second = one._predict(one._covers(matrix)), two._predict(two._covers(matrix))
     if one.outcome.n_classes:
         return float((first == second).mean())
     variance = (first.var() + second.var()) / 2

@@ -13,7 +13,7 @@ from defragtrees.outcomes import make_outcome
 from defragtrees.outcomes.decision import make_decision
 from defragtrees.outcomes.measures import calibrate
 from defragtrees.outcomes.points import reachable_totals
-from defragtrees.rules.model import RuleSet
+from defragtrees.rules.model import RuleModel
 
 __all__ = [
     "calibration",
@@ -125,22 +125,22 @@ def expected_cost(
     return float((counts * costs).sum() / counts.sum())
 
 
-def coverage(rules: RuleSet, X: Rows, sample_weight: Column | None = None) -> float:
+def coverage(rules: RuleModel, X: Rows, sample_weight: Column | None = None) -> float:
     """Share of rows that match a rule other than the "otherwise".
 
     In a partition, such as a tree, each row has a rule: the coverage is 1.
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
     X : array-like of shape (n_samples, n_features)
     sample_weight : array-like of shape (n_samples,), optional
 
     Examples
     --------
-    >>> from defragtrees.rules.conditions import Condition, Rule, RuleSet
+    >>> from defragtrees.rules.conditions import Condition, Rule, RuleList
     >>> warm = Rule((Condition(0, lower=20.0),), "yes")
-    >>> rules = RuleSet((warm,), Rule((), "no"), ("degrees",),
+    >>> rules = RuleList((warm,), Rule((), "no"), ("degrees",),
     ...                 "classification", ("no", "yes"))
     >>> float(coverage(rules, [[21.0], [19.0]]))
     0.5
@@ -148,22 +148,22 @@ def coverage(rules: RuleSet, X: Rows, sample_weight: Column | None = None) -> fl
     return covered_share(rules, rules.covers(X), sample_weight)
 
 
-def overlap(rules: RuleSet, X: Rows, sample_weight: Column | None = None) -> float:
+def overlap(rules: RuleModel, X: Rows, sample_weight: Column | None = None) -> float:
     """Mean number of rules that match a row, the "otherwise" left out.
 
     In a partition, such as a tree, it is just one.
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
     X : array-like of shape (n_samples, n_features)
     sample_weight : array-like of shape (n_samples,), optional
 
     Examples
     --------
-    >>> from defragtrees.rules.conditions import Condition, Rule, RuleSet
+    >>> from defragtrees.rules.conditions import Condition, Rule, RuleList
     >>> warm = Rule((Condition(0, lower=20.0),), "yes")
-    >>> rules = RuleSet((warm,), Rule((), "no"), ("degrees",),
+    >>> rules = RuleList((warm,), Rule((), "no"), ("degrees",),
     ...                 "classification", ("no", "yes"))
     >>> float(overlap(rules, [[21.0], [19.0]]))
     0.5
@@ -172,13 +172,13 @@ def overlap(rules: RuleSet, X: Rows, sample_weight: Column | None = None) -> flo
 
 
 def calibration(
-    rules: RuleSet, X: Rows, y: Column, sample_weight: Column | None = None
+    rules: RuleModel, X: Rows, y: Column, sample_weight: Column | None = None
 ) -> list[dict[str, Any]]:
     """The probability that each rule gives, and the rate in the rows that it predicts.
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
     X : array-like or data frame of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
         Rows of a class that the rules do not know are left out.
@@ -195,10 +195,10 @@ def calibration(
 
     Examples
     --------
-    >>> from defragtrees.rules.conditions import Condition, Rule, RuleSet
+    >>> from defragtrees.rules.conditions import Condition, Rule, RuleList
     >>> warm = Rule((Condition(0, lower=20.0),), "yes", (0.25, 0.75))
     >>> rest = Rule((), "no", (0.9, 0.1))
-    >>> rules = RuleSet((warm,), rest, ("degrees",), "classification", ("no", "yes"))
+    >>> rules = RuleList((warm,), rest, ("degrees",), "classification", ("no", "yes"))
     >>> X, y = [[21.0], [25.0], [19.0]], ["yes", "no", "no"]
     >>> names = "rule", "class", "told", "observed", "n_rows"
     >>> for row in calibration(rules, X, y):
@@ -221,14 +221,14 @@ def calibration(
 
 
 def covered_share(rules, held, sample_weight=None):
-    """`coverage` from what `RuleSet.covers` gave."""
+    """`coverage` from what `RuleModel.covers` gave."""
     if rules.decision == "partition":
         return 1.0
     return float(np.average(held[:, :-1].any(axis=1), weights=sample_weight))
 
 
 def covering_count(rules, held, sample_weight=None):
-    """`overlap` from what `RuleSet.covers` gave."""
+    """`overlap` from what `RuleModel.covers` gave."""
     if rules.decision == "partition":
         return 1.0
     return float(np.average(held[:, :-1].sum(axis=1), weights=sample_weight))
@@ -239,11 +239,11 @@ def trade_off_scores(rules, matrix, expected, answers, sample_weight=None):
 
     Errors are measured against `expected`, fidelity against the ensemble's `answers`.
     """
-    predicted = rules.predict_encoded(matrix)
+    predicted = rules._predict(rules._covers(matrix))
     losses = rules.outcome.losses(expected, predicted)
     mean = float(np.average(losses, weights=sample_weight))
     variance = float(np.average((losses - mean) ** 2, weights=sample_weight))
-    held = rules.covers_encoded(matrix)
+    held = rules._covers(matrix)
     return {
         "error": mean,
         "standard_error": math.sqrt(variance / len(losses)),
@@ -253,7 +253,7 @@ def trade_off_scores(rules, matrix, expected, answers, sample_weight=None):
     }
 
 
-def similarity(first: RuleSet, second: RuleSet, X: Rows) -> float:
+def similarity(first: RuleModel, second: RuleModel, X: Rows) -> float:
     """How alike two rule sets cut these rows, from 0 to 1.
 
     For every rule, the largest share of rows in common (Jaccard index) with a rule of
@@ -264,15 +264,15 @@ def similarity(first: RuleSet, second: RuleSet, X: Rows) -> float:
 
     Parameters
     ----------
-    first, second : RuleSet
+    first, second : RuleModel
     X : array-like of shape (n_samples, n_features)
 
     Examples
     --------
-    >>> from defragtrees.rules.conditions import Condition, Rule, RuleSet
+    >>> from defragtrees.rules.conditions import Condition, Rule, RuleList
     >>> def split(at):
     ...     low = Rule((Condition(0, upper=at),), 0.0)
-    ...     return RuleSet((low,), Rule((), 1.0), ("size",), "regression")
+    ...     return RuleList((low,), Rule((), 1.0), ("size",), "regression")
     >>> X = [[1.0], [2.0], [3.0], [4.0]]
     >>> similarity(split(2.5), split(2.1), X)
     1.0
@@ -293,17 +293,17 @@ def similarity(first: RuleSet, second: RuleSet, X: Rows) -> float:
 
 def members(rules, X):
     """Which rows belong to which rule, as 0 and 1; see `similarity`."""
-    return rules.members_held(rules.covers(X)).astype(np.float64)
+    return rules._members(rules.covers(X)).astype(np.float64)
 
 
 def score_table(
-    rules: RuleSet, X: Rows | None = None, y: Column | None = None
+    rules: RuleModel, X: Rows | None = None, y: Column | None = None
 ) -> list[dict[str, Any]]:
     """What each total of points stands for and, with rows, how many have it.
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
         With points that add up, for numbers or two classes.
     X : array-like or data frame of shape (n_samples, n_features), optional
         Without it, all totals that whole points can have; at most 30, evenly chosen.
@@ -320,10 +320,10 @@ def score_table(
 
     Examples
     --------
-    >>> from defragtrees import Condition, Rule, RuleSet
+    >>> from defragtrees import Condition, Rule, Scorecard
     >>> warm = Rule((Condition(0, lower=20.0),), 5.0, points=(3.0,))
-    >>> rules = RuleSet((warm,), Rule((), 2.0, points=(2.0,)), ("degrees",),
-    ...                 "regression", decision="points")
+    >>> rules = Scorecard((warm,), Rule((), 2.0, points=(2.0,)), ("degrees",),
+    ...                 "regression")
     >>> score_table(rules)
     [{'low': 2.0, 'high': 2.0, 'told': 2.0}, {'low': 5.0, 'high': 5.0, 'told': 5.0}]
     """

@@ -25,7 +25,7 @@ from defragtrees.monitoring.two_samples import (
     new_category_p,
     same_shares_p,
 )
-from defragtrees.rules.model import RuleSet
+from defragtrees.rules.model import RuleModel
 
 __all__ = ["Check", "Finding", "check", "check_encoded", "missing_columns"]
 
@@ -204,13 +204,18 @@ class Check(render.Tabular):
 
 
 def check(
-    rules: RuleSet, X: Any, y: Any = None, *, ensemble: Any = None, level: float = LEVEL
+    rules: RuleModel,
+    X: Any,
+    y: Any = None,
+    *,
+    ensemble: Any = None,
+    level: float = LEVEL,
 ) -> Check:
-    """Compare new rows with the training rows of rules; see `RuleSet.check`.
+    """Compare new rows with the training rows of rules; see `RuleModel.check`.
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
     X : array-like or data frame of shape (n_samples, n_features)
     y : array-like of shape (n_samples,), optional
         With it the rates of rules are tested.
@@ -276,8 +281,8 @@ class _Comparison:
     def __init__(self, rules, matrix, y, answers):
         self.rules, self.matrix, self.y = rules, matrix, y
         self.model_answers = answers
-        self.held = rules.covers_encoded(matrix)
-        self.members = rules.members_held(self.held)
+        self.held = rules._covers(matrix)
+        self.members = rules._members(self.held)
         self.n_then = _n_rows(rules)
 
     def notes(self):
@@ -293,7 +298,7 @@ class _Comparison:
     def answers(self):
         """Each prediction with its share of rows then and now, or their mean."""
         rules = self.rules
-        now = rules.predict_encoded(self.matrix)
+        now = rules._predict(rules._covers(self.matrix))
         total = sum(rule.n_rows for rule in rules)
         # NaN where a rule was not counted.
         has_then, then = rules.is_list and total > 0, None
@@ -332,7 +337,7 @@ class _Comparison:
         y, outcome = self.y[members], self.rules.outcome
         n_now = len(y)
         # The rows of a rule with few conditions are those that other rules left.
-        n_searched = max(rule.n_conditions, self.rules.n_conditions)
+        n_searched = max(rule.n_conditions, self.rules.mean_conditions)
         n_then = rule.n_rows / (1 + SEARCHED * n_searched)
         if not n_now or not rule.n_rows:
             return
@@ -460,12 +465,12 @@ class _Comparison:
     def _error(self, then):
         """Whether the error of the rules is larger than in training."""
         rules, outcome = self.rules, self.rules.outcome
-        losses = outcome.losses(self.y, rules.predict_encoded(self.matrix))
-        n_used = rules.n_rules + CONDITION_ROWS * rules.total_conditions
+        losses = outcome.losses(self.y, rules._predict(rules._covers(self.matrix)))
+        n_used = rules.n_rules + CONDITION_ROWS * rules.n_conditions
         # In rows that rules were fitted to they err less than in others.
         kept = 1 - then if rules.classes else 1.0
         expected = then * (1 + 2 * n_used * kept / max(self.n_then, 1.0))
-        fewer = 1 + ERROR_SEARCHED * rules.total_conditions / rules.n_rules
+        fewer = 1 + ERROR_SEARCHED * rules.n_conditions / rules.n_rules
         p = larger_mean_p(losses, expected, self.n_then / fewer)
         texts = [outcome.error_text(value) for value in (then, float(losses.mean()))]
         return Finding("error", "all rules", *texts, p)
@@ -475,7 +480,7 @@ class _Comparison:
         rules, answers = self.rules, self.model_answers
         if answers is None or not rules.classes:
             return
-        agrees = int((rules.predict_encoded(self.matrix) == answers).sum())
+        agrees = int((rules._predict(rules._covers(self.matrix)) == answers).sum())
         errors = np.array([rule.error * rule.n_rows for rule in rules])
         total = sum(rule.n_rows for rule in rules)
         if not rules.is_list or not np.isfinite(errors).all():
@@ -483,7 +488,7 @@ class _Comparison:
         wrong = float(errors.sum())
         n_now = len(answers)
         # Rules were fitted to agree in these rows.
-        fewer = 1 + SEARCHED * rules.total_conditions / rules.n_rules
+        fewer = 1 + SEARCHED * rules.n_conditions / rules.n_rules
         then = np.array([total - wrong, wrong]) / fewer
         p = same_shares_p(then, [agrees, n_now - agrees])
         shares = render.share(1 - wrong / total), render.share(agrees / n_now)

@@ -35,7 +35,7 @@ class Wording:
         return False
 
     def told(self, rule):
-        """What a rule tells besides its answer, as entries of `RuleSet.rows`."""
+        """What a rule tells besides its answer, as entries of `RuleModel.rows`."""
         return {}
 
     def told_text(self, rule, with_class=True):
@@ -92,6 +92,19 @@ class Outcome(Wording):
         if self.labels is None:
             return np.dtype(np.float64)
         return np.asarray(self.labels).dtype
+
+    @property
+    def told_class(self):
+        """Of two classes, the one whose rate is reported; None otherwise."""
+        return None
+
+    def told_threshold(self, threshold):
+        """From which probability on `told_class` is predicted."""
+        return threshold
+
+    def label_text(self, answer):
+        """A prediction within a sentence."""
+        return self.answer_text(answer)
 
     def encode(self, y):
         """Checked y as the search sees it: class numbers, or numbers as they are."""
@@ -152,7 +165,7 @@ class Outcome(Wording):
         return {"answers": target, "labels": target}
 
     def check_scores(self, scores):
-        """Refuse scores of a RuleSet by which no interval can be told."""
+        """Refuse scores of a RuleModel by which no interval can be told."""
         raise ValueError("interval_scores are for numbers; these rules answer classes.")
 
     def without_share(self, rules):

@@ -118,9 +118,11 @@ class Classes(ClassPoints, ClassWording):
             )
         if rule.distribution is None and is_averaged:
             raise ValueError("Rules that are averaged need their class shares.")
-        for shares in (rule.distribution, rule.rates, rule.ensemble_mean):
+        for shares in (rule.distribution, rule.rates, rule.ensemble_mean, rule.alone):
             if shares is not None and np.shape(shares) != (self.n_classes,):
                 raise ValueError("A rule must have one share for each class.")
+        if rule.quantiles is not None:
+            raise ValueError("quantiles are for numbers; these rules answer classes.")
 
     def target_of(self, forest, raw):
         """Class numbers from the combined outputs of a forest's trees."""
@@ -187,7 +189,7 @@ class Classes(ClassPoints, ClassWording):
         return rule.distribution
 
     def decide(self, outputs, threshold=None, costs=None):
-        """Answers from means of outputs, (n_samples, n_outputs); see RuleSet."""
+        """Answers from means of outputs, (n_samples, n_outputs); see RuleModel."""
         if threshold is None and costs is None:
             return self.decode(outputs.argmax(axis=1))
         return self.decode(self.decision(threshold, costs).choose(outputs))
@@ -205,7 +207,7 @@ class Classes(ClassPoints, ClassWording):
         return np.sqrt(probabilities)
 
     def decision(self, threshold=None, costs=None):
-        """From probabilities to a class, by what a RuleSet has stored of it."""
+        """From probabilities to a class, by what a RuleModel has stored of it."""
         return make_decision(self.labels, None, threshold=threshold, costs=costs)
 
     def without_share(self, rules):

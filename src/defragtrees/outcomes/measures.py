@@ -616,7 +616,7 @@ def calibrate(rules, matrix, y, weight=None):
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
     matrix : float64 array of shape (n_samples, n_features)
     y : array of shape (n_samples,)
         Checked labels or numbers.
@@ -624,15 +624,15 @@ def calibrate(rules, matrix, y, weight=None):
     """
     outcome = rules.outcome
     weight = np.ones(len(matrix)) if weight is None else weight
-    true = outcome.encode_any(y)
+    true, held = outcome.encode_any(y), rules._covers(matrix)
     if not outcome.n_classes:
-        told, kept = rules.predict_encoded(matrix)[:, None], slice(None)
+        told, kept = rules._predict(held)[:, None], slice(None)
     else:
-        told, kept = rules.predict_proba_encoded(matrix), true >= 0
+        told, kept = rules._predict_proba(held), true >= 0
     return CalibrationSums.of(
         told[kept],
         outcome.indicators(true[kept]),
         weight[kept],
-        rules.apply_encoded(matrix)[kept],
+        rules._apply(held)[kept],
         rules.n_rules,
     )

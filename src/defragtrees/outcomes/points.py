@@ -13,7 +13,7 @@ __all__ = [
     "NumberPoints",
     "PRIOR_ROWS",
     "PRIOR_ROWS_OF_NUMBERS",
-    "Scorecard",
+    "FittedPoints",
     "Scoring",
     "find_patterns",
     "fit_log_odds",
@@ -253,7 +253,7 @@ class Scoring:
 
 
 @dataclass(frozen=True, eq=False)
-class Scorecard:
+class FittedPoints:
     """Points with what their total stands for: `(total - origin) * unit`.
 
     Parameters
@@ -355,7 +355,7 @@ def _descended(held, whole, scale_of, cost_of, prior, is_base_free=True):
     def made(whole):
         unit, origin = scale_of(whole)
         cost = cost_of((held @ whole - origin) * unit) + _drawn(whole * unit, prior)
-        return Scorecard(whole, unit, origin, cost)
+        return FittedPoints(whole, unit, origin, cost)
 
     card = made(whole)
     places = [*np.ndindex(whole.shape)]

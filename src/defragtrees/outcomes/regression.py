@@ -1,17 +1,23 @@
 """Numbers as the outcome."""
 
 import math
+import numbers
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
+from defragtrees._utils.values import shown
 from defragtrees.outcomes.measures import NumberScores, explained_share
 from defragtrees.outcomes.points import NumberPoints
 from defragtrees.outcomes.sums import NumberSums
 from defragtrees.outcomes.wording import NumberWording
 
 LARGEST = 1e100
+
+
+def _is_number(value):
+    return isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
 
 
 @dataclass(frozen=True)
@@ -59,19 +65,21 @@ class Numbers(NumberPoints, NumberWording):
 
     def check_rule(self, rule, is_averaged=False):
         """Refuse a rule that answers no finite number, or has class shares."""
-        try:
-            is_finite = math.isfinite(rule.prediction)
-        except TypeError:
-            is_finite = False
-        if not is_finite:
+        if not (_is_number(rule.prediction) and abs(rule.prediction) < math.inf):
             raise ValueError(
-                f"A rule must answer a finite number; got {rule.prediction!r}."
+                f"A rule must answer a finite number; got {shown(rule.prediction)}."
             )
         if rule.distribution:
             raise ValueError("A rule must have one share for each class.")
+        if rule.rates is not None or rule.distribution is not None:
+            raise ValueError("rates and distribution are for classes, not for numbers.")
+        for name in ("ensemble_mean", "alone"):
+            value = getattr(rule, name)
+            if value is not None and not _is_number(value):
+                raise ValueError(f"{name} of a number must be a number; got {value!r}.")
 
     def check_scores(self, scores):
-        """Refuse scores of a RuleSet by which no interval can be told."""
+        """Refuse scores of a RuleModel by which no interval can be told."""
         if not all(math.isfinite(score) and score >= 0 for score in scores):
             raise ValueError("interval_scores must be finite numbers from 0.")
         if list(scores) != sorted(scores):

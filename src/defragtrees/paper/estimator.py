@@ -94,7 +94,7 @@ PARAMETERS = """
 
     Attributes
     ----------
-    rules_ : RuleSet
+    rules_ : RuleModel
         The components' boxes as an ordered list.
     component_rules_ : tuple of Rule
         The components' boxes in no order, as the paper prints them; each has its

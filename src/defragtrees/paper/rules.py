@@ -14,7 +14,7 @@ __all__ = ["Side", "component_rules", "component_sides", "list_components"]
 
 
 def list_components(problem, posterior, features, max_rules, tolerances):
-    """The components' boxes as an ordered RuleSet, and the boxes themselves.
+    """The components' boxes as an ordered RuleModel, and the boxes themselves.
 
     A side may leave a share of its component's weight outside: of the tolerances, the
     one whose rules have the smallest training error is taken.
@@ -51,7 +51,7 @@ def _boxes(posterior, tolerance, features):
 
 
 def _list_rules(problem, boxes, max_rules):
-    """An ordered RuleSet from boxes.
+    """An ordered RuleModel from boxes.
 
     The next rule is always the one with the smallest error on the rows that are left.
     Sides that no row needs go. If the last rule would match every row that reaches it,

@@ -11,8 +11,7 @@ from defragtrees._utils.types import Column, Rows
 from defragtrees.outcomes import make_outcome
 from defragtrees.plots import style
 from defragtrees.plots.picture import Axis, Curve, Level, Picture, draw_picture
-from defragtrees.rules.model import RuleSet
-from defragtrees.rules.profile import training_rates
+from defragtrees.rules.model import RuleModel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -31,7 +30,7 @@ HELD_OUT = "on rows held out"
 
 
 def calibration(
-    rules: RuleSet,
+    rules: RuleModel,
     X: Rows,
     y: Column,
     sample_weight: Column | None = None,
@@ -45,7 +44,7 @@ def calibration(
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
     X : array-like or data frame of shape (n_samples, n_features)
         Best rows that the rules have not seen.
     y : array-like of shape (n_samples,)
@@ -58,9 +57,9 @@ def calibration(
 
     Examples
     --------
-    >>> from defragtrees import Condition, Rule, RuleSet
+    >>> from defragtrees import Condition, Rule, RuleList
     >>> warm = Rule((Condition(0, lower=20.0),), "go", distribution=(0.75, 0.25))
-    >>> rules = RuleSet((warm,), Rule((), "stay", distribution=(0.5, 0.5)),
+    >>> rules = RuleList((warm,), Rule((), "stay", distribution=(0.5, 0.5)),
     ...                 ("degrees",), "classification", ("go", "stay"))
     >>> X, y = [[21.0], [25.0], [15.0]], ["go", "stay", "stay"]
     >>> calibration(rules, X, y).get_xlabel()
@@ -119,7 +118,7 @@ def calibration_picture(rows, outcome, tell=render.rounded):
     return Picture(*[Axis(title, **look) for title in titles], tuple(marks), height=420)
 
 
-def risks(rules: RuleSet, ax: "Axes | None" = None) -> "Axes":
+def risks(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
     """The rate of each rule with its interval, beside its text; it fits a slide.
 
     Of two classes it is the rate of `pos_label`, or of the second, in the training rows
@@ -129,7 +128,7 @@ def risks(rules: RuleSet, ax: "Axes | None" = None) -> "Axes":
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
     ax : matplotlib Axes, optional
 
     Returns
@@ -138,11 +137,11 @@ def risks(rules: RuleSet, ax: "Axes | None" = None) -> "Axes":
 
     Examples
     --------
-    >>> from defragtrees import Condition, Rule, RuleSet
+    >>> from defragtrees import Condition, Rule, RuleList
     >>> warm = Rule((Condition(0, lower=20.0),), "go", (0.2, 0.8), n_rows=50,
     ...             rates=(0.2, 0.8))
     >>> cold = Rule((), "stay", (0.9, 0.1), n_rows=50, rates=(0.9, 0.1))
-    >>> rules = RuleSet((warm,), cold, ("degrees",), "classification", ("stay", "go"))
+    >>> rules = RuleList((warm,), cold, ("degrees",), "classification", ("stay", "go"))
     >>> ax = risks(rules)
     >>> [text.get_text() for text in ax.texts]
     ['go: 80.0 % (40 of 50)', 'stay: 10.0 % are go (5 of 50)', 'all rows: 45.0 %']
@@ -215,7 +214,7 @@ def _scale_rates(ax, rules, ends):
     whose, rates = "the class that is answered", None
     if outcome.n_classes == 2:
         whose = style.plain(outcome.answer_text(outcome.told_class))
-        rates = training_rates(rules)
+        rates = rules.training_rates
     if rates is not None:
         rate = rates[outcome.told_number]
         ax.axvline(rate, color=style.GREY, lw=1.0, ls="--")

@@ -10,9 +10,8 @@ from defragtrees._utils.types import Rows
 from defragtrees.plots import style
 from defragtrees.plots.picture import encoded, some_rows, spread
 from defragtrees.plots.two_features import GOLDEN
-from defragtrees.rules import text as sentences
 from defragtrees.rules.labels import PLAIN, Scale
-from defragtrees.rules.model import RuleSet
+from defragtrees.rules.model import RuleModel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -25,7 +24,7 @@ MOST_FEATURES = 8  # if no rule has conditions
 
 
 def parallel_coordinates(
-    rules: RuleSet,
+    rules: RuleModel,
     X: Rows,
     rule: int | None = None,
     ax: "Axes | None" = None,
@@ -41,7 +40,7 @@ def parallel_coordinates(
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
     X : array-like or data frame of shape (n_samples, n_features)
     rule : int, optional
         Number of the rule to highlight, from 0; the last is the "otherwise".
@@ -58,9 +57,9 @@ def parallel_coordinates(
 
     Examples
     --------
-    >>> from defragtrees import Condition, Rule, RuleSet
+    >>> from defragtrees import Condition, Rule, RuleList
     >>> warm = Rule((Condition(0, lower=20.0), Condition(1, upper=3.0)), 5.0)
-    >>> rules = RuleSet((warm,), Rule((), 2.0), ("degrees", "wind"), "regression")
+    >>> rules = RuleList((warm,), Rule((), 2.0), ("degrees", "wind"), "regression")
     >>> ax = parallel_coordinates(rules, [[21.0, 2.0], [19.0, 4.0]])
     >>> [label.get_text() for label in ax.get_xticklabels()]
     ['degrees', 'wind']
@@ -74,7 +73,7 @@ def parallel_coordinates(
     used = [rules.feature_names.index(name) for name in rules.features]
     used = used or list(range(min(MOST_FEATURES, len(rules.feature_names))))
     sides = [_side(rules, j, matrix[:, j], scale) for j in used]
-    answering = rules.apply_encoded(matrix)
+    answering = rules._apply(rules._covers(matrix))
     rows = _chosen_rows(answering, kept, max_rows)
     ax = style.axes_or_new(ax, (2.4 + 1.15 * max(len(used), 2), 4.2))
     heights = np.column_stack(
@@ -182,7 +181,7 @@ def _draw_rows(ax, rules, heights, answering, kept):
             handles.append(
                 style.line(color=style.colour(k), ls=style.line_style(k), lw=2)
             )
-            labels.append(f"{k + 1}. {sentences.short_then_text(rules, [*rules][k])}")
+            labels.append(f"{k + 1}. {rules._short_then_text([*rules][k])}")
     if kept is not None and set(every) - {kept}:
         handles.append(style.line(color="0.75", lw=2))
         labels.append("other rules")

@@ -139,7 +139,7 @@ DRAWERS = {
 
 
 def encoded(model, X, y=None):
-    """X encoded as numbers for a RuleSet or Forest, or None; checked against y."""
+    """X encoded as numbers for a RuleModel or Forest, or None; checked against y."""
     if X is None:
         if y is not None:
             raise ValueError("y needs the rows that it belongs to; pass X too.")

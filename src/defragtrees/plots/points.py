@@ -8,8 +8,7 @@ from defragtrees._utils import formatting as render
 from defragtrees._utils.types import Column, Rows
 from defragtrees.metrics.rulesets import score_table
 from defragtrees.plots import style
-from defragtrees.rules import text as sentences
-from defragtrees.rules.model import RuleSet
+from defragtrees.rules.model import RuleModel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -19,14 +18,14 @@ __all__ = ["score_risk", "scorecard"]
 LABEL = 250.0  # width of the words of a rule, in points
 
 
-def scorecard(rules: RuleSet, ax: "Axes | None" = None) -> "Axes":
+def scorecard(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
     """For each rule a bar with its points, and the base below.
 
     Of more than two classes there is a bar for each class.
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
         With points that add up.
     ax : matplotlib Axes, optional
 
@@ -36,10 +35,10 @@ def scorecard(rules: RuleSet, ax: "Axes | None" = None) -> "Axes":
 
     Examples
     --------
-    >>> from defragtrees import Condition, Rule, RuleSet
+    >>> from defragtrees import Condition, Rule, Scorecard
     >>> warm = Rule((Condition(0, lower=20.0),), 5.0, points=(3.0,))
-    >>> rules = RuleSet((warm,), Rule((), 2.0, points=(2.0,)), ("degrees",),
-    ...                 "regression", decision="points")
+    >>> rules = Scorecard((warm,), Rule((), 2.0, points=(2.0,)), ("degrees",),
+    ...                 "regression")
     >>> ax = scorecard(rules)
     >>> [text.get_text() for text in ax.texts]
     ['+3', '+2']
@@ -47,7 +46,7 @@ def scorecard(rules: RuleSet, ax: "Axes | None" = None) -> "Axes":
     _check(rules)
     labels = []
     for row in rules.rows():
-        asked = sentences.LAST["points"] if row["if"] == "otherwise" else row["if"]
+        asked = rules.default_text if row["if"] == "otherwise" else row["if"]
         lines = style.wrap(f"{row['rule']}. {asked}", LABEL, 8, most=3)
         labels.append("\n".join(lines))
     n_lines = sum(1 + label.count("\n") for label in labels)
@@ -84,7 +83,7 @@ def scorecard(rules: RuleSet, ax: "Axes | None" = None) -> "Axes":
 
 
 def score_risk(
-    rules: RuleSet,
+    rules: RuleModel,
     X: Rows | None = None,
     y: Column | None = None,
     ax: "Axes | None" = None,
@@ -93,7 +92,7 @@ def score_risk(
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
         With points that add up, for numbers or two classes.
     X : array-like or data frame of shape (n_samples, n_features), optional
         With it, the totals of these rows; a larger point has more rows.
@@ -107,10 +106,10 @@ def score_risk(
 
     Examples
     --------
-    >>> from defragtrees import Condition, Rule, RuleSet
+    >>> from defragtrees import Condition, Rule, Scorecard
     >>> warm = Rule((Condition(0, lower=20.0),), 5.0, points=(3.0,))
     >>> base = Rule((), 2.0, points=(2.0,))
-    >>> rules = RuleSet((warm,), base, ("degrees",), "regression", decision="points")
+    >>> rules = Scorecard((warm,), base, ("degrees",), "regression")
     >>> score_risk(rules, [[21.0], [19.0]]).get_xlabel()
     'total of points'
     """

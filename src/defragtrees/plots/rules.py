@@ -12,7 +12,7 @@ from defragtrees.plots import style
 from defragtrees.plots.picture import encoded
 from defragtrees.plots.two_features import thresholds_of
 from defragtrees.rules import text as sentences
-from defragtrees.rules.model import RuleSet
+from defragtrees.rules.model import RuleModel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -37,7 +37,7 @@ KINDS = {
 LABEL = 250.0  # width of the text of a rule beside its bar, in points
 
 
-def rule_table(rules: RuleSet, ax: "Axes | None" = None) -> "Axes":
+def rule_table(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
     """The rules as a table: if, then, share of rows and error.
 
     Without `ax` the figure is as tall as the rules need; in a given one the letters
@@ -45,7 +45,7 @@ def rule_table(rules: RuleSet, ax: "Axes | None" = None) -> "Axes":
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
     ax : matplotlib Axes, optional
 
     Returns
@@ -54,9 +54,9 @@ def rule_table(rules: RuleSet, ax: "Axes | None" = None) -> "Axes":
 
     Examples
     --------
-    >>> from defragtrees import Condition, Rule, RuleSet
+    >>> from defragtrees import Condition, Rule, RuleList
     >>> warm = Rule((Condition(0, lower=20.0),), 1.0)
-    >>> rules = RuleSet((warm,), Rule((), 0.0), ("degrees",), "regression")
+    >>> rules = RuleList((warm,), Rule((), 0.0), ("degrees",), "regression")
     >>> ax = rule_table(rules)
     >>> [text.get_text() for text in ax.texts][2:5]
     ['1', 'degrees > 20', '1']
@@ -125,7 +125,7 @@ def _table_layout(header, cells, points, size):
 
 
 def feature_heat_map(
-    rules: RuleSet, X: Rows | None = None, ax: "Axes | None" = None
+    rules: RuleModel, X: Rows | None = None, ax: "Axes | None" = None
 ) -> "Axes":
     """Rules against features: each condition in words, in colour and as a bar.
 
@@ -135,7 +135,7 @@ def feature_heat_map(
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
     X : array-like or data frame of shape (n_samples, n_features), optional
         With it the length of a bar is the share of rows that are accepted; without it
         all thresholds of a feature are equally far apart.
@@ -147,9 +147,9 @@ def feature_heat_map(
 
     Examples
     --------
-    >>> from defragtrees import Condition, Rule, RuleSet
+    >>> from defragtrees import Condition, Rule, RuleList
     >>> warm = Rule((Condition(1, lower=20.0),), 1.0)
-    >>> rules = RuleSet((warm,), Rule((), 0.0), ("humidity", "degrees"), "regression")
+    >>> rules = RuleList((warm,), Rule((), 0.0), ("humidity", "degrees"), "regression")
     >>> ax = feature_heat_map(rules)
     >>> [text.get_text() for text in ax.texts]
     ['x > 20']
@@ -179,10 +179,10 @@ def feature_heat_map(
             looks = {"ha": "center", "va": "center", "linespacing": 1.0}
             ax.text(place + 0.5, k + 0.42, text, fontsize=letters, **looks)
     ax.set(xlim=(0, n_columns), ylim=(n_rules, 0))
-    last = sentences.LAST.get(rules.decision, "otherwise")
+    last = rules.default_text
     labels = []
     for k, rule in enumerate(rules, start=1):
-        text = sentences.short_then_text(rules, rule)
+        text = rules._short_then_text(rule)
         text = f"{k}. {last}: {text}" if k == n_rules else f"{k}. {text}"
         labels.append(style.plain(style.cut(text, 160, 8)))
     ax.set_yticks(np.arange(n_rules) + 0.5, labels=labels, fontsize=8)
@@ -241,7 +241,7 @@ def _accepted(condition, column):
 
 
 def coverage(
-    rules: RuleSet,
+    rules: RuleModel,
     X: Rows | None = None,
     y: Column | None = None,
     ax: "Axes | None" = None,
@@ -250,7 +250,7 @@ def coverage(
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
     X : array-like or data frame of shape (n_samples, n_features), optional
         By default the shares of the training rows, which the rules carry.
     y : array-like of shape (n_samples,), optional
@@ -264,9 +264,9 @@ def coverage(
 
     Examples
     --------
-    >>> from defragtrees import Condition, Rule, RuleSet
+    >>> from defragtrees import Condition, Rule, RuleList
     >>> warm = Rule((Condition(0, lower=20.0),), 1.0)
-    >>> rules = RuleSet((warm,), Rule((), 0.0), ("degrees",), "regression")
+    >>> rules = RuleList((warm,), Rule((), 0.0), ("degrees",), "regression")
     >>> ax = coverage(rules, [[21.0], [25.0], [15.0], [27.0]])
     >>> [text.get_text() for text in ax.get_yticklabels()]
     ['1. degrees > 20: 1', '2. otherwise: 0']
@@ -295,10 +295,10 @@ def coverage(
             text += f", weight {render.rounded(rule.weight, 3)}"
         ax.text(1.02, k, text, **beside)
         # The conditions are cut where they are long.
-        then = style.cut(sentences.short_then_text(rules, rule), LABEL / 2, 8)
+        then = style.cut(rules._short_then_text(rule), LABEL / 2, 8)
         asked = row["if"]
         if asked == "otherwise":
-            asked = sentences.LAST.get(rules.decision, asked)
+            asked = rules.default_text
         room = LABEL - style.width(f"{row['rule']}. : {then}", 8)
         asked = style.cut(asked, room, 8)
         labels.append(style.plain(f"{row['rule']}. {asked}: {then}"))
@@ -328,7 +328,7 @@ def _measured(rules, X, y):
                 "These rules do not know their share of rows. Pass X to measure it."
             )
     else:
-        held = rules.covers_encoded(matrix).mean(axis=0)
+        held = rules._covers(matrix).mean(axis=0)
     if not rules.is_list:
         return held, None, None
     if matrix is None:
@@ -336,10 +336,10 @@ def _measured(rules, X, y):
         errors = np.array([rule.error for rule in rules])
         errors = None if np.isnan(errors).all() else errors
     else:
-        answering = rules.apply_encoded(matrix)
+        answering = rules._apply(rules._covers(matrix))
         answered = np.bincount(answering, minlength=rules.n_rules) / len(matrix)
         if y is not None:
-            y, predicted = np.asarray(y), rules.predict_encoded(matrix)
+            y, predicted = np.asarray(y), rules._predict(rules._covers(matrix))
             error = rules.outcome.error
             masks = [answering == k for k in range(rules.n_rules)]
             errors = np.array(
@@ -350,7 +350,7 @@ def _measured(rules, X, y):
     return held, answered, errors
 
 
-def overlap(rules: RuleSet, X: Rows, ax: "Axes | None" = None) -> "Axes":
+def overlap(rules: RuleModel, X: Rows, ax: "Axes | None" = None) -> "Axes":
     """How many rules match a row: the share of rows for each number.
 
     The "otherwise" is left out. Of a classification, rows that match rules with
@@ -359,7 +359,7 @@ def overlap(rules: RuleSet, X: Rows, ax: "Axes | None" = None) -> "Axes":
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
     X : array-like or data frame of shape (n_samples, n_features)
     ax : matplotlib Axes, optional
 
@@ -369,15 +369,15 @@ def overlap(rules: RuleSet, X: Rows, ax: "Axes | None" = None) -> "Axes":
 
     Examples
     --------
-    >>> from defragtrees import Condition, Rule, RuleSet
+    >>> from defragtrees import Condition, Rule, RuleList
     >>> warm = Rule((Condition(0, lower=20.0),), "yes")
-    >>> rules = RuleSet((warm,), Rule((), "no"), ("degrees",), "classification",
+    >>> rules = RuleList((warm,), Rule((), "no"), ("degrees",), "classification",
     ...                 ("no", "yes"))
     >>> overlap(rules, [[21.0], [19.0]]).get_xlabel()
     'rules that hold in a row'
     """
     matrix = encoded(rules, X)
-    held = rules.covers_encoded(matrix)
+    held = rules._covers(matrix)
     counts, mean = held[:, :-1].sum(axis=1), covering_count(rules, held)
     if rules.decision == "partition":
         # Its last rule is a leaf like the others, written as the otherwise.

@@ -18,9 +18,8 @@ from defragtrees._utils.types import Column, Rows, Values
 from defragtrees.data.tables import feature_index, listed
 from defragtrees.plots import style
 from defragtrees.plots.picture import encoded, some_rows, spread
-from defragtrees.rules import text as sentences
 from defragtrees.rules.labels import PLAIN, Scale
-from defragtrees.rules.model import RuleSet
+from defragtrees.rules.model import RuleModel
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -36,7 +35,7 @@ MOST_HATCHED = 20_000  # rectangles; beyond, hatches are slower than they are us
 
 
 def regions(
-    rules: RuleSet,
+    rules: RuleModel,
     X: Rows | None = None,
     y: Column | None = None,
     features: Sequence[str | int] | None = None,
@@ -55,7 +54,7 @@ def regions(
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
     X : array-like or data frame of shape (n_samples, n_features), optional
         Rows to draw as points. They give the range to show and the medians, or most
         frequent categories, of the other features.
@@ -77,9 +76,9 @@ def regions(
 
     Examples
     --------
-    >>> from defragtrees import Condition, Rule, RuleSet
+    >>> from defragtrees import Condition, Rule, RuleList
     >>> warm = Rule((Condition(0, lower=20.0), Condition(1, upper=60.0)), "yes")
-    >>> rules = RuleSet((warm,), Rule((), "no"), ("degrees", "humidity"),
+    >>> rules = RuleList((warm,), Rule((), "no"), ("degrees", "humidity"),
     ...                 "classification", ("no", "yes"))
     >>> ax = regions(rules, limits=((0, 40), (0, 100)))
     >>> ax.get_xlabel(), [text.get_text() for text in ax.texts]
@@ -92,7 +91,7 @@ def regions(
     fixed = fixed_values(rules, at, matrix, features, used)
     plane = _rule_plane(rules, features, matrix, limits, fixed)
     cells = plane.matrix()
-    answers = rules.predict_encoded(cells).reshape(plane.shape)
+    answers = rules._predict(rules._covers(cells)).reshape(plane.shape)
     ax = style.axes_or_new(ax)
     colours = make_colours(rules, answers[plane.shown], y)
     colours.mesh(ax, plane, answers)
@@ -125,8 +124,8 @@ def add_title(ax, text):
 
 
 def _draw_boxes(ax, plane, rules, cells):
-    held = rules.covers_encoded(cells)
-    answering = rules.apply_encoded(cells)
+    held = rules._covers(cells)
+    answering = rules._apply(rules._covers(cells))
     box = {"boxstyle": "round,pad=0.2", "fc": "white", "ec": "none", "alpha": 0.8}
     for k in range(rules.n_rules):
         blocks = merged(held[:, k].reshape(plane.shape) & plane.shown)
@@ -168,7 +167,7 @@ def outline(ax, plane, block):
 
 
 def rule_panels(
-    rules: RuleSet,
+    rules: RuleModel,
     X: Rows | None = None,
     y: Column | None = None,
     features: Sequence[str | int] | None = None,
@@ -186,7 +185,7 @@ def rule_panels(
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
     X : array-like or data frame of shape (n_samples, n_features), optional
         Rows to draw as points; they give the range to show.
     y : array-like of shape (n_samples,), optional
@@ -208,10 +207,10 @@ def rule_panels(
 
     Examples
     --------
-    >>> from defragtrees import Condition, Rule, RuleSet
+    >>> from defragtrees import Condition, Rule, RuleEnsemble
     >>> warm = Rule((Condition(0, lower=20.0),), 1.0, weight=3.0)
-    >>> rules = RuleSet((warm,), Rule((), 0.0), ("degrees", "humidity"), "regression",
-    ...                 decision="average")
+    >>> names = "degrees", "humidity"
+    >>> rules = RuleEnsemble((warm,), Rule((), 0.0), names, "regression")
     >>> [ax.get_title().splitlines()[0] for ax in rule_panels(rules)]
     ['1: 1, weight 3', '2: 0, weight 1']
     """
@@ -305,7 +304,7 @@ def _draw_panel(ax, plane, rule, colours, strength):
 
 def _panel_title(rules, k, features):
     rule = [*rules][k]
-    text = f"{k + 1}: {sentences.short_then_text(rules, rule)}"
+    text = f"{k + 1}: {rules._short_then_text(rule)}"
     if rules.decision == "average":
         text += f", weight {render.rounded(rule.weight, 3)}"
     lines = [style.plain(style.cut(text, 140, 8))]
@@ -406,7 +405,7 @@ class Plane:
 
 
 def make_plane(model, thresholds, features, matrix, limits, fixed):
-    """The plane of two features of a RuleSet or Forest, with thresholds by feature.
+    """The plane of two features of a RuleModel or Forest, with thresholds by feature.
 
     It has room for the encoded rows, if any, unless there are limits.
     """
@@ -575,7 +574,7 @@ def runs(row):
 
 
 def make_colours(model, *answers):
-    """Colours for predictions of a RuleSet or Forest: arrays of all that is drawn."""
+    """Colours for predictions of a RuleModel or Forest: arrays of all that is drawn."""
     given = [np.asarray(one).ravel() for one in answers if one is not None]
     if model.outcome.n_classes:
         labels = list(model.classes)

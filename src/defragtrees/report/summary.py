@@ -37,8 +37,7 @@ from defragtrees.report.text import (
     sentence,
     true_minus,
 )
-from defragtrees.rules.model import RuleSet
-from defragtrees.rules.profile import training_rates
+from defragtrees.rules.model import RuleModel
 
 MARK = "\0"  # no name of a feature contains it
 MOST_DISAGREEMENTS = 12
@@ -108,7 +107,7 @@ class Summary:
     command: str | None
 
     @property
-    def rules(self) -> RuleSet:
+    def rules(self) -> RuleModel:
         """The rules."""
         return self.rows.rules
 
@@ -173,7 +172,7 @@ class Summary:
             lists = list(getattr(self.simplifier, "path_", {}).values())
             if lists and self.rules not in lists:
                 lists.append(self.rules)
-                lists.sort(key=lambda rules: (rules.n_rules, rules.total_conditions))
+                lists.sort(key=lambda rules: (rules.n_rules, rules.n_conditions))
             on = rows.matrix, rows.expected, rows.answers, rows.weight
             points = measure_path(lists, *on)
         if not points:
@@ -202,7 +201,7 @@ class Summary:
         rules, rows = self.rules, self.rows
         if rules.decision != "points" or rules.outcome.n_points != 1:
             return []
-        return table_of_totals(rules, rules.totals_held(rows.held)[:, 0], rows.y)
+        return table_of_totals(rules, rules._totals(rows.held)[:, 0], rows.y)
 
     @cached_property
     def costs(self):
@@ -216,7 +215,7 @@ class Summary:
         own, theirs = (
             cost_curve(probabilities[:, told], is_told, rows.weight, (alarm, miss))
             for probabilities in (
-                rules.predict_proba_encoded(rows.matrix),
+                rules._predict_proba(rules._covers(rows.matrix)),
                 rows.probabilities,
             )
         )
@@ -276,7 +275,7 @@ class Summary:
     @cached_property
     def conflicts(self):
         """Share of the rows that rules of different classes match."""
-        return self.rows.share(self.rules.conflicts_held(self.rows.held))
+        return self.rows.share(self.rules._conflicts(self.rows.held))
 
     def class_pairs(self, down, across):
         """Classes that occur in either column, and counts of rows by both."""
@@ -446,7 +445,7 @@ def summarize(
 class AnsweredRows:
     """Rows with all predictions; rules and ensemble are asked only once."""
 
-    rules: RuleSet
+    rules: RuleModel
     forest: Forest
     matrix: np.ndarray
     y: Any
@@ -458,22 +457,22 @@ class AnsweredRows:
     @cached_property
     def predicted(self):
         """What the rules predict."""
-        return self.rules.predict_encoded(self.matrix)
+        return self.rules._predict(self.rules._covers(self.matrix))
 
     @cached_property
     def held(self):
         """Which rules match which rows."""
-        return self.rules.covers_encoded(self.matrix)
+        return self.rules._covers(self.matrix)
 
     @cached_property
     def answering(self):
         """Number of the rule that decides each row."""
-        return self.rules.apply_encoded(self.matrix)
+        return self.rules._apply(self.rules._covers(self.matrix))
 
     @cached_property
     def members(self):
         """Rows of each rule, (n_samples, n_rules): those it decides, or matches."""
-        return self.rules.members_held(self.held)
+        return self.rules._members(self.held)
 
     @cached_property
     def _raw(self):
@@ -790,7 +789,7 @@ def _rate_flags(rows, k, baseline):
             f"Its rate is unsure: {render.share_range(low, high)} from "
             f"{render.count(n_rows)} {whose}."
         )
-    base = training_rates(rules) or (baseline.rates if baseline.is_of_y else None)
+    base = rules.training_rates or (baseline.rates if baseline.is_of_y else None)
     if rule.conditions and base is not None and low <= base[place] <= high:
         reasons.append(
             f"Its rate, {rate_text(rate)}, is hardly another than the base rate, "

@@ -1,6 +1,15 @@
 """Conditions, rules and rule models: what every method returns."""
 
 from defragtrees.rules.conditions import Condition, Rule
-from defragtrees.rules.model import RuleSet
+from defragtrees.rules.forms import RuleEnsemble, RuleList, RuleSet, Scorecard
+from defragtrees.rules.model import RuleModel
 
-__all__ = ["Condition", "Rule", "RuleSet"]
+__all__ = [
+    "Condition",
+    "Rule",
+    "RuleEnsemble",
+    "RuleList",
+    "RuleModel",
+    "RuleSet",
+    "Scorecard",
+]

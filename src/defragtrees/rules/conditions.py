@@ -1,9 +1,8 @@
-"""Condition and Rule: what is asked of one feature, and what follows if all hold."""
+"""Condition and Rule: a test of one feature, and what follows where all tests pass."""
 
 import copy
 import math
-import operator
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
@@ -13,41 +12,32 @@ from defragtrees._utils import formatting as render
 from defragtrees._utils.types import Flags, Floats
 from defragtrees._utils.values import ByValue
 from defragtrees.outcomes.intervals import wilson_interval
-from defragtrees.rules.labels import PLAIN, Vocabulary
+from defragtrees.rules import schema
+from defragtrees.rules.labels import PLAIN, Scale, Vocabulary
 
-__all__ = [
-    "Condition",
-    "Rule",
-    "as_bound",
-    "as_list",
-    "as_measured",
-    "as_tuple",
-    "exact_bounds",
-    "finite_or_none",
-    "is_single",
-    "json_number",
-    "listed",
-    "sides_of",
-    "sides_text",
-]
+__all__ = ["Condition", "Rule", "exact_bounds", "is_single", "sides_of", "sides_text"]
 
 FLIPPED = {">": "<", ">=": "<="}
+UNMEASURED: dict[
+    str, Any
+] = {  # what was counted in the rows of a rule, before it is counted
+    "answered": math.nan,
+    "error": math.nan,
+    "n_rows": math.nan,
+    "rates": None,
+    "ensemble_mean": None,
+    "quantiles": None,
+    "spread": None,
+}
 
 
-def sides_of(lower, upper, is_integer=False):
+def sides_of(
+    lower: float, upper: float, is_integer: bool = False
+) -> tuple[tuple[str, float], ...]:
     """What an interval that is not empty asks: pairs of a sign and a number.
 
-    Parameters
-    ----------
-    lower, upper : float
-    is_integer : bool
-        Whether the feature has whole numbers only.
-
-    Returns
-    -------
-    tuple of (str, float)
-        None for all numbers, one with "=" for a single one, else one for each finite
-        side, the lower first.
+    None for all numbers, one with "=" for a single one, else one for each finite side,
+    the lower first.
 
     Examples
     --------
@@ -62,13 +52,31 @@ def sides_of(lower, upper, is_integer=False):
         return (("=", float(upper)),)
     sides = []
     if math.isfinite(lower):
-        sides.append(_lower_side(float(lower), is_integer))
+        after, is_shorter = _next(lower, is_integer, is_tie=True)
+        sides.append((">=", after) if is_shorter else (">", float(lower)))
     if math.isfinite(upper):
-        sides.append(_upper_side(float(upper), is_integer))
+        after, is_shorter = _next(upper, is_integer, is_tie=False)
+        sides.append(("<", after) if is_shorter else ("<=", float(upper)))
     return tuple(sides)
 
 
-def is_single(lower, upper, is_integer=False):
+def _next(value: float, is_integer: bool, is_tie: bool) -> tuple[float, bool]:
+    """The number after a bound, and whether it is the shorter one to write."""
+    if is_integer:
+        before = math.floor(value)
+        digits, own = _n_digits(before + 1), _n_digits(before)
+        return before + 1.0, digits < own or (is_tie and digits == own)
+    after = math.nextafter(value, math.inf)
+    # One digit less may be chance; beside a number that was meant many are needed.
+    return after, len(render.number(after)) < len(render.number(value)) - 3
+
+
+def _n_digits(value: int) -> int:
+    """Digits of a whole number up to its last one that is not zero."""
+    return len(str(abs(value)).rstrip("0")) or 1
+
+
+def is_single(lower: float, upper: float, is_integer: bool = False) -> bool:
     """Whether an interval holds one number only.
 
     Examples
@@ -82,7 +90,9 @@ def is_single(lower, upper, is_integer=False):
     return after == upper
 
 
-def exact_bounds(lower, upper, is_integer=False):
+def exact_bounds(
+    lower: float, upper: float, is_integer: bool = False
+) -> tuple[float, float]:
     """The doubles for which `lower < x <= upper` is what the interval asks.
 
     Examples
@@ -102,18 +112,13 @@ def exact_bounds(lower, upper, is_integer=False):
     return lower, upper
 
 
-def sides_text(name, sides, write, unit=""):
-    """An interval in words.
-
-    Parameters
-    ----------
-    name : str
-    sides : tuple of (str, float)
-        As `sides_of` gives them; at least one.
-    write : callable
-        From a number to its text.
-    unit : str
-        What follows the last number.
+def sides_text(
+    name: str,
+    sides: Sequence[tuple[str, float]],
+    write: Callable[[float], str],
+    unit: str = "",
+) -> str:
+    """An interval in words, from what `sides_of` gives.
 
     Examples
     --------
@@ -128,78 +133,6 @@ def sides_text(name, sides, write, unit=""):
         low, high = write(value), f"{write(upper)}{unit}"
         return f"{low} {FLIPPED[sign]} {name} {upper_sign} {high}"
     return f"{name} {'is' if sign == '=' else sign} {write(value)}{unit}"
-
-
-def _lower_side(lower, is_integer):
-    if is_integer:
-        after = math.floor(lower) + 1.0
-        is_rounder = _n_digits(after) <= _n_digits(math.floor(lower))
-        return (">=", after) if is_rounder else (">", lower)
-    after = math.nextafter(lower, math.inf)
-    return (">=", after) if _is_shorter(after, lower) else (">", lower)
-
-
-def _upper_side(upper, is_integer):
-    if is_integer:
-        after = math.floor(upper) + 1.0
-        is_rounder = _n_digits(after) < _n_digits(math.floor(upper))
-        return ("<", after) if is_rounder else ("<=", upper)
-    after = math.nextafter(upper, math.inf)
-    return ("<", after) if _is_shorter(after, upper) else ("<=", upper)
-
-
-def _is_shorter(one, other):
-    # One digit less may be chance; beside a number that was meant many are needed.
-    return len(render.number(one)) < len(render.number(other)) - 3
-
-
-def _n_digits(value):
-    """Digits of a whole number up to its last one that is not zero."""
-    return len(str(abs(int(value))).rstrip("0")) or 1
-
-
-def listed(data, name):
-    """A list in plain data; anything else is refused."""
-    if not isinstance(data[name], (list, tuple)):
-        raise ValueError(f"{name} must be a list; got {data[name]!r}.")
-    return data[name]
-
-
-def as_bound(value):
-    """A number of plain data; infinities are the only texts."""
-    if value in ("inf", "-inf"):
-        return float(value)
-    if isinstance(value, (bool, str)) or not value == value:
-        raise ValueError(f"A number is needed; got {value!r}.")
-    return float(value)
-
-
-def as_measured(value):
-    """A number of plain data; None is NaN, which nobody measured."""
-    return math.nan if value is None else as_bound(value)
-
-
-def json_number(value):
-    """A number as JSON has it: infinities are texts."""
-    return value if math.isfinite(value) else str(value)
-
-
-def finite_or_none(value):
-    """A number, or None where it is NaN."""
-    return None if math.isnan(value) else float(value)
-
-
-def as_list(values):
-    """A tuple as a list; anything else as it is."""
-    return list(values) if isinstance(values, tuple) else values
-
-
-def as_tuple(values):
-    """A list as a tuple; anything else as it is."""
-    return tuple(values) if isinstance(values, list) else values
-
-
-MEASURED = ("coverage", "answered", "error")  # NaN where nobody measured
 
 
 @dataclass(frozen=True)
@@ -244,12 +177,15 @@ class Condition:
     @property
     def n_sides(self) -> int:
         """How many things it asks: one for each finite side, a set, or one number."""
-        if self.categories is not None:
+        # Counted without `sides`, which has to write its numbers.
+        if self.categories is not None or is_single(
+            self.lower, self.upper, self.is_integer
+        ):
             return 1
-        return max(1, len(self.sides))
+        return max(1, math.isfinite(self.lower) + math.isfinite(self.upper))
 
     @property
-    def sides(self) -> list[tuple[str, float]]:
+    def sides(self) -> tuple[tuple[str, float], ...]:
         """What it asks of numbers: pairs such as `(">=", 3.0)`, at most two."""
         return sides_of(self.lower, self.upper, self.is_integer)
 
@@ -303,87 +239,86 @@ class Condition:
             return f"{name} is missing" if self.missing else f"{name} is impossible"
         return f"{body} or missing" if self.missing else body
 
-    def _interval_text(self, name, scale):
+    def _interval_text(self, name: str, scale: Scale) -> str | None:
         if self.lower >= self.upper:
             return None
         if self.sides:
             return sides_text(name, self.sides, scale.number, scale.ending)
         return f"{name} is not missing" if not self.missing else f"{name} is anything"
 
-    def _set_text(self, name, labels, is_ordered=False):
+    def _set_text(self, name: str, labels: Any, is_ordered: bool) -> str | None:
         if not self.categories:
             return None
         if labels is None:
             labels = [f"category {c}" for c in range(max(self.categories) + 1)]
         texts = [render.category(label) for label in labels]
         if any(c >= len(labels) for c in self.categories):
-            # Categories that the ensemble does not know are accepted too, so what the
-            # condition says is which known ones are not.
-            out = [c for c in range(len(labels)) if c not in self.categories]
+            # Categories that the ensemble does not know match too, so the text names
+            # the known ones that do not.
+            out = [texts[c] for c in range(len(labels)) if c not in self.categories]
             if not out:
                 return f"{name} is {'anything' if self.missing else 'not missing'}"
-            return f"{name} is {_none_of([texts[c] for c in out])}"
+            if len(out) == 1:
+                return f"{name} is not {out[0]}"
+            if len(out) == 2:
+                return f"{name} is neither {out[0]} nor {out[1]}"
+            return f"{name} is none of {', '.join(out)}"
         first, last = min(self.categories), max(self.categories)
         if is_ordered and last - first + 1 == len(self.categories) > 1:
-            return _range_text(name, texts, first, last)
-        return f"{name} is {_any_of([texts[c] for c in sorted(self.categories)])}"
+            if first == 0:
+                return f"{name} <= {texts[last]}"
+            if last == len(texts) - 1:
+                return f"{name} >= {texts[first]}"
+            return f"{texts[first]} <= {name} <= {texts[last]}"
+        *most, final = [texts[c] for c in sorted(self.categories)]
+        listed = f"{', '.join(most)} or {final}" if most else final
+        return f"{name} is {listed}"
 
     def to_dict(self) -> dict[str, Any]:
         """Its contents in plain numbers and lists."""
         return {
             "feature": self.feature,
             # No number is above infinity: the condition asks for missing values.
-            "lower": None if self.lower == -math.inf else json_number(self.lower),
-            "upper": None if self.upper == math.inf else json_number(self.upper),
+            "lower": None if self.lower == -math.inf else _json_number(self.lower),
+            "upper": None if self.upper == math.inf else _json_number(self.upper),
             "categories": None if self.categories is None else list(self.categories),
             "missing": self.missing,
             "integer": self.is_integer,
         }
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """The condition that `to_dict` wrote down."""
-        places = data["categories"]
-        is_integer = data.get("integer", False)
-        for name, value in (("missing", data["missing"]), ("integer", is_integer)):
-            if not isinstance(value, bool):
-                raise ValueError(f"{name} must be true or false; got {value!r}.")
+    def from_dict(cls, data: Mapping[str, Any], place: str = "") -> Self:
+        """The condition that `to_dict` wrote down; errors name its place."""
+        fields = schema.read_fields(data, _CONDITION, _CONDITION_NEEDS, place)
+        lower, upper = fields.pop("lower"), fields.pop("upper")
         return cls(
-            feature=operator.index(data["feature"]),
-            lower=-math.inf if data["lower"] is None else as_bound(data["lower"]),
-            upper=math.inf if data["upper"] is None else as_bound(data["upper"]),
-            categories=None if places is None else tuple(map(operator.index, places)),
-            missing=data["missing"],
-            is_integer=is_integer,
+            lower=-math.inf if lower is None else float(lower),
+            upper=math.inf if upper is None else float(upper),
+            is_integer=fields.pop("integer", False),
+            **fields,
         )
 
 
-def _any_of(texts):
-    *most, last = texts
-    return f"{', '.join(most)} or {last}" if most else last
+_CONDITION_NEEDS = ("feature", "lower", "upper", "categories", "missing")
+_CONDITION = {
+    "feature": schema.whole(),
+    "lower": schema.number() | schema.NULL | schema.one_of("inf"),
+    "upper": schema.number() | schema.NULL | schema.one_of("-inf"),
+    "categories": schema.list_of(schema.whole()) | schema.NULL,
+    "missing": schema.FLAG,
+    "integer": schema.FLAG,
+}
 
 
-def _none_of(texts):
-    if len(texts) == 1:
-        return f"not {texts[0]}"
-    if len(texts) == 2:
-        return f"neither {texts[0]} nor {texts[1]}"
-    return f"none of {', '.join(texts)}"
-
-
-def _range_text(name, texts, first, last):
-    """Neighbours in an order, at least two."""
-    if first == 0:
-        return f"{name} <= {texts[last]}"
-    if last == len(texts) - 1:
-        return f"{name} >= {texts[first]}"
-    return f"{texts[first]} <= {name} <= {texts[last]}"
+def _json_number(value: float) -> float | str:
+    """A number as JSON has it: infinities are texts."""
+    return value if math.isfinite(value) else str(value)
 
 
 class _Numbered:
     """Names of features that have none: "x[0]" and so on."""
 
-    def __getitem__(self, feature):
+    def __getitem__(self, feature: int) -> str:
         return f"x[{feature}]"
 
 
@@ -497,7 +432,7 @@ class Rule(ByValue):
         Parameters
         ----------
         names : sequence of str, optional
-            By default those of the RuleSet that it stands in; a rule without one says
+            By default those of the model that it is part of; a rule without one says
             "x[0]" for the first feature.
         categories : sequence of (tuple or None), optional
             For each feature its categories.
@@ -523,32 +458,74 @@ class Rule(ByValue):
         return {
             "conditions": [condition.to_dict() for condition in self.conditions],
             "prediction": self.prediction,
-            "distribution": as_list(self.distribution),
-            "rates": as_list(self.rates),
-            "ensemble_mean": as_list(self.ensemble_mean),
-            "quantiles": as_list(self.quantiles),
-            **({} if self.alone is None else {"alone": as_list(self.alone)}),
-            "points": as_list(self.points),
+            "distribution": _as_list(self.distribution),
+            "rates": _as_list(self.rates),
+            "ensemble_mean": _as_list(self.ensemble_mean),
+            "quantiles": _as_list(self.quantiles),
+            **({} if self.alone is None else {"alone": _as_list(self.alone)}),
+            "points": _as_list(self.points),
             "spread": self.spread,
             "weight": self.weight,
-            "n_rows": finite_or_none(self.n_rows),
-            **{name: finite_or_none(getattr(self, name)) for name in MEASURED},
+            **{name: _measured(getattr(self, name)) for name in _MEASURED},
         }
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """The rule that `to_dict` wrote down."""
+    def from_dict(
+        cls,
+        data: Mapping[str, Any],
+        place: str = "",
+        prediction: schema.Check = schema.LABEL,
+    ) -> Self:
+        """The rule that `to_dict` wrote down; errors name its place."""
+        checks = {
+            "conditions": schema.list_of(schema.ANYTHING),
+            "prediction": prediction,
+        }
+        fields = schema.read_fields(data, checks | _RULE, _RULE_NEEDS, place)
+        conditions = fields.pop("conditions")
+        where = f"{place}.conditions" if place else "conditions"
+        for name in _MEASURED:
+            fields[name] = math.nan if fields.get(name) is None else fields[name]
         return cls(
-            conditions=tuple(Condition.from_dict(c) for c in data["conditions"]),
-            prediction=data["prediction"],
-            distribution=as_tuple(data["distribution"]),
-            rates=as_tuple(data.get("rates")),
-            ensemble_mean=as_tuple(data.get("ensemble_mean")),
-            quantiles=as_tuple(data.get("quantiles")),
-            alone=as_tuple(data.get("alone")),
-            points=as_tuple(data.get("points")),
-            spread=data["spread"],
-            weight=as_bound(data.get("weight", 1.0)),
-            n_rows=as_measured(data.get("n_rows")),
-            **{name: as_measured(data[name]) for name in MEASURED},
+            conditions=tuple(
+                Condition.from_dict(condition, f"{where}[{i}]")
+                for i, condition in enumerate(conditions)
+            ),
+            **fields,
         )
+
+
+def _as_list(values: Any) -> Any:
+    return list(values) if isinstance(values, tuple) else values
+
+
+def _measured(value: float) -> float | None:
+    return None if math.isnan(value) else float(value)
+
+
+_MEASURED = ("n_rows", "coverage", "answered", "error")  # NaN where nobody measured
+_RULE_NEEDS = (
+    "conditions",
+    "prediction",
+    "distribution",
+    "spread",
+    "coverage",
+    "answered",
+    "error",
+)
+_AMOUNT = schema.number(-1e100, 1e100)
+_RULE = {
+    "conditions": schema.list_of(schema.ANYTHING),
+    "distribution": schema.SHARES | schema.NULL,
+    "spread": schema.number(0, 1e100) | schema.NULL,
+    "coverage": schema.number(0, 1) | schema.NULL,
+    "answered": schema.number(0, 1) | schema.NULL,
+    "error": schema.MEASURED,
+    "weight": schema.number(0, 1e100),
+    "n_rows": schema.MEASURED,
+    "rates": schema.SHARES | schema.NULL,
+    "ensemble_mean": _AMOUNT | schema.SHARES | schema.NULL,
+    "quantiles": schema.list_of(_AMOUNT, 2, 2) | schema.NULL,
+    "points": schema.list_of(_AMOUNT, 1) | schema.NULL,
+    "alone": _AMOUNT | schema.SHARES | schema.NULL,
+}

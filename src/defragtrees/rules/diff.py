@@ -1,25 +1,20 @@
-"""diff: what changed from one rule set to another, in words and in rows."""
+"""diff: what changed from one rule model to another, in words and in rows."""
 
 import math
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from defragtrees._utils import formatting as render
-from defragtrees.rules.model import RuleSet, rule_text
-from defragtrees.rules.text import then_text
+from defragtrees._utils.types import Column, Flags, Rows, Values
+from defragtrees.rules.conditions import Rule
+from defragtrees.rules.model import RuleModel
 
 __all__ = ["Change", "Difference", "diff", "diff_answers"]
 
 ALIKE = 0.5  # share of columns that two rules must have in common to be one changed
-SETTINGS = {
-    "decision": "how rules answer together",
-    "threshold": "the threshold",
-    "costs": "the costs",
-    "unit": "what a point stands for",
-    "origin": "the total that stands for 0",
-}
 
 
 @dataclass(frozen=True)
@@ -31,7 +26,7 @@ class Change:
     kind : {"gone", "new", "conditions", "answer", "moved", "rate", "setting", "edit"}
     text : str
     before, after : int or None
-        The number of the rule, from 1, in the first and in the second rule set.
+        The number of the rule, from 1, in the first and in the second model.
     """
 
     kind: str
@@ -39,30 +34,26 @@ class Change:
     before: int | None = None
     after: int | None = None
 
-    def to_dict(self):
+    def to_dict(self) -> dict[str, Any]:
         """Its contents as plain texts and numbers."""
-        return {
-            "kind": self.kind,
-            "before": self.before,
-            "after": self.after,
-            "text": self.text,
-        }
+        numbers = {"before": self.before, "after": self.after}
+        return {"kind": self.kind, **numbers, "text": self.text}
 
 
 @dataclass(frozen=True, eq=False)
 class Difference(render.Tabular):
-    """What changed from one rule set to another.
+    """What changed from one rule model to another.
 
     Parameters
     ----------
     changes : tuple of Change
     measures : dict from str to number
-        Of rows, if some were given: how many, how many are answered otherwise, for
-        numbers by how much on average, and with y the error of both.
+        Of rows, if some were given: their number, the number with another prediction,
+        for numbers the mean difference, and with y the error of both.
     is_changed : bool array of shape (n_samples,), optional
-        Which rows are answered otherwise.
+        Which rows have another prediction.
     moves : tuple of (str, str, int)
-        Of classes: answers before and after, and how many rows went that way.
+        Of classes: predictions before and after, and the number of such rows.
     """
 
     changes: tuple[Change, ...]
@@ -70,10 +61,10 @@ class Difference(render.Tabular):
     is_changed: Any = None
     moves: tuple[tuple[str, str, int], ...] = ()
 
-    def __bool__(self):
+    def __bool__(self) -> bool:
         return bool(self.changes) or bool(self.measures.get("n_changed"))
 
-    def to_dict(self):
+    def to_dict(self) -> dict[str, Any]:
         """Everything in plain numbers, texts and lists."""
         names = ("before", "after", "n_rows")
         return {
@@ -82,22 +73,23 @@ class Difference(render.Tabular):
             "moves": [dict(zip(names, move, strict=True)) for move in self.moves],
         }
 
-    def __repr__(self):
+    def __repr__(self) -> str:
         return f"<Difference: {render.plural(len(self.changes), 'change')}>"
 
-    def _cells(self):
+    def _cells(self) -> tuple[list[str], list[list[str]]]:
         lines = [
-            [_number(change.before), _number(change.after), render.plain(change.text)]
+            ["" if n is None else str(n) for n in (change.before, change.after)]
+            + [render.plain(change.text)]
             for change in self.changes
         ]
         return ["before", "after", "change"], lines
 
-    def __str__(self):
+    def __str__(self) -> str:
         lines = [render.plain(change.text) for change in self.changes]
         lines = lines or ["The rules are the same."]
         return "\n".join([*lines, *self._notes()])
 
-    def _notes(self):
+    def _notes(self) -> list[str]:
         measures = self.measures
         if not measures:
             return []
@@ -120,16 +112,18 @@ class Difference(render.Tabular):
         return notes
 
 
-def diff(before: RuleSet, after: RuleSet, X: Any = None, y: Any = None) -> Difference:
-    """What changed from one rule set to another, in words and, with X, in rows.
+def diff(
+    before: RuleModel, after: RuleModel, X: Rows | None = None, y: Column | None = None
+) -> Difference:
+    """What changed from one rule model to another, in words and, with X, in rows.
 
     Parameters
     ----------
-    before, after : RuleSet
+    before, after : RuleModel
     X : array-like or data frame of shape (n_samples, n_features), optional
-        Rows to answer by both.
+        Rows to predict by both.
     y : array-like of shape (n_samples,), optional
-        What is true of them.
+        With it the errors of both are compared.
 
     Returns
     -------
@@ -137,11 +131,8 @@ def diff(before: RuleSet, after: RuleSet, X: Any = None, y: Any = None) -> Diffe
 
     Examples
     --------
-    >>> from defragtrees import Condition, Rule
-    >>> rules = RuleSet((Rule((Condition(0, lower=20.0),), "yes"),), Rule((), "no"),
-    ...                 ("degrees",), "classification", ("no", "yes"))
-    >>> print(diff(rules, rules.replace(1, "degrees > 25"), [[21.0], [26.0]]))
-    rule 1: degrees > 20 became degrees > 25
+    >>> print(diff(rules, rules.replace(2, "degrees > 25"), [[21.0, 3.0], [26.0, 3.0]]))
+    rule 2: degrees > 20 became degrees > 25
     1 row of 2 (50.0 %) answered otherwise
     1 row from yes to no
     """
@@ -151,33 +142,30 @@ def diff(before: RuleSet, after: RuleSet, X: Any = None, y: Any = None) -> Diffe
     return diff_answers(before, after, before.predict(X), after.predict(X), y)
 
 
-def diff_answers(before, after, first=None, second=None, y=None):
-    """`diff` for a caller who has answered the rows.
-
-    Parameters
-    ----------
-    before, after : RuleSet
-    first, second : arrays of shape (n_samples,), optional
-        What they answer.
-    y : array-like of shape (n_samples,), optional
-    """
+def diff_answers(
+    before: RuleModel,
+    after: RuleModel,
+    first: Values | None = None,
+    second: Values | None = None,
+    y: Column | None = None,
+) -> Difference:
+    """`diff` from the predictions `first` and `second` for the same rows."""
     _check(before, after)
     changes = (*_rule_changes(before, after), *_setting_changes(before, after))
-    if first is None:
+    if first is None or second is None:
         return Difference(changes)
     return Difference(changes, *_in_rows(before, after, first, second, y))
 
 
-def _check(before, after):
+def _check(before: RuleModel, after: RuleModel) -> None:
     for rules in (before, after):
-        if not isinstance(rules, RuleSet):
+        if not isinstance(rules, RuleModel):
             raise TypeError(
                 f"diff needs two rule sets; got {type(rules).__name__}. Pass rules_ of "
-                "an estimator, or RuleSet.load(path)."
+                "an estimator, or defragtrees.load(path)."
             )
-    if before.task != after.task or set(before.classes or ()) != set(
-        after.classes or ()
-    ):
+    same_classes = set(before.classes or ()) == set(after.classes or ())
+    if before.task != after.task or not same_classes:
         raise ValueError(
             "diff needs two rule sets for the same answers; got "
             f"{before.classes or before.task!r} and {after.classes or after.task!r}. "
@@ -185,19 +173,15 @@ def _check(before, after):
         )
 
 
-def _number(number):
-    return "" if number is None else str(number)
-
-
-def _asked(rules, rule):
-    """What a rule asks: from column to the text of its condition."""
+def _asked(rules: RuleModel, rule: Rule) -> dict[str, str]:
+    """From the columns of a rule to the text of their conditions."""
     return {
         rules.feature_names[c.feature]: c.text(*rules.vocabulary)
         for c in rule.conditions
     }
 
 
-def _pairs(before, after):
+def _pairs(before: RuleModel, after: RuleModel) -> dict[int, int]:
     """Which rule became which: the same conditions, else mostly the same columns."""
     first = [_asked(before, rule) for rule in before.rules]
     second = [_asked(after, rule) for rule in after.rules]
@@ -219,34 +203,37 @@ def _pairs(before, after):
     return pairs
 
 
-def _likeness(one, other):
+def _likeness(one: Mapping[str, str], other: Mapping[str, str]) -> float:
     """Share of the columns in common, a little more where they ask the same of them."""
     every = set(one) | set(other)
     same = sum(one.get(name) == other.get(name) for name in every)
     return (len(set(one) & set(other)) + 0.01 * same) / max(len(every), 1)
 
 
-def _rule_changes(before, after):
+def _rule_changes(before: RuleModel, after: RuleModel) -> Iterator[Change]:
     pairs = _pairs(before, after)
     for i, rule in enumerate(before.rules):
         if i not in pairs:
-            text = f"rule {i + 1} is gone: {rule_text(before, rule)}"
+            text = f"rule {i + 1} is gone: {before._rule_text(rule)}"
             yield Change("gone", text, i + 1)
     for j, rule in enumerate(after.rules):
         if j not in pairs.values():
-            text = f"rule {j + 1} is new: {rule_text(after, rule)}"
+            text = f"rule {j + 1} is new: {after._rule_text(rule)}"
             yield Change("new", text, None, j + 1)
     kept_before = sorted(pairs)
     kept_after = sorted(pairs.values())
     for i, j in sorted(pairs.items(), key=lambda pair: pair[1]):
         yield from _changes_of(before, after, i, j)
-        if kept_before.index(i) != kept_after.index(j) and after.is_list:
-            text = f"rule {j + 1} was rule {i + 1}: {rule_text(after, after.rules[j])}"
+        if kept_before.index(i) != kept_after.index(j) and after.is_exclusive:
+            moved = after._rule_text(after.rules[j])
+            text = f"rule {j + 1} was rule {i + 1}: {moved}"
             yield Change("moved", text, i + 1, j + 1)
     yield from _changes_of(before, after, len(before.rules), len(after.rules))
 
 
-def _changes_of(before, after, i, j):
+def _changes_of(
+    before: RuleModel, after: RuleModel, i: int, j: int
+) -> Iterator[Change]:
     """What is not as before in a rule that is there in both."""
     old, new = [*before][i], [*after][j]
     place = {"before": i + 1, "after": j + 1}
@@ -254,7 +241,7 @@ def _changes_of(before, after, i, j):
     if _asked(before, old) != _asked(after, new):
         text = f"{head}: {old.text()} became {new.text()}"
         yield Change("conditions", text, **place)
-    then = then_text(before, old), then_text(after, new)
+    then = before._then_text(old), after._then_text(new)
     if then[0] != then[1]:
         about = f": {'if ' if new.conditions else ''}{new.text()}"
         text = f"{head} answers {then[1]}, was {then[0]}{about}"
@@ -264,21 +251,27 @@ def _changes_of(before, after, i, j):
         yield Change("rate", f"{head}: {told[1]}, was {told[0]}", **place)
 
 
-def _rate_text(rules, rule):
-    """The rate of a rule and its rows; empty where nobody counted."""
+def _rate_text(rules: RuleModel, rule: Rule) -> str:
+    """The rate of a rule and its rows; empty if not counted."""
     if math.isnan(rule.n_rows):
         return ""
     rows = f"in {render.count(rule.n_rows)} rows"
     if rule.rates is None:
         return rows
     label = rules.outcome.told(rule)["class"]
-    rate = rule.rates[rules.classes.index(label)]
+    rate = rule.rates[(rules.classes or ()).index(label)]
     return f"{render.share(rate)} {rules.outcome.label_text(label)} {rows}"
 
 
-def _setting_changes(before, after):
-    for name, words in SETTINGS.items():
-        old, new = getattr(before, name), getattr(after, name)
+def _setting_changes(before: RuleModel, after: RuleModel) -> Iterator[Change]:
+    (old_unit, old_origin), (unit, origin) = before._scale, after._scale
+    for words, old, new in (
+        ("how rules answer together", before.decision, after.decision),
+        ("the threshold", before.threshold, after.threshold),
+        ("the costs", before.costs, after.costs),
+        ("what a point stands for", old_unit, unit),
+        ("the total that stands for 0", old_origin, origin),
+    ):
         if old != new:
             yield Change("setting", f"{words} is {new!r}, was {old!r}")
     added = after.edits[len(before.edits) :]
@@ -288,10 +281,15 @@ def _setting_changes(before, after):
                 yield Change("edit", edit.text)
 
 
-def _in_rows(before, after, first, second, y):
+def _in_rows(
+    before: RuleModel, after: RuleModel, first: Values, second: Values, y: Any
+) -> tuple[dict[str, float], Flags, tuple[tuple[str, str, int], ...]]:
     """Measures, which rows changed, and from which class to which."""
-    is_changed = first != second
-    measures = {"n_rows": len(first), "n_changed": int(is_changed.sum())}
+    is_changed: Flags = first != second
+    measures: dict[str, float] = {
+        "n_rows": len(first),
+        "n_changed": int(is_changed.sum()),
+    }
     moves: tuple[tuple[str, str, int], ...] = ()
     if before.classes:
         pairs, counts = np.unique(
@@ -303,8 +301,9 @@ def _in_rows(before, after, first, second, y):
             return_counts=True,
         )
         name = before.outcome.label_text
+        labels = before.classes
         moves = tuple(
-            (name(before.classes[a]), name(before.classes[b]), int(n))
+            (name(labels[a]), name(labels[b]), int(n))
             for a, b, n in zip(*pairs, counts, strict=True)
         )
     elif len(first):

@@ -8,10 +8,10 @@ Categories of the kind "ordered" stand in an order, and are said as `grade <= go
 
 import math
 import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Any, NamedTuple, Self
+from typing import Any, NamedTuple
 
 from defragtrees._utils import formatting as render
 from defragtrees._utils.values import shown as in_message
@@ -22,14 +22,11 @@ __all__ = [
     "PLAIN",
     "Scale",
     "Vocabulary",
-    "WORDS",
-    "Worded",
+    "checked_kinds",
     "checked_labels",
     "checked_pos_label",
     "make_vocabulary",
 ]
-
-WORDS = ("feature_labels", "class_labels", "feature_kinds", "pos_label")  # of a RuleSet
 
 ORDERED = "ordered"  # of categories that have an order
 
@@ -61,23 +58,23 @@ class Scale:
     unit: str = ""
     kind: str | None = None
 
-    def number(self, value):
+    def number(self, value: float) -> str:
         """A number without its unit, exactly as it is stored."""
         if self.kind not in KINDS or not math.isfinite(value):
             return render.number(value)
         return KINDS[self.kind](float(value))
 
     @property
-    def is_ordered(self):
+    def is_ordered(self) -> bool:
         """Whether the feature has categories in an order."""
         return self.kind == ORDERED
 
     @property
-    def ending(self):
+    def ending(self) -> str:
         """The unit, to stand behind a number."""
         return f" {self.unit}" if self.unit else ""
 
-    def text(self, value):
+    def text(self, value: float) -> str:
         """A number with its unit."""
         return f"{self.number(value)}{self.ending}"
 
@@ -100,7 +97,12 @@ class Vocabulary(NamedTuple):
     scales: Any = None
 
 
-def make_vocabulary(names, categories, labels=None, kinds=None):
+def make_vocabulary(
+    names: Sequence[str],
+    categories: Sequence[Any] | None,
+    labels: Sequence[str | None] | None = None,
+    kinds: Sequence[str | None] | None = None,
+) -> Vocabulary:
     """The vocabulary of features with these labels and kinds.
 
     Examples
@@ -111,7 +113,7 @@ def make_vocabulary(names, categories, labels=None, kinds=None):
     """
     shown, scales = [], []
     for j, name in enumerate(names):
-        label = name if labels is None or labels[j] is None else labels[j]
+        label = (labels[j] if labels else None) or name
         # A name may have brackets of its own; only a label is known to mean a unit.
         match = None if label == name else WITH_UNIT.fullmatch(label)
         shown.append(match[1] if match else label)
@@ -121,84 +123,9 @@ def make_vocabulary(names, categories, labels=None, kinds=None):
     return Vocabulary(tuple(shown), categories, tuple(scales))
 
 
-class Worded:
-    """The part of a RuleSet that knows what features and classes are called."""
-
-    @property
-    def vocabulary(self) -> Vocabulary:
-        """The words that conditions are said in: names, categories and scales."""
-        return make_vocabulary(
-            self.feature_names,
-            self.categories,
-            self.feature_labels,
-            self.feature_kinds,
-        )
-
-    @property
-    def shown_names(self) -> tuple[str, ...]:
-        """What the features are called where people read."""
-        return self.vocabulary.names
-
-    @property
-    def axis_names(self) -> tuple[str, ...]:
-        """The same with their units, for the axes of pictures and heads of tables."""
-        words = self.vocabulary
-        pairs = zip(words.names, words.scales, strict=True)
-        return tuple(f"{n} [{s.unit}]" if s.unit else n for n, s in pairs)
-
-    def relabel(
-        self,
-        feature_labels: Mapping[str, str] | Sequence[str] | None = None,
-        class_labels: Mapping[Any, str] | Sequence[str] | None = None,
-        pos_label: Any = None,
-    ) -> Self:
-        """The same rules in other words; what is not given stays as it is.
-
-        Parameters
-        ----------
-        feature_labels : dict from name to str, or sequence of str, optional
-            A label may end with a unit in brackets.
-        class_labels : dict from class to str, or sequence of str, optional
-        pos_label : object, optional
-            Of two classes, the one whose rate is told.
-
-        Examples
-        --------
-        >>> from defragtrees import Condition, Rule, RuleSet
-        >>> short = Rule((Condition(0, upper=12.0),), 1)
-        >>> rules = RuleSet((short,), Rule((), 0), ("dur",), "classification", (0, 1))
-        >>> print(rules.relabel({"dur": "Duration [months]"}, {0: "bad", 1: "good"}))
-        1. if Duration <= 12 months then good
-        2. otherwise bad
-        """
-        given = {
-            "feature_labels": feature_labels,
-            "class_labels": class_labels,
-            "pos_label": pos_label,
-        }
-        given = {name: words for name, words in given.items() if words is not None}
-        return replace(self, **given)
-
-    def checked_words(self) -> dict[str, Any]:
-        """The fields of `WORDS` as tuples; what fits no feature or class is refused."""
-        names, classes = self.feature_names, self.classes or ()
-        return {
-            "feature_labels": checked_labels(
-                self.feature_labels, names, "feature_labels"
-            ),
-            "class_labels": checked_labels(self.class_labels, classes, "class_labels"),
-            "feature_kinds": checked_kinds(self.feature_kinds, names),
-            "pos_label": checked_pos_label(self.pos_label, classes),
-        }
-
-    def words_dict(self) -> dict[str, Any]:
-        """The fields of `WORDS` as plain lists; `pos_label` if there is one."""
-        fields = {name: getattr(self, name) for name in WORDS if name != "pos_label"}
-        told = {} if self.pos_label is None else {"pos_label": self.pos_label}
-        return {name: words and list(words) for name, words in fields.items()} | told
-
-
-def checked_kinds(kinds, names):
+def checked_kinds(
+    kinds: Sequence[str | None] | None, names: Sequence[str]
+) -> tuple[str | None, ...] | None:
     """Kinds of features as a tuple, or None if all are plain numbers."""
     if kinds is None or not any(kinds):
         return None
@@ -210,17 +137,12 @@ def checked_kinds(kinds, names):
     return tuple(kinds)
 
 
-def checked_labels(labels, keys, what):
+def checked_labels(
+    labels: Any, keys: Sequence[Any], what: str
+) -> tuple[str | None, ...] | None:
     """Labels given by key or in order, as a tuple with one for each key, or None.
 
-    Parameters
-    ----------
-    labels : dict, sequence of str, or None
-        A dict need not name all.
-    keys : sequence
-        Names of features, or classes.
-    what : str
-        The setting that they come from.
+    A dict need not name all; `what` is the setting that they come from.
 
     Examples
     --------
@@ -262,7 +184,7 @@ def checked_labels(labels, keys, what):
     return tuple(entries)
 
 
-def checked_pos_label(label, classes):
+def checked_pos_label(label: Any, classes: Sequence[Any]) -> Any:
     """Of two classes the one that is told, or None; what is neither is refused.
 
     Examples
@@ -286,28 +208,28 @@ def checked_pos_label(label, classes):
     return classes[list(classes).index(label)]
 
 
-def _cut(keys):
+def _cut(keys: list[Any]) -> str:
     return ", ".join(map(repr, keys[:5])) + (", …" if len(keys) > 5 else "")
 
 
-def _date_text(days):
+def _date_text(days: float) -> str:
     if days != math.floor(days) or not _is_date(days):
         return _datetime_text(days)
     return f"{_as_time(days):%Y-%m-%d}"
 
 
-def _datetime_text(days):
+def _datetime_text(days: float) -> str:
     if not _is_date(days):
         return _days_text(days)
     time = _as_time(days)
     return f"{time:%Y-%m-%d} {_clock(time)}"
 
 
-def _time_text(days):
+def _time_text(days: float) -> str:
     return _clock(_as_time(days)) if 0 <= days < 1 else _days_text(days)
 
 
-def _duration_text(days):
+def _duration_text(days: float) -> str:
     sign, days = "-" if days < 0 else "", abs(days)
     whole = math.floor(days)
     parts = [render.plural(whole, "day")] if whole else []
@@ -316,20 +238,20 @@ def _duration_text(days):
     return sign + " ".join(parts)
 
 
-def _as_time(days):
+def _as_time(days: float) -> datetime:
     return START + timedelta(microseconds=round(days * MICROSECONDS))
 
 
-def _is_date(days):
+def _is_date(days: float) -> bool:
     """Whether the calendar has it: the years 1 to 9999."""
     return -719_162 <= days < 2_932_896
 
 
-def _days_text(days):
+def _days_text(days: float) -> str:
     return f"day {render.number(days)}"
 
 
-def _clock(time):
+def _clock(time: datetime) -> str:
     seconds = f":{time:%S}" if time.second or time.microsecond else ""
     fraction = f".{time.microsecond:06d}".rstrip("0") if time.microsecond else ""
     return f"{time:%H:%M}{seconds}{fraction}"

@@ -1,302 +1,359 @@
-"""RuleSet: what every method returns.
+"""RuleModel: rules that predict every row; what every method of this package returns.
 
-A rule set answers with the conditions that it prints and with nothing else. Mostly its
-rules are asked in order, the first that holds answers, and `default` answers for the
-rest. In other sets all rules that hold have a say: each is true by itself, or has
-points that add up, or a weight in a mean.
+A rule model predicts with the conditions that it prints and with nothing else. How the
+predictions of rules combine is said by its subclasses, in `defragtrees.rules.forms`.
 """
 
 import dataclasses
 import math
 import operator
 import os
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from importlib import import_module
-from typing import Any, Self
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from defragtrees._utils import formatting as render
 from defragtrees._utils.files import read_json, to_json, write_atomic
 from defragtrees._utils.types import Column, Flags, Floats, Places, Rows, Values
-from defragtrees._utils.values import ByValue
+from defragtrees._utils.values import ByValue, shown
 from defragtrees.data.tables import read_matrix
 from defragtrees.errors import ModelFileError
-from defragtrees.outcomes import make_outcome
+from defragtrees.outcomes import OUTCOMES, make_outcome
 from defragtrees.outcomes.classification import Classes
-from defragtrees.outcomes.intervals import Intervals
+from defragtrees.outcomes.intervals import MOST_SCORES, kept_scores, score_place
 from defragtrees.outcomes.regression import Numbers
-from defragtrees.rules.conditions import Condition, Rule, listed
-from defragtrees.rules.labels import WORDS, Worded
+from defragtrees.rules import schema
+from defragtrees.rules.conditions import UNMEASURED, Condition, Rule
+from defragtrees.rules.edits import Edit, edit_lines
+from defragtrees.rules.labels import (
+    KINDS,
+    ORDERED,
+    Vocabulary,
+    checked_kinds,
+    checked_labels,
+    checked_pos_label,
+    make_vocabulary,
+)
 from defragtrees.rules.parsing import ColumnWords, parse_conditions, read_condition
 from defragtrees.rules.profile import TrainingRows
-from defragtrees.rules.schema import check_rules
-from defragtrees.rules.text import (
-    combination_text,
-    decision_text,
-    explain_rows,
-    explanation_text,
-    rule_lines,
-    rule_table,
-    then_text,
-    told_text,
-)
+from defragtrees.rules.text import Explanation, decision_text, rule_lines, rule_table
 
-__all__ = [
-    "ACTIONS",
-    "Answering",
-    "CALLED",
-    "Combining",
-    "Condition",
-    "Edit",
-    "Editing",
-    "Rule",
-    "RuleSet",
-    "Upstairs",
-    "check_conditions",
-    "check_decision",
-    "check_points",
-    "edit_lines",
-    "is_finite",
-    "rule_text",
-]
+__all__ = ["RuleModel"]
 
 
-def check_conditions(rule, names, categories):
-    """Refuse a rule that asks what its features do not have."""
-    features = [condition.feature for condition in rule.conditions]
-    if len(set(features)) < len(features):
-        raise ValueError("A rule must have one condition for each feature.")
-    for condition in rule.conditions:
-        feature, places = condition.feature, condition.categories
-        if not 0 <= feature < len(names):
-            raise ValueError(f"A rule asks about feature {feature}.")
-        labels = categories[feature]
-        if places is None:
-            continue
-        if labels is None or not all(0 <= c <= len(labels) for c in places):
-            raise ValueError(
-                f"A rule asks {names[feature]!r} for categories that it does not "
-                f"have: {places!r}."
-            )
+@dataclass(frozen=True, eq=False, repr=False)
+class RuleModel(ByValue, ABC):
+    """Base class of all rule models: rules that predict every row.
 
+    `RuleList`, `RuleSet`, `Scorecard` and `RuleEnsemble` say how the predictions of
+    rules combine. All have the fields and methods of this class.
 
-def check_points(rules):
-    """Refuse points where none add up, or other than one for each column of them."""
-    is_sum, n_points = rules.decision == "points", rules.outcome.n_points
-    for rule in rules:
-        points = rule.points
-        if (points is not None) != is_sum:
-            raise ValueError(
-                "Each rule must have points where they add up, and none elsewhere; got "
-                f"points={points!r} with decision={rules.decision!r}."
-            )
-        if is_sum and not (len(points) == n_points and all(map(is_finite, points))):
-            raise ValueError(
-                f"A rule must have {n_points} points, each a finite number; got "
-                f"{points!r}."
-            )
-    if not (is_finite(rules.unit) and rules.unit > 0 and is_finite(rules.origin)):
-        raise ValueError(
-            "unit must be a number above 0, and origin a number; got "
-            f"{rules.unit!r} and {rules.origin!r}."
-        )
-    if rules.decision == "standalone" and rules.default.weight != 0:
-        raise ValueError(
-            "The default of standalone rules answers where no rule holds, so its "
-            f"weight must be 0; got {rules.default.weight!r}."
-        )
+    Parameters
+    ----------
+    rules : tuple of Rule
+        All but the default rule, in order.
+    default : Rule
+        The rule without conditions. It counts as a rule.
+    feature_names : tuple of str
+    task : {"classification", "regression"}
+    classes : tuple, optional
+    categories : tuple of (tuple or None), optional
+        For each feature its categories, or None where it is numeric.
+    interval_scores : tuple of float, optional
+        Of numbers, for `predict_interval`: how far y was from the predictions in rows
+        that were not fitted on, in spreads of the rules; in ascending order.
+    threshold : float, optional
+        Of two classes, the second is predicted from this probability on.
+    costs : tuple of tuple of float, optional
+        The cost of predicting the class of the column where that of the row is true;
+        the class with the lowest expected cost is predicted. Without threshold and
+        costs it is the most probable one.
+    feature_labels, class_labels : tuple of (str or None), optional
+        Names of features and classes in texts; the label of a feature may end with a
+        unit, as in "Duration [months]". `relabel` takes dicts too.
+    feature_kinds : tuple of (str or None), optional
+        Of features with numbers of days: "date", "datetime", "time" or "duration"; of
+        features whose categories have an order, "ordered".
+    pos_label : object, optional
+        Of two classes, the one whose rate rules report and whose precision and recall
+        are measured; by default the second.
+    edits : tuple of Edit
+        What people changed after the fit, in order.
+    training : TrainingRows, optional
+        A profile of the rows that the rules were fitted to; see `check`.
 
+    Examples
+    --------
+    The examples of the methods use these rules:
 
-def check_decision(rules):
-    """Refuse a threshold or costs that are not what the rules answer by."""
-    if rules.threshold is None and rules.costs is None:
-        return
-    if not rules.outcome.n_classes or rules.decision == "average":
-        raise ValueError(
-            "threshold and costs need rules for classes of which one answers; got "
-            f"rules for a {rules.task} with decision={rules.decision!r}."
-        )
-    if not rules.has_probabilities:
-        raise ValueError("threshold and costs need the distribution of each rule.")
-    decision = rules.outcome.decision(rules.threshold, rules.costs)
-    if rules.decision == "points":
-        return
-    distributions = np.array([rule.distribution for rule in rules], dtype=np.float64)
-    chosen = decision.choose(distributions)
-    for rule, place in zip(rules, chosen.tolist(), strict=True):
-        if rule.prediction != rules.classes[place]:
-            raise ValueError(
-                "Each rule must answer what its distribution says by threshold or "
-                f"costs; one says {rules.classes[place]!r} and answers "
-                f"{rule.prediction!r}. Replace its prediction too."
-            )
+    >>> from defragtrees import Condition, Rule, RuleList
+    >>> conditions = Condition(0, lower=30.0), Condition(1, upper=9.0)
+    >>> hot = Rule(conditions, "no", (0.7, 0.3))
+    >>> warm = Rule((Condition(0, lower=20.0),), "yes", (0.2, 0.8))
+    >>> rules = RuleList((hot, warm), Rule((), "no", (0.9, 0.1)), ("degrees", "wind"),
+    ...                  "classification", ("no", "yes"))
+    >>> print(rules)
+    1. if degrees > 30 and wind <= 9 then no
+    2. if degrees > 20 then yes
+    3. otherwise no
+    >>> warm = Rule((Condition(0, lower=20.0),), 9.0)
+    >>> numeric = RuleList((warm,), Rule((), 1.0), ("degrees",), "regression")
+    """
 
+    rules: tuple[Rule, ...]
+    default: Rule
+    feature_names: tuple[str, ...]
+    task: str
+    classes: tuple[Any, ...] | None = None
+    categories: tuple[tuple[Any, ...] | None, ...] | None = None
+    interval_scores: tuple[float, ...] | None = None
+    threshold: float | None = None
+    costs: tuple[tuple[float, ...], ...] | None = None
+    feature_labels: tuple[str | None, ...] | None = None
+    class_labels: tuple[str | None, ...] | None = None
+    feature_kinds: tuple[str | None, ...] | None = None
+    pos_label: Any = None
+    edits: tuple[Edit, ...] = ()
+    training: TrainingRows | None = None
 
-def is_finite(value):
-    """Whether a value is a finite number."""
-    try:
-        return math.isfinite(value)
-    except TypeError:
+    # What a form says of itself. How predictions of the rules that match combine:
+    # "first" takes one, "mean" averages them by weight, "sum" adds points up.
+    combination: ClassVar[str]
+    is_exclusive: ClassVar[bool] = False  # one rule alone predicts each row
+    default_text: ClassVar[str] = "otherwise"  # what the default rule is called
+    default_matches_all: ClassVar[bool] = False  # also rows that other rules match
+    then_title: ClassVar[str] = "then"  # over what rules predict, in a table
+    is_partition = False  # the leaves of a tree; a field of RuleList
+
+    @property
+    @abstractmethod
+    def decision(self) -> str:
+        """The name of the form in a rule file."""
+
+    @property
+    def form(self) -> str | None:
+        """The setting `form` of a search that finds such rules; None if none does."""
+        return None
+
+    @property
+    def is_list(self) -> bool:
+        """Whether the first rule that matches predicts."""
+        return self.is_exclusive
+
+    @property
+    def is_ordered(self) -> bool:
+        """Whether a rule must be read with those before it in mind."""
         return False
 
+    def __post_init__(self) -> None:
+        names, classes = tuple(self.feature_names), self.classes or ()
+        categories = tuple(self.categories or (None,) * len(names))
+        if not all(isinstance(name, str) for name in names):
+            raise ValueError("Feature names must be texts.")
+        for name, value in {
+            "feature_names": names,
+            "categories": categories,
+            "edits": tuple(self.edits),
+            "costs": self.costs and tuple(map(tuple, self.costs)),
+            "feature_labels": checked_labels(
+                self.feature_labels, names, "feature_labels"
+            ),
+            "class_labels": checked_labels(self.class_labels, classes, "class_labels"),
+            "feature_kinds": checked_kinds(self.feature_kinds, names),
+            "pos_label": checked_pos_label(self.pos_label, classes),
+        }.items():
+            object.__setattr__(self, name, value)
+        if len(categories) != len(names):
+            raise ValueError("categories must have one entry for each feature.")
+        named = [rule.named(self.vocabulary) for rule in self]
+        object.__setattr__(self, "rules", tuple(named[:-1]))
+        object.__setattr__(self, "default", named[-1])
+        self._check()
 
-class Combining:
-    """The part of a RuleSet that answers by all rules that hold in a row."""
-
-    def members_held(self, held: Flags) -> Flags:
-        """Which rows count for which rules, by which of them hold.
-
-        Those that a rule answers or, where several have a say, in which it holds.
-        """
-        if self.is_list:
-            return np.eye(self.n_rules, dtype=bool)[held.argmax(axis=1)]
-        members = held.copy()
-        if self.decision == "standalone":
-            members[:, -1] = ~held[:, :-1].any(axis=1)
-        return members
-
-    def conflicts_held(self, held: Flags) -> Flags:
-        """In which rows rules hold that answer different classes; none of numbers."""
-        rules, members = (*self.rules, self.default), self.members_held(held)
-        is_given = [
-            members[:, [rule.prediction == label for rule in rules]].any(axis=1)
-            for label in self.classes or ()
-        ]
-        return np.sum(is_given, axis=0) > 1 if is_given else np.zeros(len(held), bool)
-
-    def totals(self, X: Rows) -> Floats:
-        """The sum of points of each row, (n_samples, n_columns of points).
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples, n_columns)
-            One column; of more than two classes one for each.
-
-        Examples
-        --------
-        >>> from defragtrees.rules.conditions import Condition, Rule, RuleSet
-        >>> warm = Rule((Condition(0, lower=20.0),), 5.0, points=(3.0,))
-        >>> rules = RuleSet((warm,), Rule((), 2.0, points=(2.0,)), ("degrees",),
-        ...                 "regression", decision="points")
-        >>> rules.totals([[21.0], [19.0]]).tolist()
-        [[5.0], [2.0]]
-        """
-        return self.totals_encoded(self.encode(X))
-
-    def answers_held(self, held: Flags) -> Values:
-        """Answers of rules that have a say together, by which of them hold."""
-        if self.decision == "points":
-            values = self.values_of(self.totals_held(held))
-            return self.outcome.decide_points(values, self.threshold, self.costs)
-        return self.outcome.decide(self._averaged(held), self.threshold, self.costs)
-
-    def shares_held(self, held: Flags) -> Floats:
-        """Probabilities of rules that have a say together, by which of them hold."""
-        if self.decision == "points":
-            return self.outcome.linked(self.values_of(self.totals_held(held)))
-        return self._averaged(held)
-
-    def totals_encoded(self, matrix: Floats) -> Floats:
-        """`totals` for a matrix that `encode` made."""
-        return self.totals_held(self.covers_encoded(matrix))
-
-    def totals_held(self, held: Flags) -> Floats:
-        """`totals` where it is known which rules hold, (n_samples, n_rules)."""
-        if self.decision != "points":
-            raise AttributeError(
-                "Totals need rules whose points add up; these have "
-                f"decision={self.decision!r}. Fit with form='points'."
-            )
-        # From the base on, rule by rule: exports add up in the same order.
-        totals = np.tile(
-            np.array(self.default.points, dtype=np.float64), (len(held), 1)
-        )
-        for k, rule in enumerate(self.rules):
-            totals += np.outer(held[:, k], rule.points)
-        return totals
-
-    def values_of(self, totals: Floats) -> Floats:
-        """What totals of points stand for: numbers, or log-odds."""
-        return (totals - self.origin) * self.unit
-
-    def scaled(
-        self, points_to_double: float = 20, points: float = 0, odds: float = 1
-    ) -> Self:
-        """Rules with whole points on a scale of the user's own, for two classes.
-
-        Parameters
-        ----------
-        points_to_double : float, default=20
-            How many points double the odds of the second class.
-        points, odds : float
-            A total that stands for these odds; 600 points at odds of 50 are usual where
-            the second class is the good one.
-
-        Returns
-        -------
-        RuleSet
-
-        Examples
-        --------
-        >>> from defragtrees import Condition, Rule, RuleSet
-        >>> paid = Rule((Condition(0, lower=1.0),), "good", (0.1, 0.9), points=(1.4,))
-        >>> base = Rule((), "good", (0.4, 0.6), points=(0.7,))
-        >>> rules = RuleSet((paid,), base, ("years",), "classification",
-        ...                 ("bad", "good"), decision="points")
-        >>> [rule.points for rule in rules.scaled(20, points=600, odds=50)]
-        [(40.0,), (507.0,)]
-        """
-        if self.decision != "points" or len(self.classes or ()) != 2:
-            raise ValueError(
-                "scaled needs rules whose points add up, for two classes; got "
-                f"decision={self.decision!r} and {len(self.classes or ())} classes."
-            )
-        if not (points_to_double > 0 and odds > 0):
-            raise ValueError(
-                "points_to_double and odds must be above 0; got "
-                f"{points_to_double!r} and {odds!r}."
-            )
-        unit = math.log(2) / points_to_double
-        origin = points - math.log(odds) / unit
-        told = self.values_of(np.array(self.default.points))[0] / unit + origin
-        rules = [
-            replace(rule, points=(float(round(rule.points[0] * self.unit / unit)),))
-            for rule in self.rules
-        ]
-        base = replace(self.default, points=(float(round(told)),))
-        scale = {"unit": unit, "origin": origin}
-        return replace(self, rules=tuple(rules), default=base, **scale)
-
-    def _averaged(self, held):
-        """Mean by weight of the outputs of all rules that hold."""
-        outputs = np.array([self.outcome.outputs(rule) for rule in self])
-        total = np.zeros((len(held), outputs.shape[1]))
-        weight = np.zeros(len(held))
-        # Rule by rule: the last digits must not depend on the number of rows.
+    def _check(self) -> None:
+        """Raise ValueError where fields do not go together."""
+        outcome = self.outcome
+        if outcome.labels == ():
+            raise ValueError(f"Rules for a {self.task} need their classes.")
+        if self.classes and not outcome.n_classes:
+            raise ValueError(f"Rules for a {self.task} have no classes.")
+        if self.default.conditions:
+            raise ValueError("The default rule must have no conditions.")
+        if self.interval_scores is not None:
+            outcome.check_scores(self.interval_scores)
         for k, rule in enumerate(self):
-            total += np.outer(held[:, k] * rule.weight, outputs[k])
-            weight += held[:, k] * rule.weight
-        without = weight <= 0
-        total[without], weight[without] = outputs[-1], 1.0
-        return total / weight[:, None]
+            try:
+                self._check_conditions(rule)
+                outcome.check_rule(rule, not self.is_exclusive)
+                if not (_is_finite(rule.weight) and rule.weight >= 0):
+                    raise ValueError(f"A weight must be from 0; got {rule.weight!r}.")
+                self._check_points(rule)
+            except ValueError as error:
+                place = f"rules[{k}]" if k < len(self.rules) else "default"
+                raise ValueError(f"{place}: {error}") from None
+        if self.training is not None:
+            self.training.check(self.categories or (), outcome.n_classes)
+        if self.threshold is not None or self.costs is not None:
+            self._check_decision()
 
+    def _check_conditions(self, rule: Rule) -> None:
+        features = [condition.feature for condition in rule.conditions]
+        if len(set(features)) < len(features):
+            raise ValueError("A rule must have one condition for each feature.")
+        for condition in rule.conditions:
+            feature, places = condition.feature, condition.categories
+            if not 0 <= feature < len(self.feature_names):
+                raise ValueError(f"A rule asks about feature {feature}.")
+            labels = (self.categories or ())[feature]
+            if places is None:
+                continue
+            if labels is None or not all(0 <= c <= len(labels) for c in places):
+                raise ValueError(
+                    f"A rule asks {self.feature_names[feature]!r} for categories that "
+                    f"it does not have: {places!r}."
+                )
 
-class Answering(Combining):
-    """The part of a RuleSet that answers rows.
+    def _check_points(self, rule: Rule) -> None:
+        if rule.points is not None:
+            raise ValueError(
+                "Each rule must have points where they add up, and none elsewhere; got "
+                f"points={rule.points!r} with decision={self.decision!r}."
+            )
 
-    Each method for a table X has a twin for the matrix that `encode` makes of it.
-    """
+    def _check_decision(self) -> None:
+        """Raise ValueError for a threshold or costs that predictions do not follow."""
+        if not self.outcome.n_classes:
+            raise ValueError(
+                "threshold and costs need rules for classes of which one answers; got "
+                f"rules for a {self.task} with decision={self.decision!r}."
+            )
+        if not self.has_probabilities:
+            raise ValueError("threshold and costs need the distribution of each rule.")
+        decision = self.outcome.decision(self.threshold, self.costs)
+        shares = np.array([rule.distribution for rule in self], dtype=np.float64)
+        for rule, place in zip(self, decision.choose(shares).tolist(), strict=True):
+            label = (self.classes or ())[place]
+            if rule.prediction != label:
+                raise ValueError(
+                    "Each rule must answer what its distribution says by threshold or "
+                    f"costs; one says {label!r} and answers {rule.prediction!r}. "
+                    "Replace its prediction too."
+                )
+
+    # Size and words
+
+    @cached_property
+    def outcome(self) -> Classes | Numbers:
+        """What is predicted: its measures, texts and checks."""
+        return make_outcome(self.task, self.classes, self.class_labels, self.pos_label)
+
+    @property
+    def n_rules(self) -> int:
+        """Number of rules, the default included."""
+        return len(self.rules) + 1
+
+    @property
+    def mean_conditions(self) -> float:
+        """Mean number of conditions of the rules that have any; 0 if none has."""
+        counts = [rule.n_conditions for rule in self.rules]
+        return float(np.mean(counts)) if counts else 0.0
+
+    @property
+    def n_conditions(self) -> int:
+        """Number of conditions of all rules together."""
+        return sum(rule.n_conditions for rule in self.rules)
+
+    @property
+    def features(self) -> tuple[str, ...]:
+        """Names of the features in the conditions, in the order of X."""
+        used = {c.feature for rule in self.rules for c in rule.conditions}
+        return tuple(self.feature_names[j] for j in sorted(used))
+
+    @property
+    def unanswered_classes(self) -> tuple[Any, ...]:
+        """The classes that are never predicted: no rule gives them any share."""
+        return self.outcome.without_share(self)
+
+    @property
+    def has_probabilities(self) -> bool:
+        """Whether each rule has the distribution that `predict_proba` needs."""
+        return all(rule.distribution is not None for rule in self)
+
+    @property
+    def training_rates(self) -> tuple[float, ...] | None:
+        """Rates of the classes in all training rows, if the rules have counted them."""
+        return None
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        """Names, categories and scales of the features, as conditions print them."""
+        return make_vocabulary(
+            self.feature_names,
+            self.categories,
+            self.feature_labels,
+            self.feature_kinds,
+        )
+
+    @property
+    def shown_names(self) -> tuple[str, ...]:
+        """Names of the features in texts."""
+        return self.vocabulary.names
+
+    @property
+    def axis_names(self) -> tuple[str, ...]:
+        """The same with their units, for axes of plots and heads of tables."""
+        words = self.vocabulary
+        pairs = zip(words.names, words.scales, strict=True)
+        return tuple(f"{n} [{s.unit}]" if s.unit else n for n, s in pairs)
+
+    def relabel(
+        self,
+        feature_labels: Mapping[str, str] | Sequence[str] | None = None,
+        class_labels: Mapping[Any, str] | Sequence[str] | None = None,
+        pos_label: Any = None,
+    ) -> Self:
+        """The same rules with other labels; what is not given stays as it is.
+
+        Parameters
+        ----------
+        feature_labels : dict from name to str, or sequence of str, optional
+            A label may end with a unit in brackets.
+        class_labels : dict from class to str, or sequence of str, optional
+        pos_label : object, optional
+            Of two classes, the one whose rate is reported.
+
+        Examples
+        --------
+        >>> print(rules.drop(1).relabel({"degrees": "Warmth [°C]"}, {"yes": "go"}))
+        1. if Warmth > 20 °C then go
+        2. otherwise no
+        Edited after the fit:
+        - dropped rule 1: if degrees > 30 and wind <= 9 then no
+        """
+        given = {
+            "feature_labels": feature_labels,
+            "class_labels": class_labels,
+            "pos_label": pos_label,
+        }
+        given = {name: words for name, words in given.items() if words is not None}
+        return dataclasses.replace(self, **given)
+
+    # Predictions: each method for a table X calls one, with an underscore, for the
+    # matches of rules in it, a bool array of shape (n_samples, n_rules).
 
     def encode(self, X: Rows) -> Floats:
         """X as numbers; checks the names and the number of its columns.
 
         A frame needs only the columns that conditions ask about.
+
+        Examples
+        --------
+        >>> rules.encode([[21.0, 3.0]]).tolist()
+        [[21.0, 3.0]]
         """
         kinds = [scale.kind for scale in self.vocabulary.scales]
         needed = {c.feature for rule in self for c in rule.conditions}
@@ -305,7 +362,7 @@ class Answering(Combining):
         )
 
     def covers(self, X: Rows) -> Flags:
-        """Which rules hold in which rows, (n_samples, n_rules); the last one always.
+        """Which rules match which rows; the default, the last one, matches all.
 
         Parameters
         ----------
@@ -317,20 +374,16 @@ class Answering(Combining):
 
         Examples
         --------
-        >>> from defragtrees.rules.conditions import Condition, Rule, RuleSet
-        >>> warm = Rule((Condition(0, lower=20.0),), "yes", (0.2, 0.8))
-        >>> rules = RuleSet((warm,), Rule((), "no", (0.9, 0.1)), ("degrees",),
-        ...                 "classification", ("no", "yes"))
-        >>> rules.covers([[21.0], [19.0]]).tolist()
-        [[True, True], [False, True]]
+        >>> rules.covers([[21.0, 3.0], [19.0, 3.0]]).tolist()
+        [[False, True, True], [False, False, True]]
         """
-        return self.covers_encoded(self.encode(X))
+        return self._covers(self.encode(X))
 
     def apply(self, X: Rows) -> Places:
-        """Index of the rule that answers each row; the last is the default.
+        """Index of the rule that predicts each row; the last is the default.
 
-        Where several rules have a say, it is the one that holds with the most weight,
-        rows or points.
+        Where rules combine, it is the one that matches with the most weight, rows or
+        points.
 
         Parameters
         ----------
@@ -342,17 +395,13 @@ class Answering(Combining):
 
         Examples
         --------
-        >>> from defragtrees.rules.conditions import Condition, Rule, RuleSet
-        >>> warm = Rule((Condition(0, lower=20.0),), "yes", (0.2, 0.8))
-        >>> rules = RuleSet((warm,), Rule((), "no", (0.9, 0.1)), ("degrees",),
-        ...                 "classification", ("no", "yes"))
-        >>> rules.apply([[21.0], [19.0]]).tolist()
-        [0, 1]
+        >>> rules.apply([[21.0, 3.0], [19.0, 3.0]]).tolist()
+        [1, 2]
         """
-        return self.apply_encoded(self.encode(X))
+        return self._apply(self.covers(X))
 
     def predict(self, X: Rows) -> Values:
-        """The answer for each row: class labels, or numbers.
+        """The prediction for each row: class labels, or numbers.
 
         Parameters
         ----------
@@ -364,17 +413,13 @@ class Answering(Combining):
 
         Examples
         --------
-        >>> from defragtrees.rules.conditions import Condition, Rule, RuleSet
-        >>> warm = Rule((Condition(0, lower=20.0),), "yes", (0.2, 0.8))
-        >>> rules = RuleSet((warm,), Rule((), "no", (0.9, 0.1)), ("degrees",),
-        ...                 "classification", ("no", "yes"))
-        >>> rules.predict([[21.0], [19.0]]).tolist()
+        >>> rules.predict([[21.0, 3.0], [19.0, 3.0]]).tolist()
         ['yes', 'no']
         """
-        return self.predict_encoded(self.encode(X))
+        return self._predict(self.covers(X))
 
     def predict_proba(self, X: Rows) -> Floats:
-        """Probabilities of classes, of the rule that answers or of all that hold.
+        """Probabilities of the classes, of the rule that predicts or of all that match.
 
         Parameters
         ----------
@@ -386,22 +431,19 @@ class Answering(Combining):
 
         Examples
         --------
-        >>> from defragtrees.rules.conditions import Condition, Rule, RuleSet
-        >>> warm = Rule((Condition(0, lower=20.0),), "yes", (0.2, 0.8))
-        >>> rules = RuleSet((warm,), Rule((), "no", (0.9, 0.1)), ("degrees",),
-        ...                 "classification", ("no", "yes"))
-        >>> rules.predict_proba([[21.0], [19.0]]).tolist()
+        >>> rules.predict_proba([[21.0, 3.0], [19.0, 3.0]]).tolist()
         [[0.2, 0.8], [0.9, 0.1]]
         """
-        return self.predict_proba_encoded(self.encode(X))
+        return self._predict_proba(self.covers(X))
 
     def decision_function(self, X: Rows) -> Floats:
-        """How much speaks for a class, by which rows can be ranked.
+        """Scores of classes, by which rows can be ranked.
 
-        Two classes: the log-odds of the second less those at which it is answered, so
-        that above 0 it is; shape (n_samples,). More: what each answer is expected to
-        cost, negated, so that the answer has the largest; shape (n_samples,
-        n_classes). Without costs that is its probability less one.
+        Two classes: the log-odds of the second less those from which on it is
+        predicted, so that it is predicted above 0; shape (n_samples,). More: the
+        expected cost of predicting each class, negated, so that the largest is
+        predicted; shape (n_samples, n_classes). Without costs that is its probability
+        less one.
 
         Parameters
         ----------
@@ -413,17 +455,223 @@ class Answering(Combining):
 
         Examples
         --------
-        >>> from defragtrees.rules.conditions import Condition, Rule, RuleSet
-        >>> warm = Rule((Condition(0, lower=20.0),), "yes", (0.2, 0.8))
-        >>> rules = RuleSet((warm,), Rule((), "no", (0.9, 0.1)), ("degrees",),
-        ...                 "classification", ("no", "yes"))
-        >>> rules.decision_function([[21.0], [19.0]]).round(3).tolist()
+        >>> rules.decision_function([[21.0, 3.0], [19.0, 3.0]]).round(3).tolist()
         [1.386, -2.197]
         """
-        return self.decision_function_encoded(self.encode(X))
+        return self._decision_function(self.covers(X))
+
+    def conflicts(self, X: Rows) -> Flags:
+        """In which rows rules match that predict different classes; none of numbers.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        bool array of shape (n_samples,)
+
+        Examples
+        --------
+        >>> rules.conflicts([[31.0, 3.0], [19.0, 3.0]]).tolist()
+        [False, False]
+        """
+        return self._conflicts(self.covers(X))
+
+    def _covers(self, matrix: Floats) -> Flags:
+        """Which rules match which rows of a matrix that `encode` made."""
+        held = np.ones((len(matrix), self.n_rules), dtype=bool)
+        for k, rule in enumerate(self.rules):
+            held[:, k] = rule.covers(matrix)
+        return held
+
+    @abstractmethod
+    def _apply(self, held: Flags) -> Places:
+        """The rule that predicts, or that has the most weight."""
+
+    @abstractmethod
+    def _predict(self, held: Flags) -> Values:
+        """Predictions by which rules match."""
+
+    @abstractmethod
+    def _probabilities(self, held: Flags) -> Floats:
+        """Class probabilities by which rules match."""
+
+    def _predict_codes(self, held: Flags) -> Values:
+        """Predictions as class numbers, or numbers."""
+        return self.outcome.encode(self._predict(held))
+
+    def _predict_proba(self, held: Flags) -> Floats:
+        if not self.outcome.n_classes:
+            raise AttributeError("Rules for a number have no class probabilities.")
+        if not self.has_probabilities:
+            raise AttributeError(
+                "Class probabilities need a distribution in each rule; one has none. "
+                "Give each Rule its distribution."
+            )
+        return self._probabilities(held)
+
+    def _decision_function(self, held: Flags) -> Floats:
+        probabilities = self._predict_proba(held)
+        decision = self.outcome.decision(self.threshold, self.costs)
+        return decision.scores(probabilities)
+
+    def _averaged(self, held: Flags) -> Floats:
+        """Mean by weight of the outputs of all rules that match."""
+        outputs = np.array([self.outcome.outputs(rule) for rule in self])
+        total = np.zeros((len(held), outputs.shape[1]))
+        weight = np.zeros(len(held))
+        # Rule by rule: the last digits must not depend on the number of rows.
+        for k, rule in enumerate(self):
+            total += np.outer(held[:, k] * rule.weight, outputs[k])
+            weight += held[:, k] * rule.weight
+        without = weight <= 0
+        total[without], weight[without] = outputs[-1], 1.0
+        return total / weight[:, None]
+
+    # Counts
+
+    def _members(self, held: Flags) -> Flags:
+        """Which rows count for which rules, by which of them match."""
+        return held.copy()
+
+    def _groups(self, held: Flags) -> tuple[Any, Any]:
+        """Rows, and the rule that each counts for; a row may come more than once."""
+        rows, group = np.nonzero(self._members(held))
+        return rows, group
+
+    def _conflicts(self, held: Flags) -> Flags:
+        members = self._members(held)
+        is_given = [
+            members[:, [rule.prediction == label for rule in self]].any(axis=1)
+            for label in self.classes or ()
+        ]
+        return np.sum(is_given, axis=0) > 1 if is_given else np.zeros(len(held), bool)
+
+    def _n_matching(self, held: Flags) -> Places:
+        """How many rules match each row, the default left out."""
+        return held[:, :-1].sum(axis=1)
+
+    @classmethod
+    def _uncounted(cls, rule: Rule, n_points: int) -> Rule:
+        """A rule as this form takes it before rows are counted."""
+        return rule
+
+    def _with_weights(
+        self, counted: list[Rule], fit_points: Any
+    ) -> tuple[list[Rule], dict[str, Any]]:
+        """Counted rules with their weights or points, and other fields that change.
+
+        `fit_points` makes `FittedPoints` of the rules.
+        """
+        return counted, {}
+
+    def _recounted_by(self, answers: str) -> str:
+        """What `refit` makes of predictions; see `data.statistics.recounted`."""
+        return answers
+
+    def _on_scale_of(self, before: Any) -> Self:
+        """The rules with their points, if they have any, on the scale of others."""
+        return self
+
+    # Text
+
+    def __iter__(self) -> Iterator[Rule]:
+        return iter((*self.rules, self.default))
+
+    def __len__(self) -> int:
+        return self.n_rules
+
+    def rows(self) -> list[dict[str, Any]]:
+        """One dict per rule, ready to show; every view of the rules starts here.
+
+        Examples
+        --------
+        >>> [row["then"] for row in rules.rows()]
+        ['no', 'yes', 'no']
+        """
+        return [
+            {
+                "rule": k,
+                "if": rule.text(),
+                "then": self._then_text(rule),
+                "n_conditions": rule.n_conditions,
+                "coverage": rule.coverage,
+                "answered": rule.answered,
+                "error": rule.error,
+                "weight": rule.weight,
+                "points": rule.points,
+                "n_rows": rule.n_rows,
+                **self.outcome.told(rule),
+                "told": self._observed_text(rule),
+            }
+            for k, rule in enumerate(self, start=1)
+        ]
+
+    def _then_text(self, rule: Rule) -> str:
+        """What a rule predicts, or contributes to the prediction."""
+        return self.outcome.answer_text(rule.prediction)
+
+    def _short_then_text(self, rule: Rule) -> str:
+        """The same in fewer digits, where there is little room."""
+        return self.outcome.short_text(rule.prediction)
+
+    def _observed_text(self, rule: Rule) -> str:
+        """The rate or the quantiles of a rule and its rows; empty if not counted."""
+        return self.outcome.told_text(rule)
+
+    def _shown_weight(self, rule: Rule) -> float | None:
+        """The weight of a rule, if people need it to follow a prediction; else None."""
+        return None
+
+    @property
+    def _shows_errors(self) -> bool:
+        """Whether errors of single rules say something that is not shown elsewhere."""
+        return not self.outcome.is_error_of_y(self)
+
+    def _combination_text(self) -> str:
+        """How a prediction follows from several rules; empty where one predicts."""
+        return ""
+
+    def _size_text(self, scores: Mapping[str, Any], is_short: bool = False) -> str:
+        """Number of rules and conditions, and how many rules match per row.
+
+        Parameters
+        ----------
+        scores : dict
+            What `evaluate` of an estimator gives.
+        is_short : bool, default=False
+            Leave out how many rules match per row.
+        """
+        if scores["n_rules"] == 1:
+            return "1 rule without conditions."
+        size = f"{scores['n_rules']} rules with "
+        size += f"{scores['mean_conditions']:.1f} conditions"
+        return f"{size} each{self._size_ending(scores, is_short)}"
+
+    @abstractmethod
+    def _size_ending(self, scores: Mapping[str, Any], is_short: bool) -> str:
+        """What follows the number of conditions in `_size_text`."""
+
+    def __repr__(self) -> str:
+        return (
+            f"<{type(self).__name__}: {self.n_rules} rules, {len(self.features)} "
+            f"features, {self.mean_conditions:.1f} conditions per rule>"
+        )
+
+    def __str__(self) -> str:
+        lines = [*rule_lines(self), self._combination_text(), *edit_lines(self.edits)]
+        return "\n".join(filter(None, lines))
+
+    def _repr_html_(self) -> str:
+        edits = "; ".join(edit_lines(self.edits)).replace(":; -", ":")
+        notes = filter(None, [self._combination_text(), decision_text(self), edits])
+        return render.html_table(*rule_table(self), " ".join(notes), wide=1)
+
+    # Explanations
 
     def explain(self, X: Rows | Mapping[str, Any]) -> str | list[str]:
-        """Why the rules answer what they answer, in a sentence.
+        """Why the rules predict what they predict, in a sentence.
 
         Parameters
         ----------
@@ -436,12 +684,8 @@ class Answering(Combining):
 
         Examples
         --------
-        >>> from defragtrees import Condition, Rule, RuleSet
-        >>> warm = Rule((Condition(0, lower=20.0),), "yes")
-        >>> rules = RuleSet((warm,), Rule((), "no"), ("degrees",), "classification",
-        ...                 ("no", "yes"))
-        >>> rules.explain({"degrees": 21})
-        'yes, by rule 1: degrees > 20 (it is 21).'
+        >>> print(rules.drop(1).explain({"degrees": 21}))
+        yes, by rule 1: degrees > 20 (it is 21). Probability of yes: 80.0 %.
         """
         rows: Any = X
         if hasattr(rows, "keys") and not hasattr(rows, "columns"):
@@ -451,94 +695,514 @@ class Answering(Combining):
             rows = [rows.get(name) for name in self.feature_names]
         is_one = not hasattr(rows, "columns") and np.ndim(np.asarray(rows, object)) == 1
         matrix = self.encode(np.asarray([rows], dtype=object) if is_one else rows)
-        texts = [
-            render.plain(explanation_text(self, row, explanation))
-            for row, explanation in zip(matrix, explain_rows(self, matrix), strict=True)
-        ]
+        texts = []
+        for row, explanation in zip(matrix, self._explanations(matrix), strict=True):
+            parts = self._reason(row, explanation), self._basis(explanation)
+            texts.append(render.plain(" ".join(filter(None, parts))))
         return texts[0] if is_one else texts
 
-    @property
-    def has_probabilities(self) -> bool:
-        """Whether `predict_proba` has an answer."""
-        return all(rule.distribution is not None for rule in self)
+    def _explanations(self, matrix: Floats) -> Iterator[Explanation]:
+        """An Explanation for each row of a matrix that `encode` made."""
+        held = self._covers(matrix)
+        predictions, places = self._predict(held).tolist(), self._apply(held).tolist()
+        likely: list[Any] = [None] * len(places)
+        if self.has_probabilities:
+            likely = [tuple(row) for row in self._predict_proba(held).tolist()]
+        parts = self._explained(matrix, held, places)
+        for i, (averaged, failed) in enumerate(parts):
+            yield Explanation(predictions[i], places[i], averaged, failed, likely[i])
+
+    def _explained(
+        self, matrix: Floats, held: Flags, places: list[int]
+    ) -> Iterator[tuple[Any, Any]]:
+        """For each row the rules that combine, and conditions that failed before."""
+        for members in self._members(held):
+            yield tuple(np.flatnonzero(members).tolist()), ()
+
+    @abstractmethod
+    def _reason(self, row: Floats, explanation: Explanation) -> str:
+        """A prediction and the rules that it follows from, as a sentence."""
+
+    def _basis(self, explanation: Explanation) -> str:
+        """How likely the prediction is, and by which rows; empty if not counted."""
+        rule = [*self][explanation.rule]
+        return self.outcome.basis_text(rule, explanation.probabilities)
+
+    def _explanation_data(
+        self, explanation: Explanation, row: Floats
+    ) -> dict[str, Any]:
+        """The rules that combine in a row, as plain data for JSON."""
+        if not explanation.averaged:
+            return {}
+        every = [*self]
+        return {
+            "averaged": [
+                {"rule": k + 1, "weight": every[k].weight} for k in explanation.averaged
+            ]
+        }
+
+    def _matched_text(self, row: Floats, k: int) -> str:
+        """The conditions of a rule, each with the value that passes it."""
+        return " and ".join(
+            f"{condition.text(*self.vocabulary)} "
+            f"({self._value_text(row, condition.feature)})"
+            for condition in self.rules[k].conditions
+        )
+
+    def _value_text(self, row: Floats, feature: int) -> str:
+        value = float(row[feature])
+        if math.isnan(value):
+            return "it is missing"
+        labels = (self.categories or ())[feature]
+        if labels is None:
+            return f"it is {self.vocabulary.scales[feature].text(value)}"
+        place = int(value)
+        return f"it is {labels[place]}" if place < len(labels) else "it is another one"
+
+    # Intervals
+
+    def calibrated(self, X: Rows, y: Column) -> Self:
+        """The rules with intervals calibrated on other rows (split conformal).
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Rows that neither the ensemble nor the rules were fitted to.
+        y : array-like of shape (n_samples,)
+
+        Returns
+        -------
+        RuleModel
+
+        Examples
+        --------
+        >>> numeric.calibrated([[3.0], [4.0], [5.0]], [1.5, 0.0, 1.2]).interval_scores
+        (0.2, 0.5, 1.0)
+        """
+        return self._with_scores(self._scores(self.covers(X), y))
+
+    def predict_interval(self, X: Rows, coverage: float = 0.9) -> Floats:
+        """For each row an interval that has y in it with a probability of `coverage`.
+
+        It is symmetric around the prediction: as many spreads of the rule as the
+        `calibrated` rows need, or those that the rules were fitted to.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+        coverage : float, default=0.9
+
+        Returns
+        -------
+        array of shape (n_samples, 2)
+            Lower and upper ends.
+
+        Examples
+        --------
+        >>> rows = [[21.0], [22.0], [19.0], [18.0]]
+        >>> known = numeric.calibrated(rows, [9.5, 8.9, 0.0, 1.2])
+        >>> known.predict_interval([[25.0]], coverage=0.5).tolist()
+        [[8.5, 9.5]]
+        """
+        self._score_for(coverage)
+        return self._predict_interval(self.covers(X), coverage)
+
+    def rate_interval(self, X: Rows) -> Floats:
+        """For each row the 95 % interval of the rate that the predicting rule reports.
+
+        Of two classes it is the rate of `pos_label`, or of the second; of more that of
+        the predicted class. NaN where a rule has counted no rows.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, 2)
+            Lower and upper ends.
+
+        Examples
+        --------
+        >>> from defragtrees import Rule, RuleList
+        >>> rule = Rule((), "no", (0.9, 0.1), n_rows=50, rates=(0.9, 0.1))
+        >>> one = RuleList((), rule, ("degrees",), "classification", ("no", "yes"))
+        >>> one.rate_interval([[21.0]]).round(3).tolist()
+        [[0.043, 0.214]]
+        """
+        return self._rate_interval(self.covers(X))
 
     @property
-    def is_list(self) -> bool:
-        """Whether one rule answers each row, the first that holds."""
-        return self.decision in ("first", "partition")
+    def _scales(self) -> Floats:
+        """The unit of the interval scores of each rule."""
+        return np.ones(self.n_rules)
 
-    def covers_encoded(self, matrix: Floats) -> Flags:
-        """`covers` for a matrix that `encode` made."""
-        held = np.ones((len(matrix), self.n_rules), dtype=bool)
-        for k, rule in enumerate(self.rules):
-            held[:, k] = rule.covers(matrix)
-        return held
-
-    def apply_encoded(self, matrix: Floats) -> Places:
-        """`apply` for a matrix that `encode` made."""
-        return self.apply_held(self.covers_encoded(matrix))
-
-    def apply_held(self, held: Flags) -> Places:
-        """`apply` where it is known which rules hold, (n_samples, n_rules)."""
-        if self.is_list:
-            return held.argmax(axis=1)
-        if self.decision == "points":
-            # The base holds everywhere, so it is the strongest only if it is alone.
-            says = [np.abs(rule.points).max() for rule in self.rules]
-            weights = np.array([*says, 0.0])
-        else:
-            weights = np.array([rule.weight for rule in self])
-        return np.where(held, weights, -1.0).argmax(axis=1)
-
-    def predict_encoded(self, matrix: Floats) -> Values:
-        """`predict` for a matrix that `encode` made."""
-        if self.is_list:
-            told = [rule.prediction for rule in self]
-            answers = np.asarray(told, dtype=self.outcome.dtype)
-            return answers[self.apply_encoded(matrix)]
-        return self.answers_held(self.covers_encoded(matrix))
-
-    def predict_proba_encoded(self, matrix: Floats) -> Floats:
-        """`predict_proba` for a matrix that `encode` made."""
-        if not self.outcome.n_classes:
-            raise AttributeError("Rules for a number have no class probabilities.")
-        if not self.has_probabilities:
-            raise AttributeError(
-                "Class probabilities need a distribution in each rule; one has none. "
-                "Give each Rule its distribution."
+    def _scores(self, held: Flags, y: Any) -> Floats:
+        """How far y is from each prediction, in spreads of the predicting rule."""
+        self._check_numbers()
+        if y is None:
+            raise ValueError(
+                "y is needed to calibrate intervals; got None. Pass the numbers that "
+                "are true for these rows."
             )
-        held = self.covers_encoded(matrix)
-        if self.is_list:
-            shares = np.array([rule.distribution for rule in self])
-            return shares[held.argmax(axis=1)]
-        return self.shares_held(held)
+        y = self.outcome.check(np.ravel(y))
+        if len(y) != len(held):
+            raise ValueError(
+                f"X and y must have equally many rows; got {len(held)} and {len(y)}."
+            )
+        apart: Floats = np.abs(y - self._predict(held))
+        return apart / self._scales[self._apply(held)]
 
-    def decision_function_encoded(self, matrix: Floats) -> Floats:
-        """`decision_function` for a matrix that `encode` made."""
-        probabilities = self.predict_proba_encoded(matrix)
-        decision = self.outcome.decision(self.threshold, self.costs)
-        if self.decision == "points" and len(self.classes) == 2:
-            values = self.values_of(self.totals_encoded(matrix))
-            return decision.scores_of_log_odds(values[:, 0])
-        return decision.scores(probabilities)
+    def _with_scores(self, scores: Floats) -> Self:
+        """The rules with intervals by scores of rows that were not fitted on."""
+        if not len(scores):
+            raise ValueError(
+                "At least one row is needed to calibrate intervals; got none. Pass "
+                "rows that were not fitted on."
+            )
+        return dataclasses.replace(self, interval_scores=kept_scores(scores))
 
+    def _score_for(self, coverage: Any, method: str = "calibrated") -> float:
+        """The score up to which intervals have to reach.
 
-CALLED = {
-    "refit": "defragtrees.data.refitting",
-    "improve": "defragtrees.estimators.improving",
-    "check": "defragtrees.monitoring",
-    "export": "defragtrees.export",
-    "to_frame": "defragtrees.export",
-}
+        `method` is the one that calibrates, for the message.
+        """
+        if not isinstance(coverage, (float, np.floating)) or not 0 < coverage < 1:
+            raise ValueError(
+                f"coverage must be a number between 0 and 1; got {coverage!r}. 0.9 is "
+                "for intervals that hold in nine rows of ten."
+            )
+        self._check_numbers()
+        if self.interval_scores is None:
+            raise ValueError(
+                "predict_interval needs rows with y; none were given. Call "
+                f"{method}(X, y) with rows that were not fitted on, or fit with y."
+            )
+        return self.interval_scores[
+            score_place(float(coverage), len(self.interval_scores))
+        ]
 
+    def _predict_interval(self, held: Flags, coverage: float) -> Floats:
+        reach = self._score_for(coverage) * self._scales[self._apply(held)]
+        predictions = self._predict(held)
+        return np.column_stack([predictions - reach, predictions + reach])
 
-def _call(name, *arguments, **settings):
-    """What the function of this name in `CALLED` gives."""
-    return getattr(import_module(CALLED[name]), name)(*arguments, **settings)
+    def _rate_interval(self, held: Flags) -> Floats:
+        is_number = not self.outcome.n_classes
+        came = "the answer is a number" if is_number else "several answer together"
+        raise ValueError(
+            f"rate_interval needs rules of which one answers a class; here {came}. "
+            "Use predict_interval for numbers, form='list' for classes."
+        )
 
+    def _check_numbers(self) -> None:
+        if self.outcome.n_classes:
+            raise AttributeError(
+                "Rules for classes have no intervals; predict_proba tells how likely "
+                "each class is."
+            )
 
-class Upstairs:
-    """The part of a RuleSet that needs rows to count, a search or a format."""
+    # Editing; rules count from 1, as printed
+
+    def drop(self, rule: int) -> Self:
+        """The rules without one of them.
+
+        Parameters
+        ----------
+        rule : int
+            Its number, from 1.
+
+        Returns
+        -------
+        RuleModel
+
+        Examples
+        --------
+        >>> print(rules.drop(1))
+        1. if degrees > 20 then yes
+        2. otherwise no
+        Edited after the fit:
+        - dropped rule 1: if degrees > 30 and wind <= 9 then no
+        """
+        k = self._place(rule)
+        kept = self.rules[:k] + self.rules[k + 1 :]
+        text = f"dropped rule {k + 1}: {self._rule_text(self.rules[k])}"
+        return self._edited(kept, Edit("drop", text, k + 1))
+
+    def replace(self, rule: int, text: str, condition: int | str | None = None) -> Self:
+        """The rules with other conditions in one of them, given as text.
+
+        Parameters
+        ----------
+        rule : int
+            Its number, from 1.
+        text : str
+            Conditions as rules print them, joined by "and".
+        condition : int or str, optional
+            Replace only this one: its number in the rule, from 1, or its column.
+
+        Returns
+        -------
+        RuleModel
+
+        Examples
+        --------
+        >>> rules.replace(2, "18 < degrees <= 30").edits[0].text
+        'rule 2: degrees > 20 became 18 < degrees <= 30'
+        """
+        k = self._place(rule)
+        before = self.rules[k]
+        if condition is None:
+            conditions = [*parse_conditions(text, self._words)]
+        else:
+            place = self._condition_place(before, condition)
+            conditions = list(before.conditions)
+            conditions[place] = read_condition(text, self._words)
+            features = [c.feature for c in conditions]
+            repeated = [j for j in features if features.count(j) > 1]
+            if repeated:
+                raise ValueError(
+                    "A rule must have one condition for each column; it would have two "
+                    f"on {self.shown_names[repeated[0]]!r}. Replace all conditions of "
+                    "the rule, or that one."
+                )
+        return self._with_conditions(k, conditions, "replace")
+
+    def remove(self, rule: int, condition: int | str) -> Self:
+        """The rules without one condition of one of them.
+
+        Parameters
+        ----------
+        rule : int
+            Its number, from 1.
+        condition : int or str
+            Its number in the rule, from 1, or its column.
+
+        Examples
+        --------
+        >>> rules.remove(1, "wind").rules[0].text()
+        'degrees > 30'
+        """
+        k = self._place(rule)
+        place = self._condition_place(self.rules[k], condition)
+        conditions = list(self.rules[k].conditions)
+        del conditions[place]
+        if not conditions:
+            raise ValueError(
+                f"A rule needs a condition; rule {k + 1} has no other. Drop the rule, "
+                "or replace its condition."
+            )
+        return self._with_conditions(k, conditions, "remove")
+
+    def answer(self, rule: int, answer: Any) -> Self:
+        """The rules with another prediction of one of them; probabilities stay.
+
+        Parameters
+        ----------
+        rule : int
+            Its number, from 1; the last one may be changed too.
+        answer : class label, float, or sequence of float
+            Of a scorecard, its points.
+
+        Examples
+        --------
+        >>> rules.answer(2, "no").edits[0].text
+        'rule 2 answers no, not yes: if degrees > 20'
+        """
+        k = self._place(rule, with_default=True)
+        made = [*self]
+        before, changed = made[k], self._with_answer(made[k], answer)
+        made[k] = changed.named(self.vocabulary)
+        text = (
+            f"rule {k + 1} answers {self._then_text(changed)}, not "
+            f"{self._then_text(before)}: "
+            f"{'if ' if changed.conditions else ''}{made[k].text()}"
+        )
+        edit = Edit("answer", text, k + 1)
+        return self._edited(made[:-1], edit, default=made[-1])
+
+    def move(self, rule: int, to: int) -> Self:
+        """The rules with one of them at another place.
+
+        Parameters
+        ----------
+        rule, to : int
+            Its number, and the one that it gets, from 1.
+
+        Examples
+        --------
+        >>> rules.move(2, 1).rules[0].text()
+        'degrees > 20'
+        """
+        k, place = self._place(rule), self._place(to)
+        order = [i for i in range(len(self.rules)) if i != k]
+        order.insert(place, k)
+        text = f"moved rule {k + 1} to {place + 1}: {self._rule_text(self.rules[k])}"
+        return self._edited([self.rules[i] for i in order], Edit("move", text, k + 1))
+
+    def reorder(self, order: Iterable[int]) -> Self:
+        """The rules in another order.
+
+        Parameters
+        ----------
+        order : sequence of int
+            The numbers of all rules but the last one, from 1.
+
+        Examples
+        --------
+        >>> rules.reorder([2, 1]).edits[0].text
+        'put the rules into the order 2, 1'
+        """
+        numbers = [operator.index(number) for number in order]
+        every = list(range(1, len(self.rules) + 1))
+        if sorted(numbers) != every:
+            raise ValueError(
+                f"order must have each of the rules {every} once; got {numbers}. Name "
+                "them all; the last rule stays the last."
+            )
+        text = f"put the rules into the order {', '.join(map(str, numbers))}"
+        moved = [self.rules[number - 1] for number in numbers]
+        return self._edited(moved, Edit("reorder", text))
+
+    @property
+    def editable(self) -> dict[str, bool]:
+        """Which of "answer", "points" and "move" change something in this form."""
+        return {"answer": not self.classes, "points": False, "move": False}
+
+    def _read_answer(self, text: str) -> Any:
+        """What `answer` takes, from a text: a class as it is, or a number."""
+        return text if self.classes else float(text)
+
+    def _with_answer(self, rule: Rule, answer: Any) -> Rule:
+        """A rule with another prediction, if that does not follow from others."""
+        if not self.editable["answer"]:
+            raise ValueError(
+                "An answer can be changed where it is a rule's own; here it follows "
+                "from probabilities. Drop or replace the rule, or refit it on other "
+                "rows."
+            )
+        if not self.classes:
+            if not _is_finite(answer):
+                raise ValueError(
+                    f"These rules answer finite numbers; got {answer!r}. Give a number."
+                )
+            return dataclasses.replace(
+                rule, prediction=float(answer), error=math.nan, spread=None
+            )
+        labels = {str(label): label for label in self.classes}
+        labels |= {self.outcome.answer_text(label): label for label in self.classes}
+        label = answer if answer in self.classes else labels.get(str(answer))
+        if label is None:
+            raise ValueError(
+                f"These rules answer one of {list(self.classes)[:5]}; got {answer!r}. "
+                "Take one of them."
+            )
+        return dataclasses.replace(rule, prediction=label, error=math.nan)
+
+    def _takes_rows(self, is_default: bool) -> bool:
+        """Whether the rules before it take rows from a rule."""
+        return False
+
+    def _edited(
+        self, rules: Iterable[Rule], edit: Edit, default: Rule | None = None
+    ) -> Self:
+        """The model with changed rules, without counts that are no longer true."""
+        changed = [*rules, self.default if default is None else default]
+
+        def counted(every: list[Rule]) -> Iterator[tuple[Any, Any]]:
+            """Conditions of each rule, and of the rules that take rows from it."""
+            asked = [rule.conditions for rule in every]
+            for k, conditions in enumerate(asked):
+                takes = self._takes_rows(k == len(asked) - 1)
+                yield conditions, frozenset(asked[:k]) if takes else None
+
+        before = dict(counted([*self]))
+        made = [
+            rule
+            if before.get(conditions, "changed") == others
+            else dataclasses.replace(rule, **UNMEASURED)
+            for rule, (conditions, others) in zip(
+                changed, counted(changed), strict=True
+            )
+        ]
+        training = self.training
+        if training is not None:
+            training = dataclasses.replace(training, error=None)
+        return dataclasses.replace(
+            self,
+            rules=tuple(made[:-1]),
+            default=made[-1],
+            interval_scores=None,
+            training=training,
+            edits=(*self.edits, edit),
+        )
+
+    def _with_conditions(
+        self, k: int, conditions: list[Condition], action: str
+    ) -> Self:
+        before = self.rules[k]
+        changed = dataclasses.replace(
+            before,
+            conditions=tuple(conditions),
+            coverage=math.nan,
+            alone=None,
+            **UNMEASURED,
+        ).named(self.vocabulary)
+        made = (*self.rules[:k], changed, *self.rules[k + 1 :])
+        text = f"rule {k + 1}: {before.text()} became {changed.text()}"
+        return self._edited(made, Edit(action, text, k + 1))
+
+    @property
+    def _words(self) -> ColumnWords:
+        """What conditions may say in text: names, categories, scales, whole numbers."""
+        conditions = [c for rule in self.rules for c in rule.conditions]
+        integers = {c.feature for c in conditions if c.is_integer}
+        if self.training is not None:
+            # Conditions on a column say more of it than the rows that it has now.
+            asked = {c.feature for c in conditions}
+            columns = [c for c in self.training.columns if c.feature not in asked]
+            integers |= {column.feature for column in columns if column.is_integer}
+        return ColumnWords(
+            *self.vocabulary, frozenset(integers), columns=self.feature_names
+        )
+
+    def _rule_text(self, rule: Rule) -> str:
+        """A rule as it stands in the list of changes: if ... then ..."""
+        head = f"if {rule.text()} then" if rule.conditions else rule.text()
+        return f"{head} {self._then_text(rule)}"
+
+    def _place(self, number: Any, with_default: bool = False) -> int:
+        """From the number of a rule to its place in `rules`."""
+        most = len(self.rules) + with_default
+        try:
+            place = operator.index(number)
+        except TypeError:
+            place = 0
+        if isinstance(number, bool) or not 1 <= place <= most:
+            last = "" if with_default else "; the last rule, without conditions, stays"
+            raise ValueError(
+                f"A rule is given by its number from 1 to {most}; got {number!r}. Take "
+                f"one that is printed{last}."
+            )
+        return place - 1
+
+    def _condition_place(self, rule: Rule, condition: int | str) -> int:
+        """The place of a condition in a rule, by its number or its column."""
+        features = [c.feature for c in rule.conditions]
+        shown_names = [self.shown_names[j] for j in features]
+        for names in ([self.feature_names[j] for j in features], shown_names):
+            if condition in names:
+                return names.index(str(condition))
+        is_number = isinstance(condition, int) and not isinstance(condition, bool)
+        if not is_number or not 1 <= int(condition) <= len(features):
+            raise ValueError(
+                f"A condition is given by its number from 1 to {len(features)} or its "
+                f"column, one of {shown_names}; got {condition!r}. Take one that it "
+                "has."
+            )
+        return int(condition) - 1
+
+    # Methods that need packages above this one, which are imported when called
 
     def refit(
         self,
@@ -548,9 +1212,9 @@ class Upstairs:
         *,
         answers: str = "told",
     ) -> Self:
-        """The same conditions in the same order, with what these rows say of them.
+        """The same conditions in the same order, counted on other rows.
 
-        Rates, counts, errors and points are those of the rows, and so are answers.
+        Rates, counts, errors, points and predictions are those of the rows.
 
         Parameters
         ----------
@@ -558,22 +1222,21 @@ class Upstairs:
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), optional
         answers : {"told", "kept"}, default="told"
-            What rules answer: what these rows tell, or the same as before.
+            Predictions of the rules: those of these rows, or the same as before.
 
         Returns
         -------
-        RuleSet
+        RuleModel
 
         Examples
         --------
-        >>> from defragtrees import Condition, Rule, RuleSet
-        >>> rules = RuleSet((Rule((Condition(0, lower=20.0),), 9.0),), Rule((), 1.0),
-        ...                 ("degrees",), "regression")
         >>> X, y = [[21.0], [22.0], [23.0], [1.0], [2.0], [3.0]], [5, 6, 7, 1, 2, 3]
-        >>> [rule.prediction for rule in rules.refit(X, y)]
+        >>> [rule.prediction for rule in numeric.refit(X, y)]
         [5.895, 2.105]
         """
-        return _call("refit", self, X, y, sample_weight, answers=answers)
+        from defragtrees.data.refitting import refit
+
+        return refit(self, X, y, sample_weight, answers=answers)
 
     def improve(
         self,
@@ -600,25 +1263,21 @@ class Upstairs:
         ensemble : fitted ensemble, optional
             That the others imitate; by default one is fitted on the rows.
         **settings
-            Of `simplify`; `max_rules` counts all rules, and is what they are now.
+            Of `simplify`; `max_rules` counts all rules, by default as many as now.
 
         Returns
         -------
-        RuleSet
+        RuleModel
 
         Examples
         --------
-        >>> from defragtrees import Condition, Rule, RuleSet
-        >>> rules = RuleSet((Rule((Condition(0, lower=20.0),), 9.0),), Rule((), 1.0),
-        ...                 ("degrees",), "regression")
         >>> X, y = [[21.0], [22.0], [23.0], [1.0], [2.0], [3.0]], [5, 6, 7, 1, 2, 3]
-        >>> kept = rules.improve(X, y, keep=[1])
-        >>> kept.rules[0].text(), kept.edits[0].text
-        ('degrees > 20', 'kept rule 1, searched for others on 6 rows')
+        >>> numeric.improve(X, y, keep=[1]).edits[0].text
+        'kept rule 1, searched for others on 6 rows'
         """
-        return _call(
-            "improve", self, X, y, keep, sample_weight, ensemble=ensemble, **settings
-        )
+        from defragtrees.estimators.improving import improve
+
+        return improve(self, X, y, keep, sample_weight, ensemble=ensemble, **settings)
 
     def check(
         self,
@@ -628,7 +1287,7 @@ class Upstairs:
         ensemble: Any = None,
         level: float = 0.05,
     ) -> Any:
-        """Whether new rows are still like those that the rules were fitted to.
+        """Test new rows for drift from those that the rules were fitted to.
 
         Parameters
         ----------
@@ -638,12 +1297,12 @@ class Upstairs:
         ensemble : fitted model with predict, optional
             Whether it still agrees with the rules.
         level : float, default=0.05
-            How often all tests together may raise a false alarm.
+            Probability of a false alarm of all tests together.
 
         Returns
         -------
         Check
-            True if something has moved; prints as a table.
+            True if something has drifted; prints as a table.
 
         Examples
         --------
@@ -654,7 +1313,9 @@ class Upstairs:
         >>> bool(rules.check(X, y)), bool(rules.check([[35.0]] * 40))
         (False, True)
         """
-        return _call("check", self, X, y, ensemble=ensemble, level=level)
+        from defragtrees.monitoring import check
+
+        return check(self, X, y, ensemble=ensemble, level=level)
 
     def to_frame(self) -> Any:
         """The rules as a data frame of pandas, one row for each.
@@ -662,18 +1323,17 @@ class Upstairs:
         Returns
         -------
         pandas.DataFrame
-            With what a rule asks and answers, its rows and rates, and the interval of
-            each rate; a column in which nobody measured anything is left out.
+            Conditions and predictions, rows and rates, and the interval of each rate;
+            a column in which nothing was measured is left out.
 
         Examples
         --------
-        >>> from defragtrees import Condition, Rule, RuleSet
-        >>> warm = Rule((Condition(0, lower=20.0),), 5.0)
-        >>> rules = RuleSet((warm,), Rule((), 2.0), ("degrees",), "regression")
         >>> rules.to_frame().shape[0]
-        2
+        3
         """
-        return _call("to_frame", self)
+        from defragtrees.export import to_frame
+
+        return to_frame(self)
 
     def export(self, format: str, path: Any = None, **options: Any) -> Any:
         """The rules in another format; with a path, written to a file as well.
@@ -688,686 +1348,31 @@ class Upstairs:
 
         Examples
         --------
-        >>> from defragtrees import Condition, Rule, RuleSet
-        >>> warm = Rule((Condition(0, lower=20.0),), 5.0)
-        >>> rules = RuleSet((warm,), Rule((), 2.0), ("degrees",), "regression")
-        >>> print(rules.export("text"), end="")
-        1. if degrees > 20 then 5
-        2. otherwise 2
+        >>> print(rules.export("text").splitlines()[0])
+        1. if degrees > 30 and wind <= 9 then no
         """
-        return _call("export", self, format, path, **options)
+        from defragtrees.export import export
 
+        return export(self, format, path, **options)
 
-ACTIONS = (
-    "drop",
-    "replace",
-    "remove",
-    "move",
-    "answer",
-    "reorder",
-    "refit",
-    "improve",
-)
-
-
-@dataclass(frozen=True)
-class Edit:
-    """What was changed.
-
-    Parameters
-    ----------
-    action : str
-        One of `ACTIONS`: a rule was dropped; its conditions, or one of them, were
-        replaced; one of its conditions was removed; it was moved; it got another
-        answer; all rules were put into another order, or counted anew on other rows,
-        or some of them searched for again.
-    text : str
-        The change in words.
-    rule : int, optional
-        The number of the rule when it was changed, from 1; None where it was more than
-        one.
-
-    Examples
-    --------
-    >>> Edit("drop", "dropped rule 3: if age > 80 then no", 3).to_dict()
-    {'action': 'drop', 'rule': 3, 'text': 'dropped rule 3: if age > 80 then no'}
-    """
-
-    action: str
-    text: str
-    rule: int | None = None
-
-    def __post_init__(self):
-        if self.action not in ACTIONS:
-            raise ValueError(
-                f"action must be one of {ACTIONS}; got {self.action!r}. Use the one "
-                "that comes closest."
-            )
-        if not isinstance(self.text, str) or not self.text.strip():
-            raise ValueError(
-                f"An edit must say in words what was changed; got {self.text!r}. "
-                "Write it as text."
-            )
-
-    def to_dict(self):
-        """Its contents as plain texts and numbers."""
-        return {"action": self.action, "rule": self.rule, "text": self.text}
-
-    @classmethod
-    def from_dict(cls, data):
-        """The edit that `to_dict` wrote down."""
-        return cls(data["action"], data["text"], data.get("rule"))
-
-
-def edit_lines(edits):
-    r"""Edits as lines under a title; none without edits.
-
-    Examples
-    --------
-    >>> print(*edit_lines([Edit("drop", "dropped rule 3: if age > 80 then no", 3)]),
-    ...       sep="\n")
-    Edited after the fit:
-    - dropped rule 3: if age > 80 then no
-    """
-    if not edits:
-        return []
-    return ["Edited after the fit:", *(f"- {render.plain(e.text)}" for e in edits)]
-
-
-UNMEASURED = {
-    "answered": math.nan,
-    "error": math.nan,
-    "n_rows": math.nan,
-    "rates": None,
-    "ensemble_mean": None,
-    "quantiles": None,
-    "spread": None,
-}
-OF_CONDITIONS = {"coverage": math.nan, "alone": None}
-
-
-def rule_text(rules, rule):
-    """A rule as it stands in the list of changes: if ... then ...
-
-    Parameters
-    ----------
-    rules : RuleSet
-    rule : Rule
-    """
-    head = f"if {rule.text()} then" if rule.conditions else rule.text()
-    return f"{head} {then_text(rules, rule)}"
-
-
-class Editing:
-    """The part of a RuleSet that changes rules; they count from 1, as printed."""
+    # Rule files
 
     @property
-    def words(self) -> ColumnWords:
-        """What conditions may say in text: names, categories, scales, whole numbers."""
-        conditions = [c for rule in self.rules for c in rule.conditions]
-        integers = {c.feature for c in conditions if c.is_integer}
-        if self.training is not None:
-            # What rules ask of a column tells more than the rows that it has now.
-            asked = {c.feature for c in conditions}
-            columns = [c for c in self.training.columns if c.feature not in asked]
-            integers |= {column.feature for column in columns if column.is_integer}
-        return ColumnWords(
-            *self.vocabulary, frozenset(integers), columns=self.feature_names
-        )
-
-    def drop(self, rule: int) -> Self:
-        """The rules without one of them.
-
-        Parameters
-        ----------
-        rule : int
-            Its number, from 1.
-
-        Returns
-        -------
-        RuleSet
-
-        Examples
-        --------
-        >>> from defragtrees import Condition, Rule, RuleSet
-        >>> warm, hot = Condition(0, lower=20.0), Condition(0, lower=30.0)
-        >>> rules = RuleSet((Rule((hot,), "no"), Rule((warm,), "yes")), Rule((), "no"),
-        ...                 ("degrees",), "classification", ("no", "yes"))
-        >>> print(rules.drop(1))
-        1. if degrees > 20 then yes
-        2. otherwise no
-        Edited after the fit:
-        - dropped rule 1: if degrees > 30 then no
-        """
-        k = self._place(rule)
-        kept = self.rules[:k] + self.rules[k + 1 :]
-        text = f"dropped rule {k + 1}: {rule_text(self, self.rules[k])}"
-        return self._edited(kept, Edit("drop", text, k + 1))
-
-    def replace(self, rule: int, text: str, condition: int | str | None = None) -> Self:
-        """The rules with other conditions in one of them, given as text.
-
-        Parameters
-        ----------
-        rule : int
-            Its number, from 1.
-        text : str
-            Conditions as rules print them, joined by "and".
-        condition : int or str, optional
-            Replace only this one: its number in the rule, from 1, or its column.
-
-        Returns
-        -------
-        RuleSet
-
-        Examples
-        --------
-        >>> from defragtrees import Condition, Rule, RuleSet
-        >>> rules = RuleSet((Rule((Condition(0, lower=20.0),), "yes"),), Rule((), "no"),
-        ...                 ("degrees",), "classification", ("no", "yes"))
-        >>> print(rules.replace(1, "18 < degrees <= 30"))
-        1. if 18 < degrees <= 30 then yes
-        2. otherwise no
-        Edited after the fit:
-        - rule 1: degrees > 20 became 18 < degrees <= 30
-        """
-        k = self._place(rule)
-        before = self.rules[k]
-        if condition is None:
-            conditions = parse_conditions(text, self.words)
-        else:
-            place = self._condition_place(before, condition)
-            conditions = list(before.conditions)
-            conditions[place] = read_condition(text, self.words)
-            _refuse_twice(conditions, self.shown_names)
-        return self._with_conditions(k, conditions, "replace")
-
-    def remove(self, rule: int, condition: int | str) -> Self:
-        """The rules without one condition of one of them.
-
-        Parameters
-        ----------
-        rule : int
-            Its number, from 1.
-        condition : int or str
-            Its number in the rule, from 1, or its column.
-
-        Examples
-        --------
-        >>> from defragtrees import Condition, Rule, RuleSet
-        >>> hot = Rule((Condition(0, lower=30.0), Condition(1, upper=9.0)), "no")
-        >>> warm = Rule((Condition(0, lower=20.0),), "yes")
-        >>> rules = RuleSet((hot, warm), Rule((), "no"), ("degrees", "wind"),
-        ...                 "classification", ("no", "yes"))
-        >>> rules.remove(1, "wind").rules[0].text()
-        'degrees > 30'
-        """
-        k = self._place(rule)
-        place = self._condition_place(self.rules[k], condition)
-        conditions = list(self.rules[k].conditions)
-        del conditions[place]
-        if not conditions:
-            raise ValueError(
-                f"A rule needs a condition; rule {k + 1} has no other. Drop the rule, "
-                "or replace its condition."
-            )
-        return self._with_conditions(k, conditions, "remove")
-
-    def answer(self, rule: int, answer: Any) -> Self:
-        """The rules with another answer of one of them; probabilities stay.
-
-        Parameters
-        ----------
-        rule : int
-            Its number, from 1; the last one may be changed too.
-        answer : class label, float, or sequence of float
-            Where points add up, its points.
-
-        Examples
-        --------
-        >>> from defragtrees import Condition, Rule, RuleSet
-        >>> hot = Rule((Condition(0, lower=30.0), Condition(1, upper=9.0)), "no")
-        >>> warm = Rule((Condition(0, lower=20.0),), "yes")
-        >>> rules = RuleSet((hot, warm), Rule((), "no"), ("degrees", "wind"),
-        ...                 "classification", ("no", "yes"))
-        >>> rules.answer(2, "no").edits[0].text
-        'rule 2 answers no, not yes: if degrees > 20'
-        """
-        k = self._place(rule, with_default=True)
-        changed = _with_answer(self, list(self)[k], answer).named(self.vocabulary)
-        made = [*self]
-        made[k] = changed
-        text = (
-            f"rule {k + 1} answers {then_text(self, changed)}, not "
-            f"{then_text(self, [*self][k])}: "
-            f"{'if ' if changed.conditions else ''}{changed.text()}"
-        )
-        return self._edited(
-            tuple(made[:-1]), Edit("answer", text, k + 1), default=made[-1]
-        )
-
-    def move(self, rule: int, to: int) -> Self:
-        """The rules with one of them at another place.
-
-        Parameters
-        ----------
-        rule, to : int
-            Its number, and the one that it gets, from 1.
-
-        Examples
-        --------
-        >>> from defragtrees import Condition, Rule, RuleSet
-        >>> hot = Rule((Condition(0, lower=30.0), Condition(1, upper=9.0)), "no")
-        >>> warm = Rule((Condition(0, lower=20.0),), "yes")
-        >>> rules = RuleSet((hot, warm), Rule((), "no"), ("degrees", "wind"),
-        ...                 "classification", ("no", "yes"))
-        >>> [rule.text() for rule in rules.move(2, 1)][0]
-        'degrees > 20'
-        """
-        k, place = self._place(rule), self._place(to)
-        order = [i for i in range(len(self.rules)) if i != k]
-        order.insert(place, k)
-        text = f"moved rule {k + 1} to {place + 1}: {rule_text(self, self.rules[k])}"
-        return self._edited(
-            tuple(self.rules[i] for i in order), Edit("move", text, k + 1)
-        )
-
-    def reorder(self, order: Iterable[int]) -> Self:
-        """The rules in another order.
-
-        Parameters
-        ----------
-        order : sequence of int
-            The numbers of all rules but the last one, from 1.
-
-        Examples
-        --------
-        >>> from defragtrees import Condition, Rule, RuleSet
-        >>> hot = Rule((Condition(0, lower=30.0), Condition(1, upper=9.0)), "no")
-        >>> warm = Rule((Condition(0, lower=20.0),), "yes")
-        >>> rules = RuleSet((hot, warm), Rule((), "no"), ("degrees", "wind"),
-        ...                 "classification", ("no", "yes"))
-        >>> rules.reorder([2, 1]).edits[0].text
-        'put the rules into the order 2, 1'
-        """
-        numbers = [operator.index(number) for number in order]
-        every = list(range(1, len(self.rules) + 1))
-        if sorted(numbers) != every:
-            raise ValueError(
-                f"order must have each of the rules {every} once; got {numbers}. Name "
-                "them all; the last rule stays the last."
-            )
-        text = f"put the rules into the order {', '.join(map(str, numbers))}"
-        moved = tuple(self.rules[number - 1] for number in numbers)
-        return self._edited(moved, Edit("reorder", text))
-
-    def _place(self, number, with_default=False):
-        """From the number of a rule to its place in `rules`."""
-        most = len(self.rules) + with_default
-        try:
-            place = operator.index(number)
-        except TypeError:
-            place = 0
-        if isinstance(number, bool) or not 1 <= place <= most:
-            last = "" if with_default else "; the last rule, without conditions, stays"
-            raise ValueError(
-                f"A rule is given by its number from 1 to {most}; got {number!r}. Take "
-                f"one that is printed{last}."
-            )
-        return place - 1
-
-    def _condition_place(self, rule, condition):
-        """The place of a condition in a rule, by its number or its column."""
-        features = [c.feature for c in rule.conditions]
-        shown = [self.shown_names[j] for j in features]
-        for names in ([self.feature_names[j] for j in features], shown):
-            if condition in names:
-                return names.index(condition)
-        is_number = isinstance(condition, int) and not isinstance(condition, bool)
-        if not is_number or not 1 <= condition <= len(features):
-            raise ValueError(
-                f"A condition is given by its number from 1 to {len(features)} or its "
-                f"column, one of {shown}; got {condition!r}. Take one that it has."
-            )
-        return condition - 1
-
-    def _with_conditions(self, k, conditions, action):
-        before = self.rules[k]
-        changed = dataclasses.replace(
-            before, conditions=tuple(conditions), **UNMEASURED, **OF_CONDITIONS
-        )
-        changed = changed.named(self.vocabulary)
-        made = (*self.rules[:k], changed, *self.rules[k + 1 :])
-        text = f"rule {k + 1}: {before.text()} became {changed.text()}"
-        return self._edited(made, Edit(action, text, k + 1))
-
-    def _edited(self, rules, edit, default=None):
-        """The rule set with other rules, of which only what is still true is told."""
-        default = self.default if default is None else default
-        made = [*still_measured(self, rules, default)]
-        training = self.training
-        if training is not None:
-            training = dataclasses.replace(training, error=None)
-        return dataclasses.replace(
-            self,
-            rules=tuple(made[:-1]),
-            default=made[-1],
-            # A tree without a leaf is a list.
-            decision="first" if self.decision == "partition" else self.decision,
-            interval_scores=None,
-            training=training,
-            edits=(*self.edits, edit),
-        )
-
-
-def still_measured(before, rules, default):
-    """Changed rules, without what was counted where they may answer other rows now.
-
-    Parameters
-    ----------
-    before : RuleSet
-    rules : sequence of Rule
-    default : Rule
-    """
-    counted = dict(_counted_among(before, [*before]))
-    made = [*rules, default]
-    for rule, (conditions, others) in zip(
-        made, _counted_among(before, made), strict=True
-    ):
-        is_same = counted.get(conditions, "changed") == others
-        yield rule if is_same else dataclasses.replace(rule, **UNMEASURED)
-
-
-def _counted_among(rules, made):
-    """For each rule its conditions, and those of the rules that take rows from it."""
-    every = [rule.conditions for rule in made]
-    for k, conditions in enumerate(every):
-        is_last = k == len(every) - 1
-        takes = rules.is_list or (rules.decision == "standalone" and is_last)
-        yield conditions, frozenset(every[:k]) if takes else None
-
-
-def _refuse_twice(conditions, names):
-    features = [condition.feature for condition in conditions]
-    repeated = [j for j in features if features.count(j) > 1]
-    if repeated:
-        raise ValueError(
-            "A rule must have one condition for each column; it would have two on "
-            f"{names[repeated[0]]!r}. Replace all conditions of the rule, or that one."
-        )
-
-
-def _with_answer(rules, rule, answer):
-    """A rule with another answer, or points; refused where it follows from others."""
-    if rules.decision == "points":
-        points = answer if hasattr(answer, "__len__") else (answer,)
-        if len(points) != rules.outcome.n_points or not all(map(is_finite, points)):
-            raise ValueError(
-                f"Here a rule answers {rules.outcome.n_points} finite points; got "
-                f"{answer!r}. Give a number, or one for each class."
-            )
-        return dataclasses.replace(rule, points=tuple(map(float, points)))
-    if rules.classes and not (rules.is_list and _is_by_label(rules)):
-        raise ValueError(
-            "An answer can be changed where it is a rule's own; here it follows from "
-            "probabilities. Drop or replace the rule, or refit it on other rows."
-        )
-    if not rules.classes:
-        if not is_finite(answer):
-            raise ValueError(
-                f"These rules answer finite numbers; got {answer!r}. Give a number."
-            )
-        unmeasured = {"error": math.nan, "spread": None}
-        return dataclasses.replace(rule, prediction=float(answer), **unmeasured)
-    labels = {str(label): label for label in rules.classes}
-    shown = {rules.outcome.answer_text(label): label for label in rules.classes}
-    label = answer if answer in rules.classes else {**labels, **shown}.get(str(answer))
-    if label is None:
-        raise ValueError(
-            f"These rules answer one of {list(rules.classes)[:5]}; got {answer!r}. "
-            "Take one of them."
-        )
-    return dataclasses.replace(rule, prediction=label, error=math.nan)
-
-
-def _is_by_label(rules):
-    return rules.threshold is None and rules.costs is None
-
-
-FORMAT = "defragtrees-rules-1"
-DECISIONS = ("first", "partition", "average", "standalone", "points")
-
-
-@dataclass(frozen=True, eq=False)
-class RuleSet(Answering, Editing, Upstairs, Intervals, Worded, ByValue):
-    """Rules that answer every row.
-
-    Parameters
-    ----------
-    rules : tuple of Rule
-        Asked in this order.
-    default : Rule
-        Without conditions; answers where no rule holds. It counts as a rule. Where
-        rules are averaged or points add up it holds in every row, with its own weight,
-        or as the base.
-    feature_names : tuple of str
-    task : {"classification", "regression"}
-    classes : tuple, optional
-    categories : tuple of (tuple or None), optional
-        For each feature its categories, or None where it is numeric.
-    decision : {"first", "partition", "average", "standalone", "points"}
-        Who answers: the first rule that holds; the same, and just one rule holds in
-        each row, as in a tree; or all that hold, as a mean by weight of their class
-        shares or numbers. "standalone" is a mean too, by the rows in which each rule
-        holds, and the default answers only where no rule does. With "points" those of
-        the rules that hold, and of the default, add up.
-    interval_scores : tuple of float, optional
-        Of numbers, for `predict_interval`: how far y was from the answers in rows that
-        these do not rest on, in spreads of the rules; in ascending order.
-    threshold : float, optional
-        Of two classes, the second is answered from this probability on.
-    costs : tuple of tuple of float, optional
-        What it costs to answer the class of the column where that of the row is true;
-        the answer is the class that is expected to cost least. With neither it is the
-        likeliest one.
-    feature_labels, class_labels : tuple of (str or None), optional
-        What features and classes are called where people read; a label of a feature
-        may end with a unit, as in "Duration [months]". `relabel` takes dicts too.
-    pos_label : object, optional
-        Of two classes, the one whose rate rules tell and whose precision and recall
-        are measured; by default the second.
-    feature_kinds : tuple of (str or None), optional
-        Of features with numbers of days: "date", "datetime", "time" or "duration"; of
-        features whose categories have an order, "ordered".
-    unit, origin : float
-        Where points add up, what a total stands for: `(total - origin) * unit` is the
-        number, or the log-odds of the second of two classes.
-    edits : tuple of Edit
-        What people changed after the fit, in order.
-    training : TrainingRows, optional
-        What the rows were like that the rules were fitted to; see `check`.
-
-    Examples
-    --------
-    >>> warm = Rule((Condition(0, lower=20.0),), "yes")
-    >>> rules = RuleSet((warm,), Rule((), "no"), ("degrees",), "classification",
-    ...                 ("no", "yes"))
-    >>> print(rules)
-    1. if degrees > 20 then yes
-    2. otherwise no
-    >>> rules.predict([[21.0], [20.0]]).tolist()
-    ['yes', 'no']
-    >>> RuleSet.from_dict(rules.to_dict()) == rules
-    True
-    >>> [row["then"] for row in rules.rows()]
-    ['yes', 'no']
-    >>> hot = Rule((Condition(0, lower=30.0), Condition(1, upper=3.0)), "no")
-    >>> names = "degrees", "wind"
-    >>> two = RuleSet((warm, hot), Rule((), "no"), names, "classification",
-    ...               ("no", "yes"))
-    >>> print(two.remove(2, "wind").move(2, 1).answer(3, "yes"))
-    1. if degrees > 30 then no
-    2. if degrees > 20 then yes
-    3. otherwise yes
-    Edited after the fit:
-    - rule 2: degrees > 30 and wind <= 3 became degrees > 30
-    - moved rule 2 to 1: if degrees > 30 then no
-    - rule 3 answers yes, not no: otherwise
-    >>> two.reorder([2, 1]).rules == two.move(2, 1).rules
-    True
-    >>> X, y = [[21.0, 1.0], [25.0, 9.0], [10.0, 1.0], [31.0, 2.0]] * 10, ["yes"] * 40
-    >>> print(rules.refit([row[:1] for row in X], y).rules[0].n_rows)
-    30.0
-    >>> two.improve(X, y[:20] + ["no"] * 20, keep=[1], random_state=0).rules[0].text()
-    'degrees > 20'
-    """
-
-    rules: tuple[Rule, ...]
-    default: Rule
-    feature_names: tuple[str, ...]
-    task: str
-    classes: tuple[Any, ...] | None = None
-    categories: tuple[tuple[Any, ...] | None, ...] | None = None
-    decision: str = "first"
-    interval_scores: tuple[float, ...] | None = None
-    threshold: float | None = None
-    costs: tuple[tuple[float, ...], ...] | None = None
-    feature_labels: tuple[str | None, ...] | None = None
-    class_labels: tuple[str | None, ...] | None = None
-    feature_kinds: tuple[str | None, ...] | None = None
-    pos_label: Any = None
-    unit: float = 1.0
-    origin: float = 0.0
-    edits: tuple[Edit, ...] = ()
-    training: TrainingRows | None = None
-
-    def __post_init__(self) -> None:
-        names = tuple(self.feature_names)
-        categories = tuple(self.categories or (None,) * len(names))
-        if not all(isinstance(name, str) for name in names):
-            raise ValueError("Feature names must be texts.")
-        self._set("feature_names", names)
-        self._set("categories", categories)
-        self._set("edits", tuple(self.edits))
-        self._set("costs", self.costs and tuple(map(tuple, self.costs)))
-        for name, words in self.checked_words().items():
-            self._set(name, words)
-        vocabulary = self.vocabulary
-        self._set("rules", tuple(rule.named(vocabulary) for rule in self.rules))
-        self._set("default", self.default.named(vocabulary))
-        if len(categories) != len(names):
-            raise ValueError("categories must have one entry for each feature.")
-        if self.outcome.labels == ():
-            raise ValueError(f"Rules for a {self.task} need their classes.")
-        if self.decision not in DECISIONS:
-            raise ValueError(
-                f"decision must be one of {DECISIONS}; got {self.decision!r}."
-            )
-        if self.default.conditions:
-            raise ValueError("The default rule must have no conditions.")
-        if self.interval_scores is not None:
-            self.outcome.check_scores(self.interval_scores)
-        for rule in self:
-            check_conditions(rule, names, categories)
-            self.outcome.check_rule(rule, not self.is_list)
-            if not (is_finite(rule.weight) and rule.weight >= 0):
-                raise ValueError(f"A weight must be from 0; got {rule.weight!r}.")
-        if self.training is not None:
-            self.training.check(categories, self.outcome.n_classes)
-        check_points(self)
-        check_decision(self)
-
-    def _set(self, name, value):
-        object.__setattr__(self, name, value)
-
-    @property
-    def outcome(self) -> Classes | Numbers:
-        """What is predicted: its measures, texts and checks."""
-        words = self.class_labels, self.pos_label
-        return make_outcome(self.task, self.classes, *words)
-
-    @property
-    def n_rules(self) -> int:
-        """Number of rules, the last "otherwise" included."""
-        return len(self.rules) + 1
-
-    @property
-    def n_conditions(self) -> float:
-        """Mean number of conditions of the rules that have any; 0 if none has."""
-        counts = [rule.n_conditions for rule in self.rules]
-        return float(np.mean(counts)) if counts else 0.0
-
-    @property
-    def total_conditions(self) -> int:
-        """Number of conditions of all rules together."""
-        return sum(rule.n_conditions for rule in self.rules)
-
-    @property
-    def features(self) -> tuple[str, ...]:
-        """Names of the features that the rules ask about, in the order of X."""
-        used = {c.feature for rule in self.rules for c in rule.conditions}
-        return tuple(self.feature_names[j] for j in sorted(used))
-
-    @property
-    def unanswered_classes(self) -> tuple[Any, ...]:
-        """The classes that no rule answers; of averaged rules, gives any share.
-
-        Points give every class a share.
-        """
-        if self.decision == "points":
-            return ()
-        if not self.is_list:
-            return self.outcome.without_share(self)
-        answers = {rule.prediction for rule in self}
-        return tuple(label for label in self.classes or () if label not in answers)
-
-    def __iter__(self) -> Iterator[Rule]:
-        return iter((*self.rules, self.default))
-
-    def __len__(self) -> int:
-        return self.n_rules
-
-    def rows(self) -> list[dict[str, Any]]:
-        """One dict per rule, ready to show; every view of the rules starts here."""
-        outcome, decision = self.outcome, self.decision
-        return [
-            {
-                "rule": k,
-                "if": rule.text(),
-                "then": then_text(self, rule),
-                "n_conditions": rule.n_conditions,
-                "coverage": rule.coverage,
-                "answered": rule.answered,
-                "error": rule.error,
-                "weight": rule.weight,
-                "points": rule.points,
-                "n_rows": rule.n_rows,
-                **outcome.told(rule),
-                "told": "" if decision == "average" else told_text(self, rule),
-            }
-            for k, rule in enumerate(self, start=1)
-        ]
-
-    def __repr__(self) -> str:
-        return (
-            f"<RuleSet: {self.n_rules} rules, {len(self.features)} features, "
-            f"{self.n_conditions:.1f} conditions per rule>"
-        )
-
-    def __str__(self) -> str:
-        lines = [*rule_lines(self), combination_text(self), *edit_lines(self.edits)]
-        return "\n".join(filter(None, lines))
-
-    def _repr_html_(self):
-        edits = "; ".join(edit_lines(self.edits)).replace(":; -", ":")
-        notes = filter(None, [combination_text(self), decision_text(self), edits])
-        return render.html_table(*rule_table(self), " ".join(notes), wide=1)
+    def _scale(self) -> tuple[float, float]:
+        """`unit` and `origin` of a scorecard; other forms have no other."""
+        return 1.0, 0.0
 
     def to_dict(self) -> dict[str, Any]:
-        """Everything in plain numbers, texts and lists; `from_dict` reads it back."""
-        scores = self.interval_scores
+        """Everything in plain numbers, texts and lists; `from_dict` reads it back.
+
+        Examples
+        --------
+        >>> rules.to_dict()["decision"]
+        'first'
+        """
+        (unit, origin), scores = self._scale, self.interval_scores
         return {
-            "format": FORMAT,
+            "format": schema.FORMAT,
             "task": self.task,
             "classes": None if self.classes is None else list(self.classes),
             "feature_names": list(self.feature_names),
@@ -1378,43 +1383,52 @@ class RuleSet(Answering, Editing, Upstairs, Intervals, Worded, ByValue):
             "interval_scores": None if scores is None else list(scores),
             "threshold": self.threshold,
             "costs": None if self.costs is None else [list(row) for row in self.costs],
-            **self.words_dict(),
-            "unit": self.unit,
-            "origin": self.origin,
+            "feature_labels": self.feature_labels and list(self.feature_labels),
+            "class_labels": self.class_labels and list(self.class_labels),
+            "feature_kinds": self.feature_kinds and list(self.feature_kinds),
+            **({} if self.pos_label is None else {"pos_label": self.pos_label}),
+            "unit": unit,
+            "origin": origin,
             **({"edits": [e.to_dict() for e in self.edits]} if self.edits else {}),
             **({"training": self.training.to_dict()} if self.training else {}),
         }
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any]) -> Self:
-        """The rule set that `to_dict` wrote down."""
+    def from_dict(cls, data: Mapping[str, Any]) -> "RuleModel":
+        """The rules that `to_dict` wrote down, in the form that they have.
+
+        Examples
+        --------
+        >>> RuleModel.from_dict(rules.to_dict()) == rules
+        True
+        """
+        from defragtrees.rules.forms import FORMS
+
+        _check_format(data)
         try:
-            check_rules(data)
-            return cls(
-                rules=tuple(Rule.from_dict(rule) for rule in listed(data, "rules")),
-                default=Rule.from_dict(data["default"]),
-                feature_names=tuple(listed(data, "feature_names")),
-                task=data["task"],
-                classes=None if data["classes"] is None else tuple(data["classes"]),
-                categories=tuple(
-                    None if c is None else tuple(c) for c in listed(data, "categories")
-                ),
-                decision=data.get("decision", "first"),
-                interval_scores=_scores(data.get("interval_scores")),
-                threshold=data.get("threshold"),
-                costs=data.get("costs"),
-                **{name: data.get(name) for name in WORDS},
-                unit=data.get("unit", 1.0),
-                origin=data.get("origin", 0.0),
-                edits=tuple(map(Edit.from_dict, data.get("edits") or ())),
-                training=TrainingRows.from_dict(data.get("training")),
+            fields = schema.read_fields(data, _FIELDS, _NEEDS)
+            del fields["format"]
+            decision = fields.pop("decision", "first")
+            if decision != "points":
+                fields.pop("unit", None)
+                fields.pop("origin", None)
+            answer = schema.LABEL if fields["classes"] else schema.number(-1e100, 1e100)
+            fields["rules"] = tuple(
+                Rule.from_dict(rule, f"rules[{i}]", answer)
+                for i, rule in enumerate(fields["rules"])
             )
-        except ModelFileError:
-            raise
+            fields["default"] = Rule.from_dict(fields["default"], "default", answer)
+            fields["edits"] = tuple(
+                Edit.from_dict(edit, f"edits[{i}]")
+                for i, edit in enumerate(fields.get("edits") or ())
+            )
+            if fields.get("training") is not None:
+                fields["training"] = TrainingRows.from_dict(fields["training"])
+            return FORMS[decision](**fields)
         except (LookupError, TypeError, AttributeError, ValueError) as error:
             why = " ".join(str(error).split()).rstrip(".")
             raise ModelFileError(
-                f"These are not saved rules: {why}. Save them again with RuleSet.save."
+                f"These are not saved rules: {why}. Save them again with rules.save."
             ) from None
 
     def save(self, path: str | os.PathLike[str]) -> None:
@@ -1427,30 +1441,83 @@ class RuleSet(Answering, Editing, Upstairs, Intervals, Worded, ByValue):
 
         Examples
         --------
-        >>> import tempfile
-        >>> rules = RuleSet((), Rule((), 2.0), ("degrees",), "regression")
+        >>> import defragtrees, tempfile
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     rules.save(f"{folder}/rules.json")
-        ...     RuleSet.load(f"{folder}/rules.json") == rules
+        ...     defragtrees.load(f"{folder}/rules.json") == rules
         True
         """
         write_atomic(path, to_json(self.to_dict()))
 
     @classmethod
-    def load(cls, path: str | os.PathLike[str]) -> Self:
-        """Read rules that `save` wrote; nothing in the file is executed.
+    def load(cls, path: str | os.PathLike[str]) -> "RuleModel":
+        """Read rules that `save` wrote, in their form; nothing in the file is executed.
 
         Examples
         --------
         >>> import tempfile
-        >>> rules = RuleSet((), Rule((), 2.0), ("degrees",), "regression")
         >>> with tempfile.TemporaryDirectory() as folder:
         ...     rules.save(f"{folder}/rules.json")
-        ...     print(RuleSet.load(f"{folder}/rules.json"))
-        1. otherwise 2
+        ...     print(RuleModel.load(f"{folder}/rules.json").n_rules)
+        3
         """
         return cls.from_dict(read_json(path))
 
 
-def _scores(values):
-    return None if values is None else tuple(map(float, values))
+def _check_format(data: Any) -> None:
+    """Raise ModelFileError for what is no rule file, or one of another version."""
+    if not isinstance(data, dict) or "format" not in data:
+        came = shown(data)
+        if isinstance(data, dict):
+            came = f"one with {', '.join(map(shown, list(data)[:5])) or 'nothing'}"
+        raise ModelFileError(
+            f"Saved rules are an object with the format {schema.FORMAT!r}; got {came}. "
+            "Give a file that RuleModel.save wrote."
+        )
+    if data["format"] != schema.FORMAT:
+        raise ModelFileError(
+            f"Rules must have the format {schema.FORMAT!r}; got "
+            f"{shown(data['format'])}. Update defragtrees, or save the rules again "
+            "with this version."
+        )
+
+
+def _is_finite(value: Any) -> bool:
+    try:
+        return math.isfinite(value)
+    except (TypeError, OverflowError):
+        return False
+
+
+_WORDS = schema.list_of(schema.TEXT | schema.NULL) | schema.NULL
+_NEEDS = (
+    "format",
+    "task",
+    "classes",
+    "feature_names",
+    "categories",
+    "rules",
+    "default",
+)
+_FIELDS = {
+    "format": schema.ANYTHING,
+    "task": schema.one_of(*OUTCOMES),
+    "classes": schema.NULL | schema.list_of(schema.LABEL, 1, is_set=True),
+    "feature_names": schema.list_of(schema.TEXT),
+    "categories": schema.list_of(schema.NULL | schema.list_of(schema.LABEL)),
+    "rules": schema.list_of(schema.ANYTHING),
+    "default": schema.ANYTHING,
+    "decision": schema.one_of(*schema.DECISIONS),
+    "interval_scores": schema.list_of(schema.number(0, 1e100), 0, MOST_SCORES)
+    | schema.NULL,
+    "threshold": schema.number(0, 1, is_open=True) | schema.NULL,
+    "costs": schema.list_of(schema.list_of(schema.number(0, 1e100))) | schema.NULL,
+    "feature_labels": _WORDS,
+    "class_labels": _WORDS,
+    "feature_kinds": schema.list_of(schema.one_of(*KINDS, ORDERED, None)) | schema.NULL,
+    "pos_label": schema.NULL | schema.LABEL,
+    "unit": schema.number(0, 1e100, is_open=True),
+    "origin": schema.number(-1e100, 1e100),
+    "edits": schema.list_of(schema.ANYTHING) | schema.NULL,
+    "training": schema.ANYTHING,
+}

@@ -8,6 +8,7 @@ the only way to read it.
 import ast
 import math
 import re
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -15,18 +16,9 @@ from typing import Any
 from defragtrees._utils.formatting import near_name
 from defragtrees.errors import ConditionTextError
 from defragtrees.rules.conditions import Condition
-from defragtrees.rules.labels import KINDS, MICROSECONDS, PLAIN, START
+from defragtrees.rules.labels import KINDS, MICROSECONDS, PLAIN, START, Scale
 
-__all__ = [
-    "ColumnWords",
-    "UnreadableError",
-    "parse_condition",
-    "parse_conditions",
-    "read_categories",
-    "read_category",
-    "read_condition",
-    "read_number",
-]
+__all__ = ["ColumnWords", "parse_conditions", "read_condition"]
 
 NUMBER = re.compile(
     r"[+-]?(?:\d{1,3}(?:,\d{3})+(?:\.\d*)?|\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
@@ -40,167 +32,6 @@ QUOTED = re.compile(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"")
 SEPARATOR = re.compile(r", |\s+or\s+|\s+nor\s+")
 NEGATION = re.compile(r"(?:not|neither|none of)\s+")
 NUMBERED = re.compile(r"category (\d+)")
-MOST_LABELS = 5
-NEEDED = {
-    "date": "a date such as 2024-03-01",
-    "datetime": "a time such as 2024-03-01 12:00",
-    "time": "a time of day such as 06:00",
-    "duration": "a duration such as 2 days 03:00",
-}
-
-
-class UnreadableError(ValueError):
-    """Something else is needed at a place of a text."""
-
-    def __init__(self, place, needed):
-        super().__init__(f"{needed} is needed")
-        self.place, self.needed = place, needed
-
-
-def read_number(text, start, end, scale):
-    """The number in a part of a text; its unit may follow.
-
-    Parameters
-    ----------
-    text : str
-    start, end : int
-    scale : Scale
-
-    Examples
-    --------
-    >>> from defragtrees.rules.labels import Scale
-    >>> read_number("24 months", 0, 9, Scale("months"))
-    24.0
-    >>> read_number("2024-03-01", 0, 10, Scale(kind="date"))
-    19783.0
-    """
-    body = text[start:end].strip().replace("−", "-")
-    value = _value(body, scale.kind)
-    if value is None and scale.unit:
-        unit = scale.unit.strip().replace("−", "-")
-        value = _value(body.removesuffix(unit).rstrip(), scale.kind)
-    if value is None:
-        raise UnreadableError(start, NEEDED.get(scale.kind, "a number"))
-    return value
-
-
-def _value(body, kind):
-    """A number, or a date or time as days; None where it is none."""
-    if kind in KINDS:
-        return _days(body, kind)
-    value = float(body.replace(",", "")) if NUMBER.fullmatch(body) else math.inf
-    return value if math.isfinite(value) else None
-
-
-def _days(body, kind):
-    """A date, time or duration as days; None where it is none."""
-    if body.startswith("day ") and NUMBER.fullmatch(body[4:]):
-        return float(body[4:])
-    if kind in ("date", "datetime"):
-        match = DATE.fullmatch(body)
-        return None if match is None else _calendar_days(match)
-    if kind == "time":
-        part = _clock_part(body)
-        return None if part is None else part / MICROSECONDS
-    match = DURATION.fullmatch(body)
-    if match is None or not (match[2] or match[3]):
-        return None
-    part = _clock_part(match[3]) if match[3] else 0
-    if part is None:
-        return None
-    days = int((match[2] or "0").replace(",", "") or 0)
-    value = (days * MICROSECONDS + part) / MICROSECONDS
-    return -value if match[1] else value
-
-
-def _calendar_days(match):
-    year, month, day, hour, minute, second = (
-        int(part or 0) for part in match.groups()[:6]
-    )
-    try:
-        time = datetime(year, month, day, hour, minute, second, tzinfo=UTC)
-    except ValueError:
-        return None
-    apart = time - START
-    part = apart.days * MICROSECONDS + apart.seconds * 10**6
-    return (part + int((match[7] or "0").ljust(6, "0"))) / MICROSECONDS
-
-
-def _clock_part(body):
-    """Microseconds since midnight; None where it is no time of day."""
-    match = CLOCK.fullmatch(body)
-    if match is None or int(match[1]) > 23 or int(match[2]) > 59:
-        return None
-    seconds = (int(match[1]) * 60 + int(match[2])) * 60 + int(match[3] or 0)
-    return seconds * 10**6 + int((match[4] or "0").ljust(6, "0"))
-
-
-def read_categories(text, start, end, labels):
-    """The positions of the categories in a part of a text that follows "is".
-
-    Parameters
-    ----------
-    text : str
-    start, end : int
-    labels : tuple, optional
-        The categories; without them "category 3" is the one at position 3.
-
-    Examples
-    --------
-    >>> read_categories("'red, blue' or green", 0, 20, ("red, blue", "green", "grey"))
-    (0, 1)
-    >>> read_categories("not green", 0, 9, ("red", "green"))
-    (0, 2)
-    """
-    negation = NEGATION.match(text, start, end)
-    place = negation.end() if negation else start
-    places = set()
-    while True:
-        position, place = _next_category(text, place, end, labels)
-        places.add(position)
-        if place >= end:
-            break
-        separator = SEPARATOR.match(text, place, end)
-        if separator is None:
-            raise UnreadableError(place, "or, or a comma, between categories")
-        place = separator.end()
-    if negation:
-        if labels is None:
-            raise UnreadableError(start, "the list of all categories")
-        places = set(range(len(labels) + 1)) - places
-    return tuple(sorted(places))
-
-
-def read_category(text, start, end, labels):
-    """The position of the only category in a part of a text."""
-    position, place = _next_category(text, start, end, labels)
-    if place < end:
-        raise UnreadableError(place, "one category only")
-    return position
-
-
-def _next_category(text, start, end, labels):
-    """The position of the category that stands here, and where it ends."""
-    quoted = QUOTED.match(text, start, end)
-    if quoted:
-        stop, label = quoted.end(), ast.literal_eval(quoted[0])
-    else:
-        separator = SEPARATOR.search(text, start, end)
-        stop = separator.start() if separator else end
-        label = text[start:stop].rstrip()
-    if labels is None:
-        numbered = NUMBERED.fullmatch(label)
-        if numbered is None:
-            raise UnreadableError(start, "a category such as category 3")
-        return int(numbered[1]), stop
-    texts = [str(one) for one in labels]
-    if label not in texts:
-        names = ", ".join(map(repr, texts[:MOST_LABELS]))
-        more = ", …" if len(texts) > MOST_LABELS else ""
-        raise UnreadableError(start, f"one of the categories {names}{more}")
-    return texts.index(label), stop
-
-
 SIGN = re.compile(r"\s*(<=|>=|≤|≥|<|>|==|=|is\b)\s*")
 SIGN_BEFORE = re.compile(r"\s*(<=|>=|≤|≥|<|>)\s*$")
 SYMBOLS = {"≤": "<=", "≥": ">=", "==": "=", "is": "="}
@@ -208,7 +39,13 @@ FLIPPED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 OR_MISSING = re.compile(r"\s+or\s+missing$")
 AND = re.compile(r"\sand\s")
 STATES = ("is missing", "is not missing", "is anything", "is impossible")
-MOST_NAMES = 5
+MOST_SHOWN = 5  # names or categories in a message
+NEEDED = {
+    "date": "a date such as 2024-03-01",
+    "datetime": "a time such as 2024-03-01 12:00",
+    "time": "a time of day such as 06:00",
+    "duration": "a duration such as 2 days 03:00",
+}
 # What other languages say, and how it is said here.
 ELSEWHERE = (
     (re.compile(r"&|\||\bAND\b"), "Conditions are joined by 'and'."),
@@ -220,7 +57,7 @@ ELSEWHERE = (
 
 @dataclass(frozen=True)
 class ColumnWords:
-    """What a text may say: the words of features, and which have whole numbers only.
+    """The words of features in texts, and which have whole numbers only.
 
     Parameters
     ----------
@@ -231,16 +68,16 @@ class ColumnWords:
     integers : collection of int
         Features that have whole numbers only.
     columns : sequence of str, optional
-        What the columns are called, where that is something else.
+        Names of the columns, where they differ.
     """
 
-    names: Any
-    categories: Any = None
-    scales: Any = None
-    integers: Any = ()
-    columns: Any = None
+    names: Sequence[str]
+    categories: Sequence[Any] | None = None
+    scales: Sequence[Scale] | None = None
+    integers: Collection[int] = ()
+    columns: Sequence[str] | None = None
 
-    def spellings(self, feature):
+    def spellings(self, feature: int) -> list[str]:
         """The ways in which a feature may be named."""
         names = {self.names[feature]}
         if self.columns is not None:
@@ -248,67 +85,23 @@ class ColumnWords:
         quoted = {f"{mark}{name}{mark}" for name in names for mark in "'\"`"}
         return sorted(names | quoted)
 
-    def labels(self, feature):
+    def labels(self, feature: int) -> Any:
         """The categories of a feature; None where it has none."""
         return self.categories[feature] if self.categories else None
 
-    def scale(self, feature):
+    def scale(self, feature: int) -> Scale:
         """How the numbers of a feature are written."""
         return self.scales[feature] if self.scales else PLAIN
 
-    def text(self, condition):
+    def text(self, condition: Condition) -> str:
         """A condition as it is printed in these words."""
         return condition.text(self.names, self.categories, self.scales)
 
 
-def parse_condition(text, names, categories=None, scales=None, integers=()):
-    """The condition that a text says, as `Condition.text` prints it.
+def parse_conditions(text: str, words: ColumnWords) -> tuple[Condition, ...]:
+    """The conditions of a text, joined by "and", one for each feature.
 
-    Parameters
-    ----------
-    text : str
-    names : sequence of str
-    categories : sequence of (tuple or None), optional
-        For each feature its categories.
-    scales : sequence of Scale, optional
-        For each feature how its numbers are written.
-    integers : collection of int
-        Features that have whole numbers only.
-
-    Returns
-    -------
-    Condition
-
-    Examples
-    --------
-    >>> condition = parse_condition("18.5 < day <= 19.5 or missing", ["day"])
-    >>> condition.lower, condition.upper, condition.missing
-    (18.5, 19.5, True)
-    >>> parse_condition("day is 19", ["day"], integers=[0]).lower
-    18.0
-    >>> colours = [("red", "green", "blue")]
-    >>> parse_condition("hue is neither red nor blue", ["hue"], colours).categories
-    (1, 3)
-    >>> parse_condition("day <= 4o", ["day"])
-    Traceback (most recent call last):
-    ...
-    defragtrees.errors.ConditionTextError: A number is needed at [here]: day <= [here]4o
-    """
-    return read_condition(text, ColumnWords(names, categories, scales, integers))
-
-
-def parse_conditions(text, words):
-    """The conditions that a text says, joined by "and", one for each feature.
-
-    Parameters
-    ----------
-    text : str
-        As `Rule.text` prints it; parts with "or" may stand in brackets.
-    words : ColumnWords
-
-    Returns
-    -------
-    tuple of Condition
+    Parts with "or" may stand in brackets, as `Rule.text` prints them.
 
     Examples
     --------
@@ -324,10 +117,8 @@ def parse_conditions(text, words):
     parts = _joined_parts(text, starts, ends, words)
     if parts is None:
         # With what is wrong in the first part that cannot be read.
-        parts = [
-            _read_part(text, start, end, words)
-            for start, end in zip(starts, ends, strict=True)
-        ]
+        spans = zip(starts, ends, strict=True)
+        parts = [_read_part(text, start, end, words) for start, end in spans]
     merged: dict[int, Condition] = {}
     for part in parts:
         before = merged.get(part.feature)
@@ -335,7 +126,9 @@ def parse_conditions(text, words):
     return tuple(merged.values())
 
 
-def _joined_parts(text, starts, ends, words):
+def _joined_parts(
+    text: str, starts: list[int], ends: list[int], words: ColumnWords
+) -> list[Condition] | None:
     """The text as a row of conditions, some of which have an "and" in a name."""
     if not starts:
         return []
@@ -350,21 +143,21 @@ def _joined_parts(text, starts, ends, words):
     return None
 
 
-def _read_part(text, start, end, words):
+def _read_part(text: str, start: int, end: int, words: ColumnWords) -> Condition:
     inner, last = _stripped(text, start, end)
-    if text[inner:last].startswith("(") and text[inner:last].endswith(")"):
-        try:
-            return read_condition(text, words, start, end)
-        except ConditionTextError:
+    try:
+        return read_condition(text, words, start, end)
+    except ConditionTextError:
+        if text[inner:last].startswith("(") and text[inner:last].endswith(")"):
             return read_condition(text, words, inner + 1, last - 1)
-    return read_condition(text, words, start, end)
+        raise
 
 
-def _both(one, other):
+def _both(one: Condition, other: Condition) -> Condition:
     """The condition that asks for two on the same feature."""
     missing = one.missing and other.missing
     if one.categories is not None:
-        kept = tuple(c for c in one.categories if c in other.categories)
+        kept = tuple(c for c in one.categories if c in (other.categories or ()))
         return Condition(one.feature, categories=kept, missing=missing)
     lower, upper = max(one.lower, other.lower), min(one.upper, other.upper)
     if lower >= upper:
@@ -374,14 +167,23 @@ def _both(one, other):
     )
 
 
-def read_condition(text, words, start=0, end=None):
-    """The condition that a part of a text says; see `parse_condition`.
+def read_condition(
+    text: str, words: ColumnWords, start: int = 0, end: int | None = None
+) -> Condition:
+    """The condition of a text, or of a part of it, as `Condition.text` prints it.
 
-    Parameters
-    ----------
-    text : str
-    words : ColumnWords
-    start, end : int, optional
+    Examples
+    --------
+    >>> words = ColumnWords(["day", "hue"], [None, ("red", "green", "blue")])
+    >>> condition = read_condition("18.5 < day <= 19.5 or missing", words)
+    >>> condition.lower, condition.upper, condition.missing
+    (18.5, 19.5, True)
+    >>> read_condition("hue is neither red nor blue", words).categories
+    (1, 3)
+    >>> read_condition("day <= 4o", words)
+    Traceback (most recent call last):
+    ...
+    defragtrees.errors.ConditionTextError: A number is needed at [here]: day <= [here]4o
     """
     _check_text(text)
     end = len(text) if end is None else end
@@ -403,10 +205,26 @@ def read_condition(text, words, start=0, end=None):
             f"A condition must say one thing; {text[start:end]!r} may mean {texts}. "
             "Put its name or category in quotes."
         )
-    raise _refusal(text, start, end, words, troubles)
+    nothing = UnreadableError(start, f"the name of a column ({_guess(text, words)})")
+    # The reading that got furthest is the one that was meant.
+    trouble = max(troubles, key=lambda one: one.place, default=nothing)
+    needed, place = trouble.needed, trouble.place
+    hints = [f". {how}" for what, how in ELSEWHERE if what.search(text, start, end)]
+    raise ConditionTextError(
+        f"{needed[:1].upper()}{needed[1:]} is needed at [here]: "
+        f"{text[:place]}[here]{text[place:]}{hints[0] if hints else ''}"
+    )
 
 
-def _check_text(text):
+class UnreadableError(ValueError):
+    """Something else is needed at a place of a text."""
+
+    def __init__(self, place: int, needed: str) -> None:
+        super().__init__(f"{needed} is needed")
+        self.place, self.needed = place, needed
+
+
+def _check_text(text: Any) -> None:
     if not isinstance(text, str):
         raise ConditionTextError(
             f"A condition must be a text such as 'age <= 40'; got {text!r}. Write it "
@@ -414,7 +232,7 @@ def _check_text(text):
         )
 
 
-def _stripped(text, start, end):
+def _stripped(text: str, start: int, end: int) -> tuple[int, int]:
     while start < end and text[start].isspace():
         start += 1
     while end > start and text[end - 1].isspace():
@@ -422,31 +240,26 @@ def _stripped(text, start, end):
     return start, end
 
 
-def _refusal(text, start, end, words, troubles):
-    """What is needed, and where, in one sentence."""
-    nothing = UnreadableError(start, f"the name of a column ({_guess(text, words)})")
-    # The reading that got furthest is the one that was meant.
-    trouble = max(troubles, key=lambda one: one.place, default=nothing)
-    needed, place = trouble.needed, trouble.place
-    marked = f"{text[:place]}[here]{text[place:]}"
-    hints = [f". {how}" for what, how in ELSEWHERE if what.search(text, start, end)]
-    return ConditionTextError(
-        f"{needed[:1].upper()}{needed[1:]} is needed at [here]: {marked}"
-        f"{hints[0] if hints else ''}"
-    )
-
-
-def _guess(text, words):
+def _guess(text: str, words: ColumnWords) -> str:
     """The column that was meant, or the first ones."""
     sign = SIGN.search(text)
     near = near_name(text[: sign.start()].strip(), words.names) if sign else None
-    if near is not None:
-        return f"did you mean {near!r}?"
-    shown = ", ".join(map(repr, words.names[:MOST_NAMES]))
-    return f"{shown}, …" if len(words.names) > MOST_NAMES else shown
+    return _some(words.names) if near is None else f"did you mean {near!r}?"
 
 
-def _readings(text, start, end, feature, words, troubles):
+def _some(names: Sequence[str]) -> str:
+    shown = ", ".join(map(repr, names[:MOST_SHOWN]))
+    return f"{shown}, …" if len(names) > MOST_SHOWN else shown
+
+
+def _readings(
+    text: str,
+    start: int,
+    end: int,
+    feature: int,
+    words: ColumnWords,
+    troubles: list[UnreadableError],
+) -> Iterator[Condition]:
     """All conditions on one feature that a text may say."""
     ends = [(end, False)]
     ending = OR_MISSING.search(text[start:end])
@@ -460,15 +273,14 @@ def _readings(text, start, end, feature, words, troubles):
             for stop, missing in ends if not is_part else ():
                 if after <= stop:
                     span = (start, place, after, stop)
-                    reading = _Reading(text, span, feature, missing, words)
                     try:
-                        yield reading.condition()
+                        yield _Reading(text, span, feature, missing, words).condition()
                     except UnreadableError as trouble:
                         troubles.append(trouble)
             place = text.find(spelling, place + 1, end)
 
 
-def _is_inside_word(text, place):
+def _is_inside_word(text: str, place: int) -> bool:
     """Whether letters or digits go on across a place."""
     around = text[max(place - 1, 0) : place + 1]
     return 0 < place < len(text) and all(c.isalnum() or c == "_" for c in around)
@@ -484,13 +296,19 @@ class _Reading:
     missing: bool
     words: ColumnWords
 
-    def condition(self):
+    def condition(self) -> Condition:
         """What the text says if this is the name."""
         start, name, after, end = self.span
         state = " ".join(self.text[after:end].split())
         if name == start and state in STATES:
             return self._state(state)
-        sides = [] if name == start else [self._side_before(start, name)]
+        sides: list[tuple[str, int, int]] = []
+        if name > start:
+            before = SIGN_BEFORE.search(self.text[start:name])
+            if before is None:
+                raise UnreadableError(start, "the name of a column")
+            symbol = FLIPPED[SYMBOLS.get(before[1], before[1])]
+            sides.append((symbol, start, start + before.start()))
         sign = SIGN.match(self.text, after, end)
         if sign is None:
             raise UnreadableError(after, "a sign such as <= or >")
@@ -498,23 +316,13 @@ class _Reading:
         if sides and (symbol == "=" or symbol[0] == sides[0][0][0]):
             raise UnreadableError(sign.start(1), "a sign that ends the range")
         sides.append((symbol, sign.end(), end))
-        if self.words.labels(self.feature) is not None or self._is_numbered(sides):
+        is_unnamed = self.words.categories is None and symbol == "="
+        is_numbered = is_unnamed and self.text.startswith("category ", sign.end(), end)
+        if self.words.labels(self.feature) is not None or is_numbered:
             return self._set(sides)
         return self._interval(sides)
 
-    def _side_before(self, start, name):
-        sign = SIGN_BEFORE.search(self.text[start:name])
-        if sign is None:
-            raise UnreadableError(start, "the name of a column")
-        symbol = SYMBOLS.get(sign[1], sign[1])
-        return FLIPPED[symbol], start, start + sign.start()
-
-    def _is_numbered(self, sides):
-        [*_, (symbol, start, end)] = sides
-        is_unnamed = self.words.categories is None and symbol == "="
-        return is_unnamed and self.text[start:end].startswith("category ")
-
-    def _state(self, state):
+    def _state(self, state: str) -> Condition:
         """No side, or none that anything is on."""
         labels = self.words.labels(self.feature)
         has_values = state in ("is not missing", "is anything")
@@ -527,12 +335,11 @@ class _Reading:
         is_integer = self.feature in self.words.integers
         return Condition(self.feature, missing=missing, is_integer=is_integer)
 
-    def _interval(self, sides):
+    def _interval(self, sides: list[tuple[str, int, int]]) -> Condition:
         is_integer = self.feature in self.words.integers
-        scale = self.words.scale(self.feature)
         lower, upper = -math.inf, math.inf
         for symbol, start, end in sides:
-            value = read_number(self.text, start, end, scale)
+            value = self._number(start, end)
             before = math.nextafter(value, -math.inf)
             if is_integer:
                 before = math.ceil(value) - 1.0
@@ -546,19 +353,33 @@ class _Reading:
             self.feature, lower, upper, missing=self.missing, is_integer=is_integer
         )
 
-    def _set(self, sides):
+    def _number(self, start: int, end: int) -> float:
+        """The number in a part of the text; its unit may follow."""
+        scale = self.words.scale(self.feature)
+        body = self.text[start:end].strip().replace("−", "-")
+        value = read_value(body, scale.kind)
+        if value is None and scale.unit:
+            unit = scale.unit.strip().replace("−", "-")
+            value = read_value(body.removesuffix(unit).rstrip(), scale.kind)
+        if value is None:
+            raise UnreadableError(start, NEEDED.get(scale.kind or "", "a number"))
+        return value
+
+    def _set(self, sides: list[tuple[str, int, int]]) -> Condition:
         """Categories by name or, where they have an order, from one to another."""
         labels = self.words.labels(self.feature)
         symbol, start, end = sides[-1]
         if symbol == "=":
-            places = read_categories(self.text, start, end, labels)
+            places = self._categories(start, end, labels)
             return Condition(self.feature, categories=places, missing=self.missing)
         if not self.words.scale(self.feature).is_ordered:
             needed = "the word is, as its categories have no order,"
             raise UnreadableError(self.span[2], needed)
         first, last = 0, len(labels) - 1
         for symbol, start, end in sides:
-            place = read_category(self.text, start, end, labels)
+            place, after = self._category(start, end, labels)
+            if after < end:
+                raise UnreadableError(after, "one category only")
             if symbol[0] == "<":
                 last = place - (symbol == "<")
             else:
@@ -567,3 +388,83 @@ class _Reading:
             raise UnreadableError(self.span[0], "a range that some category is in")
         places = tuple(range(first, last + 1))
         return Condition(self.feature, categories=places, missing=self.missing)
+
+    def _categories(self, start: int, end: int, labels: Any) -> tuple[int, ...]:
+        """The positions of the categories in a part of the text that follows "is"."""
+        negation = NEGATION.match(self.text, start, end)
+        at = negation.end() if negation else start
+        places = set()
+        while True:
+            position, at = self._category(at, end, labels)
+            places.add(position)
+            if at >= end:
+                break
+            separator = SEPARATOR.match(self.text, at, end)
+            if separator is None:
+                raise UnreadableError(at, "or, or a comma, between categories")
+            at = separator.end()
+        if negation:
+            if labels is None:
+                raise UnreadableError(start, "the list of all categories")
+            places = set(range(len(labels) + 1)) - places
+        return tuple(sorted(places))
+
+    def _category(self, start: int, end: int, labels: Any) -> tuple[int, int]:
+        """The position of the category that stands here, and where it ends."""
+        quoted = QUOTED.match(self.text, start, end)
+        if quoted:
+            stop, label = quoted.end(), ast.literal_eval(quoted[0])
+        else:
+            separator = SEPARATOR.search(self.text, start, end)
+            stop = separator.start() if separator else end
+            label = self.text[start:stop].rstrip()
+        if labels is None:
+            numbered = NUMBERED.fullmatch(label)
+            if numbered is None:
+                raise UnreadableError(start, "a category such as category 3")
+            return int(numbered[1]), stop
+        texts = [str(one) for one in labels]
+        if label not in texts:
+            raise UnreadableError(start, f"one of the categories {_some(texts)}")
+        return texts.index(label), stop
+
+
+def read_value(body: str, kind: str | None) -> float | None:
+    """A number, or a date, time or duration as days; None where it is none."""
+    if kind not in KINDS:
+        value = float(body.replace(",", "")) if NUMBER.fullmatch(body) else math.inf
+        return value if math.isfinite(value) else None
+    if body.startswith("day ") and NUMBER.fullmatch(body[4:]):
+        return float(body[4:])
+    if kind in ("date", "datetime"):
+        return _calendar_days(body)
+    sign, days, clock = "", 0, body
+    if kind == "duration":
+        match = DURATION.fullmatch(body)
+        if match is None or not (match[2] or match[3]):
+            return None
+        days = int((match[2] or "0").replace(",", "") or 0)
+        sign, clock = match[1], match[3] or "00:00"
+    match = CLOCK.fullmatch(clock)
+    if match is None or int(match[1]) > 23 or int(match[2]) > 59:
+        return None
+    seconds = (int(match[1]) * 60 + int(match[2])) * 60 + int(match[3] or 0)
+    part = seconds * 10**6 + int((match[4] or "0").ljust(6, "0"))
+    value = (days * MICROSECONDS + part) / MICROSECONDS
+    return -value if sign else value
+
+
+def _calendar_days(body: str) -> float | None:
+    match = DATE.fullmatch(body)
+    if match is None:
+        return None
+    year, month, day, hour, minute, second = (
+        int(part or 0) for part in match.groups()[:6]
+    )
+    try:
+        time = datetime(year, month, day, hour, minute, second, tzinfo=UTC)
+    except ValueError:
+        return None
+    apart = time - START
+    part = apart.days * MICROSECONDS + apart.seconds * 10**6
+    return (part + int((match[7] or "0").ljust(6, "0"))) / MICROSECONDS

@@ -1,13 +1,15 @@
-"""Profile of the columns of the training rows: small, and saved with the rules.
-
-`defragtrees.monitoring` compares new rows with it.
-"""
+"""A small profile of the training rows, kept with the rules to detect drift."""
 
 import dataclasses
 import math
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any, Self
 
 import numpy as np
+
+from defragtrees._utils.types import Floats, Places
+from defragtrees.rules import schema
 
 __all__ = [
     "MOST_PARTS",
@@ -15,7 +17,6 @@ __all__ = [
     "TrainingRows",
     "count_rows",
     "training_column",
-    "training_rates",
 ]
 
 MOST_PARTS = 10  # into which the numbers of a column are counted
@@ -48,8 +49,23 @@ class TrainingColumn:
     high: float | None = None
     is_integer: bool = False
 
-    def count(self, column):
-        """How many values of an encoded column are in each part; missing ones left out.
+    def __post_init__(self) -> None:
+        cuts = self.cuts
+        if cuts is None:
+            return
+        if len(cuts) + 1 != len(self.counts) or list(cuts) != sorted(set(cuts)):
+            raise ValueError(
+                "The cuts of a training column must be ascending, one less than its "
+                f"counts; got {list(cuts)!r}."
+            )
+        if (self.low is None) != (self.high is None):
+            raise ValueError(
+                "A training column must have low and high, or neither; got "
+                f"{self.low!r} and {self.high!r}."
+            )
+
+    def count(self, column: Floats) -> Places:
+        """How many values of an encoded column are in each part, without missing ones.
 
         Examples
         --------
@@ -58,10 +74,10 @@ class TrainingColumn:
         [2, 1]
         """
         values = column[~np.isnan(column)]
-        places = np.searchsorted(self.cuts, values) if self.cuts is not None else values
+        places = values if self.cuts is None else np.searchsorted(self.cuts, values)
         return np.bincount(places.astype(np.intp), minlength=len(self.counts))
 
-    def to_dict(self):
+    def to_dict(self) -> dict[str, Any]:
         """Its contents in plain numbers and lists."""
         data = {
             "feature": self.feature,
@@ -74,27 +90,23 @@ class TrainingColumn:
         return {**data, "cuts": list(self.cuts), **ends}
 
     @classmethod
-    def from_dict(cls, data):
-        """The column from what `to_dict` gave."""
-        cuts, ends = data.get("cuts"), (data.get("low"), data.get("high"))
-        low, high = (None if end is None else float(end) for end in ends)
-        made = cls(
-            int(data["feature"]),
-            tuple(map(float, data["counts"])),
-            float(data["missing"]),
-            None if cuts is None else tuple(map(float, cuts)),
-            low,
-            high,
-            data.get("integer", False),
-        )
-        if cuts is not None and (
-            len(cuts) + 1 != len(made.counts) or list(cuts) != sorted(set(cuts))
-        ):
-            raise ValueError(
-                "The cuts of a training column must be ascending, one less than its "
-                f"counts; got {cuts!r}."
-            )
-        return made
+    def from_dict(cls, data: Mapping[str, Any], place: str = "") -> Self:
+        """The column that `to_dict` wrote down; errors name its place."""
+        needed = ("feature", "counts", "missing")
+        fields = schema.read_fields(data, _COLUMN, needed, place)
+        return cls(is_integer=fields.pop("integer", False), **fields)
+
+
+_COUNT = schema.number(0, 1e250)
+_COLUMN = {
+    "feature": schema.whole(),
+    "counts": schema.list_of(_COUNT),
+    "missing": _COUNT,
+    "cuts": schema.list_of(schema.number()) | schema.NULL,
+    "low": schema.number() | schema.NULL,
+    "high": schema.number() | schema.NULL,
+    "integer": schema.FLAG,
+}
 
 
 @dataclass(frozen=True)
@@ -119,17 +131,17 @@ class TrainingRows:
     target: tuple[float, ...] | None = None
     error: float | None = field(default=None, compare=False)
 
-    def column(self, feature):
-        """The profile of a feature; None if there is none."""
+    def column(self, feature: int) -> TrainingColumn | None:
+        """What is kept of a feature; None if nothing is."""
         return next((one for one in self.columns if one.feature == feature), None)
 
-    def for_features(self, features):
-        """The profile with some features only."""
+    def for_features(self, features: Collection[int]) -> Self:
+        """The same of some features only."""
         kept = tuple(one for one in self.columns if one.feature in features)
         return dataclasses.replace(self, columns=kept)
 
-    def check(self, categories, n_classes):
-        """Reject a profile that does not fit these categories and number of classes."""
+    def check(self, categories: Sequence[Any], n_classes: int) -> None:
+        """Raise ValueError for what does not fit these categories and classes."""
         if self.target is not None and len(self.target) != (n_classes or 2):
             raise ValueError(
                 f"The training target must have {n_classes or 2} entries; got "
@@ -149,7 +161,7 @@ class TrainingRows:
                     f"{len(column.counts)} counts."
                 )
 
-    def to_dict(self):
+    def to_dict(self) -> dict[str, Any]:
         """Its contents in plain numbers and lists."""
         return {
             "n_rows": self.n_rows,
@@ -159,25 +171,35 @@ class TrainingRows:
         }
 
     @classmethod
-    def from_dict(cls, data):
-        """From what `to_dict` gave; None for None."""
-        if data is None:
-            return None
-        columns = tuple(map(TrainingColumn.from_dict, data["columns"]))
-        target = data.get("target")
-        return cls(
-            float(data["n_rows"]),
-            columns,
-            None if target is None else tuple(map(float, target)),
-            data.get("error"),
+    def from_dict(cls, data: Mapping[str, Any], place: str = "training") -> Self:
+        """The rows that `to_dict` wrote down; errors name their place."""
+        fields = schema.read_fields(data, _ROWS, ("n_rows", "columns"), place)
+        columns = tuple(
+            TrainingColumn.from_dict(column, f"{place}.columns[{i}]")
+            for i, column in enumerate(fields.pop("columns"))
         )
+        return cls(columns=columns, **fields)
 
 
-def training_column(feature, weights, thresholds, ends, is_integer):
-    """The profile of a column from the weight of each bin, missing last.
+_ROWS = {
+    "n_rows": _COUNT,
+    "columns": schema.list_of(schema.ANYTHING),
+    "target": schema.list_of(schema.number(-1e250, 1e250)) | schema.NULL,
+    "error": schema.MEASURED,
+}
 
-    `thresholds` lie between the bins, and are None for categories; `ends` are the
-    smallest and the largest number.
+
+def training_column(
+    feature: int,
+    weights: Floats,
+    thresholds: Floats | None,
+    ends: tuple[float, ...],
+    is_integer: bool,
+) -> TrainingColumn:
+    """The profile of a column that was counted by bins.
+
+    Weights are those of the rows in each bin, missing last; thresholds are between
+    bins, None of categories; ends are the smallest and the largest number.
 
     Examples
     --------
@@ -202,8 +224,10 @@ def training_column(feature, weights, thresholds, ends, is_integer):
     )
 
 
-def count_rows(features, categories, matrix, weight):
-    """Profiles of some columns of encoded rows, a tuple of TrainingColumn.
+def count_rows(
+    features: Iterable[int], categories: Sequence[Any], matrix: Floats, weight: Floats
+) -> tuple[TrainingColumn, ...]:
+    """The profiles of columns of encoded rows.
 
     Examples
     --------
@@ -232,17 +256,5 @@ def count_rows(features, categories, matrix, weight):
     return tuple(made)
 
 
-def _rounded(weight):
+def _rounded(weight: float) -> float:
     return float(f"{weight:.12g}")
-
-
-def training_rates(rules):
-    """Rates of the classes in all training rows, if the rules know them; else None."""
-    if rules.decision == "points":
-        return rules.default.rates
-    counted = [rule for rule in rules if rule.rates is not None and rule.n_rows >= 0]
-    total = sum(rule.n_rows for rule in counted)
-    if not rules.is_list or len(counted) < rules.n_rules or not total > 0:
-        return None
-    sums = sum(rule.n_rows * np.array(rule.rates) for rule in counted)
-    return tuple((sums / total).tolist())

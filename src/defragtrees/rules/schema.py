@@ -1,252 +1,186 @@
-"""Plain data from outside, checked against a JSON Schema; errors name the place.
+"""Fields of a rule file: each is checked as it is read, and errors name its place.
 
-Only what the published schema of rules uses is known here, so that no package is needed
-to read rules. Numbers must be finite, which JSON takes for granted. A test compares the
-answers with those of a complete validator.
+`rules.schema.json` says the same to other programs; a test compares the two.
 """
 
 import json
 import math
 import numbers
-from functools import cache
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from defragtrees._utils.values import shown
-from defragtrees.errors import ModelFileError
 
-__all__ = ["KEYWORDS", "check_rules", "find_problem", "rules_schema"]
+__all__ = ["FORMAT", "Check", "read_fields", "rules_schema"]
 
-SCHEMA = Path(__file__).with_name("rules.schema.json")
+FORMAT = "defragtrees-rules-1"
+DECISIONS = ("first", "partition", "average", "standalone", "points")
+LARGEST = 1.7976931348623157e308
 SLACK = 1e-9  # a share may be above 1 by rounding
-TYPES = {
-    "array": ("a list", (list, tuple)),
-    "boolean": ("true or false", bool),
-    "integer": ("a whole number", numbers.Integral),
-    "null": ("null", type(None)),
-    "number": ("a number", numbers.Real),
-    "object": ("an object", dict),
-    "string": ("a text", str),
-}
-NOTES = {"$defs", "$id", "$schema", "default", "description", "title"}
 
 
-@cache
-def _schema_text():
-    return SCHEMA.read_text(encoding="utf-8")
+def rules_schema() -> dict[str, Any]:
+    """The JSON Schema of rule files."""
+    path = Path(__file__).with_name("rules.schema.json")
+    schema: dict[str, Any] = json.loads(path.read_text(encoding="utf-8"))
+    return schema
 
 
-def rules_schema():
-    """The JSON Schema of saved rules."""
-    return json.loads(_schema_text())
-
-
-def check_rules(data):
-    """Refuse what is not as the schema of saved rules has it.
-
-    Examples
-    --------
-    >>> check_rules({"format": "defragtrees-rules-1"})
-    Traceback (most recent call last):
-    ...
-    ValueError: the file has no 'task'
-    """
-    schema = rules_schema()
-    _check_format(data, schema["properties"]["format"]["const"])
-    problem = find_problem(data, schema)
-    if problem is not None:
-        place, text = problem
-        raise ValueError(f"{place or 'the file'} {text}")
-
-
-def _check_format(data, wanted):
-    """Refuse what is no saved rules, or those of another version."""
-    if not isinstance(data, dict) or "format" not in data:
-        came = shown(data)
-        if isinstance(data, dict):
-            came = f"one with {', '.join(map(shown, list(data)[:5])) or 'nothing'}"
-        raise ModelFileError(
-            f"Saved rules are an object with the format {wanted!r}; got {came}. "
-            "Give a file that RuleSet.save wrote."
-        )
-    if data["format"] != wanted:
-        raise ModelFileError(
-            f"Rules must have the format {wanted!r}; got {shown(data['format'])}. "
-            "Update defragtrees, or save the rules again with this version."
-        )
-
-
-def find_problem(data, schema):
-    """The first thing in data that the schema refuses: its place, and what it is.
+@dataclass(frozen=True)
+class Check:
+    """What a value of a rule file must be: of a kind, and within limits.
 
     Parameters
     ----------
-    data : plain data
-    schema : dict
-
-    Returns
-    -------
-    (str, str) or None
+    kind : str
+        For the message, such as "a number".
+    is_kind : callable
+        Whether a value is of this kind.
+    read : callable
+        From a value of this kind and its place to the value that a constructor takes;
+        raises ValueError outside the limits.
 
     Examples
     --------
-    >>> schema = {"properties": {"a": {"items": {"type": "number"}}}}
-    >>> find_problem({"a": [1, "x"]}, schema)
-    ('a[1]', "must be a number; got 'x'")
+    >>> (number(0) | NULL)("x", "rules[0].spread")
+    Traceback (most recent call last):
+    ...
+    ValueError: rules[0].spread must be a number or null; got 'x'
     """
-    return next(_problems(data, schema, "", schema), None)
+
+    kind: str
+    is_kind: Callable[[Any], bool]
+    read: Callable[[Any, str], Any] = lambda value, place: value
+
+    def __call__(self, value: Any, place: str) -> Any:
+        if not self.is_kind(value):
+            raise ValueError(f"{place} must be {self.kind}; got {shown(value)}")
+        return self.read(value, place)
+
+    def __or__(self, other: "Check") -> "Check":
+        return Check(
+            f"{self.kind} or {other.kind}",
+            lambda value: self.is_kind(value) or other.is_kind(value),
+            lambda value, place: (self if self.is_kind(value) else other)(value, place),
+        )
 
 
-def _problems(value, schema, place, root):
-    for keyword, wanted in schema.items():
-        if keyword not in NOTES:
-            yield from KEYWORDS[keyword](value, wanted, place, root, schema)
+NULL = Check("null", lambda value: value is None)
+TEXT = Check("a text", lambda value: isinstance(value, str))
+FLAG = Check("true or false", lambda value: isinstance(value, bool))
+ANYTHING = Check("anything", lambda value: True)  # what another `from_dict` reads
 
 
-def _is_of(value, name):
-    kind = TYPES[name][1]
-    if isinstance(value, bool):
-        return name == "boolean"
-    if name == "integer" and isinstance(value, float):
-        return value.is_integer()
-    return isinstance(value, kind)
+def number(
+    low: float = -LARGEST, high: float = LARGEST, *, is_open: bool = False
+) -> Check:
+    """A finite number within limits, which an open range leaves out."""
+
+    def read(value: Any, place: str) -> float:
+        if isinstance(value, float) and not math.isfinite(value):
+            raise ValueError(f"{place} must be a finite number; got {value!r}")
+        if value < low or (is_open and value == low):
+            word = "above" if is_open else "from"
+            raise ValueError(f"{place} must be {word} {low:g}; got {shown(value)}")
+        if value > high + SLACK or (is_open and value == high):
+            word = "below" if is_open else "up to"
+            raise ValueError(f"{place} must be {word} {high:g}; got {shown(value)}")
+        return float(value)
+
+    return Check("a number", _is_number, read)
 
 
-def _type(value, wanted, place, root, schema):
-    names = [wanted] if isinstance(wanted, str) else wanted
-    if not any(_is_of(value, name) for name in names):
-        texts = " or ".join(TYPES[name][0] for name in names)
-        yield place, f"must be {texts}; got {shown(value)}"
-    elif isinstance(value, float) and not math.isfinite(value):
-        yield place, f"must be a finite number; got {value!r}"
+def whole(low: int = 0) -> Check:
+    """A whole number."""
+
+    def read(value: Any, place: str) -> int:
+        if value < low:
+            raise ValueError(f"{place} must be from {low}; got {shown(value)}")
+        return int(value)
+
+    return Check(
+        "a whole number",
+        lambda value: _is_number(value) and value == value // 1,
+        read,
+    )
 
 
-def _ref(value, wanted, place, root, schema):
-    target = root
-    for part in wanted.removeprefix("#/").split("/"):
-        target = target[part]
-    yield from _problems(value, target, place, root)
+def one_of(*values: Any) -> Check:
+    """One of a few texts, or null."""
+    names = ", ".join("null" if value is None else repr(value) for value in values)
+    kind = names if len(values) == 1 else f"one of {names}"
+    return Check(kind, lambda value: any(value is v or value == v for v in values))
 
 
-def _enum(value, wanted, place, root, schema):
-    if not any(_same(value, one) for one in wanted):
-        names = ", ".join("null" if one is None else repr(one) for one in wanted)
-        yield place, f"must be one of {names}; got {shown(value)}"
+def list_of(
+    check: Check, least: int = 0, most: float = math.inf, *, is_set: bool = False
+) -> Check:
+    """A list, as a tuple; of a set no entry comes twice."""
+
+    def read(value: Any, place: str) -> tuple[Any, ...]:
+        n = len(value)
+        if not least <= n <= most:
+            limit = f"at least {least}" if n < least else f"at most {most}"
+            raise ValueError(f"{place} must have {limit} entries; got {n}")
+        entries = tuple(check(v, f"{place}[{i}]") for i, v in enumerate(value))
+        # True is no second 1.
+        if is_set and len({(isinstance(v, bool), v) for v in entries}) < n:
+            raise ValueError(f"{place} must have no entry twice; got {shown(value)}")
+        return entries
+
+    return Check("a list", lambda value: isinstance(value, (list, tuple)), read)
 
 
-def _const(value, wanted, place, root, schema):
-    if not _same(value, wanted):
-        yield place, f"must be {wanted!r}; got {shown(value)}"
+def _is_number(value: Any) -> bool:
+    return isinstance(value, numbers.Real) and not isinstance(value, bool)
 
 
-def _same(one, other):
-    return one == other and isinstance(one, bool) == isinstance(other, bool)
+def _read_label(value: Any, place: str) -> Any:
+    if _is_number(value):
+        number(-1e300, 1e300)(value, place)
+    return value
 
 
-def _limit(text, is_within):
-    def check(value, wanted, place, root, schema):
-        if _is_of(value, "number") and not is_within(value, wanted):
-            yield place, f"must be {text} {wanted:g}; got {shown(value)}"
-
-    return check
-
-
-def _at_most(value, most):
-    return value <= most + SLACK
+LABEL = Check(
+    "a text or a number or true or false",
+    lambda value: isinstance(value, (str, bool)) or _is_number(value),
+    _read_label,
+)
+SHARES = list_of(number(0, 1))
+MEASURED = number(0, 1e250) | NULL
 
 
-def _length(text, is_within):
-    def check(value, wanted, place, root, schema):
-        if _is_of(value, "array") and not is_within(len(value), wanted):
-            yield place, f"must have {text} {wanted} entries; got {len(value)}"
+def read_fields(
+    data: Any, checks: Mapping[str, Check], required: Collection[str], place: str = ""
+) -> dict[str, Any]:
+    """The fields of an object in a rule file, checked; absent ones are left out.
 
-    return check
-
-
-def _unique(value, wanted, place, root, schema):
-    if _is_of(value, "array"):
-        texts = [json.dumps(entry, sort_keys=True, default=str) for entry in value]
-        if len(set(texts)) < len(texts):
-            yield place, f"must have no entry twice; got {shown(value)}"
-
-
-def _items(value, wanted, place, root, schema):
-    if _is_of(value, "array"):
-        for i, entry in enumerate(value):
-            yield from _problems(entry, wanted, f"{place}[{i}]", root)
-
-
-def _properties(value, wanted, place, root, schema):
-    if _is_of(value, "object"):
-        for name, entry in wanted.items():
-            if name in value:
-                inside = f"{place}.{name}" if place else name
-                yield from _problems(value[name], entry, inside, root)
-
-
-def _required(value, wanted, place, root, schema):
-    if _is_of(value, "object"):
-        for name in wanted:
-            if name not in value:
-                yield place, f"has no {name!r}"
-
-
-def _additional(value, wanted, place, root, schema):
-    if _is_of(value, "object"):
-        for name in value:
-            if name not in schema["properties"]:
-                yield (
-                    place,
-                    f"has {shown(name)}, which this version of defragtrees does not "
-                    "know",
-                )
-
-
-def _one_of(value, wanted, place, root, schema):
-    found = [next(_problems(value, one, place, root), None) for one in wanted]
-    if None not in found:
-        # The one that got furthest is the one that was meant.
-        deepest = max(found, key=lambda problem: len(problem[0]))
-        if deepest[0] != place:
-            yield deepest
-        else:
-            texts = (text.split(";")[0].removeprefix("must be ") for _, text in found)
-            yield place, f"must be {' or '.join(texts)}; got {shown(value)}"
-
-
-def _all_of(value, wanted, place, root, schema):
-    for one in wanted:
-        yield from _problems(value, one, place, root)
-
-
-def _if(value, wanted, place, root, schema):
-    holds = next(_problems(value, wanted, place, root), None) is None
-    branch = schema.get("then" if holds else "else", {})
-    yield from _problems(value, branch, place, root)
-
-
-def _nothing(value, wanted, place, root, schema):
-    yield from ()
-
-
-KEYWORDS = {
-    "$ref": _ref,
-    "additionalProperties": _additional,
-    "allOf": _all_of,
-    "const": _const,
-    "else": _nothing,
-    "enum": _enum,
-    "exclusiveMaximum": _limit("below", lambda a, b: a < b),
-    "exclusiveMinimum": _limit("above", lambda a, b: a > b),
-    "if": _if,
-    "items": _items,
-    "maxItems": _length("at most", lambda a, b: a <= b),
-    "maximum": _limit("up to", _at_most),
-    "minItems": _length("at least", lambda a, b: a >= b),
-    "minimum": _limit("from", lambda a, b: a >= b),
-    "oneOf": _one_of,
-    "properties": _properties,
-    "required": _required,
-    "then": _nothing,
-    "type": _type,
-    "uniqueItems": _unique,
-}
+    Examples
+    --------
+    >>> read_fields({"a": 1}, {"a": whole()}, ("a",), "rules[0]")
+    {'a': 1}
+    >>> read_fields({"b": 1}, {"a": whole()}, (), "rules[0]")
+    Traceback (most recent call last):
+    ...
+    ValueError: rules[0] has 'b', which this version of defragtrees does not know
+    """
+    where = place or "the file"
+    if not isinstance(data, dict):
+        raise ValueError(f"{where} must be an object; got {shown(data)}")
+    for name in required:
+        if name not in data:
+            raise ValueError(f"{where} has no {name!r}")
+    for name in data:
+        if name not in checks:
+            raise ValueError(
+                f"{where} has {shown(name)}, which this version of defragtrees does "
+                "not know"
+            )
+    inside = f"{place}." if place else ""
+    return {
+        name: check(data[name], f"{inside}{name}")
+        for name, check in checks.items()
+        if name in data
+    }

@@ -9,6 +9,7 @@ from defragtrees.data import devices
 from defragtrees.data.new_rows import draw_rows
 from defragtrees.data.shards import Shard
 from defragtrees.outcomes.decision import Decision
+from defragtrees.rules import forms
 from defragtrees.rules.conditions import Rule
 from defragtrees.search.algorithm import (
     boxes_from_tree,
@@ -383,13 +384,13 @@ class Refined:
 
     Parameters
     ----------
-    lists : dict from int to RuleSet
+    lists : dict from int to RuleModel
         The best list of every number of rules.
     costs : dict from int to float
         Description length of each, in nats.
     n_rounds : int
         Of the search.
-    by_conditions : dict from int to RuleSet
+    by_conditions : dict from int to RuleModel
         The best list of every total number of conditions, where more are better.
     chosen : int, optional
         Conditions that are enough to be nearly as good as the best on rows that the
@@ -618,7 +619,7 @@ def _refined(problem, best, longest, limits, most, n_rounds):
         if boxes.fit_cost < least:
             least = boxes.fit_cost
             rules = rules_of_boxes(problem, boxes, coverages)
-            by_conditions.setdefault(rules.total_conditions, rules)
+            by_conditions.setdefault(rules.n_conditions, rules)
     return Refined(lists, costs, n_rounds, by_conditions, most)
 
 
@@ -746,21 +747,17 @@ def _rule_set(problem, rules, decision):
     """The boxes as rules, with what they say of the training rows."""
     conditions = [box_conditions(problem, rules.table, box) for box in rules.boxes]
     free = np.ones(len(problem.target), dtype=bool)
-    zero = (0.0,) * problem.outcome.n_points
+    form, n_points = forms.FORMS[decision], problem.outcome.n_points
     made = []
     for conjunction in [*conditions, ()]:
         held = problem.covered(conjunction)
         # A rule for new rows alone would have nothing to tell.
         if not held.any() and conjunction:
             continue
-        if decision == "points":
-            rule = replace(answering_rule(problem, conjunction, held), points=zero)
-        elif conjunction:
-            rule = answering_rule(problem, conjunction, held)
-        else:
-            rule = replace(answering_rule(problem, (), free), weight=0.0)
+        rows = held if conjunction or form.default_matches_all else free
+        rule = answering_rule(problem, conjunction, rows)
         free &= ~held
-        made.append(rule)
+        made.append(form._uncounted(rule, n_points))
     return problem.rule_set(made, decision=decision)
 
 
@@ -787,7 +784,7 @@ class PathCounter:
 
         Parameters
         ----------
-        path : dict from int to RuleSet
+        path : dict from int to RuleModel
         costs : dict from int to float
         max_rules : int
             For the message.
@@ -810,7 +807,7 @@ class PathCounter:
         """The lists that keep to the limits, by their total number of conditions."""
         kept = {}
         for _, rules in sorted(self._counted(path).items()):
-            kept.setdefault(rules.total_conditions, rules)
+            kept.setdefault(rules.n_conditions, rules)
         return kept
 
     def _counted(self, path):
@@ -818,7 +815,7 @@ class PathCounter:
         counted = zip(path, self._recount(list(path.values())), strict=True)
         kept = {}
         for n, rules in counted:
-            if rules.is_list:
+            if rules.is_exclusive:
                 rules = within_limits(rules, self.limits, self._recount_one)
             if rules is not None:
                 kept[n] = rules

@@ -211,7 +211,7 @@ def breaking_pairs(rules, feature, sign, answers=None):
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
         Asked in order.
     feature : int
     sign : {-1, 1}
@@ -227,7 +227,7 @@ def breaking_pairs(rules, feature, sign, answers=None):
 
 
 def rule_pairs(rules, feature):
-    """`ordered_pairs` for a RuleSet."""
+    """`ordered_pairs` for a RuleModel."""
     ends: dict[int, set] = {}
     for rule in rules.rules:
         for condition in rule.conditions:
@@ -288,7 +288,7 @@ class MonotoneAnswers:
 
         Parameters
         ----------
-        rules : RuleSet
+        rules : RuleModel
         answers : array of shape (n_rules,)
         weights : array of shape (n_rules,)
             Of the rows behind them.
@@ -371,7 +371,7 @@ class RuleLimits:
         )
 
     def allows(self, rules):
-        """Whether a counted RuleSet keeps to all of them."""
+        """Whether a counted RuleModel keeps to all of them."""
         counts = [rule.n_conditions for rule in rules.rules]
         used = [{c.feature for c in rule.conditions} for rule in rules.rules]
         every = frozenset().union(*used)
@@ -402,11 +402,11 @@ def within_limits(rules, limits, recount):
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : RuleModel
         Counted.
     limits : RuleLimits
     recount : callable
-        From a RuleSet to the same, counted.
+        From a RuleModel to the same, counted.
     """
     while small := limits.too_small(rules):
         # Rows of a small "otherwise" are joined by those of the rule before it.

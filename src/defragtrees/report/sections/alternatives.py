@@ -33,7 +33,7 @@ def path(page):
     lines = [
         [
             plural(point.n_rules, "rule"),
-            point.rules.total_conditions,
+            point.rules.n_conditions,
             error_text(point.error, outcome, point.standard_error),
             fidelity_text(point.fidelity),
             percent(point.coverage),

@@ -19,7 +19,6 @@ from defragtrees.report.text import (
     percent,
     rate_text,
 )
-from defragtrees.rules.profile import training_rates
 
 MOST_CLASSES = 20
 
@@ -139,7 +138,7 @@ def _wish(simplifier):
 def _classes(summary):
     """The classes, what they mean and their base rates."""
     baseline, rules = summary.baseline, summary.rules
-    before = training_rates(rules)
+    before = rules.training_rates
     lines = []
     for k, label in enumerate(rules.classes):
         rate = baseline.rates[k]

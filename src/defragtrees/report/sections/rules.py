@@ -18,8 +18,6 @@ from defragtrees.report.text import (
     rate_text,
     sentence,
 )
-from defragtrees.rules.profile import training_rates
-from defragtrees.rules.text import LAST
 
 SPACE = "\N{NO-BREAK SPACE}"
 MOST_UNANSWERED = 5
@@ -98,11 +96,11 @@ def _card(card, summary):
 def _lead(card, rules):
     """The word that makes the order visible."""
     is_last = card.number == rules.n_rules
-    if rules.decision in LAST:
-        return LAST[rules.decision].capitalize() if is_last else "If"
+    if is_last and (rules.default_matches_all or card.number > 1):
+        return rules.default_text.capitalize()
     if is_last:
-        return "Otherwise" if card.number > 1 else "Always"
-    if rules.decision != "first" or card.number == 1:
+        return "Always"
+    if not rules.is_ordered or card.number == 1:
         return "If"
     return "Else if"
 
@@ -130,7 +128,7 @@ def _interval(summary, k):
     if not summary.is_classes or rule.interval is None or rules.decision == "average":
         return None
     place = summary.outcome.told_place(rule)
-    base = training_rates(rules)
+    base = rules.training_rates
     low, high = rule.interval[place]
     mark = None if base is None else base[place]
     return range_bar(low, rule.rates[place], high, mark)

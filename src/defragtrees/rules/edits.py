@@ -1,0 +1,89 @@
+"""Edit: one change that a person made to rules after the fit."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any, Self
+
+from defragtrees._utils import formatting as render
+from defragtrees.rules import schema
+
+__all__ = ["ACTIONS", "Edit", "edit_lines"]
+
+ACTIONS = (
+    "drop",
+    "replace",
+    "remove",
+    "move",
+    "answer",
+    "reorder",
+    "refit",
+    "improve",
+)
+_FIELDS = {
+    "action": schema.one_of(*ACTIONS),
+    "rule": schema.whole(1) | schema.NULL,
+    "text": schema.TEXT,
+}
+
+
+@dataclass(frozen=True)
+class Edit:
+    """What was changed.
+
+    Parameters
+    ----------
+    action : str
+        One of `ACTIONS`: a rule was dropped; its conditions, or one of them, were
+        replaced; one of its conditions was removed; it was moved; it got another
+        prediction; all rules were put into another order, or counted on other rows, or
+        some of them searched for again.
+    text : str
+        The change in words.
+    rule : int, optional
+        The number of the rule when it was changed, from 1; None for more than one.
+
+    Examples
+    --------
+    >>> Edit("drop", "dropped rule 3: if age > 80 then no", 3).to_dict()
+    {'action': 'drop', 'rule': 3, 'text': 'dropped rule 3: if age > 80 then no'}
+    """
+
+    action: str
+    text: str
+    rule: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.action not in ACTIONS:
+            raise ValueError(
+                f"action must be one of {ACTIONS}; got {self.action!r}. Use the one "
+                "that comes closest."
+            )
+        text: Any = self.text
+        if not isinstance(text, str) or not text.strip():
+            raise ValueError(
+                f"An edit must say in words what was changed; got {text!r}. "
+                "Write it as text."
+            )
+
+    def to_dict(self) -> dict[str, Any]:
+        """Its contents as plain texts and numbers."""
+        return {"action": self.action, "rule": self.rule, "text": self.text}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], place: str = "") -> Self:
+        """The edit that `to_dict` wrote down; errors name its place."""
+        return cls(**schema.read_fields(data, _FIELDS, ("action", "text"), place))
+
+
+def edit_lines(edits: Iterable[Edit]) -> list[str]:
+    r"""Edits as lines under a title; no line without edits.
+
+    Examples
+    --------
+    >>> print(*edit_lines([Edit("drop", "dropped rule 3: if age > 80 then no", 3)]),
+    ...       sep="\n")
+    Edited after the fit:
+    - dropped rule 3: if age > 80 then no
+    """
+    lines = [f"- {render.plain(edit.text)}" for edit in edits]
+    return ["Edited after the fit:", *lines] if lines else []

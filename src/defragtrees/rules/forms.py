@@ -1,0 +1,722 @@
+"""The forms of rule models: how the predictions of the rules that match combine.
+
+`FORMS` names them as rule files do.
+"""
+
+import dataclasses
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from defragtrees._utils import formatting as render
+from defragtrees._utils.types import Flags, Floats, Places, Rows, Values
+from defragtrees.outcomes.intervals import rule_scales
+from defragtrees.outcomes.points import reachable_totals
+from defragtrees.rules.conditions import Rule
+from defragtrees.rules.model import RuleModel, _is_finite
+from defragtrees.rules.text import Explanation
+
+__all__ = ["FORMS", "RuleEnsemble", "RuleList", "RuleSet", "Scorecard"]
+
+N_TOTALS = 7  # totals of points that are printed with their probability
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RuleList(RuleModel):
+    """Rules in order: the first that matches a row predicts it, else the default.
+
+    Parameters
+    ----------
+    rules, default, feature_names, task, classes, ...
+        As of `RuleModel`.
+    is_partition : bool, default=False
+        Whether exactly one rule matches each row, as of the leaves of a tree.
+
+    Examples
+    --------
+    >>> from defragtrees import Condition, Rule
+    >>> warm = Rule((Condition(0, lower=20.0),), "yes")
+    >>> rules = RuleList((warm,), Rule((), "no"), ("degrees",), "classification",
+    ...                  ("no", "yes"))
+    >>> rules
+    <RuleList: 2 rules, 1 features, 1.0 conditions per rule>
+    >>> print(rules)
+    1. if degrees > 20 then yes
+    2. otherwise no
+    >>> rules.predict([[21.0], [20.0]]).tolist()
+    ['yes', 'no']
+    """
+
+    is_partition: bool = False
+
+    combination: ClassVar[str] = "first"
+    is_exclusive: ClassVar[bool] = True
+
+    @property
+    def decision(self) -> str:
+        return "partition" if self.is_partition else "first"
+
+    @property
+    def form(self) -> str | None:
+        return None if self.is_partition else "list"
+
+    @property
+    def is_ordered(self) -> bool:
+        return not self.is_partition
+
+    @property
+    def unanswered_classes(self) -> tuple[Any, ...]:
+        predicted = {rule.prediction for rule in self}
+        return tuple(label for label in self.classes or () if label not in predicted)
+
+    @property
+    def training_rates(self) -> tuple[float, ...] | None:
+        if any(rule.rates is None or not rule.n_rows >= 0 for rule in self):
+            return None
+        total = sum(rule.n_rows for rule in self)
+        sums = np.array([rule.n_rows * np.array(rule.rates) for rule in self]).sum(0)
+        return tuple((sums / total).tolist()) if total > 0 else None
+
+    def _apply(self, held: Flags) -> Places:
+        return held.argmax(axis=1)
+
+    def _predict(self, held: Flags) -> Values:
+        every = [rule.prediction for rule in self]
+        return np.asarray(every, dtype=self.outcome.dtype)[self._apply(held)]
+
+    def _predict_codes(self, held: Flags) -> Values:
+        codes = self.outcome.encode(np.array([rule.prediction for rule in self]))
+        return codes[self._apply(held)]
+
+    def _probabilities(self, held: Flags) -> Floats:
+        return np.array([rule.distribution for rule in self])[self._apply(held)]
+
+    def _members(self, held: Flags) -> Flags:
+        return np.eye(self.n_rules, dtype=bool)[self._apply(held)]
+
+    def _groups(self, held: Flags) -> tuple[Any, Any]:
+        rule = np.full(len(held), self.n_rules - 1)
+        for k in range(self.n_rules - 2, -1, -1):
+            np.copyto(rule, k, where=held[:, k])
+        return slice(None), rule
+
+    def _n_matching(self, held: Flags) -> Places:
+        # The default of a tree is a leaf like the others.
+        return (
+            np.ones(len(held), int) if self.is_partition else super()._n_matching(held)
+        )
+
+    def _combination_text(self) -> str:
+        if not any(self.outcome.differs_alone(rule) for rule in self.rules):
+            return ""
+        return (
+            "Rules are read in order: one with ! tells of the rows that no rule before "
+            "it answers, and something else of all rows in which it holds."
+        )
+
+    def _size_ending(self, scores: Mapping[str, Any], is_short: bool) -> str:
+        if self.is_partition:
+            return "." if is_short else "; just one of them holds in a row."
+        overlap = "" if is_short else f", {scores['overlap']:.2f} rules a row"
+        return (
+            f"; they cover {render.share(scores['coverage'])} of the rows before the "
+            f"otherwise{overlap}."
+        )
+
+    def _explained(
+        self, matrix: Floats, held: Flags, places: list[int]
+    ) -> Iterator[tuple[Any, Any]]:
+        # Of each rule the first condition that fails, in rows where one does.
+        failing = [
+            np.argmin([c.covers(matrix[:, c.feature]) for c in rule.conditions], axis=0)
+            if rule.conditions
+            else np.zeros(len(matrix), int)
+            for rule in self.rules
+        ]
+        for i, place in enumerate(places):
+            first = [self.rules[k].conditions[failing[k][i]] for k in range(place)]
+            yield (), tuple(enumerate(first))
+
+    def _reason(self, row: Floats, explanation: Explanation) -> str:
+        failed = ""
+        if self.is_ordered:
+            failed = "".join(
+                f"; not rule {k + 1}, which asks for "
+                f"{condition.text(*self.vocabulary)} "
+                f"({self._value_text(row, condition.feature)})"
+                for k, condition in explanation.failed
+            )
+        return _by_one_rule(self, row, explanation, failed)
+
+    @property
+    def _scales(self) -> Floats:
+        return rule_scales(
+            np.array([rule.n_rows for rule in self]),
+            np.array([math.nan if r.spread is None else r.spread for r in self]),
+        )
+
+    def _rate_interval(self, held: Flags) -> Floats:
+        if not self.outcome.n_classes:
+            return super()._rate_interval(held)
+        unknown = (math.nan, math.nan)
+        ends = [self.outcome.told(rule)["interval"] or unknown for rule in self]
+        return np.array(ends, dtype=np.float64)[self._apply(held)]
+
+    @property
+    def editable(self) -> dict[str, bool]:
+        by_label = self.threshold is None and self.costs is None
+        return {"answer": by_label or not self.classes, "points": False, "move": True}
+
+    def _takes_rows(self, is_default: bool) -> bool:
+        return True
+
+    def _edited(self, *arguments: Any, **settings: Any) -> Self:
+        # A tree without one of its leaves is a list.
+        made = super()._edited(*arguments, **settings)
+        return dataclasses.replace(made, is_partition=False)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RuleSet(RuleModel):
+    """Standalone rules: each is true of all rows that it matches, whatever the others.
+
+    Where several match, the prediction is the mean of theirs, weighted by the rows that
+    each matches; the default predicts rows that no rule matches.
+
+    Parameters
+    ----------
+    rules, default, feature_names, task, classes, ...
+        As of `RuleModel`; the weight of the default must be 0.
+
+    Examples
+    --------
+    >>> from defragtrees import Condition, Rule
+    >>> warm = Rule((Condition(0, lower=20.0),), 5.0, weight=10.0)
+    >>> calm = Rule((Condition(1, upper=3.0),), 2.0, weight=20.0)
+    >>> rules = RuleSet((warm, calm), Rule((), 1.0, weight=0.0), ("degrees", "wind"),
+    ...                 "regression")
+    >>> rules.predict([[21.0, 9.0], [21.0, 1.0], [3.0, 9.0]]).tolist()
+    [5.0, 3.0, 1.0]
+    """
+
+    combination: ClassVar[str] = "mean"
+
+    @property
+    def decision(self) -> str:
+        return "standalone"
+
+    @property
+    def form(self) -> str | None:
+        return "standalone"
+
+    def _check(self) -> None:
+        super()._check()
+        if self.default.weight != 0:
+            raise ValueError(
+                "The default of standalone rules answers where no rule holds, so its "
+                f"weight must be 0; got {self.default.weight!r}."
+            )
+
+    def _apply(self, held: Flags) -> Places:
+        return _heaviest(held, [rule.weight for rule in self])
+
+    def _predict(self, held: Flags) -> Values:
+        return self.outcome.decide(self._averaged(held), self.threshold, self.costs)
+
+    def _probabilities(self, held: Flags) -> Floats:
+        return self._averaged(held)
+
+    def _members(self, held: Flags) -> Flags:
+        members = held.copy()
+        members[:, -1] = ~held[:, :-1].any(axis=1)
+        return members
+
+    @classmethod
+    def _uncounted(cls, rule: Rule, n_points: int) -> Rule:
+        return rule if rule.conditions else dataclasses.replace(rule, weight=0.0)
+
+    def _with_weights(
+        self, counted: list[Rule], fit_points: Any
+    ) -> tuple[list[Rule], dict[str, Any]]:
+        return [
+            dataclasses.replace(
+                rule, weight=rule.n_rows if k < len(self.rules) else 0.0
+            )
+            for k, rule in enumerate(counted)
+        ], {}
+
+    def _combination_text(self) -> str:
+        if not self.rules:
+            return ""
+        return (
+            "Each rule is told of all rows in which it holds; where several hold, the "
+            "answer is their mean by these rows."
+        )
+
+    def _size_ending(self, scores: Mapping[str, Any], is_short: bool) -> str:
+        if is_short:
+            return "."
+        return (
+            f", each told of all rows in which it holds; they cover "
+            f"{render.share(scores['coverage'])} of the rows, "
+            f"{scores['overlap']:.2f} rules a row."
+        )
+
+    def _explained(
+        self, matrix: Floats, held: Flags, places: list[int]
+    ) -> Iterator[tuple[Any, Any]]:
+        for members, failed in super()._explained(matrix, held, places):
+            yield members if len(members) > 1 else (), failed
+
+    def _reason(self, row: Floats, explanation: Explanation) -> str:
+        if not explanation.averaged:
+            return _by_one_rule(self, row, explanation)
+        parts = []
+        for k in explanation.averaged:
+            rule = self.rules[k]
+            then = [self._then_text(rule), self._observed_text(rule)]
+            text = f"{self._matched_text(row, k)}: {', '.join(filter(None, then))}"
+            parts.append(f"rule {k + 1} ({text})")
+        answer = self.outcome.answer_text(explanation.answer)
+        return f"{answer}, the mean by rows of {' and '.join(parts)}."
+
+    def _basis(self, explanation: Explanation) -> str:
+        if not explanation.averaged:
+            return super()._basis(explanation)
+        return _basis_of_all(self, explanation)
+
+    def _takes_rows(self, is_default: bool) -> bool:
+        return is_default
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Scorecard(RuleModel):
+    """Rules with points: those of the default and of all rules that match add up.
+
+    Parameters
+    ----------
+    rules, default, feature_names, task, classes, ...
+        As of `RuleModel`; each rule has `points`, the default those of the base.
+    unit, origin : float
+        What a total stands for: `(total - origin) * unit` is the number, or the
+        log-odds of the second of two classes.
+
+    Examples
+    --------
+    >>> from defragtrees import Condition, Rule
+    >>> warm = Rule((Condition(0, lower=20.0),), 5.0, points=(3.0,))
+    >>> card = Scorecard((warm,), Rule((), 2.0, points=(2.0,)), ("degrees",),
+    ...                  "regression")
+    >>> print(card)
+    1. if degrees > 20 then +3
+    2. base +2
+    Add up the points of the base and of all rules that hold: the total is the answer.
+    >>> card.totals([[21.0], [19.0]]).tolist()
+    [[5.0], [2.0]]
+    >>> card.values_of(card.totals([[21.0]])).tolist()
+    [[5.0]]
+    """
+
+    unit: float = 1.0
+    origin: float = 0.0
+
+    combination: ClassVar[str] = "sum"
+    default_text: ClassVar[str] = "base"
+    default_matches_all: ClassVar[bool] = True
+    then_title: ClassVar[str] = "points"
+
+    @property
+    def decision(self) -> str:
+        return "points"
+
+    @property
+    def form(self) -> str | None:
+        return "points"
+
+    @property
+    def unanswered_classes(self) -> tuple[Any, ...]:
+        return ()
+
+    @property
+    def training_rates(self) -> tuple[float, ...] | None:
+        return self.default.rates
+
+    def _check(self) -> None:
+        super()._check()
+        is_scale = _is_finite(self.unit) and self.unit > 0 and _is_finite(self.origin)
+        if not is_scale:
+            raise ValueError(
+                "unit must be a number above 0, and origin a number; got "
+                f"{self.unit!r} and {self.origin!r}."
+            )
+
+    def _check_points(self, rule: Rule) -> None:
+        n_points = self.outcome.n_points
+        if rule.points is None:
+            raise ValueError(
+                "Each rule must have points where they add up, and none elsewhere; got "
+                "points=None with decision='points'."
+            )
+        if not (len(rule.points) == n_points and all(map(_is_finite, rule.points))):
+            raise ValueError(
+                f"A rule must have {n_points} points, each a finite number; got "
+                f"{rule.points!r}."
+            )
+
+    def _check_decision(self) -> None:
+        if not self.outcome.n_classes:
+            super()._check_decision()
+        self.outcome.decision(self.threshold, self.costs)
+
+    def totals(self, X: Rows) -> Floats:
+        """The total of points of each row.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+
+        Returns
+        -------
+        array of shape (n_samples, n_columns)
+            One column; of more than two classes one for each.
+        """
+        return self._totals(self.covers(X))
+
+    def scaled(
+        self, points_to_double: float = 20, points: float = 0, odds: float = 1
+    ) -> Self:
+        """The card with whole points on another scale, for two classes.
+
+        Parameters
+        ----------
+        points_to_double : float, default=20
+            How many points double the odds of the second class.
+        points, odds : float
+            A total that stands for these odds; 600 points at odds of 50 are usual where
+            the second class is the good one.
+
+        Returns
+        -------
+        Scorecard
+
+        Examples
+        --------
+        >>> from defragtrees import Condition, Rule
+        >>> paid = Rule((Condition(0, lower=1.0),), "good", (0.1, 0.9), points=(1.4,))
+        >>> base = Rule((), "good", (0.4, 0.6), points=(0.7,))
+        >>> card = Scorecard((paid,), base, ("years",), "classification",
+        ...                  ("bad", "good"))
+        >>> [rule.points for rule in card.scaled(20, points=600, odds=50)]
+        [(40.0,), (507.0,)]
+        """
+        if len(self.classes or ()) != 2:
+            raise ValueError(
+                "scaled needs rules whose points add up, for two classes; got "
+                f"decision={self.decision!r} and {len(self.classes or ())} classes."
+            )
+        if not (points_to_double > 0 and odds > 0):
+            raise ValueError(
+                "points_to_double and odds must be above 0; got "
+                f"{points_to_double!r} and {odds!r}."
+            )
+        unit = math.log(2) / points_to_double
+        origin = points - math.log(odds) / unit
+        base = self.values_of(np.array(self.default.points))[0] / unit + origin
+        rules = [
+            dataclasses.replace(rule, points=(float(round(own * self.unit / unit)),))
+            for rule in self.rules
+            for own in rule.points or ()
+        ]
+        return dataclasses.replace(
+            self,
+            rules=tuple(rules),
+            default=dataclasses.replace(self.default, points=(float(round(base)),)),
+            unit=unit,
+            origin=origin,
+        )
+
+    def values_of(self, totals: Floats) -> Floats:
+        """What totals of points stand for: numbers, or log-odds."""
+        return (totals - self.origin) * self.unit
+
+    def _totals(self, held: Flags) -> Floats:
+        # From the base on, rule by rule: exports add up in the same order.
+        totals = np.tile(np.array(self.default.points, np.float64), (len(held), 1))
+        for k, rule in enumerate(self.rules):
+            totals += np.outer(held[:, k], np.array(rule.points, np.float64))
+        return totals
+
+    def _apply(self, held: Flags) -> Places:
+        # The base matches everywhere, so it is the strongest only if it is alone.
+        points = [np.abs(rule.points or ()).max() for rule in self.rules]
+        return _heaviest(held, [*points, 0.0])
+
+    def _predict(self, held: Flags) -> Values:
+        values = self.values_of(self._totals(held))
+        return self.outcome.decide_points(values, self.threshold, self.costs)
+
+    def _probabilities(self, held: Flags) -> Floats:
+        return self.outcome.linked(self.values_of(self._totals(held)))
+
+    def _decision_function(self, held: Flags) -> Floats:
+        scores = super()._decision_function(held)
+        if len(self.classes or ()) != 2:
+            return scores
+        decision = self.outcome.decision(self.threshold, self.costs)
+        values = self.values_of(self._totals(held))
+        return decision.scores_of_log_odds(values[:, 0])
+
+    @classmethod
+    def _uncounted(cls, rule: Rule, n_points: int) -> Rule:
+        return dataclasses.replace(rule, points=(0.0,) * n_points)
+
+    def _with_weights(
+        self, counted: list[Rule], fit_points: Any
+    ) -> tuple[list[Rule], dict[str, Any]]:
+        card = fit_points()
+        pointed = [
+            dataclasses.replace(rule, points=tuple(points.tolist()))
+            for rule, points in zip(counted, card.points + 0.0, strict=True)
+        ]
+        return pointed, {"unit": card.unit, "origin": card.origin}
+
+    def _on_scale_of(self, before: "Scorecard") -> Self:
+        if before._scale == (1.0, 0.0):
+            return self
+        is_whole = all(
+            float(p).is_integer() for rule in before for p in rule.points or ()
+        )
+
+        def scaled(rule: Rule, shift: float, origin: float) -> Rule:
+            points = [
+                (p - shift) * self.unit / before.unit + origin
+                for p in rule.points or ()
+            ]
+            return dataclasses.replace(
+                rule, points=tuple(float(round(p)) if is_whole else p for p in points)
+            )
+
+        return dataclasses.replace(
+            self,
+            rules=tuple(scaled(rule, 0.0, 0.0) for rule in self.rules),
+            default=scaled(self.default, self.origin, before.origin),
+            unit=before.unit,
+            origin=before.origin,
+        )
+
+    @property
+    def _scale(self) -> tuple[float, float]:
+        return self.unit, self.origin
+
+    def _then_text(self, rule: Rule) -> str:
+        return self.outcome.points_text(rule.points)
+
+    def _short_then_text(self, rule: Rule) -> str:
+        points = [float(render.rounded(value, 3)) for value in rule.points or ()]
+        return self.outcome.points_text(points)
+
+    def _observed_text(self, rule: Rule) -> str:
+        text = super()._observed_text(rule)
+        if not text or not self.classes:
+            return text
+        label = self.outcome.label_text(self.outcome.told(rule)["class"])
+        named = f" are {label}"
+        return text if named in text else text.replace(" (", f"{named} (", 1)
+
+    @property
+    def _shows_errors(self) -> bool:
+        return False
+
+    def _combination_text(self) -> str:
+        meaning = self.outcome.sum_text(self.unit, self.origin)
+        return render.plain(
+            "Add up the points of the base and of all rules that hold: the total is "
+            f"{meaning}.{self._scale_text()}"
+        )
+
+    def _scale_text(self) -> str:
+        """From some totals of whole points to probabilities, as a sentence."""
+        points = [value for rule in self for value in (rule.points or ())[:1]]
+        is_whole = all(float(value).is_integer() for value in points)
+        if len(self.classes or ()) != 2 or not self.rules or not is_whole:
+            return ""
+        totals = reachable_totals(points)
+        places = np.linspace(0, len(totals) - 1, min(N_TOTALS, len(totals)))
+        totals = totals[places.round().astype(int)]
+        likely = self.outcome.linked(self.values_of(totals[:, None]))[:, 1]
+        parts = [
+            f"{render.share(share)} at {render.number(total)}"
+            for total, share in zip(totals, likely, strict=True)
+        ]
+        label = self.outcome.label_text((self.classes or ())[1])
+        return f" Probability of {label}: {', '.join(parts)}."
+
+    def _size_ending(self, scores: Mapping[str, Any], is_short: bool) -> str:
+        if is_short:
+            return "."
+        return (
+            f"; on average {scores['overlap']:.2f} of them hold in a row. "
+            "Their points and those of the base add up."
+        )
+
+    def _reason(self, row: Floats, explanation: Explanation) -> str:
+        """The total of points as it is added up."""
+        outcome, answer = self.outcome, explanation.answer
+        parts = [f"{outcome.points_text(self.default.points)} (base)"]
+        for k in explanation.averaged[:-1]:
+            points = outcome.points_text(self.rules[k].points)
+            parts.append(f"{points} (rule {k + 1}: {self._matched_text(row, k)})")
+        text = outcome.points_text(self._shown_total(row)).removeprefix("+")
+        # The sum of exact points has digits that nobody wrote down.
+        shown = (
+            outcome.answer_text(answer)
+            if outcome.n_classes
+            else render.rounded(answer, 9)
+        )
+        return f"{shown}: {', '.join(parts)}; in all {text}."
+
+    def _basis(self, explanation: Explanation) -> str:
+        return _basis_of_all(self, explanation)
+
+    def _explanation_data(
+        self, explanation: Explanation, row: Floats
+    ) -> dict[str, Any]:
+        every = [*self]
+        added = [
+            {"rule": k + 1, "points": list(every[k].points or ())}
+            for k in explanation.averaged
+        ]
+        return {"added": added, "total": self._shown_total(row)}
+
+    def _shown_total(self, row: Floats) -> list[float]:
+        [total] = self._totals(self._covers(row[None]))
+        return [float(render.rounded(value, 9)) for value in total]
+
+    @property
+    def editable(self) -> dict[str, bool]:
+        return {"answer": False, "points": True, "move": False}
+
+    def _read_answer(self, text: str) -> Any:
+        return [float(part) for part in text.split(",")]
+
+    def _with_answer(self, rule: Rule, answer: Any) -> Rule:
+        points = answer if hasattr(answer, "__len__") else (answer,)
+        if len(points) != self.outcome.n_points or not all(map(_is_finite, points)):
+            raise ValueError(
+                f"Here a rule answers {self.outcome.n_points} finite points; got "
+                f"{answer!r}. Give a number, or one for each class."
+            )
+        return dataclasses.replace(rule, points=tuple(map(float, points)))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RuleEnsemble(RuleModel):
+    """Averaged rules: all that match predict together, as a mean by their weights.
+
+    The default matches every row, with its own weight.
+
+    Parameters
+    ----------
+    rules, default, feature_names, task, classes, ...
+        As of `RuleModel`; for classes each rule has its distribution.
+
+    Examples
+    --------
+    >>> from defragtrees import Condition, Rule
+    >>> warm = Rule((Condition(0, lower=20.0),), 5.0, weight=3.0)
+    >>> mean = RuleEnsemble((warm,), Rule((), 1.0), ("degrees",), "regression")
+    >>> print(mean)
+    1. if degrees > 20 then 5, weight 3
+    2. always 1, weight 1
+    >>> mean.predict([[21.0], [19.0]]).tolist()
+    [4.0, 1.0]
+    """
+
+    combination: ClassVar[str] = "mean"
+    default_text: ClassVar[str] = "always"
+    default_matches_all: ClassVar[bool] = True
+
+    @property
+    def decision(self) -> str:
+        return "average"
+
+    def _check_decision(self) -> None:
+        raise ValueError(
+            "threshold and costs need rules for classes of which one answers; got "
+            f"rules for a {self.task} with decision={self.decision!r}."
+        )
+
+    def _apply(self, held: Flags) -> Places:
+        return _heaviest(held, [rule.weight for rule in self])
+
+    def _predict(self, held: Flags) -> Values:
+        return self.outcome.decide(self._averaged(held), self.threshold, self.costs)
+
+    def _probabilities(self, held: Flags) -> Floats:
+        return self._averaged(held)
+
+    def _recounted_by(self, answers: str) -> str:
+        # Weights stay; a mean by weight has no counts to shrink predictions by.
+        return "target" if answers == "told" else answers
+
+    def _then_text(self, rule: Rule) -> str:
+        return self.outcome.outputs_text(rule)
+
+    def _observed_text(self, rule: Rule) -> str:
+        return ""
+
+    def _shown_weight(self, rule: Rule) -> float | None:
+        return rule.weight
+
+    def _size_ending(self, scores: Mapping[str, Any], is_short: bool) -> str:
+        if is_short:
+            return "."
+        return (
+            f"; on average {scores['overlap']:.2f} of them hold in a row, and "
+            "the last one always does. Their mean by weight is the answer."
+        )
+
+    def _reason(self, row: Floats, explanation: Explanation) -> str:
+        every = [*self]
+        parts = [
+            f"rule {k + 1} ({self._then_text(every[k])}, "
+            f"weight {render.number(every[k].weight)})"
+            for k in explanation.averaged
+        ]
+        answer = self.outcome.answer_text(explanation.answer)
+        return f"{answer}, the mean by weight of {', '.join(parts)}."
+
+
+FORMS: dict[str, Any] = {
+    "first": RuleList,
+    "partition": partial(RuleList, is_partition=True),
+    "average": RuleEnsemble,
+    "standalone": RuleSet,
+    "points": Scorecard,
+}
+
+
+def _heaviest(held: Flags, weights: list[float]) -> Places:
+    """The rule with the most weight of those that match."""
+    return np.where(held, np.array(weights), -1.0).argmax(axis=1)
+
+
+def _by_one_rule(
+    rules: RuleModel, row: Floats, explanation: Explanation, failed: str = ""
+) -> str:
+    """A prediction of one rule, as a sentence."""
+    answer, k = rules.outcome.answer_text(explanation.answer), explanation.rule
+    if k == len(rules.rules):
+        return f"{answer}, by rule {k + 1}, as no other rule holds{failed}."
+    return f"{answer}, by rule {k + 1}: {rules._matched_text(row, k)}{failed}."
+
+
+def _basis_of_all(rules: RuleModel, explanation: Explanation) -> str:
+    """How likely a prediction of several rules is; counts of one are not of all."""
+    rule = Rule((), explanation.answer)
+    text: str = rules.outcome.basis_text(rule, explanation.probabilities)
+    return text

@@ -540,7 +540,6 @@ def test_max_rules_is_a_limit_and_well_spent(forests):
                     whole.rules_.feature_names,
                     whole.rules_.task,
                     whole.rules_.classes,
-                    decision="average",
                 )
                 assert score(model.rules_, X, target) >= score(plain, X, target)
 

@@ -335,7 +335,7 @@ def _widths(encoder, n_outputs):
 
 
 def _table(labels, values, unknown):
-    """The map of one output; a missing value that is not listed is an unknown category."""
+    """The map of one output; a missing value not listed is an unknown category."""
     gaps = [is_missing(label) for label in labels]
     if sum(gaps) > 1:
         raise UnsupportedEnsembleError(

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from defragtrees._utils.types import Flags, Floats, Places, Rows, Values
+from defragtrees._utils.types import Flags, Floats, Places, Rows
 from defragtrees._utils.values import ByValue, freeze
 from defragtrees.data.tables import MICROSECONDS
 from defragtrees.rules.conditions import Condition
@@ -57,9 +57,10 @@ class ThresholdGrid(ByValue):
             for values in self.splits
         )
         counts = self.counts or tuple(np.ones(len(values), int) for values in splits)
+        counts = tuple(freeze(count, np.int64) for count in counts)
         object.__setattr__(self, "splits", splits)
-        object.__setattr__(self, "counts", tuple(freeze(c, np.int64) for c in counts))
-        for values, count in zip(splits, self.counts, strict=True):
+        object.__setattr__(self, "counts", counts)
+        for values, count in zip(splits, counts, strict=True):
             if len(values) != len(count):
                 raise ValueError("counts must have one entry for each split.")
             if values.ndim == 1 and not (np.diff(values) > 0).all():
@@ -196,7 +197,7 @@ class ThresholdGrid(ByValue):
         splits, counts, integers = [], [], []
         for own, count, known, ends, kind in zip(
             self.splits,
-            self.counts,
+            self.counts or (),
             values,
             ranges or none,
             kinds or none,
@@ -238,12 +239,7 @@ class Binned(ByValue):
         ]
 
 
-def rows_covered(
-    conditions: Iterable[Condition],
-    X: Floats | None = None,
-    codes: Values | None = None,
-    values: Sequence[Floats] | None = None,
-) -> Flags:
+def rows_covered(conditions, X=None, codes=None, values=None):
     """Which rows match all conditions.
 
     Rows are either numbers, X, or codes with a value of each bin, so that a condition

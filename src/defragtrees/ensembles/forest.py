@@ -283,14 +283,14 @@ class Forest(ByValue):
             threshold[order],
             np.searchsorted(feature[order], np.arange(self.n_features + 1)),
         )
-        for j, labels in enumerate(self.categories):
+        for j, labels in enumerate(self.categories or ()):
             if labels is None:
                 distinct.append(np.unique(threshold[starts[j] : starts[j + 1]]))
             else:
                 at = [tree.feature == j for tree in self.trees]
                 width = len(labels) + 1
                 parts = [
-                    t.categories[here, :width]
+                    np.asarray(t.categories)[here, :width]
                     for t, here in zip(self.trees, at, strict=True)
                     if here.any()
                 ]
@@ -381,7 +381,7 @@ class Forest(ByValue):
     def finish_sums(self, total: Floats) -> Floats:
         """The combined outputs from the sums over the trees."""
         if self.combine == "mean":
-            return total / self.weights.sum() + self.base
+            return total / np.asarray(self.weights).sum() + self.base
         return total
 
     def sum_start(self) -> Floats:

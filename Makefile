@@ -31,6 +31,7 @@ demo: $(VENV)/core.stamp
 lint: $(VENV)/test.stamp
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
+	$(BIN)/lint-imports
 
 types: $(VENV)/test.stamp
 	$(BIN)/mypy

@@ -12,6 +12,7 @@ TOOLS = (
     "build",
     "hatchling",
     "hypothesis",
+    "import-linter",
     "ipykernel",
     "mypy",
     "nbclient",

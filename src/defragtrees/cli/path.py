@@ -15,7 +15,7 @@ from defragtrees.cli._methods import method_options, settings_of
 from defragtrees.cli._output import check_outputs, json_text, rules_text, say
 from defragtrees.cli._plotting import check_plot, save_plot
 from defragtrees.cli._progress import progress_kind, ticking
-from defragtrees.outcomes.measures import MEASURES
+from defragtrees.outcomes import MEASURES
 
 __all__ = ["command", "fit_path"]
 

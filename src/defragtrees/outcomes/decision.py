@@ -7,8 +7,6 @@ import numpy as np
 
 from defragtrees._utils.values import shown
 
-__all__ = ["Decision", "make_decision"]
-
 EDGE = 1e-12  # log-odds are those of a probability that is so far from 0 and from 1
 
 
@@ -128,20 +126,11 @@ class Decision:
 
 
 def make_decision(labels, rates, *, class_weight=None, costs=None, threshold=None):
-    """The decision that a user's settings describe.
+    """The decision that a user's settings describe; `rates` are for "balanced" weights.
 
-    Parameters
-    ----------
-    labels : tuple
-        The classes.
-    rates : array of shape (n_classes,)
-        How frequent they are, for "balanced".
-    class_weight : None, "balanced" or dict from class to float
-        What any mistake in a class costs.
-    costs : dict from (true class, answered class) to float, or array, optional
-        What each mistake costs, 1 if a dict does not name it; a matrix has a row for
-        each true class.
-    threshold : float, optional
+    `class_weight` is the cost of any mistake in a class, `costs` that of each mistake: a
+    dict from (true class, predicted class), 1 for others, or a matrix with a row for
+    each true class.
 
     Examples
     --------
@@ -160,6 +149,20 @@ def make_decision(labels, rates, *, class_weight=None, costs=None, threshold=Non
                 f"threshold={threshold!r} and {name}={other!r}."
             )
     return Decision(matrix, _checked_threshold(threshold, len(labels)))
+
+
+def cost_matrix(rules):
+    """What each mistake costs by a rule set's costs or threshold; else 1.
+
+    A threshold t is right where predicting the second class wrongly costs 2 t, and the
+    first wrongly 2 (1 - t): one on average, as without a threshold.
+    """
+    threshold = rules.threshold
+    if rules.costs is not None:
+        return np.asarray(rules.costs, dtype=np.float64)
+    if threshold is not None:
+        return np.array([[0.0, 2 * threshold], [2 * (1 - threshold), 0.0]])
+    return 1.0 - np.eye(len(rules.classes or ()))
 
 
 def _checked_threshold(threshold, n_classes):

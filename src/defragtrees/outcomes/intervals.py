@@ -1,8 +1,8 @@
-"""Intervals of numbers that hold as often as they say: split conformal prediction.
+"""Wilson's interval of a rate, and intervals of numbers by split conformal prediction.
 
-A score says how far y was from an answer, in spreads of the rule that gave it. Among n
-rows that the rules do not rest on, and one more, the score of this one is as likely to
-stand in any place; so it is at most the `ceil((n + 1) * coverage)`-th smallest of the n
+A score is how far y was from a prediction, in spreads of the rule that made it. Among n
+rows that the rules were not fitted to, and one more, the score of this one is as likely
+to have any rank; so it is at most the `ceil((n + 1) * coverage)`-th smallest of the n
 with a probability of at least `coverage`.
 """
 
@@ -13,8 +13,6 @@ from typing import Self
 import numpy as np
 
 from defragtrees._utils.types import Column, Floats, Rows
-
-__all__ = ["Intervals", "kept_scores", "rule_scales", "score_for", "wilson_interval"]
 
 MOST_SCORES = 1000
 QUANTILE = 1.959963984540054  # of the normal distribution, for 95 %
@@ -163,9 +161,9 @@ class Intervals:
 
 
 def rule_scales(rules):
-    """In what the scores of each rule count: its spread, drawn to that of all rules.
+    """The units of the scores of each rule: its spread, shrunk to that of all rules.
 
-    All 1 where nobody measured, and where several rules have a say.
+    All 1 if spreads were not measured, and if several rules predict together.
     """
     n_rows = np.array([rule.n_rows for rule in rules])
     spreads = [math.nan if rule.spread is None else rule.spread for rule in rules]
@@ -182,13 +180,7 @@ def kept_scores(scores, weight=None):
 
     Of n scores every (n / `MOST_SCORES`)-th is kept, rounded up: then the
     `ceil((m + 1) * coverage)`-th of the m that are kept is never smaller than the
-    `ceil((n + 1) * coverage)`-th of all.
-
-    Parameters
-    ----------
-    scores : array of shape (n,)
-    weight : array of shape (n,), optional
-        How often each stands for a row.
+    `ceil((n + 1) * coverage)`-th of all. `weight` is how often each stands for a row.
 
     Examples
     --------
@@ -207,13 +199,7 @@ def kept_scores(scores, weight=None):
 
 
 def score_for(rules, coverage):
-    """The score up to which intervals of rules have to reach.
-
-    Parameters
-    ----------
-    rules : RuleSet
-    coverage : float
-    """
+    """The score up to which intervals of rules with this coverage have to reach."""
     if not isinstance(coverage, (float, np.floating)) or not 0 < coverage < 1:
         raise ValueError(
             f"coverage must be a number between 0 and 1; got {coverage!r}. 0.9 is for "
@@ -233,7 +219,7 @@ def score_for(rules, coverage):
 
 
 def _refuse_classes(rules):
-    if rules.outcome.n_classes:
+    if rules.outcome.has_probabilities:
         raise AttributeError(
             "Rules for classes have no intervals; predict_proba tells how likely each "
             "class is."

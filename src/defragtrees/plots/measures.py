@@ -89,7 +89,7 @@ def calibration_picture(rows, outcome, tell=render.rounded):
         low, high = max(low, -MARGIN / 2), min(high, 1 + MARGIN / 2)
         whose = ""
         if outcome.n_classes == 2:
-            whose = f" of {outcome.answer_text(outcome.told_class)}"
+            whose = f" of {outcome.answer_text(outcome.positive_class)}"
         titles = f"told probability{whose}", f"observed rate{whose}"
     if outcome.n_classes > 2:
         groups = {}
@@ -214,10 +214,10 @@ def _scale_rates(ax, rules, ends):
     ax.xaxis.set_major_formatter(percent)
     whose, rates = "the class that is answered", None
     if outcome.n_classes == 2:
-        whose = style.plain(outcome.answer_text(outcome.told_class))
+        whose = style.plain(outcome.answer_text(outcome.positive_class))
         rates = training_rates(rules)
     if rates is not None:
-        rate = rates[outcome.told_number]
+        rate = rates[outcome.positive_index]
         ax.axvline(rate, color=style.GREY, lw=1.0, ls="--")
         words, where = f"all rows: {render.share(rate)}", ax.get_xaxis_transform()
         look = {"ha": "center", "va": "bottom", "fontsize": 8, "color": style.GREY}

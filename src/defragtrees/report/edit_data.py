@@ -77,7 +77,7 @@ def edit_data(summary):
         "has_y": summary.rows.y is not None,
         "features": {j: _feature(summary, sample, j) for j in used},
         "classes": [outcome.answer_text(c) for c in rules.classes or ()],
-        "told": outcome.told_number if outcome.n_classes else None,
+        "told": outcome.positive_index if outcome.n_classes else None,
         "class_words": [outcome.label_text(c) for c in rules.classes or ()],
         "target": visible(summary.target),
         "error_name": outcome.error_name,

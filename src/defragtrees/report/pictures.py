@@ -238,7 +238,7 @@ def _category_bins(column, condition, rules):
 def _class_bars(summary, k, bins):
     """Heights, the highest and the colour of one class, and of all others below it."""
     rows, outcome = summary.rows, summary.outcome
-    place = outcome.told_place(list(rows.rules)[k])
+    place = outcome.rate_index(list(rows.rules)[k])
     is_class = rows.expected == rows.rules.classes[place]
     above, below = summary.cards[k].colour, "faint"
     if outcome.n_classes == 2:

@@ -210,7 +210,7 @@ class Summary:
         rules, rows = self.rules, self.rows
         if rules.costs is None or len(rules.classes) != 2 or rows.y is None:
             return None
-        told = rules.outcome.told_number
+        told = rules.outcome.positive_index
         alarm, miss = rules.costs[1 - told][told], rules.costs[told][1 - told]
         is_told = rows.y == rules.classes[told]
         own, theirs = (
@@ -781,7 +781,7 @@ def _rate_flags(rows, k, baseline):
     """An interval that is wide, and a rate that is that of all rows."""
     rules = rows.rules
     rule = list(rules)[k]
-    place = rules.outcome.told_place(rule)
+    place = rules.outcome.rate_index(rule)
     rate, n_rows, whose = _observed_rate(rows, k, place)
     if rate is None:
         return []

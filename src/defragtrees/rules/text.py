@@ -141,8 +141,8 @@ def decision_text(rules):
     """
     if rules.threshold is not None:
         outcome = rules.outcome
-        label = outcome.answer_text(outcome.told_class)
-        least = render.number(outcome.told_threshold(rules.threshold))
+        label = outcome.answer_text(outcome.positive_class)
+        least = render.number(outcome.positive_threshold(rules.threshold))
         return render.plain(f"{label} is answered from a probability of {least} on.")
     if rules.costs is None:
         return ""
@@ -446,7 +446,7 @@ def _class_notes(rules, scores):
         return []
     text = f"{', '.join(names[:-1])} and {names[-1]} are ".capitalize()
     if len(rules.classes) == 2:
-        return [f"{text}those of {_class_name(rules, rules.outcome.told_class)}."]
+        return [f"{text}those of {_class_name(rules, rules.outcome.positive_class)}."]
     return [f"{text}means over the classes, as is AUC."]
 
 
@@ -491,7 +491,7 @@ def calibration_text(rules, rows, where):
     header += ["95 % interval", "rows"]
     title = f"Told and observed on {where}"
     if outcome.n_classes == 2:
-        title += f", for {_class_name(rules, outcome.told_class)}"
+        title += f", for {_class_name(rules, outcome.positive_class)}"
     return f"{title}:\n{render.text_table(header, lines)}\n{_mean_gap(rules, rows)}"
 
 

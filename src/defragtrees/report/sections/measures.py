@@ -73,7 +73,7 @@ def measures(page):
         "confusion": None,
     }
     if rules.threshold is not None:
-        context["threshold"] = amount(outcome.told_threshold(rules.threshold), 3)
+        context["threshold"] = amount(outcome.positive_threshold(rules.threshold), 3)
     if summary.is_classes:
         truth = Html(f"{name(summary.target)} is")
         caption = "Rows by what is true and what the rules say"
@@ -85,7 +85,9 @@ def measures(page):
 
 def _told_label(outcome):
     """The class of two whose rates and probabilities are shown."""
-    return outcome.answer_text(outcome.told_class) if outcome.n_classes == 2 else None
+    return (
+        outcome.answer_text(outcome.positive_class) if outcome.n_classes == 2 else None
+    )
 
 
 def _value(key, value, outcome):
@@ -129,7 +131,7 @@ def costs(page):
     if costs is None:
         return None
     label, cost = summary.outcome.answer_text, summary.scores["expected_cost"]
-    number = summary.outcome.told_number
+    number = summary.outcome.positive_index
     told, other = (label(summary.rules.classes[k]) for k in (number, 1 - number))
     lines = [
         ["Rules, as they answer", rate_text(costs.border), amount(cost)],
@@ -195,7 +197,7 @@ def groups(page):
         table = _group_table(summary, lines, columns, summary.target)
         return {"tables": [{"label": None, "table": table}]}
     classes, outcome = summary.rules.classes, summary.outcome
-    shown = (outcome.told_class,) if len(classes) == 2 else classes[:MOST_GROUPED]
+    shown = (outcome.positive_class,) if len(classes) == 2 else classes[:MOST_GROUPED]
     tables = []
     for label in shown:
         written, lines = outcome.answer_text(label), summary.group_lines(label)

@@ -114,7 +114,9 @@ def question(page):
     elif outcome.n_classes <= MOST_CLASSES:
         context["classes"] = _classes(summary)
         is_pair = outcome.n_classes == 2
-        context["told"] = outcome.answer_text(outcome.told_class) if is_pair else None
+        context["told"] = (
+            outcome.answer_text(outcome.positive_class) if is_pair else None
+        )
     return context
 
 

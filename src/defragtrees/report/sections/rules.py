@@ -129,7 +129,7 @@ def _interval(summary, k):
     rules, rule = summary.rules, list(summary.rules)[k]
     if not summary.is_classes or rule.interval is None or rules.decision == "average":
         return None
-    place = summary.outcome.told_place(rule)
+    place = summary.outcome.rate_index(rule)
     base = training_rates(rules)
     low, high = rule.interval[place]
     mark = None if base is None else base[place]
@@ -148,7 +148,7 @@ def _picture_words(summary):
         )
     above = "the answer of the rule is the class"
     if outcome.n_classes == 2:
-        above = f"{by} is {outcome.answer_text(outcome.told_class)}"
+        above = f"{by} is {outcome.answer_text(outcome.positive_class)}"
     return (
         f"The small picture at a condition has the rows here by that feature: above "
         f"the line those of which {above}, below it the others, each side by its own "

@@ -46,12 +46,16 @@ class Outcome:
     positive_class: Any = None
 
     error_name: ClassVar[str]
+    error_measure: ClassVar[str | None] = None  # the measure that is the shown error
     error_meaning: ClassVar[str]
     error_is_share: ClassVar[bool] = False  # of rows; else in the units of y
     error_digits: ClassVar[int] = 9  # of an error that is added up from parts
     fidelity_meaning: ClassVar[str]
     closeness_name: ClassVar[str]
     interval_name: ClassVar[str] = "interval"
+    told_meaning: ClassVar[str] = (
+        "Behind an answer stands where most training rows of the rule were."
+    )
     n_points: int = 1  # columns of points
 
     @classmethod
@@ -248,6 +252,11 @@ class Outcome:
         """A prediction as text."""
         return render.number(answer)
 
+    @property
+    def target_text(self):
+        """What is predicted, in a sentence."""
+        return "a number"
+
     def label_text(self, answer):
         """A prediction within a sentence."""
         return self.answer_text(answer)
@@ -259,6 +268,19 @@ class Outcome:
     def outputs_text(self, rule):
         """What a rule contributes to a mean, as text."""
         return self.answer_text(rule.prediction)
+
+    def cell_value(self, answer):
+        """A prediction as a cell of a table."""
+        return float(answer)
+
+    def cells(self, rule):
+        """The statistics of y that a rule reports, as cells of a table."""
+        low, high = rule.quantiles or (None, None)
+        return {
+            "10 % quantile": low,
+            "90 % quantile": high,
+            "ensemble": rule.ensemble_mean,
+        }
 
     def error_text(self, error):
         """An error as text, in the units in which it is printed."""

@@ -363,6 +363,10 @@ class Classes(Outcome):
     )
     closeness_name: ClassVar[str] = "as the ensemble"
     interval_name: ClassVar[str] = "95 % interval"
+    told_meaning: ClassVar[str] = (
+        "Behind an answer stands how often it was true in the training rows of the "
+        "rule, with a 95 % interval. A rate of few rows is uncertain."
+    )
 
     @classmethod
     def of(cls, classes=None, shown=None, pos_label=None):
@@ -627,6 +631,11 @@ class Classes(Outcome):
         """A label within a sentence, in quotes where it needs them."""
         return render.label(self.answer_text(answer))
 
+    @property
+    def target_text(self):
+        """What is predicted, in a sentence."""
+        return f"one of: {render.plain(', '.join(map(self.label_text, self.labels)))}"
+
     def short_text(self, answer):
         """A label as text; it is not cut."""
         return self.answer_text(answer)
@@ -638,6 +647,32 @@ class Classes(Outcome):
             for label, share in zip(self.labels, rule.distribution, strict=True)
             if share
         )
+
+    def cell_value(self, answer):
+        """A label as a cell of a table."""
+        return render.plain(self.answer_text(answer))
+
+    def cells(self, rule):
+        """For each class probability, rate and interval, as cells of a table."""
+        unknown = [None] * self.n_classes
+        values = {}
+        for label, probability, rate, (low, high), mean in zip(
+            self.labels,
+            rule.distribution or unknown,
+            unknown if rule.rates is None else rule.rates,
+            rule.interval or [(None, None)] * self.n_classes,
+            unknown if rule.ensemble_mean is None else rule.ensemble_mean,
+            strict=True,
+        ):
+            text = self.answer_text(label)
+            values |= {
+                f"probability {text}": probability,
+                f"rate {text}": rate,
+                f"rate {text} from": low,
+                f"rate {text} to": high,
+                f"ensemble {text}": mean,
+            }
+        return values
 
     def error_text(self, error):
         """An error as text."""

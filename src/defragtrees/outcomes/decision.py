@@ -128,9 +128,9 @@ class Decision:
 def make_decision(labels, rates, *, class_weight=None, costs=None, threshold=None):
     """The decision that a user's settings describe; `rates` are for "balanced" weights.
 
-    `class_weight` is the cost of any mistake in a class, `costs` that of each mistake: a
-    dict from (true class, predicted class), 1 for others, or a matrix with a row for
-    each true class.
+    `class_weight` is the cost of any mistake in a class. `costs` are those of each
+    mistake: a dict from (true class, predicted class), with 1 for others, or a matrix
+    with a row for each true class.
 
     Examples
     --------

@@ -256,16 +256,16 @@ def _in_order(nodes):
 def _estimator(rules, nodes):
     n_features = len(rules.feature_names)
     outcome = rules.outcome
-    estimator = getattr(tree, f"DecisionTree{outcome.estimator_suffix}")()
-    n_outputs = len(outcome.output_names)
+    estimator, n_outputs = tree.DecisionTreeRegressor(), len(outcome.output_names)
+    if outcome.has_probabilities:
+        estimator = tree.DecisionTreeClassifier()
+        estimator.classes_ = np.asarray(outcome.labels)
+        estimator.n_classes_ = n_outputs
     fitted = Tree(n_features, np.array([n_outputs], dtype=np.intp), 1)
     fitted.__setstate__({**fitted.__getstate__(), **_state(fitted, nodes)})
     estimator.tree_ = fitted
     estimator.n_features_in_ = estimator.max_features_ = n_features
     estimator.n_outputs_ = 1
-    if outcome.has_probabilities:
-        estimator.classes_ = np.asarray(outcome.labels)
-        estimator.n_classes_ = n_outputs
     # These names stand for columns without names.
     if rules.feature_names != tuple(f"x{j + 1}" for j in range(n_features)):
         estimator.feature_names_in_ = np.array(rules.feature_names, dtype=object)

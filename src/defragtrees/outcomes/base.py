@@ -1,11 +1,13 @@
 """Outcome: what every kind of y has."""
 
 import math
+import numbers
 from typing import Any, ClassVar
 
 import numpy as np
 
 from defragtrees._utils import formatting as render
+from defragtrees._utils.values import shown
 from defragtrees.outcomes.intervals import QUANTILE
 from defragtrees.outcomes.measures import Measure
 
@@ -46,7 +48,7 @@ class Outcome:
     positive_class: Any = None
 
     error_name: ClassVar[str]
-    error_measure: ClassVar[str | None] = None  # the measure that is the shown error
+    has_own_error: ClassVar[bool] = True  # which is none of `all_measures`
     error_meaning: ClassVar[str]
     error_is_share: ClassVar[bool] = False  # of rows; else in the units of y
     error_digits: ClassVar[int] = 9  # of an error that is added up from parts
@@ -108,6 +110,33 @@ class Outcome:
         """Predictions from means of outputs, (n_samples, n_outputs)."""
         return outputs[:, 0]
 
+    def decision(self, threshold=None, costs=None):
+        """From probabilities to a class; None where nothing is decided."""
+        return None
+
+    def target_of(self, forest, raw):
+        """Encoded predictions from the combined outputs of a forest's trees."""
+        linked = forest.linked(raw)
+        return linked[:, 0] if linked.shape[1] == 1 else linked
+
+    def probabilities_of(self, forest, raw):
+        """Class probabilities from the combined outputs of trees; None without."""
+        return None
+
+    def strata(self, y):
+        """Labels by which rows are split evenly; None without labels."""
+        return None
+
+    def observed(self, target):
+        """Targets of a shard for rows of which only y is known, encoded."""
+        return {"answers": target, "labels": target}
+
+    def moments(self, target, weight):
+        """What is stored of y in the training rows: mean and standard deviation."""
+        mean = np.average(target, weights=weight)
+        square = np.average((target - mean) ** 2, weights=weight)
+        return np.array([mean, np.sqrt(square)])
+
     def search_target(self, target):
         """The target on the scale on which the search measures squares."""
         return self.indicators(target)
@@ -133,6 +162,9 @@ class Outcome:
     def check_known(self, y):
         """Reject labels none of which can be predicted, as those of another type."""
 
+    def check_labels(self):
+        """Reject labels that cannot be classes."""
+
     def check_outputs(self, n_outputs):
         """Reject a number of outputs of trees that does not fit the outcome."""
 
@@ -141,16 +173,16 @@ class Outcome:
 
     def check_rule(self, rule, is_averaged=False):
         """Reject a rule that predicts no finite number, or has class shares."""
-        try:
-            is_finite = math.isfinite(rule.prediction)
-        except TypeError:
-            is_finite = False
-        if not is_finite:
+        if not (_is_number(rule.prediction) and math.isfinite(rule.prediction)):
             raise ValueError(
-                f"A rule must answer a finite number; got {rule.prediction!r}."
+                f"A rule must answer a finite number; got {shown(rule.prediction)}."
             )
-        if rule.distribution:
-            raise ValueError("A rule must have one share for each class.")
+        if rule.rates is not None or rule.distribution is not None:
+            raise ValueError("rates and distribution are for classes, not for numbers.")
+        for name in ("ensemble_mean", "alone"):
+            value = getattr(rule, name)
+            if value is not None and not _is_number(value):
+                raise ValueError(f"{name} of a number must be a number; got {value!r}.")
 
     def check_scores(self, scores):
         """Reject scores of a RuleSet from which no interval follows."""
@@ -175,6 +207,36 @@ class Outcome:
             for measure in self.all_measures
             if has_probabilities or not measure.needs_probabilities
         ]
+
+    def measured(self, scores):
+        """From name to value, the measures of some scores."""
+        return {measure.name: measure.of(scores) for measure in self.measures(scores)}
+
+    def measure(self, y, answers, weight=None, probabilities=None, costs=None):
+        """From name to value, the measures of predictions against y."""
+        weight = np.ones(len(y)) if weight is None else weight
+        columns = self.encode_any(y), weight, self.encode_any(answers), probabilities
+        return self.measured(self.scores.of(self, *columns, costs))
+
+    def shown_measures(self, there=None, *, narrow=False, also=None, has_costs=True):
+        """From name to heading, the measures that a table shows.
+
+        `there` has the names that were measured, all by default. A narrow table shows
+        those with a short heading, and the one named by `also`. Without costs the
+        expected cost is the error, so it is left out.
+        """
+        shown = {}
+        for measure in self.measures():
+            heading = measure.head if narrow else measure.label
+            if measure.name == also:
+                heading = heading or measure.label
+            is_there = there is None or measure.name in there
+            is_the_error = measure.name == "expected_cost" and not has_costs
+            if heading and is_there and not is_the_error:
+                shown[measure.name] = heading
+        if self.has_own_error or not shown:
+            shown = {"error": self.error_name, **shown}
+        return shown
 
     def shown_error(self, error):
         """An error in the units in which it is printed."""
@@ -341,6 +403,10 @@ class Outcome:
         """What a rule would report alone, to follow what it reports."""
         text = self.alone_text(rule)
         return f"; alone {text}" if text else ""
+
+
+def _is_number(value):
+    return isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_)
 
 
 def short_number(value, digits=4):

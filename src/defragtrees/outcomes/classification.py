@@ -454,6 +454,35 @@ class Classes(Outcome):
         """From probabilities to a class, by what a RuleSet has stored of it."""
         return make_decision(self.labels, None, threshold=threshold, costs=costs)
 
+    def target_of(self, forest, raw):
+        """Class numbers from the combined outputs of a forest's trees."""
+        if not isinstance(forest.link, str):
+            return forest.link.class_index(raw)
+        if raw.shape[1] == 1 and self.is_binary:
+            border = 0.5 if forest.link == "identity" else 0.0
+            score = raw[:, 0] - border
+            return (score >= 0 if forest.ties == "last" else score > 0).astype(int)
+        return raw.argmax(axis=1)
+
+    def probabilities_of(self, forest, raw):
+        """Class probabilities from the combined outputs of a forest's trees."""
+        linked = forest.linked(raw)
+        if linked.shape[1] == 1 and self.is_binary:
+            return np.hstack([1 - linked, linked])
+        return linked
+
+    def strata(self, y):
+        """The labels: each class is split evenly."""
+        return y
+
+    def observed(self, target):
+        """Targets of a shard for rows of which only y is known, encoded."""
+        return {**super().observed(target), "probabilities": self.indicators(target)}
+
+    def moments(self, target, weight):
+        """What is stored of y in the training rows: the weight of each class."""
+        return np.bincount(target, weight, self.n_classes)
+
     def search_target(self, probabilities):
         """Probabilities on a scale on which their noise is even, (n_samples, n).
 
@@ -501,6 +530,13 @@ class Classes(Outcome):
                 f"{labels[:5]!r}. Are they of another type?"
             )
 
+    def check_labels(self):
+        """Reject classes that are not distinct."""
+        if len(set(self.labels)) != self.n_classes:
+            raise ValueError(
+                f"Classes must differ from each other; got {list(self.labels)}."
+            )
+
     def check_outputs(self, n_outputs):
         """Reject a number of outputs of trees that does not fit the classes."""
         allowed = {self.n_classes} | ({1} if self.is_binary else set())
@@ -518,9 +554,11 @@ class Classes(Outcome):
             )
         if rule.distribution is None and is_averaged:
             raise ValueError("Rules that are averaged need their class shares.")
-        for shares in (rule.distribution, rule.rates, rule.ensemble_mean):
+        for shares in (rule.distribution, rule.rates, rule.ensemble_mean, rule.alone):
             if shares is not None and np.shape(shares) != (self.n_classes,):
                 raise ValueError("A rule must have one share for each class.")
+        if rule.quantiles is not None:
+            raise ValueError("quantiles are for numbers; these rules answer classes.")
 
     def check_scores(self, scores):
         """Classes have no scores."""

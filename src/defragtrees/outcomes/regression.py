@@ -344,7 +344,7 @@ class Numbers(Outcome):
     scores: ClassVar[type] = NumberScores
     all_measures: ClassVar[tuple[Measure, ...]] = MEASURES
     error_name: ClassVar[str] = "root mean squared error"
-    error_measure: ClassVar[str | None] = "rmse"
+    has_own_error: ClassVar[bool] = False  # "rmse" is the shown error
     error_meaning: ClassVar[str] = (
         "the root of the mean squared distance to y, in the units of y"
     )

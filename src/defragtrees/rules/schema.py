@@ -13,6 +13,7 @@ from pathlib import Path
 
 from defragtrees._utils.values import shown
 from defragtrees.errors import ModelFileError
+from defragtrees.outcomes import OUTCOMES
 
 __all__ = ["KEYWORDS", "check_rules", "find_problem", "rules_schema"]
 
@@ -51,6 +52,7 @@ def check_rules(data):
     ValueError: the file has no 'task'
     """
     schema = rules_schema()
+    schema["properties"]["task"]["enum"] = list(OUTCOMES)
     _check_format(data, schema["properties"]["format"]["const"])
     problem = find_problem(data, schema)
     if problem is not None:

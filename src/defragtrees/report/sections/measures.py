@@ -42,23 +42,17 @@ def measures(page):
     rows, outcome, rules = summary.rows, summary.outcome, summary.rules
     if rows.y is None:
         return None
-    shown = [] if outcome.error_measure else [("error", sentence(outcome.error_name))]
-    shown += [
-        (measure.name, sentence(measure.label))
-        for measure in outcome.measures()
-        if measure.name in summary.scores
-        and (measure.name != "expected_cost" or summary.has_costs)
-    ]
+    shown = outcome.shown_measures(summary.scores, has_costs=summary.has_costs)
     lines = [
         [
-            label,
+            sentence(label),
             *(
                 _value(key, scores.get(f"{prefix}{key}"), outcome)
                 for scores in (summary.scores, summary.simplifier.training_)
                 for _, prefix in WHOSE
             ),
         ]
-        for key, label in shown
+        for key, label in shown.items()
     ]
     header = ["Measure", *(whose for whose, _ in WHOSE)]
     header += [f"{whose}, training" for whose, _ in WHOSE]

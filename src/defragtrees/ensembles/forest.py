@@ -14,8 +14,7 @@ from defragtrees._utils.types import Floats, Places, Rows, Values
 from defragtrees._utils.values import ByValue, freeze
 from defragtrees.data.tables import read_matrix
 from defragtrees.outcomes import make_outcome
-from defragtrees.outcomes.classification import Classes
-from defragtrees.outcomes.regression import Numbers
+from defragtrees.outcomes.base import Outcome
 
 __all__ = [
     "Forest",
@@ -528,7 +527,7 @@ class Forest(Predicting, ByValue):
         return f"<Forest: {size}, {self.task}>"
 
     @property
-    def outcome(self) -> Classes | Numbers:
+    def outcome(self) -> Outcome:
         """What is predicted: its measures, texts and checks."""
         return make_outcome(self.task, self.classes)
 

@@ -83,7 +83,7 @@ def _reading_lines(rules):
         yield decision_text(rules)
     yield 'A missing value fails a condition unless the condition says "or missing".'
     if any(row["told"] for row in rules.rows()):
-        yield rules.outcome.told_meaning
+        yield rules.outcome.reported_meaning
 
 
 def _column_lines(rules):

@@ -7,12 +7,13 @@ of y is one module here and one entry of `OUTCOMES`.
 from collections.abc import Sequence
 from typing import Any
 
+from defragtrees.outcomes.base import Outcome
 from defragtrees.outcomes.classification import Classes
 from defragtrees.outcomes.regression import Numbers
 
 __all__ = ["Classes", "MEASURES", "Numbers", "OUTCOMES", "make_outcome"]
 
-OUTCOMES = {kind.task: kind for kind in (Classes, Numbers)}
+OUTCOMES: dict[str, type[Outcome]] = {kind.task: kind for kind in (Classes, Numbers)}
 MEASURES = {
     measure.name: measure for kind in OUTCOMES.values() for measure in kind.all_measures
 }
@@ -23,7 +24,7 @@ def make_outcome(
     classes: Sequence[Any] | None = None,
     class_labels: Sequence[str | None] | None = None,
     pos_label: Any = None,
-) -> Classes | Numbers:
+) -> Outcome:
     """The outcome of a task, a key of `OUTCOMES`.
 
     `classes` are its labels if it has any, `class_labels` their printed names, and

@@ -55,7 +55,7 @@ class Outcome:
     fidelity_meaning: ClassVar[str]
     closeness_name: ClassVar[str]
     interval_name: ClassVar[str] = "interval"
-    told_meaning: ClassVar[str] = (
+    reported_meaning: ClassVar[str] = (
         "Behind an answer stands where most training rows of the rule were."
     )
     n_points: int = 1  # columns of points
@@ -193,6 +193,26 @@ class Outcome:
 
     # Errors and measures
 
+    def losses(self, expected, predicted):
+        """The loss of each row."""
+        raise NotImplementedError
+
+    def fidelity(self, answers, predicted, sample_weight=None):
+        """How well rules imitate the ensemble's predictions; 1 if they are equal."""
+        raise NotImplementedError
+
+    def fidelity_of_loss(self, loss, variance, largest):
+        """The same from a mean loss and the variance of predictions up to `largest`."""
+        raise NotImplementedError
+
+    def constant_loss(self, target, weight):
+        """A function of rows: the sum of losses if all get the best one prediction."""
+        raise NotImplementedError
+
+    def best_constants(self, group, target, weight, n_groups):
+        """The encoded prediction with the smallest loss in each group of rows."""
+        raise NotImplementedError
+
     def error(self, expected, predicted, sample_weight=None):
         """Mean loss: share of wrong classes, or mean squared error."""
         return float(
@@ -280,6 +300,14 @@ class Outcome:
         return observed, observed - half, observed + half
 
     # Points, whose sum is the prediction
+
+    def fit_points(self, held, weight, sums):
+        """Points by patterns of rules, from sums of `indicators`; see `points`."""
+        raise NotImplementedError
+
+    def scorecard(self, held, weight, sums, points, points_to_double=None):
+        """Whole points instead of the exact ones of `fit_points`."""
+        raise NotImplementedError
 
     def points_digits(self, spread):
         """Digits after the point of points: to a thousandth of the target's spread."""

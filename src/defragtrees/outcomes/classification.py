@@ -363,7 +363,7 @@ class Classes(Outcome):
     )
     closeness_name: ClassVar[str] = "as the ensemble"
     interval_name: ClassVar[str] = "95 % interval"
-    told_meaning: ClassVar[str] = (
+    reported_meaning: ClassVar[str] = (
         "Behind an answer stands how often it was true in the training rows of the "
         "rule, with a 95 % interval. A rate of few rows is uncertain."
     )

@@ -24,9 +24,8 @@ from defragtrees._utils.values import ByValue
 from defragtrees.data.tables import read_matrix
 from defragtrees.errors import ModelFileError
 from defragtrees.outcomes import make_outcome
-from defragtrees.outcomes.classification import Classes
+from defragtrees.outcomes.base import Outcome
 from defragtrees.outcomes.intervals import Intervals
-from defragtrees.outcomes.regression import Numbers
 from defragtrees.rules.conditions import Condition, Rule, listed
 from defragtrees.rules.labels import WORDS, Worded
 from defragtrees.rules.parsing import ColumnWords, parse_conditions, read_condition
@@ -1281,7 +1280,7 @@ class RuleSet(Answering, Editing, Upstairs, Intervals, Worded, ByValue):
         object.__setattr__(self, name, value)
 
     @property
-    def outcome(self) -> Classes | Numbers:
+    def outcome(self) -> Outcome:
         """What is predicted: its measures, texts and checks."""
         words = self.class_labels, self.pos_label
         return make_outcome(self.task, self.classes, *words)

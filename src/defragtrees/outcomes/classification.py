@@ -29,14 +29,9 @@ SHRINKAGE = 3.84
 
 @dataclass(frozen=True, eq=False)
 class ClassSums:
-    """The weight of each class in groups of rows, one a rule; sums can be added.
+    """The weight of each class in groups of rows, one per rule; sums can be added."""
 
-    Parameters
-    ----------
-    classes : array of shape (n_groups, n_classes)
-    """
-
-    classes: np.ndarray
+    classes: np.ndarray  # (n_groups, n_classes)
 
     @classmethod
     def of(cls, outcome, target, sample_weight, group, answers):
@@ -118,26 +113,13 @@ class ClassScores:
     """Predictions and probabilities of classes against y; scores can be added.
 
     Rows of a class that is not among the labels are left out.
-
-    Parameters
-    ----------
-    confusion : array of shape (n_classes, n_classes)
-        Weight of the rows of each class, by the class that they are given.
-    costs : array of shape (n_classes, n_classes)
-        What each mistake costs, in the same order.
-    log_loss, brier : float, optional
-        Sums over the rows; None without probabilities.
-    rankings : tuple of RankedWeights, optional
-        One for each class; for two classes that of the positive one.
-    positive_index : int
-        Which of two classes that is.
     """
 
-    confusion: np.ndarray
-    costs: np.ndarray
-    log_loss: float | None = None
+    confusion: np.ndarray  # weight of the rows of each class, by the predicted class
+    costs: np.ndarray  # of each mistake, in the same order
+    log_loss: float | None = None  # a sum over the rows, as is brier
     brier: float | None = None
-    rankings: tuple[RankedWeights, ...] = ()
+    rankings: tuple[RankedWeights, ...] = ()  # of the positive class, or one for each
     positive_index: int = 1
 
     @classmethod
@@ -370,7 +352,6 @@ class Classes(Outcome):
 
     @classmethod
     def of(cls, classes=None, shown=None, pos_label=None):
-        """The outcome with these labels."""
         return cls(tuple(classes or ()), shown, pos_label)
 
     @property
@@ -401,7 +382,6 @@ class Classes(Outcome):
 
     @property
     def dtype(self):
-        """Of an array of labels."""
         return np.asarray(self.labels).dtype
 
     def encode(self, y):
@@ -455,7 +435,6 @@ class Classes(Outcome):
         return make_decision(self.labels, None, threshold=threshold, costs=costs)
 
     def target_of(self, forest, raw):
-        """Class numbers from the combined outputs of a forest's trees."""
         if not isinstance(forest.link, str):
             return forest.link.class_index(raw)
         if raw.shape[1] == 1 and self.is_binary:
@@ -465,18 +444,15 @@ class Classes(Outcome):
         return raw.argmax(axis=1)
 
     def probabilities_of(self, forest, raw):
-        """Class probabilities from the combined outputs of a forest's trees."""
         linked = forest.linked(raw)
         if linked.shape[1] == 1 and self.is_binary:
             return np.hstack([1 - linked, linked])
         return linked
 
     def strata(self, y):
-        """The labels: each class is split evenly."""
         return y
 
     def observed(self, target):
-        """Targets of a shard for rows of which only y is known, encoded."""
         return {**super().observed(target), "probabilities": self.indicators(target)}
 
     def moments(self, target, weight):
@@ -517,11 +493,9 @@ class Classes(Outcome):
         return y
 
     def has_known(self, y):
-        """Whether any of the labels is a class."""
         return bool(set(self.labels).intersection(np.unique(y).tolist()))
 
     def check_known(self, y):
-        """Reject labels none of which is a class, as those of another type are."""
         # A class that training did not have is no mistake: the rules are wrong there.
         if not self.has_known(y):
             labels = np.unique(y).tolist()
@@ -538,7 +512,6 @@ class Classes(Outcome):
             )
 
     def check_outputs(self, n_outputs):
-        """Reject a number of outputs of trees that does not fit the classes."""
         allowed = {self.n_classes} | ({1} if self.is_binary else set())
         if n_outputs not in allowed:
             raise ValueError(
@@ -561,7 +534,6 @@ class Classes(Outcome):
             raise ValueError("quantiles are for numbers; these rules answer classes.")
 
     def check_scores(self, scores):
-        """Classes have no scores."""
         raise ValueError("interval_scores are for numbers; these rules answer classes.")
 
     # Errors
@@ -575,7 +547,6 @@ class Classes(Outcome):
         return 1.0 - self.error(answers, predicted, sample_weight)
 
     def fidelity_of_loss(self, loss, variance, largest):
-        """Fidelity from a mean loss; the ensemble's variance is for numbers."""
         return 1.0 - loss
 
     def constant_loss(self, target, weight):
@@ -588,7 +559,6 @@ class Classes(Outcome):
         return loss
 
     def best_constants(self, group, target, weight, n_groups):
-        """The class number that errs least in each group of rows."""
         counts = np.zeros((n_groups, self.n_classes))
         np.add.at(counts, (group, target), weight)
         return counts.argmax(axis=1)
@@ -598,11 +568,9 @@ class Classes(Outcome):
         return float((one == two).mean())
 
     def is_same_answer(self, one, other):
-        """Whether two labels are equal."""
         return one == other
 
     def without_share(self, rules):
-        """The classes to which no rule gives any share."""
         shares = np.array([rule.distribution for rule in rules])
         return tuple(
             label
@@ -623,7 +591,6 @@ class Classes(Outcome):
         return rules.predict_proba_encoded(matrix)
 
     def reported_label(self, rule):
-        """The class whose rate is reported, as an entry of a table row."""
         return {"class": self.labels[self.rate_index(rule)]}
 
     def observed_interval(self, observed, variance, weight):
@@ -671,11 +638,9 @@ class Classes(Outcome):
 
     @property
     def target_text(self):
-        """What is predicted, in a sentence."""
         return f"one of: {render.plain(', '.join(map(self.label_text, self.labels)))}"
 
     def short_text(self, answer):
-        """A label as text; it is not cut."""
         return self.answer_text(answer)
 
     def outputs_text(self, rule):
@@ -687,7 +652,6 @@ class Classes(Outcome):
         )
 
     def cell_value(self, answer):
-        """A label as a cell of a table."""
         return render.plain(self.answer_text(answer))
 
     def cells(self, rule):
@@ -713,7 +677,6 @@ class Classes(Outcome):
         return values
 
     def error_text(self, error):
-        """An error as text."""
         return render.share(error)
 
     def error_phrase(self, error):
@@ -721,11 +684,9 @@ class Classes(Outcome):
         return f"{render.share(error)} wrong"
 
     def closeness_text(self, error):
-        """How often a rule predicts what the ensemble does."""
         return render.share(1 - error)
 
     def evidence_text(self, error):
-        """How often a rule predicts what the ensemble does, and that it is this."""
         return f"{render.share(1 - error)} {self.closeness_name}"
 
     def is_error_of_y(self, rules):
@@ -805,7 +766,6 @@ class Classes(Outcome):
         return 1 if self.is_binary else self.n_classes
 
     def points_digits(self, spread):
-        """Digits after the point of points: log-odds to a thousandth."""
         return 3
 
     def points_text(self, points):

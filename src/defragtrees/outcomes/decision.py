@@ -12,18 +12,12 @@ EDGE = 1e-12  # log-odds are those of a probability that is so far from 0 and fr
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """Which class follows from probabilities.
+    """Which class follows from probabilities."""
 
-    Parameters
-    ----------
-    costs : array of shape (n_classes, n_classes)
-        What it costs to answer the class of the column where that of the row is true.
-    threshold : float, optional
-        Of two classes the second is answered from this probability on.
-    """
-
-    costs: np.ndarray
-    threshold: float | None = None
+    costs: (
+        np.ndarray
+    )  # of predicting the class of the column if that of the row is true
+    threshold: float | None = None  # probability from which the second of two follows
 
     @classmethod
     def of(cls, n_classes):
@@ -53,10 +47,8 @@ class Decision:
         if len(self.costs) != 2:
             return -self._expected_costs(probabilities)
         apart = _log_odds(probabilities[:, 1]) - _log_odds(self._cut)
-        # Rounding, or a tie, must not say other than the answer.
         is_second = self.choose(probabilities) == 1
-        smallest = np.finfo(np.float64).tiny
-        return np.where(is_second, np.maximum(apart, smallest), np.minimum(apart, 0.0))
+        return _signed(apart, is_second)
 
     def choose_log_odds(self, log_odds):
         """Class numbers, of two classes, from the log-odds of the second."""
@@ -66,10 +58,8 @@ class Decision:
 
     def scores_of_log_odds(self, log_odds):
         """`scores` of two classes from the log-odds of the second."""
-        apart = log_odds - self.log_odds_cut
         is_second = self.choose_log_odds(log_odds) == 1
-        smallest = np.finfo(np.float64).tiny
-        return np.where(is_second, np.maximum(apart, smallest), np.minimum(apart, 0.0))
+        return _signed(log_odds - self.log_odds_cut, is_second)
 
     @property
     def log_odds_cut(self):
@@ -176,6 +166,12 @@ def _checked_threshold(threshold, n_classes):
             f"threshold must be a number above 0 and below 1; got {shown(threshold)}."
         )
     return float(threshold)
+
+
+def _signed(apart, is_second):
+    """Scores above 0 where the second class is predicted, whatever rounding says."""
+    smallest = np.finfo(np.float64).tiny
+    return np.where(is_second, np.maximum(apart, smallest), np.minimum(apart, 0.0))
 
 
 def _log_odds(probabilities):

@@ -19,34 +19,16 @@ N_BINS = 2**18
 
 @dataclass(frozen=True)
 class Measure:
-    """One measure of predictions against y.
+    """One measure of predictions against y."""
 
-    Parameters
-    ----------
-    name : str
-        As in `evaluate` and `metrics`.
-    label : str
-        As in tables.
-    meaning : str
-        In a few words.
-    is_larger_better : bool
-    formula : callable
-        From the `scores` of the outcome to a float; NaN where it has no meaning.
-    needs_probabilities : bool
-    is_of_class : bool
-        Whether it is of the positive one of two classes, and a mean over more.
-    head : str
-        Above a column of a table that compares many; without it there is none.
-    """
-
-    name: str
-    label: str
+    name: str  # as in `evaluate` and `metrics`
+    label: str  # as in tables
     meaning: str
     is_larger_better: bool
-    formula: Callable[[Any], float]
+    formula: Callable[[Any], float]  # of an outcome's `scores`; NaN if it has no value
     needs_probabilities: bool = False
-    is_of_class: bool = False
-    head: str = ""
+    is_of_class: bool = False  # of the positive one of two classes, a mean over more
+    head: str = ""  # of a column in narrow tables, which else leave it out
 
     def of(self, scores):
         """The measure of some rows; NaN without rows."""
@@ -61,18 +43,12 @@ class Measure:
 class RankedWeights:
     """The weight of the rows with each score; that of other rows can be added.
 
-    Parameters
-    ----------
-    scores : array of shape (n_scores,), increasing
-        Probabilities of a class, or numbers of bins of their log-odds.
-    weights : array of shape (n_scores, 2)
-        Of the rows of another class, and of this one.
-    is_binned : bool
-        Whether scores are bins. All rows together decide it, however shards are cut.
+    Scores are increasing: probabilities of a class, or numbers of bins of their
+    log-odds. All rows together decide which, however shards are cut.
     """
 
     scores: np.ndarray
-    weights: np.ndarray
+    weights: np.ndarray  # (n_scores, 2): of the rows of another class, and of this one
     is_binned: bool = False
 
     @classmethod
@@ -131,22 +107,12 @@ def _merged(scores, weights, is_binned=False):
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """Mean and spread of a number; those of other rows can be added.
-
-    Parameters
-    ----------
-    weight : float
-    mean : float
-    squares : float
-        Sum of weight times the squared distance to the mean.
-    largest : float
-        The largest number without its sign.
-    """
+    """Mean and spread of a number; those of other rows can be added."""
 
     weight: float = 0.0
     mean: float = 0.0
-    squares: float = 0.0
-    largest: float = 0.0
+    squares: float = 0.0  # sum of weight times the squared distance to the mean
+    largest: float = 0.0  # without its sign
 
     @classmethod
     def of(cls, values, weight):
@@ -179,23 +145,12 @@ class Moments:
 
 @dataclass(frozen=True, eq=False)
 class CalibrationSums:
-    """Reported and observed rates or means, by rule; sums can be added.
+    """Reported and observed rates or means, by rule; sums can be added."""
 
-    Parameters
-    ----------
-    weight : array of shape (n_rules,)
-    told : array of shape (n_rules, n_outputs)
-        Sums of probabilities, or of numbers.
-    apart : array of shape (n_rules, n_outputs)
-        Sums of what is true less that.
-    squares : array of shape (n_rules, n_outputs)
-        Sums of the squares of the difference.
-    """
-
-    weight: np.ndarray
-    told: np.ndarray
-    apart: np.ndarray
-    squares: np.ndarray
+    weight: np.ndarray  # (n_rules,)
+    told: np.ndarray  # (n_rules, n_outputs): sums of what rules report
+    apart: np.ndarray  # sums of what is true less that
+    squares: np.ndarray  # sums of the squares of the difference
 
     @classmethod
     def of(cls, told, true, weight, group, n_rules):

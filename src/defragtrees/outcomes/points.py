@@ -192,21 +192,12 @@ class Scoring:
 
 @dataclass(frozen=True, eq=False)
 class Scorecard:
-    """Points with what their total stands for: `(total - origin) * unit`.
+    """Points with what their total stands for: `(total - origin) * unit`."""
 
-    Parameters
-    ----------
-    points : array of shape (n_rules, n_points)
-        The last are those of the base.
-    unit, origin : float
-    cost : float
-        Of the totals, as `cost_of` counts it.
-    """
-
-    points: np.ndarray
+    points: np.ndarray  # (n_rules, n_points); the last are those of the base
     unit: float = 1.0
     origin: float = 0.0
-    cost: float = math.inf
+    cost: float = math.inf  # of the totals, as `cost_of` counts it
 
 
 def whole_log_odds(held, weight, events, points, cost_of, prior, points_to_double=None):

@@ -49,19 +49,11 @@ class KeptValues:
 
 @dataclass(frozen=True, eq=False)
 class CountedValues:
-    """Weights of numbers in cells around the prediction of each group; they add up.
+    """Weights of numbers in cells around the prediction of each group; they add up."""
 
-    Parameters
-    ----------
-    cells : array of shape (n_groups, 2 * HALF + 1)
-    around : array of shape (n_groups,)
-    scale : float
-        Of all numbers, roughly.
-    """
-
-    cells: np.ndarray
-    around: np.ndarray
-    scale: float
+    cells: np.ndarray  # (n_groups, 2 * HALF + 1)
+    around: np.ndarray  # (n_groups,)
+    scale: float  # of all numbers, roughly
 
     @classmethod
     def of(cls, target, weight, group, around, scale):
@@ -103,17 +95,10 @@ class NumberSums:
 
     Around one number for all groups nothing would be left of a small spread. Sums
     around the same predictions can be added.
-
-    Parameters
-    ----------
-    moments : array of shape (n_groups, 3)
-        Weight, and its sum with how far the target is from `around`, and with the
-        square of that.
-    around : array of shape (n_groups,)
     """
 
-    moments: np.ndarray
-    around: np.ndarray
+    moments: np.ndarray  # (n_groups, 3): sums of weight, times distance, times square
+    around: np.ndarray  # (n_groups,): from where distances are measured
 
     @classmethod
     def of(cls, outcome, target, sample_weight, group, answers):
@@ -254,19 +239,11 @@ def _answer_digits(answer, spread):
 
 @dataclass(frozen=True, eq=False)
 class NumberScores:
-    """Predicted numbers against y; scores can be added.
+    """Predicted numbers against y; scores can be added."""
 
-    Parameters
-    ----------
-    expected : Moments
-        Of y.
-    squares, distances : float
-        Sums of squared and of absolute errors.
-    """
-
-    expected: Moments
-    squares: float
-    distances: float
+    expected: Moments  # of y
+    squares: float  # sum of squared errors
+    distances: float  # sum of absolute errors
 
     has_probabilities = False
 
@@ -367,7 +344,6 @@ class Numbers(Outcome):
         return y
 
     def check_answers(self, answers):
-        """Reject predictions of an ensemble that are no numbers, or too large."""
         is_usable = np.abs(answers) <= LARGEST
         if not is_usable.all():
             raise ValueError(
@@ -407,17 +383,14 @@ class Numbers(Outcome):
         return loss
 
     def best_constants(self, group, target, weight, n_groups):
-        """The number that errs least in each group of rows; NaN for one without."""
         total = np.bincount(group, weight, n_groups)
         with np.errstate(invalid="ignore"):
             return np.bincount(group, weight * target, n_groups) / total
 
     def shown_error(self, error):
-        """A mean squared error in the units of y."""
         return math.sqrt(error)
 
     def shown_deviation(self, error, deviation):
-        """The standard error of a shown error, from that of the error."""
         return deviation / (2 * math.sqrt(error)) if error else 0.0
 
     # What a rule reports of y
@@ -469,7 +442,6 @@ class Numbers(Outcome):
     # Points
 
     def fit_points(self, held, weight, sums):
-        """Points by patterns of rules, from sums of numbers."""
         prior = np.append(np.full(held.shape[1] - 1, PRIOR_ROWS_OF_NUMBERS), 0.0)
         # Around the mean and in units of their spread, whatever the units of y.
         center = sums.sum() / weight.sum()
@@ -482,7 +454,6 @@ class Numbers(Outcome):
         return points
 
     def scorecard(self, held, weight, sums, points, points_to_double=None):
-        """Whole points instead of the exact ones of `fit_points`."""
         center = sums.sum() / weight.sum()
         filled = weight > 0
         apart = sums[filled, 0] / weight[filled] - center

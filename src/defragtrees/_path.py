@@ -18,7 +18,8 @@ from defragtrees.data.tables import check_finite, take_rows
 from defragtrees.estimators.defrag import DefragClassifier
 from defragtrees.estimators.inputs import one_seed, open_model
 from defragtrees.metrics.rulesets import trade_off_scores
-from defragtrees.outcomes.measures import MEASURES, cost_matrix
+from defragtrees.outcomes import MEASURES
+from defragtrees.outcomes.decision import cost_matrix
 from defragtrees.rules.model import RuleModel
 
 if TYPE_CHECKING:

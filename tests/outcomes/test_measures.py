@@ -8,10 +8,11 @@ from sklearn import metrics as reference
 from sklearn.preprocessing import label_binarize
 
 from defragtrees import metrics
+from defragtrees.outcomes import MEASURES
 from defragtrees.outcomes import measures as ranking
 from defragtrees.outcomes.classification import Classes
-from defragtrees.outcomes.measures import MEASURES, NumberScores, cost_matrix
-from defragtrees.outcomes.regression import Numbers
+from defragtrees.outcomes.decision import cost_matrix
+from defragtrees.outcomes.regression import Numbers, NumberScores
 from defragtrees.rules import RuleList
 from defragtrees.rules.conditions import Rule
 

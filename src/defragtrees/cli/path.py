@@ -23,7 +23,7 @@ from defragtrees.cli.output import (
     say,
     ticking,
 )
-from defragtrees.outcomes.measures import MEASURES
+from defragtrees.outcomes import MEASURES
 
 __all__ = ["command"]
 

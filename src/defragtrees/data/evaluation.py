@@ -10,13 +10,9 @@ from defragtrees.data.encoding import checked_columns
 from defragtrees.data.shards import class_sums
 from defragtrees.data.tables import check_finite
 from defragtrees.ensembles.forest import Forest
-from defragtrees.outcomes.measures import (
-    CalibrationSums,
-    Moments,
-    calibrate,
-    cost_matrix,
-    grouped,
-)
+from defragtrees.outcomes.classification import grouped
+from defragtrees.outcomes.decision import cost_matrix
+from defragtrees.outcomes.measures import CalibrationSums, Moments, calibrate
 from defragtrees.rules.model import RuleModel
 
 __all__ = [

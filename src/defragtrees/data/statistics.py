@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from defragtrees.data.shards import class_sums, pack_rules
+from defragtrees.outcomes.classification import ClassSums
 from defragtrees.outcomes.intervals import kept_scores
 from defragtrees.outcomes.points import FittedPoints, Scoring, find_patterns
-from defragtrees.outcomes.sums import (
+from defragtrees.outcomes.regression import (
     CONDITION_ROWS,
     INTERVAL,
-    ClassSums,
     KeptValues,
     quantiles,
 )

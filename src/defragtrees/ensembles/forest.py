@@ -14,8 +14,7 @@ from defragtrees._utils.types import Floats, Rows, Values
 from defragtrees._utils.values import ByValue, freeze
 from defragtrees.data.tables import read_matrix
 from defragtrees.outcomes import make_outcome
-from defragtrees.outcomes.classification import Classes
-from defragtrees.outcomes.regression import Numbers
+from defragtrees.outcomes.base import Outcome
 
 COMBINATIONS = ("mean", "sum", "median")
 LARGEST = 1e100  # of numbers in an ensemble, so that sums of squares are numbers too
@@ -240,7 +239,7 @@ class Forest(ByValue):
         return f"<Forest: {size}, {self.task}>"
 
     @property
-    def outcome(self) -> Classes | Numbers:
+    def outcome(self) -> Outcome:
         """What is predicted: its measures, texts and checks."""
         return make_outcome(self.task, self.classes)
 

@@ -255,10 +255,8 @@ def _write_first(graph, held):
     first = graph.add("ArgMax", numbers, axis=1, keepdims=0)
     answers = np.asarray(portable.answers(rules))
     answer = graph.add("Gather", graph.constant(answers), first)
-    if portable.target(rules) == "number":
-        graph.write("prediction", answer, answers.dtype)
-        return
-    graph.write("label", answer, answers.dtype)
+    name = "label" if rules.outcome.has_probabilities else "prediction"
+    graph.write(name, answer, answers.dtype)
     if portable.has_shares(rules):
         shares = np.array(portable.outputs(rules))
         probabilities = graph.add("Gather", graph.constant(shares), first)
@@ -283,11 +281,10 @@ def _write_mean(graph, held):
     mean = graph.add("Div", values, weight)
     has_weight = graph.add("Greater", weight, graph.constant(0.0))
     mean = graph.add("Where", has_weight, mean, graph.constant(outputs[-1:]))
-    if portable.target(rules) == "number":
-        only = graph.add("Gather", mean, graph.constant(0), axis=1)
-        graph.write("prediction", only, outputs.dtype)
-        return
-    _write_classes(graph, _chosen(graph, mean), mean)
+    if rules.outcome.has_probabilities:
+        _write_classes(graph, _chosen(graph, mean), mean)
+    else:
+        _write_number(graph, mean)
 
 
 def _write_sum(graph, held):
@@ -302,15 +299,22 @@ def _write_sum(graph, held):
         total = graph.add("Add", total, term)
     value = graph.add("Sub", total, graph.constant(float(rules.origin)))
     value = graph.add("Mul", value, graph.constant(float(rules.unit)))
-    if portable.target(rules) == "number":
-        only = graph.add("Gather", value, graph.constant(0), axis=1)
-        graph.write("prediction", only, points.dtype)
-        return
-    if portable.target(rules) == "classes":
-        shares = graph.add("Softmax", value, axis=1)
-        by = value if rules.costs is None else shares
-        _write_classes(graph, _chosen(graph, by), shares)
-        return
+    WRITE_SUM[rules.outcome.target_kind](graph, value)
+
+
+def _write_number(graph, value):
+    only = graph.add("Gather", value, graph.constant(0), axis=1)
+    graph.write("prediction", only, np.dtype(np.float64))
+
+
+def _write_log_shares(graph, value):
+    shares = graph.add("Softmax", value, axis=1)
+    by = value if graph.rules.costs is None else shares
+    _write_classes(graph, _chosen(graph, by), shares)
+
+
+def _write_log_odds(graph, value):
+    rules = graph.rules
     second = graph.add("Sigmoid", value)
     first = graph.add("Sub", graph.constant(1.0), second)
     shares = graph.add("Concat", first, second, axis=1)
@@ -320,6 +324,13 @@ def _write_sum(graph, held):
     flat = graph.add("Gather", is_second, graph.constant(0), axis=1)
     place = graph.add("Cast", flat, to=graph.onnx.TensorProto.INT64)
     _write_classes(graph, place, shares)
+
+
+WRITE_SUM = {
+    "number": _write_number,
+    "two classes": _write_log_odds,
+    "classes": _write_log_shares,
+}
 
 
 def _chosen(graph, shares):

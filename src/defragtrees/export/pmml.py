@@ -61,8 +61,8 @@ def to_pmml(rules: RuleModel, *, name: str | None = None) -> str:
 
 def _model_of(rules):
     """The function that writes such rules; others are rejected."""
-    form, target = portable.form(rules), portable.target(rules)
-    if form == "list" and target != "number":
+    form, has_classes = portable.form(rules), rules.outcome.has_probabilities
+    if form == "list" and has_classes:
         return _add_rule_set
     is_whole = form == "points" and all(
         len(values) == 1 and values[0].is_integer() for values in portable.points(rules)
@@ -72,7 +72,7 @@ def _model_of(rules):
     raise ValueError(
         "PMML needs rules in order that answer classes, or whole points for a "
         f"number or two classes; got decision={rules.decision!r} for "
-        f"{'numbers' if target == 'number' else 'classes'}. Fit with form='points' and "
+        f"{'classes' if has_classes else 'numbers'}. Fit with form='points' and "
         "points='integer', or choose another format."
     )
 
@@ -199,17 +199,17 @@ def _add_scorecard(document, fields, rules, types, name):
     _add_schema(model, rules, types)
     output = SubElement(model, "Output")
     SubElement(output, "OutputField", name="score", feature="predictedValue", **NUMBER)
-    is_number = portable.target(rules) == "number"
+    has_classes = rules.outcome.has_probabilities
     field = SubElement(
         output,
         "OutputField",
-        name="prediction" if is_number else "probability",
+        name="probability" if has_classes else "prediction",
         feature="transformedValue",
         **NUMBER,
     )
     score = Element("FieldRef", field="score")
     value = _apply("*", _apply("-", score, rules.origin), rules.unit)
-    if not is_number:
+    if has_classes:
         falling = _apply("exp", _apply("*", -1.0, value))
         value = _apply("/", 1.0, _apply("+", 1.0, falling))
     field.append(value)

@@ -31,7 +31,6 @@ __all__ = [
     "needs_default",
     "outputs",
     "points",
-    "target",
     "used_features",
 ]
 
@@ -88,14 +87,6 @@ def form(rules):
     if rules.decision == "points":
         return "points"
     return "list" if rules.is_list else "mean"
-
-
-def target(rules):
-    """What the rules predict: "number", "two classes" or "classes"."""
-    n_classes = rules.outcome.n_classes
-    if not n_classes:
-        return "number"
-    return "two classes" if n_classes == 2 else "classes"
 
 
 def column_tests(rules):
@@ -207,7 +198,8 @@ def labels_of(rules, feature):
 
 def class_labels(rules):
     """The class labels that `predict` gives, as plain values."""
-    return [_plain(label, "class") for label in np.asarray(rules.classes).tolist()]
+    labels = np.asarray(rules.outcome.labels).tolist()
+    return [_plain(label, "class") for label in labels]
 
 
 def answers(rules):

@@ -60,7 +60,7 @@ with a 95 % interval. A rate of few rows is uncertain.
     """
     parts = [
         f"# {render.plain(title)}",
-        _task_text(rules),
+        f"These rules predict {rules.outcome.target_text}.",
         "## How to read them",
         "\n".join(f"- {line}" for line in _reading_lines(rules)),
         "## Columns",
@@ -74,13 +74,6 @@ with a 95 % interval. A rate of few rows is uncertain.
     return "\n\n".join(filter(None, parts)) + "\n"
 
 
-def _task_text(rules):
-    if not rules.classes:
-        return "These rules predict a number."
-    labels = ", ".join(rules.outcome.label_text(label) for label in rules.classes)
-    return f"These rules predict one of: {render.plain(labels)}."
-
-
 def _reading_lines(rules):
     yield HOW_TO_READ[rules.decision]
     if rules.decision == "points":
@@ -89,13 +82,8 @@ def _reading_lines(rules):
     if decision_text(rules):
         yield decision_text(rules)
     yield 'A missing value fails a condition unless the condition says "or missing".'
-    if any(row["told"] for row in rules.rows()) and rules.classes:
-        yield (
-            "Behind an answer stands how often it was true in the training rows of the "
-            "rule, with a 95 % interval. A rate of few rows is uncertain."
-        )
-    elif any(row["told"] for row in rules.rows()):
-        yield "Behind an answer stands where most training rows of the rule were."
+    if any(row["told"] for row in rules.rows()):
+        yield rules.outcome.reported_meaning
 
 
 def _column_lines(rules):

@@ -220,7 +220,7 @@ def _averaging(rules):
         f"OUTPUTS = {_lines(map(_tuple, portable.outputs(rules)))}",
     ]
     functions = [_holding(rules), MEAN]
-    if portable.target(rules) == "number":
+    if not rules.outcome.has_probabilities:
         return ["\n".join(constants), *functions, PREDICT_NUMBER.format(value="_mean")]
     constants.append(f"CLASSES = {_tuple(portable.class_labels(rules))}")
     how = _how_chosen(rules, constants)
@@ -247,24 +247,34 @@ def _adding(rules):
         f"POINTS = {_lines(map(_tuple, portable.points(rules)))}",
         f"UNIT, ORIGIN = {float(rules.unit)!r}, {float(rules.origin)!r}",
     ]
-    functions, target = [_holding(rules), TOTALS], portable.target(rules)
-    if target == "number":
-        return [
-            "\n".join(constants),
-            *functions,
-            PREDICT_NUMBER.format(value="_values"),
-        ]
+    of_total = OF_TOTAL[rules.outcome.target_kind](rules, constants)
+    return ["\n".join(constants), _holding(rules), TOTALS, *of_total]
+
+
+def _number_of_total(rules, constants):
+    return [PREDICT_NUMBER.format(value="_values")]
+
+
+def _class_of_log_odds(rules, constants):
     constants.append(f"CLASSES = {_tuple(portable.class_labels(rules))}")
-    if target == "two classes":
-        decision = rules.outcome.decision(rules.threshold, rules.costs)
-        constants.append(f"CUT = {_literal(decision.log_odds_cut)}")
-        sign = ">" if rules.threshold is None else ">="
-        functions.append(POINTS_TWO.format(sign=sign))
-    else:
-        functions.append(_how_chosen(rules, constants))
-        chosen = "_values" if rules.costs is None else "_shares"
-        functions.append(POINTS_MANY.format(chosen=chosen))
-    return ["\n".join(constants), *functions]
+    decision = rules.outcome.decision(rules.threshold, rules.costs)
+    constants.append(f"CUT = {_literal(decision.log_odds_cut)}")
+    return [POINTS_TWO.format(sign=">" if rules.threshold is None else ">=")]
+
+
+def _class_of_log_shares(rules, constants):
+    constants.append(f"CLASSES = {_tuple(portable.class_labels(rules))}")
+    how = _how_chosen(rules, constants)
+    chosen = "_values" if rules.costs is None else "_shares"
+    return [how, POINTS_MANY.format(chosen=chosen)]
+
+
+# From totals to a prediction: functions, whose constants are added.
+OF_TOTAL = {
+    "number": _number_of_total,
+    "two classes": _class_of_log_odds,
+    "classes": _class_of_log_shares,
+}
 
 
 def _chain(rules):

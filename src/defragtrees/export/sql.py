@@ -94,7 +94,7 @@ def to_sql(
 
 def _classes(rules):
     """The classes, all of which have a probability in each rule."""
-    if portable.target(rules) == "number" or not portable.has_shares(rules):
+    if not portable.has_shares(rules):
         raise ValueError(
             "Probabilities need rules for classes, each with its distribution; these "
             "have none. Leave probabilities and probability_of out."
@@ -129,7 +129,7 @@ def _list(rules, matches, dialect, k):
 
 def _mean(rules, matches, dialect, k):
     """Total of an output over weight, each added up in the order of `predict`."""
-    if k is None and portable.target(rules) != "number":
+    if k is None and rules.outcome.has_probabilities:
         return _class_of_mean(rules, matches, dialect)
     k = k or 0
     products, weights = _summands(rules)
@@ -209,12 +209,20 @@ def _class_of_mean(rules, matches, dialect):
 
 def _points(rules, matches, dialect, k):
     """What follows from a sum of CASE expressions, added in the order of `predict`."""
-    target = portable.target(rules)
-    if target == "classes":
-        return _points_of_classes(rules, matches, dialect, k)
+    write = {
+        "number": _points_of_number,
+        "two classes": _points_of_two,
+        "classes": _points_of_classes,
+    }[rules.outcome.target_kind]
+    return write(rules, matches, dialect, k)
+
+
+def _points_of_number(rules, matches, dialect, k):
+    return _total(rules, matches, dialect)
+
+
+def _points_of_two(rules, matches, dialect, k):
     value = _total(rules, matches, dialect)
-    if target == "number":
-        return value
     if k is not None:
         one = dialect.literal(1.0)
         second = f"{one} / ({one} + EXP(-{value}))"

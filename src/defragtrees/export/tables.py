@@ -79,7 +79,7 @@ def _values(rules, rule, shown):
         "rows": rule.n_rows,
         "answered": rule.answered,
         "coverage": rule.coverage,
-        **_target_values(rules, rule),
+        **rules.outcome.cells(rule),
         "error": rule.error,
     }
 
@@ -89,35 +89,11 @@ def _form_values(rules, rule):
     if rules.decision == "points":
         names = ["points"]
         if rules.outcome.n_points > 1:
-            names = [f"points {label}" for label in rules.classes]
+            names = [f"points {label}" for label in rules.outcome.labels]
         points = dict(zip(names, map(float, rule.points), strict=True))
         return None, {**points, "weight": None}
     weight = float(rule.weight) if rules.decision == "average" else None
-    if rules.classes:
-        then = render.plain(rules.outcome.answer_text(rule.prediction))
-    else:
-        then = float(rule.prediction)
-    return then, {"weight": weight}
-
-
-def _target_values(rules, rule):
-    """Measures of y: for each class probability, rate and interval; or quantiles."""
-    mean = rule.ensemble_mean
-    values = {}
-    for k, answer in enumerate(rules.classes or ()):
-        label = rules.outcome.answer_text(answer)
-        low, high = (rule.interval or [(None, None)] * len(rules.classes))[k]
-        has_rates = rule.rates is not None
-        values |= {
-            f"probability {label}": rule.distribution and rule.distribution[k],
-            f"rate {label}": rule.rates[k] if has_rates else None,
-            f"rate {label} from": low if has_rates else None,
-            f"rate {label} to": high if has_rates else None,
-            f"ensemble {label}": None if mean is None else mean[k],
-        }
-    low, high = rule.quantiles or (None, None)
-    mean = None if rules.classes else mean
-    return values | {"10 % quantile": low, "90 % quantile": high, "ensemble": mean}
+    return rules.outcome.cell_value(rule.prediction), {"weight": weight}
 
 
 def to_frame(rules: RuleModel) -> "DataFrame":
@@ -207,7 +183,7 @@ def to_excel(rules: RuleModel):
             cell = sheet.cell(i, j)
             _write_cell(cell, value)
             is_share = name.startswith(SHARES) and isinstance(value, float)
-            if is_share and rules.classes:
+            if is_share and rules.outcome.has_probabilities:
                 cell.number_format = "0.0%"
         longest = max(len(str(value)) for value in (name, *values))
         letter = openpyxl.utils.get_column_letter(j)

@@ -196,7 +196,7 @@ def _parted(spans, split):
 
 def _list_values(rules, leaves):
     """For each rule what a leaf has; and the rules that predict no likeliest class."""
-    if portable.target(rules) == "number":
+    if not rules.outcome.has_probabilities:
         return portable.outputs(rules), []
     labels, values, others = portable.class_labels(rules), [], []
     answers = portable.answers(rules)
@@ -216,10 +216,10 @@ def _leaf_value(rules, possible, leaves):
     held = np.zeros((1, rules.n_rules), dtype=bool)
     held[0, list(possible)] = True
     [answer] = rules._predict(held).tolist()
-    if portable.target(rules) == "number":
+    if not rules.outcome.has_probabilities:
         return (float(answer),)
     shares = rules._probabilities(held)[0]
-    position = np.asarray(rules.classes).tolist().index(answer)
+    position = np.asarray(rules.outcome.labels).tolist().index(answer)
     if leaves == "answers" and int(shares.argmax()) != position:
         shares = np.eye(len(shares))[position]
     return tuple(shares.tolist())
@@ -256,16 +256,16 @@ def _in_order(nodes):
 def _estimator(rules, nodes):
     n_features = len(rules.feature_names)
     outcome = rules.outcome
-    estimator = getattr(tree, f"DecisionTree{outcome.estimator_suffix}")()
-    n_outputs = outcome.n_classes or 1
+    estimator, n_outputs = tree.DecisionTreeRegressor(), len(outcome.output_names)
+    if outcome.has_probabilities:
+        estimator = tree.DecisionTreeClassifier()
+        estimator.classes_ = np.asarray(outcome.labels)
+        estimator.n_classes_ = n_outputs
     fitted = Tree(n_features, np.array([n_outputs], dtype=np.intp), 1)
     fitted.__setstate__({**fitted.__getstate__(), **_state(fitted, nodes)})
     estimator.tree_ = fitted
     estimator.n_features_in_ = estimator.max_features_ = n_features
     estimator.n_outputs_ = 1
-    if outcome.n_classes:
-        estimator.classes_ = np.asarray(rules.classes)
-        estimator.n_classes_ = n_outputs
     # These names stand for columns without names.
     if rules.feature_names != tuple(f"x{j + 1}" for j in range(n_features)):
         estimator.feature_names_in_ = np.array(rules.feature_names, dtype=object)

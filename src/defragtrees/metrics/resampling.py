@@ -211,11 +211,7 @@ def _refit(estimator, X, y, sample_weight, rng):
 
 def _same_answers(one, two, matrix):
     first, second = one._predict(one._covers(matrix)), two._predict(two._covers(matrix))
-    if one.outcome.n_classes:
-        return float((first == second).mean())
-    variance = (first.var() + second.var()) / 2
-    distance = ((first - second) ** 2).mean()
-    return float(max(0.0, 1 - distance / variance)) if variance else 1.0
+    return one.outcome.agreement(first, second)
 
 
 def _same_features(one, two):

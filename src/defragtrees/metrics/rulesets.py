@@ -207,7 +207,7 @@ def calibration(
     2 yes 0.1 0.0 1.0
     """
     outcome, matrix = rules.outcome, rules.encode(X)
-    if outcome.n_classes and any(rule.distribution is None for rule in rules):
+    if outcome.has_probabilities and not rules.has_probabilities:
         raise ValueError(
             "calibration needs rules that tell probabilities; one has none. Fit them, "
             "or give each Rule its distribution."

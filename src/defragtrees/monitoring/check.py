@@ -292,26 +292,27 @@ class _Comparison:
         if any(math.isnan(rule.n_rows) for rule in self.rules):
             yield "some rules were edited and not counted anew; refit them to test all"
         has_rates = any(rule.rates is not None for rule in self.rules)
-        if self.y is not None and self.rules.classes and not has_rates:
+        reports_rates = self.rules.outcome.statistic == "rates"
+        if self.y is not None and reports_rates and not has_rates:
             yield "the rules were fitted without y, so their rates are not known"
 
     def answers(self):
         """Each prediction with its share of rows then and now, or their mean."""
-        rules = self.rules
-        now = rules._predict(rules._covers(self.matrix))
+        rules, outcome = self.rules, self.rules.outcome
+
+        def columns(predictions):
+            return outcome.indicators(outcome.encode_any(predictions)).T
+
+        of_rules = columns(np.array([rule.prediction for rule in rules]))
+        now = columns(rules._predict(rules._covers(self.matrix)))
         total = sum(rule.n_rows for rule in rules)
         # NaN where a rule was not counted.
         has_then, then = rules.is_list and total > 0, None
-        if not rules.classes:
+        for k, name in enumerate(outcome.output_names):
             if has_then:
-                then = sum([rule.n_rows * rule.prediction for rule in rules]) / total
-            yield "mean", then, float(now.mean())
-            return
-        for label in rules.classes:
-            if has_then:
-                own = [rule.n_rows for rule in rules if rule.prediction == label]
-                then = sum(own) / total
-            yield rules.outcome.label_text(label), then, float((now == label).mean())
+                pairs = zip(rules, of_rules[k].tolist(), strict=True)
+                then = sum([rule.n_rows * value for rule, value in pairs]) / total
+            yield name, then, float(now[k].mean())
 
     def of_rules(self):
         """Coverage and rate of each rule."""
@@ -334,33 +335,35 @@ class _Comparison:
         return Finding("coverage", about, *shares, p, rule=k + 1)
 
     def _rate(self, rule, members, about, k):
-        y, outcome = self.y[members], self.rules.outcome
-        n_now = len(y)
+        y = self.y[members]
         # The rows of a rule with few conditions are those that other rules left.
         n_searched = max(rule.n_conditions, self.rules.mean_conditions)
         n_then = rule.n_rows / (1 + SEARCHED * n_searched)
-        if not n_now or not rule.n_rows:
+        if not len(y) or not rule.n_rows:
             return
-        if not self.rules.classes:
-            if rule.spread is None or self.rules.decision == "points":
-                return
+        if self.rules.outcome.statistic == "rates" and rule.rates is not None:
+            found = "rate", about, *self._same_rates(rule, n_then, y)
+            yield Finding(*found, rule=k + 1)
+        elif rule.spread is not None and self.rules.decision != "points":
             p = mean_p(rule.prediction, rule.spread, n_then, y)
             texts = render.rounded(rule.prediction), _mean_text(y)
             yield Finding("mean", about, *texts, p, rule=k + 1)
-            return
-        if rule.rates is None:
-            return
-        codes = outcome.encode_any(y)
-        now = np.bincount(codes[codes >= 0], minlength=len(rule.rates))
-        counts = np.append(now, (codes < 0).sum())
+
+    def _same_rates(self, rule, n_then, y):
+        """The rate of a class then and now, and the p-value of all rates."""
+        outcome = self.rules.outcome
+        counts = self._class_counts(y, len(rule.rates))
         p = same_shares_p([*(n_then * np.array(rule.rates)), 0.0], counts)
-        place = self.rules.classes.index(outcome.told(rule)["class"])
-        label = outcome.label_text(self.rules.classes[place])
-        texts = (
-            f"{render.share(rule.rates[place])} {label}",
-            f"{render.share(now[place] / n_now)} {label}",
-        )
-        yield Finding("rate", about, *texts, p, rule=k + 1)
+        place = outcome.rate_index(rule)
+        rates = rule.rates[place], counts[place] / len(y)
+        label = outcome.output_names[place]
+        return *(f"{render.share(rate)} {label}" for rate in rates), p
+
+    def _class_counts(self, y, n_classes):
+        """Rows of each class, and at last those of other labels."""
+        codes = self.rules.outcome.encode_any(y)
+        now = np.bincount(codes[codes >= 0], minlength=n_classes)
+        return np.append(now, (codes < 0).sum())
 
     def of_columns(self):
         """Values of the columns that rules use."""
@@ -437,16 +440,14 @@ class _Comparison:
 
     def of_target(self):
         """The true classes or numbers, and the error of the rules."""
-        training, outcome = self.rules.training, self.rules.outcome
+        training = self.rules.training
         if self.y is None or training is None:
             return
         if training.target is not None:
-            if self.rules.classes:
-                codes = outcome.encode_any(self.y)
-                now = np.bincount(codes[codes >= 0], minlength=len(training.target))
-                others = int((codes < 0).sum())
-                p = same_shares_p([*training.target, 0.0], [*now, others])
-                texts = self._class_text(training.target), self._class_text(now)
+            if self.rules.outcome.statistic == "rates":
+                counts = self._class_counts(self.y, len(training.target))
+                p = same_shares_p([*training.target, 0.0], counts)
+                texts = map(self._class_text, (training.target, counts[:-1]))
             else:
                 p = mean_p(*training.target, self.n_then, self.y)
                 texts = render.rounded(training.target[0]), _mean_text(self.y)
@@ -459,8 +460,7 @@ class _Comparison:
         counts = np.asarray(counts, dtype=np.float64)
         place = 1 if len(counts) == 2 else int(counts.argmax())
         share = counts[place] / max(counts.sum(), 1e-300)
-        label = self.rules.outcome.label_text(self.rules.classes[place])
-        return f"{render.share(share)} {label}"
+        return f"{render.share(share)} {self.rules.outcome.output_names[place]}"
 
     def _error(self, then):
         """Whether the error of the rules is larger than in training."""
@@ -468,7 +468,7 @@ class _Comparison:
         losses = outcome.losses(self.y, rules._predict(rules._covers(self.matrix)))
         n_used = rules.n_rules + CONDITION_ROWS * rules.n_conditions
         # In rows that rules were fitted to they err less than in others.
-        kept = 1 - then if rules.classes else 1.0
+        kept = 1 - then if outcome.error_is_share else 1.0
         expected = then * (1 + 2 * n_used * kept / max(self.n_then, 1.0))
         fewer = 1 + ERROR_SEARCHED * rules.n_conditions / rules.n_rules
         p = larger_mean_p(losses, expected, self.n_then / fewer)
@@ -476,9 +476,9 @@ class _Comparison:
         return Finding("error", "all rules", *texts, p)
 
     def of_agreement(self):
-        """Whether the model still agrees with the rules; of classes in a list."""
+        """Whether the model still agrees with a list on as large a share of rows."""
         rules, answers = self.rules, self.model_answers
-        if answers is None or not rules.classes:
+        if answers is None or not rules.outcome.error_is_share:
             return
         agrees = int((rules._predict(rules._covers(self.matrix)) == answers).sum())
         errors = np.array([rule.error * rule.n_rows for rule in rules])

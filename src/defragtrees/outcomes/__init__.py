@@ -1,18 +1,22 @@
-"""What is predicted, classes or numbers: all that depends on it stands in this room.
+"""The kinds of y: everything that depends on whether it is a class or a number.
 
-Rule sets, forests and estimators carry an outcome and ask it; nobody else compares the
-name of a task. A further outcome is one module here and one line in `OUTCOMES`.
+Rule sets, forests and estimators have an outcome and call its methods. A further kind
+of y is one module here and one entry of `OUTCOMES`.
 """
 
 from collections.abc import Sequence
 from typing import Any
 
+from defragtrees.outcomes.base import Outcome
 from defragtrees.outcomes.classification import Classes
 from defragtrees.outcomes.regression import Numbers
 
-__all__ = ["Classes", "Numbers", "OUTCOMES", "make_outcome"]
+__all__ = ["Classes", "MEASURES", "Numbers", "OUTCOMES", "make_outcome"]
 
-OUTCOMES = {kind.task: kind for kind in (Classes, Numbers)}
+OUTCOMES: dict[str, type[Outcome]] = {kind.task: kind for kind in (Classes, Numbers)}
+MEASURES = {
+    measure.name: measure for kind in OUTCOMES.values() for measure in kind.all_measures
+}
 
 
 def make_outcome(
@@ -20,19 +24,11 @@ def make_outcome(
     classes: Sequence[Any] | None = None,
     class_labels: Sequence[str | None] | None = None,
     pos_label: Any = None,
-) -> Classes | Numbers:
-    """The outcome of a task.
+) -> Outcome:
+    """The outcome of a task, a key of `OUTCOMES`.
 
-    Parameters
-    ----------
-    task : str
-        A key of `OUTCOMES`.
-    classes : sequence, optional
-        The labels, where there are any.
-    class_labels : sequence of (str or None), optional
-        What these are called where people read.
-    pos_label : object, optional
-        Of two classes the one that is told; the second if it is None.
+    `classes` are its labels if it has any, `class_labels` their printed names, and
+    `pos_label` is the positive one of two, by default the second.
 
     Examples
     --------

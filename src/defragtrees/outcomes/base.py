@@ -1,180 +1,217 @@
-"""Outcome: what y is, and everything that depends on it; the base of all kinds."""
+"""Outcome: what every kind of y has."""
 
+import math
+import numbers
 from typing import Any, ClassVar
 
 import numpy as np
 
-from defragtrees.outcomes.measures import MEASURES
+from defragtrees._utils import formatting as render
+from defragtrees._utils.values import shown
+from defragtrees.outcomes.intervals import QUANTILE
+from defragtrees.outcomes.measures import Measure
+
+MARK = "!"  # at a rule whose rate or mean would be another if it stood first
 
 
-class Wording:
-    """What is said of rules; an outcome says it in its own words."""
+class Outcome:
+    """Base of all kinds of y; by default each prediction is one number.
 
-    error_name: ClassVar[str]
-    closeness_name: ClassVar[str]
-    interval_name: ClassVar[str] = "interval"
+    A subclass names itself (`task`, `estimator_suffix`, `error_name`,
+    `closeness_name`, `error_meaning`, `fidelity_meaning`) and writes
 
-    def shown_error(self, error):
-        """An error as it is shown."""
-        return error
+    - `losses`, `fidelity` and `fidelity_of_loss`, by which rules are judged, and
+      `constant_loss` and `best_constants`, which some baselines need;
+    - `sums`, the statistics of the rows of each rule, and `scores`, the statistics
+      that `all_measures` are computed from; both can be added up over shards;
+    - `fit_points` and `scorecard`, if points are to be fitted.
 
-    def shown_deviation(self, error, deviation):
-        """How far a shown error may be off, from how far the error may be."""
-        return deviation
+    All else has a default for numbers, which it may replace: checks, texts, what a
+    rule reports of y.
 
-    def evidence_text(self, error):
-        """How close a rule is to what it imitates, as text."""
-        return f"{self.error_name} {self.error_text(error)}"
-
-    def closeness_text(self, error):
-        """The same under the title `closeness_name`."""
-        return self.error_text(error)
-
-    def is_error_of_y(self, rules):
-        """Whether the errors of rules say nothing that their rates do not."""
-        return False
-
-    def told(self, rule):
-        """What a rule tells besides its answer, as entries of `RuleModel.rows`."""
-        return {}
-
-    def told_text(self, rule, with_class=True):
-        """The same as text; empty where nobody measured."""
-        return ""
-
-    def told_columns(self, rules):
-        """The same as columns of a table: from title to texts, one for each rule."""
-        return {}
-
-    def differs_alone(self, rule):
-        """Whether a rule of a list would tell something else if it stood first."""
-        return False
-
-    def alone_text(self, rule):
-        """What a rule of a list would tell if it stood first; marked if it differs."""
-        return ""
-
-    def basis_text(self, rule, probabilities):
-        """How likely an answer is, and how one knows; empty where nobody measured."""
-        return ""
-
-
-class Outcome(Wording):
-    """Base of all outcomes.
-
-    An outcome names itself (`task`, `error_name`, `closeness_name`,
-    `estimator_suffix`) and has its `labels`, None where there are none. It defines
-    `check` for y; `check_rule` for a rule; `target_of` for a forest; `losses`,
-    `fidelity`, `constant_loss` and `best_constants`; `indicators`, `outputs` and
-    `decide`, from targets and rules to numbers that can be averaged and back;
-    `moments` of y; and the texts of a prediction, of an error and of what a rule
-    reports besides.
+    Rule sets, forests and estimators have an outcome and call its methods; nothing
+    outside this package depends on which outcome it is.
     """
 
-    task: ClassVar[str]
-    estimator_suffix: ClassVar[str]
-    labels: Any
-    has_own_error: ClassVar[bool] = True  # none of `MEASURES` is the same as the error
+    task: ClassVar[str]  # as rule files name it
+    estimator_suffix: ClassVar[str]  # of the estimators that predict it
+    sums: ClassVar[type]  # statistics of the rows of each rule
+    scores: ClassVar[type]  # statistics of predictions against y
+    all_measures: ClassVar[tuple[Measure, ...]] = ()
+
+    target_kind: str = "number"  # "two classes" and "classes" are written otherwise
+    statistic: ClassVar[str] = "mean"  # what is reported of y in the rows of a rule
+    labels: Any = None
+    has_probabilities: ClassVar[bool] = False  # of each label
+    is_binary = False  # two labels, one of which is the positive class
+    positive_index: int | None = None
+    positive_class: Any = None
+
+    error_name: ClassVar[str]
+    has_own_error: ClassVar[bool] = True  # which is none of `all_measures`
+    error_meaning: ClassVar[str]
+    error_is_share: ClassVar[bool] = False  # of rows; else in the units of y
+    error_digits: ClassVar[int] = 9  # of an error that is added up from parts
+    fidelity_meaning: ClassVar[str]
+    closeness_name: ClassVar[str]
+    interval_name: ClassVar[str] = "interval"
+    reported_meaning: ClassVar[str] = (
+        "Behind an answer stands where most training rows of the rule were."
+    )
+    n_points: int = 1  # columns of points
 
     @classmethod
     def of(cls, classes=None, shown=None, pos_label=None):
-        """The outcome with these labels, if it has any, called so where people read."""
+        """The outcome with these labels, if it has any, and their printed names."""
         return cls()
+
+    # y and predictions as arrays
 
     @property
     def n_classes(self):
-        """Number of classes; 0 without labels."""
+        """Number of labels; 0 without labels."""
         return len(self.labels or ())
 
     @property
     def dtype(self):
-        """Of an array of answers."""
-        if self.labels is None:
-            return np.dtype(np.float64)
-        return np.asarray(self.labels).dtype
-
-    @property
-    def told_class(self):
-        """Of two classes, the one whose rate is reported; None otherwise."""
-        return None
-
-    def told_threshold(self, threshold):
-        """From which probability on `told_class` is predicted."""
-        return threshold
-
-    def label_text(self, answer):
-        """A prediction within a sentence."""
-        return self.answer_text(answer)
+        """Of an array of predictions."""
+        return np.dtype(np.float64)
 
     def encode(self, y):
         """Checked y as the search sees it: class numbers, or numbers as they are."""
         return y
 
     def encode_any(self, y):
-        """`encode` that refuses no label: -1 for one that is no class."""
-        if self.labels is None:
-            return y
-        labels, inverse = np.unique(y, return_inverse=True)
-        position = {label: i for i, label in enumerate(self.labels)}
-        places = [position.get(label, -1) for label in labels.tolist()]
-        return np.array(places, dtype=np.intp)[inverse]
+        """`encode` without an error for unknown labels, which become -1."""
+        return y
 
     def decode(self, encoded):
-        """Answers from what `encode` gives."""
-        return encoded if self.labels is None else np.asarray(self.labels)[encoded]
+        """Predictions from what `encode` gives."""
+        return encoded
 
-    def has_known(self, y):
-        """Whether any of the labels is a class; numbers are all known."""
-        if self.labels is None:
-            return True
-        return bool(set(self.labels).intersection(np.unique(y).tolist()))
+    def is_known(self, encoded):
+        """Which rows of `encode_any` have a value that can be predicted."""
+        return np.ones(len(encoded), dtype=bool)
 
-    def check_known(self, y):
-        """Refuse labels none of which is a class, as those of another type are."""
-        # A class that training did not have is no mistake: the rules are wrong there.
-        if not self.has_known(y):
-            labels = np.unique(y).tolist()
-            raise ValueError(
-                f"y must have labels such as {list(self.labels)[:5]!r}; got "
-                f"{labels[:5]!r}. Are they of another type?"
-            )
+    def indicators(self, target):
+        """Encoded y as columns that can be averaged, (n_samples, n_outputs)."""
+        return np.asarray(target, dtype=np.float64)[:, None]
 
-    def check_labels(self):
-        """Raise for labels that are no classes."""
+    @property
+    def output_names(self):
+        """What the means of the columns of `indicators` are called."""
+        return ["mean"]
 
-    def check_outputs(self, n_outputs):
-        """Raise for a number of outputs of trees that cannot stand for a prediction."""
+    def outputs(self, rule):
+        """What a rule contributes to a mean, one value for each column."""
+        return [rule.prediction]
 
-    def check_answers(self, answers):
-        """Raise for predictions of an ensemble that no rule can imitate."""
+    def decide(self, outputs, threshold=None, costs=None):
+        """Predictions from means of outputs, (n_samples, n_outputs)."""
+        return outputs[:, 0]
+
+    def decision(self, threshold=None, costs=None):
+        """From probabilities to a class; None where nothing is decided."""
+        return None
+
+    def target_of(self, forest, raw):
+        """Encoded predictions from the combined outputs of a forest's trees."""
+        linked = forest.linked(raw)
+        return linked[:, 0] if linked.shape[1] == 1 else linked
 
     def probabilities_of(self, forest, raw):
         """Class probabilities from the combined outputs of trees; None without."""
         return None
 
     def strata(self, y):
-        """Labels by which rows are split evenly; None where there are none."""
-        return None
-
-    def decision(self, threshold=None, costs=None):
-        """From probabilities to a class; None where nothing is decided."""
+        """Labels by which rows are split evenly; None without labels."""
         return None
 
     def observed(self, target):
         """Targets of a shard for rows of which only y is known, encoded."""
         return {"answers": target, "labels": target}
 
+    def moments(self, target, weight):
+        """What is stored of y in the training rows: mean and standard deviation."""
+        mean = np.average(target, weights=weight)
+        square = np.average((target - mean) ** 2, weights=weight)
+        return np.array([mean, np.sqrt(square)])
+
+    def search_target(self, target):
+        """The target on the scale on which the search measures squares."""
+        return self.indicators(target)
+
+    # Checks
+
+    def check(self, y):
+        """The numbers as float64; rejected if some are not finite."""
+        try:
+            y = np.asarray(y, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(f"y must hold numbers for a {self.task}.") from None
+        if not np.isfinite(y).all():
+            raise ValueError(
+                "Input y contains NaN or infinity; finite numbers are needed."
+            )
+        return y
+
+    def has_known(self, y):
+        """Whether any of the values of y can be predicted."""
+        return True
+
+    def check_known(self, y):
+        """Reject labels none of which can be predicted, as those of another type."""
+
+    def check_labels(self):
+        """Reject labels that cannot be classes."""
+
+    def check_outputs(self, n_outputs):
+        """Reject a number of outputs of trees that does not fit the outcome."""
+
+    def check_answers(self, answers):
+        """Reject predictions of an ensemble that rules cannot imitate."""
+
+    def check_rule(self, rule, is_averaged=False):
+        """Reject a rule that predicts no finite number, or has class shares."""
+        if not (_is_number(rule.prediction) and math.isfinite(rule.prediction)):
+            raise ValueError(
+                f"A rule must answer a finite number; got {shown(rule.prediction)}."
+            )
+        if rule.rates is not None or rule.distribution is not None:
+            raise ValueError("rates and distribution are for classes, not for numbers.")
+        for name in ("ensemble_mean", "alone"):
+            value = getattr(rule, name)
+            if value is not None and not _is_number(value):
+                raise ValueError(f"{name} of a number must be a number; got {value!r}.")
+
     def check_scores(self, scores):
-        """Refuse scores of a RuleModel by which no interval can be told."""
-        raise ValueError("interval_scores are for numbers; these rules answer classes.")
+        """Reject scores of a RuleModel from which no interval follows."""
+        if not all(math.isfinite(score) and score >= 0 for score in scores):
+            raise ValueError("interval_scores must be finite numbers from 0.")
+        if list(scores) != sorted(scores):
+            raise ValueError("interval_scores must be in ascending order.")
 
-    def without_share(self, rules):
-        """The classes to which no rule gives any share; none of numbers."""
-        return ()
+    # Errors and measures
 
-    def is_same_answer(self, one, other):
-        """Whether two answers are of one kind: equal labels, or any two numbers."""
-        return self.labels is None or one == other
+    def losses(self, expected, predicted):
+        """The loss of each row."""
+        raise NotImplementedError
+
+    def fidelity(self, answers, predicted, sample_weight=None):
+        """How well rules imitate the ensemble's predictions; 1 if they are equal."""
+        raise NotImplementedError
+
+    def fidelity_of_loss(self, loss, variance, largest):
+        """The same from a mean loss and the variance of predictions up to `largest`."""
+        raise NotImplementedError
+
+    def constant_loss(self, target, weight):
+        """A function of rows: the sum of losses if all get the best one prediction."""
+        raise NotImplementedError
+
+    def best_constants(self, group, target, weight, n_groups):
+        """The encoded prediction with the smallest loss in each group of rows."""
+        raise NotImplementedError
 
     def error(self, expected, predicted, sample_weight=None):
         """Mean loss: share of wrong classes, or mean squared error."""
@@ -183,13 +220,12 @@ class Outcome(Wording):
         )
 
     def measures(self, scores=None):
-        """Entries of `MEASURES` for this outcome that `scores` are enough for."""
+        """The measures of this outcome; with `scores` those that these suffice for."""
         has_probabilities = scores is None or scores.has_probabilities
         return [
             measure
-            for measure in MEASURES.values()
-            if measure.task == self.task
-            and (has_probabilities or not measure.needs_probabilities)
+            for measure in self.all_measures
+            if has_probabilities or not measure.needs_probabilities
         ]
 
     def measured(self, scores):
@@ -221,3 +257,186 @@ class Outcome(Wording):
         if self.has_own_error or not shown:
             shown = {"error": self.error_name, **shown}
         return shown
+
+    def shown_error(self, error):
+        """An error in the units in which it is printed."""
+        return error
+
+    def shown_deviation(self, error, deviation):
+        """The standard error of a shown error, from that of the error."""
+        return deviation
+
+    def agreement(self, one, two):
+        """How much of the variance of two predictions is common, from 0 to 1."""
+        variance = (one.var() + two.var()) / 2
+        distance = ((one - two) ** 2).mean()
+        return float(max(0.0, 1 - distance / variance)) if variance else 1.0
+
+    def is_same_answer(self, one, other):
+        """Whether two predictions are of one kind: equal labels, or any two numbers."""
+        return True
+
+    def without_share(self, rules):
+        """The labels that no rule gives any probability."""
+        return ()
+
+    # Calibration
+
+    def reported(self, rules, held):
+        """What rules that match rows report: probabilities, or a number."""
+        return rules._predict(held)[:, None]
+
+    def reported_label(self, rule):
+        """The label of which a rule reports the rate, as an entry of a table row."""
+        return {}
+
+    def rate_index(self, rule):
+        """The column of `indicators` of which a rule reports the rate or mean."""
+        return 0
+
+    def observed_interval(self, observed, variance, weight):
+        """An observed mean, and the ends of its 95 % interval."""
+        half = QUANTILE * math.sqrt(variance / weight)
+        return observed, observed - half, observed + half
+
+    # Points, whose sum is the prediction
+
+    def fit_points(self, held, weight, sums):
+        """Points by patterns of rules, from sums of `indicators`; see `points`."""
+        raise NotImplementedError
+
+    def scorecard(self, held, weight, sums, points, points_to_double=None):
+        """Whole points instead of the exact ones of `fit_points`."""
+        raise NotImplementedError
+
+    def points_digits(self, spread):
+        """Digits after the point of points: to a thousandth of the target's spread."""
+        return 3 - math.floor(math.log10(spread)) if spread > 0 else 12
+
+    def linked(self, values):
+        """Predictions from sums of points, (n_samples, n_points)."""
+        return values
+
+    def decide_points(self, values, threshold=None, costs=None):
+        """Predictions from sums of points, (n_samples, n_points)."""
+        return self.linked(values)[:, 0]
+
+    def points_text(self, points):
+        """Points as text."""
+        return render.signed(points[0])
+
+    def sum_text(self, unit, origin):
+        """What a sum of points stands for."""
+        if unit == 1.0 and origin == 0.0:
+            return "the answer"
+        if origin == 0.0:
+            return f"to be multiplied by {render.number(unit)}"
+        return (
+            f"{render.number(origin)} where the answer is 0, and one more adds "
+            f"{render.number(unit)}"
+        )
+
+    # Texts
+
+    def answer_text(self, answer):
+        """A prediction as text."""
+        return render.number(answer)
+
+    @property
+    def target_text(self):
+        """What is predicted, in a sentence."""
+        return "a number"
+
+    def label_text(self, answer):
+        """A prediction within a sentence."""
+        return self.answer_text(answer)
+
+    def short_text(self, answer):
+        """A prediction as text where room is scarce."""
+        return render.rounded(answer)
+
+    def outputs_text(self, rule):
+        """What a rule contributes to a mean, as text."""
+        return self.answer_text(rule.prediction)
+
+    def cell_value(self, answer):
+        """A prediction as a cell of a table."""
+        return float(answer)
+
+    def cells(self, rule):
+        """The statistics of y that a rule reports, as cells of a table."""
+        low, high = rule.quantiles or (None, None)
+        return {
+            "10 % quantile": low,
+            "90 % quantile": high,
+            "ensemble": rule.ensemble_mean,
+        }
+
+    def error_text(self, error):
+        """An error as text, in the units in which it is printed."""
+        return short_number(self.shown_error(error), 3)
+
+    def error_phrase(self, error):
+        """An error as text with its name."""
+        return f"{self.error_name} {self.error_text(error)}"
+
+    def evidence_text(self, error):
+        """How close a rule is to what it imitates, as text."""
+        return self.error_phrase(error)
+
+    def closeness_text(self, error):
+        """The same under the title `closeness_name`."""
+        return self.error_text(error)
+
+    def is_error_of_y(self, rules):
+        """Whether the errors of rules follow from their rates."""
+        return False
+
+    def told(self, rule):
+        """The statistics of y that a rule reports, as entries of `RuleModel.rows`."""
+        return {}
+
+    def told_text(self, rule, with_class=True):
+        """The same as text; empty if they were not measured."""
+        return ""
+
+    def told_columns(self, rules):
+        """The same as columns of a table: from title to texts, one for each rule."""
+        return {}
+
+    def differs_alone(self, rule):
+        """Whether a rule of a list would report something else if it stood first."""
+        return False
+
+    def alone_text(self, rule):
+        """What a rule of a list would report if it stood first; marked if it differs.
+
+        Empty if that is not known, or the same.
+        """
+        return ""
+
+    def basis_text(self, rule, probabilities):
+        """How likely a prediction is, and from which rows; empty if not measured."""
+        return ""
+
+    @staticmethod
+    def _is_first(rule):
+        """Whether no rule before it takes any row that it matches, as far as known."""
+        return rule.alone is None or rule.coverage <= rule.answered * (1 + 1e-9)
+
+    def _marked(self, text, rule):
+        return f"{text} {MARK}" if self.differs_alone(rule) else text
+
+    def _aside(self, rule):
+        """What a rule would report alone, to follow what it reports."""
+        text = self.alone_text(rule)
+        return f"; alone {text}" if text else ""
+
+
+def _is_number(value):
+    return isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_)
+
+
+def short_number(value, digits=4):
+    """A measured number to a few significant digits, large ones written out."""
+    return render.number(float(render.rounded(value, digits)))

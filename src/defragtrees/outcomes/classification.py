@@ -1,29 +1,328 @@
-"""Classes as the outcome."""
+"""Classification: labels, their rates and probabilities, and how they are measured."""
 
+import math
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.special import softmax
 
+from defragtrees._utils import formatting as render
+from defragtrees.outcomes.base import Outcome
 from defragtrees.outcomes.decision import make_decision
-from defragtrees.outcomes.measures import ClassScores
-from defragtrees.outcomes.points import ClassPoints
-from defragtrees.outcomes.sums import ClassSums
-from defragtrees.outcomes.wording import ClassWording
+from defragtrees.outcomes.intervals import wilson_interval
+from defragtrees.outcomes.measures import Measure, RankedWeights
+from defragtrees.outcomes.points import (
+    PRIOR_ROWS,
+    fit_log_odds,
+    fit_shares,
+    short_unit,
+    whole_log_odds,
+    whole_points,
+)
+
+LEAST_APART = 0.02  # rates that differ by less are as good as the same
+# Rows that each rule is given at the rate of all rows: z² of a 95 % interval, by which
+# the middle of Wilson's interval is shrunk too.
+SHRINKAGE = 3.84
+
+
+@dataclass(frozen=True, eq=False)
+class ClassSums:
+    """The weight of each class in groups of rows, one per rule; sums can be added."""
+
+    classes: np.ndarray  # (n_groups, n_classes)
+
+    @classmethod
+    def of(cls, outcome, target, sample_weight, group, answers):
+        """The sums of some rows; `answers` are the predictions of the groups so far."""
+        shape = (len(answers), outcome.n_classes)
+        index = group * outcome.n_classes + target
+        counts = np.bincount(index, sample_weight, shape[0] * shape[1])
+        return cls(counts.reshape(shape))
+
+    @classmethod
+    def of_group(cls, outcome, target, sample_weight):
+        """The sums of the rows of one group, whose rule has no prediction yet."""
+        return cls(np.bincount(target, sample_weight, outcome.n_classes)[None])
+
+    def __add__(self, other):
+        return ClassSums(self.classes + other.classes)
+
+    @property
+    def weight(self):
+        """Of each group."""
+        return self.classes.sum(axis=1)
+
+    @property
+    def spread(self):
+        """Of the target in all rows; classes have none."""
+        return 0.0
+
+    def basis(self, k=None):
+        """The class weights of a group, or of all rows, from which `answer` follows."""
+        return self.classes.sum(axis=0) if k is None else self.classes[k]
+
+    @staticmethod
+    def answer(outcome, basis, spread):
+        """The prediction that follows from class weights, as entries of a Rule."""
+        shares = (basis / basis.sum()).tolist()
+        best = int(np.argmax(shares))
+        return {"prediction": outcome.labels[best], "distribution": tuple(shares)}
+
+    def shrunk_rates(self, k, every=None):
+        """Class rates of a group, as if `SHRINKAGE` more rows had those of all.
+
+        `every` are the class weights of all rows, where groups overlap.
+        """
+        every = self.classes.sum(axis=0) if every is None else every
+        shrunk = self.classes[k] + SHRINKAGE * every / every.sum()
+        return shrunk / shrunk.sum()
+
+    @staticmethod
+    def values(target, sample_weight, group, answers, scale):
+        """Numbers in each group; classes have none."""
+        return None
+
+    @staticmethod
+    def measured(target, labels):
+        """The sums from which errors are computed: those of what rules imitate."""
+        return target
+
+    def evidence(self, k):
+        """Statistics of y in a group, as entries of a Rule."""
+        weight = self.classes[k].sum()
+        return {"rates": self.classes[k] / weight if weight else None}
+
+    def error(self, k, outcome, answer):
+        """How often a prediction is wrong in a group, as entries of a Rule."""
+        weight = self.classes[k].sum()
+        if not weight:
+            return {"error": math.nan}
+        right = self.classes[k, outcome.labels.index(answer)]
+        return {"error": float((weight - right) / weight)}
+
+    def smoothed_error(self, k, spread):
+        """Error of the best prediction for a group, shrunk towards that of all rows."""
+        weight = self.classes[k].sum()
+        return (weight - self.classes[k].max() + 1) / (weight + 2)
+
+
+@dataclass(frozen=True, eq=False)
+class ClassScores:
+    """Predictions and probabilities of classes against y; scores can be added.
+
+    Rows of a class that is not among the labels are left out.
+    """
+
+    confusion: np.ndarray  # weight of the rows of each class, by the predicted class
+    costs: np.ndarray  # of each mistake, in the same order
+    log_loss: float | None = None  # a sum over the rows, as is brier
+    brier: float | None = None
+    rankings: tuple[RankedWeights, ...] = ()  # of the positive class, or one for each
+    positive_index: int = 1
+
+    @classmethod
+    def of(cls, outcome, expected, weight, answers, probabilities=None, costs=None):
+        """The scores of some rows.
+
+        `expected` and `answers` are class numbers, -1 for a class of no number.
+        """
+        n_classes, positive = outcome.n_classes, outcome.positive_index
+        costs = 1.0 - np.eye(n_classes) if costs is None else costs
+        kept = (np.asarray(expected) >= 0) & (np.asarray(answers) >= 0)
+        expected, weight = expected[kept].astype(np.intp), weight[kept]
+        cells = expected * n_classes + answers[kept]
+        confusion = np.bincount(cells, weight, n_classes**2)
+        confusion = confusion.reshape(n_classes, n_classes)
+        if probabilities is None:
+            return cls(confusion, costs, positive_index=positive)
+        # Of float32 the rest to one has more digits than what is near one.
+        is_short = outcome.is_binary and probabilities.dtype == np.float32
+        likely = np.asarray(probabilities, dtype=np.float64)[kept]
+        if is_short:
+            second = likely[:, 1]
+            likely[:, 1] = np.where(second < 0.5, second, 1.0 - likely[:, 0])
+        ranked = [positive] if outcome.is_binary else range(n_classes)
+        return cls(
+            confusion,
+            costs,
+            *_probability_sums(likely, expected, weight),
+            tuple(
+                RankedWeights.of(likely[:, c], expected == c, weight) for c in ranked
+            ),
+            positive,
+        )
+
+    def __add__(self, other):
+        confusion = self.confusion + other.confusion
+        if self.log_loss is None or other.log_loss is None:
+            return ClassScores(
+                confusion, self.costs, positive_index=self.positive_index
+            )
+        pairs = zip(self.rankings, other.rankings, strict=True)
+        return ClassScores(
+            confusion,
+            self.costs,
+            self.log_loss + other.log_loss,
+            self.brier + other.brier,
+            tuple(one + two for one, two in pairs),
+            self.positive_index,
+        )
+
+    @property
+    def weight(self):
+        """Of the rows."""
+        return float(self.confusion.sum())
+
+    @property
+    def has_probabilities(self):
+        """Whether more than predictions was given."""
+        return self.log_loss is not None
+
+    def precision(self):
+        """Of the positive class, or the mean over more; 0 for a class never predicted.
+
+        A class that is neither in y nor predicted does not count.
+        """
+        right, given = np.diagonal(self.confusion), self.confusion.sum(axis=0)
+        is_missed = (given == 0) & (self.confusion.sum(axis=1) > 0)
+        return self._of_class(np.where(is_missed, 0.0, _ratio(right, given)))
+
+    def recall(self):
+        """Of the positive class, or the mean over those that are in y."""
+        right = np.diagonal(self.confusion)
+        return self._of_class(_ratio(right, self.confusion.sum(axis=1)))
+
+    def auc(self):
+        """Of the positive class, or the mean over more."""
+        return _mean_known([ranking.auc() for ranking in self.rankings])
+
+    def average_precision(self):
+        """Of the positive class, or the mean over more."""
+        return _mean_known([one.average_precision() for one in self.rankings])
+
+    def _of_class(self, values):
+        if len(values) == 2:
+            return values[self.positive_index]
+        return _mean_known(values)
+
+
+def _probability_sums(likely, expected, weight):
+    """Log loss and Brier score of some rows, as sums."""
+    rows = np.arange(len(likely))
+    # As in scikit-learn: what is said to be impossible costs much, not infinitely.
+    least = np.finfo(np.float64).eps
+    logs = np.log(np.clip(likely[rows, expected], least, 1.0 - least))
+    squares = (likely**2).sum(axis=1) - 2 * likely[rows, expected] + 1.0
+    # Of two classes one says it all.
+    scale = 0.5 if likely.shape[1] == 2 else 1.0
+    return float(-weight @ logs), float(weight @ squares) * scale
+
+
+def _ratio(parts, totals):
+    shares = np.full(len(totals), np.nan)
+    return np.divide(parts, totals, out=shares, where=totals > 0)
+
+
+def _mean_known(values):
+    values = np.asarray(values, dtype=np.float64)
+    known = values[~np.isnan(values)]
+    return known.mean() if len(known) else np.nan
+
+
+def grouped(expected, weight, group, answers, probabilities):
+    """Rows that share a prediction, as few rows that weigh as much.
+
+    `expected` are class numbers, `group` the place of each row's prediction among
+    `answers` and `probabilities`; what is returned goes to `ClassScores.of`.
+    """
+    n_groups, n_classes = probabilities.shape
+    kept = expected >= 0
+    cells = group[kept] * n_classes + expected[kept]
+    weights = np.bincount(cells, weight[kept], n_groups * n_classes)
+    place, number = np.divmod(np.arange(n_groups * n_classes), n_classes)
+    return number, weights, answers[place], probabilities[place]
+
+
+MEASURES = (
+    Measure(
+        "auc",
+        "AUC",
+        "chance that a row of the class is ranked before one of another",
+        True,
+        ClassScores.auc,
+        needs_probabilities=True,
+        head="AUC",
+    ),
+    Measure(
+        "average_precision",
+        "average precision",
+        "mean share of the class from the likeliest row down",
+        True,
+        ClassScores.average_precision,
+        needs_probabilities=True,
+        is_of_class=True,
+    ),
+    Measure(
+        "log_loss",
+        "log loss",
+        "mean negative logarithm of the probability told for the true class",
+        False,
+        lambda scores: scores.log_loss / scores.weight,
+        needs_probabilities=True,
+        head="log loss",
+    ),
+    Measure(
+        "brier",
+        "Brier score",
+        "mean squared distance of the probabilities to what is true",
+        False,
+        lambda scores: scores.brier / scores.weight,
+        needs_probabilities=True,
+    ),
+    Measure(
+        "precision",
+        "precision",
+        "share of the answers for the class that are right",
+        True,
+        ClassScores.precision,
+        is_of_class=True,
+    ),
+    Measure(
+        "recall",
+        "recall",
+        "share of the rows of the class that are answered so",
+        True,
+        ClassScores.recall,
+        is_of_class=True,
+    ),
+    Measure(
+        "expected_cost",
+        "expected cost",
+        "mean cost of the answers; the error where all mistakes cost 1",
+        False,
+        lambda scores: (scores.confusion * scores.costs).sum() / scores.weight,
+    ),
+)
 
 
 @dataclass(frozen=True)
-class Classes(ClassPoints, ClassWording):
+class Classes(Outcome):
     """One of several labels.
+
+    A rate is the share of a class in y among the rows of a rule; a probability is what
+    `predict_proba` gives. Of two classes a rule reports the rate of the positive one,
+    whatever it predicts; of more that of the class it predicts.
 
     Parameters
     ----------
     labels : tuple
         The classes, in the order of class numbers. Checks of y and losses do without.
     shown : tuple of (str or None), optional
-        What they are called where people read.
+        Their names in what people read.
     pos_label : object, optional
-        Of two classes the one that is told; the second if it is None.
+        Of two classes the positive one; the second if it is None.
     """
 
     labels: tuple[Any, ...] = ()
@@ -31,40 +330,151 @@ class Classes(ClassPoints, ClassWording):
     pos_label: Any = field(default=None, repr=False)
 
     task: ClassVar[str] = "classification"
+    estimator_suffix: ClassVar[str] = "Classifier"
+    sums: ClassVar[type] = ClassSums
+    scores: ClassVar[type] = ClassScores
+    all_measures: ClassVar[tuple[Measure, ...]] = MEASURES
+    statistic: ClassVar[str] = "rates"
+    has_probabilities: ClassVar[bool] = True
     error_name: ClassVar[str] = "error"
     error_meaning: ClassVar[str] = "the share of rows with a wrong answer"
+    error_is_share: ClassVar[bool] = True
+    error_digits: ClassVar[int] = 12
     fidelity_meaning: ClassVar[str] = (
         "the share of rows on which rules and ensemble say the same"
     )
-    estimator_suffix: ClassVar[str] = "Classifier"
-    sums: ClassVar[type] = ClassSums  # what rows say of rules
-    scores: ClassVar[type] = ClassScores  # what answers are worth
-    error_digits: ClassVar[int] = 12  # of an error that is added up from parts
+    closeness_name: ClassVar[str] = "as the ensemble"
+    interval_name: ClassVar[str] = "95 % interval"
+    reported_meaning: ClassVar[str] = (
+        "Behind an answer stands how often it was true in the training rows of the "
+        "rule, with a 95 % interval. A rate of few rows is uncertain."
+    )
 
     @classmethod
     def of(cls, classes=None, shown=None, pos_label=None):
-        """The outcome with these labels."""
         return cls(tuple(classes or ()), shown, pos_label)
 
     @property
-    def told_number(self):
-        """Of two classes, the number of the one that is told."""
+    def is_binary(self):
+        """Whether there are two classes, one of which is the positive one."""
+        return len(self.labels) == 2
+
+    @property
+    def target_kind(self):
+        """Two classes are often written in another way than more."""
+        return "two classes" if self.is_binary else "classes"
+
+    @property
+    def positive_index(self):
+        """Of two classes, the number of the positive one."""
         return 1 if self.pos_label is None else self.labels.index(self.pos_label)
 
     @property
-    def told_class(self):
-        """Of two classes, the one that is told."""
-        return self.labels[self.told_number]
+    def positive_class(self):
+        """Of two classes, the one whose rate is reported."""
+        return self.labels[self.positive_index]
 
-    def told_threshold(self, threshold):
-        """From which probability on the told class is answered.
+    def positive_threshold(self, threshold):
+        """The threshold of the positive class; that of the second is what is stored."""
+        return threshold if self.positive_index == 1 else round(1.0 - threshold, 12)
 
-        A threshold is stored as that of the second class.
+    # y and predictions as arrays
+
+    @property
+    def dtype(self):
+        return np.asarray(self.labels).dtype
+
+    def encode(self, y):
+        """Class numbers of checked labels, all of which the ensemble must know."""
+        numbers = self.encode_any(y)
+        if (numbers < 0).any():
+            unknown = np.unique(np.asarray(y)[numbers < 0]).tolist()
+            raise ValueError(
+                f"y has labels that the ensemble does not know: {unknown[:5]!r}; it "
+                f"knows {list(self.labels)[:5]!r}. Give y as the ensemble was trained "
+                "on; class_labels says what its classes are called."
+            )
+        return numbers
+
+    def encode_any(self, y):
+        """Class numbers; -1 for a label that is no class."""
+        labels, inverse = np.unique(y, return_inverse=True)
+        position = {label: i for i, label in enumerate(self.labels)}
+        places = [position.get(label, -1) for label in labels.tolist()]
+        return np.array(places, dtype=np.intp)[inverse]
+
+    def decode(self, encoded):
+        """Labels from class numbers."""
+        return np.asarray(self.labels)[encoded]
+
+    def is_known(self, encoded):
+        """Which rows have a label that is a class."""
+        return encoded >= 0
+
+    def indicators(self, target):
+        """Class numbers as shares, (n_samples, n_classes)."""
+        return np.eye(self.n_classes)[target]
+
+    @property
+    def output_names(self):
+        """The classes, as in a sentence."""
+        return [self.label_text(label) for label in self.labels]
+
+    def outputs(self, rule):
+        """What a rule contributes to a mean: its class shares."""
+        return rule.distribution
+
+    def decide(self, outputs, threshold=None, costs=None):
+        """Labels from means of shares, (n_samples, n_classes); see RuleModel."""
+        if threshold is None and costs is None:
+            return self.decode(outputs.argmax(axis=1))
+        return self.decode(self.decision(threshold, costs).choose(outputs))
+
+    def decision(self, threshold=None, costs=None):
+        """From probabilities to a class, by what a RuleModel has stored of it."""
+        return make_decision(self.labels, None, threshold=threshold, costs=costs)
+
+    def target_of(self, forest, raw):
+        if not isinstance(forest.link, str):
+            return forest.link.class_index(raw)
+        if raw.shape[1] == 1 and self.is_binary:
+            border = 0.5 if forest.link == "identity" else 0.0
+            score = raw[:, 0] - border
+            return (score >= 0 if forest.ties == "last" else score > 0).astype(int)
+        return raw.argmax(axis=1)
+
+    def probabilities_of(self, forest, raw):
+        linked = forest.linked(raw)
+        if linked.shape[1] == 1 and self.is_binary:
+            return np.hstack([1 - linked, linked])
+        return linked
+
+    def strata(self, y):
+        return y
+
+    def observed(self, target):
+        return {**super().observed(target), "probabilities": self.indicators(target)}
+
+    def moments(self, target, weight):
+        """What is stored of y in the training rows: the weight of each class."""
+        return np.bincount(target, weight, self.n_classes)
+
+    def search_target(self, probabilities):
+        """Probabilities on a scale on which their noise is even, (n_samples, n).
+
+        The angle whose squared sine is the probability; for more than two classes
+        their square roots, whose distance is Hellinger's. So 1 and 3 % are as far apart
+        as 45 and 52 %, which suits a search for rare classes.
         """
-        return threshold if self.told_number == 1 else round(1.0 - threshold, 12)
+        probabilities = np.clip(probabilities, 0.0, 1.0)
+        if self.is_binary:
+            return np.arcsin(np.sqrt(probabilities[:, 1:]))
+        return np.sqrt(probabilities)
+
+    # Checks
 
     def check(self, y):
-        """The labels; refused where some are missing or look like measurements."""
+        """The labels; rejected if some are missing or look like measurements."""
         if y.dtype.kind == "O" and any(label is None or label != label for label in y):
             raise ValueError(
                 "Input y contains missing values; class labels are needed. Leave out "
@@ -82,35 +492,34 @@ class Classes(ClassPoints, ClassWording):
                 )
         return y
 
-    def encode(self, y):
-        """Class numbers of checked labels, all of which the ensemble must know."""
-        numbers = self.encode_any(y)
-        if (numbers < 0).any():
-            unknown = np.unique(np.asarray(y)[numbers < 0]).tolist()
+    def has_known(self, y):
+        return bool(set(self.labels).intersection(np.unique(y).tolist()))
+
+    def check_known(self, y):
+        # A class that training did not have is no mistake: the rules are wrong there.
+        if not self.has_known(y):
+            labels = np.unique(y).tolist()
             raise ValueError(
-                f"y has labels that the ensemble does not know: {unknown[:5]!r}; it "
-                f"knows {list(self.labels)[:5]!r}. Give y as the ensemble was trained "
-                "on; class_labels says what its classes are called."
+                f"y must have labels such as {list(self.labels)[:5]!r}; got "
+                f"{labels[:5]!r}. Are they of another type?"
             )
-        return numbers
 
     def check_labels(self):
-        """Raise for classes that are not distinct."""
+        """Reject classes that are not distinct."""
         if len(set(self.labels)) != self.n_classes:
             raise ValueError(
                 f"Classes must differ from each other; got {list(self.labels)}."
             )
 
     def check_outputs(self, n_outputs):
-        """Raise for a number of outputs of trees that cannot stand for the classes."""
-        allowed = {self.n_classes} | ({1} if self.n_classes == 2 else set())
+        allowed = {self.n_classes} | ({1} if self.is_binary else set())
         if n_outputs not in allowed:
             raise ValueError(
                 f"{n_outputs} outputs do not fit the classes {self.labels}."
             )
 
     def check_rule(self, rule, is_averaged=False):
-        """Refuse a rule that answers no class, or has no shares to be averaged."""
+        """Reject a rule that predicts no class, or has no shares to be averaged."""
         if rule.prediction not in self.labels:
             raise ValueError(
                 f"A rule must answer one of {self.labels[:5]!r}; got "
@@ -124,34 +533,10 @@ class Classes(ClassPoints, ClassWording):
         if rule.quantiles is not None:
             raise ValueError("quantiles are for numbers; these rules answer classes.")
 
-    def target_of(self, forest, raw):
-        """Class numbers from the combined outputs of a forest's trees."""
-        if not isinstance(forest.link, str):
-            return forest.link.class_index(raw)
-        if raw.shape[1] == 1 and self.n_classes == 2:
-            border = 0.5 if forest.link == "identity" else 0.0
-            score = raw[:, 0] - border
-            return (score >= 0 if forest.ties == "last" else score > 0).astype(int)
-        return raw.argmax(axis=1)
+    def check_scores(self, scores):
+        raise ValueError("interval_scores are for numbers; these rules answer classes.")
 
-    def probabilities_of(self, forest, raw):
-        """Class probabilities from the combined outputs of a forest's trees."""
-        linked = forest.linked(raw)
-        if linked.shape[1] == 1 and self.n_classes == 2:
-            return np.hstack([1 - linked, linked])
-        return linked
-
-    def strata(self, y):
-        """The labels: each class is split evenly."""
-        return y
-
-    def observed(self, target):
-        """Targets of a shard for rows of which only y is known, encoded."""
-        return {**super().observed(target), "probabilities": self.indicators(target)}
-
-    def moments(self, target, weight):
-        """The weight of each class."""
-        return np.bincount(target, weight, self.n_classes)
+    # Errors
 
     def losses(self, expected, predicted):
         """For each row 1 if the class is wrong, else 0."""
@@ -161,8 +546,11 @@ class Classes(ClassPoints, ClassWording):
         """Share of rows with the ensemble's class."""
         return 1.0 - self.error(answers, predicted, sample_weight)
 
+    def fidelity_of_loss(self, loss, variance, largest):
+        return 1.0 - loss
+
     def constant_loss(self, target, weight):
-        """A function of rows: the weight of wrong classes if all get one answer."""
+        """A function of rows: the weight of wrong classes if all get one label."""
 
         def loss(rows):
             counts = np.bincount(target[rows], weight[rows], self.n_classes)
@@ -171,50 +559,292 @@ class Classes(ClassPoints, ClassWording):
         return loss
 
     def best_constants(self, group, target, weight, n_groups):
-        """The class number that errs least in each group of rows."""
         counts = np.zeros((n_groups, self.n_classes))
         np.add.at(counts, (group, target), weight)
         return counts.argmax(axis=1)
 
-    def indicators(self, target):
-        """Class numbers as shares, (n_samples, n_classes)."""
-        return np.eye(self.n_classes)[target]
+    def agreement(self, one, two):
+        """Share of rows with the same label."""
+        return float((one == two).mean())
 
-    def fidelity_of_loss(self, loss, variance, largest):
-        """Fidelity from a mean loss; the ensemble's variance is for numbers."""
-        return 1.0 - loss
-
-    def outputs(self, rule):
-        """What a rule brings into a mean: its class shares."""
-        return rule.distribution
-
-    def decide(self, outputs, threshold=None, costs=None):
-        """Answers from means of outputs, (n_samples, n_outputs); see RuleModel."""
-        if threshold is None and costs is None:
-            return self.decode(outputs.argmax(axis=1))
-        return self.decode(self.decision(threshold, costs).choose(outputs))
-
-    def search_target(self, probabilities):
-        """Probabilities on a scale on which their noise is even, (n_samples, n).
-
-        The angle whose squared sine is the probability; for more than two classes
-        their square roots, whose distance is Hellinger's. So 1 and 3 % are as far apart
-        as 45 and 52 %, as they are for who looks for the rare.
-        """
-        probabilities = np.clip(probabilities, 0.0, 1.0)
-        if self.n_classes == 2:
-            return np.arcsin(np.sqrt(probabilities[:, 1:]))
-        return np.sqrt(probabilities)
-
-    def decision(self, threshold=None, costs=None):
-        """From probabilities to a class, by what a RuleModel has stored of it."""
-        return make_decision(self.labels, None, threshold=threshold, costs=costs)
+    def is_same_answer(self, one, other):
+        return one == other
 
     def without_share(self, rules):
-        """The classes to which no rule gives any share."""
         shares = np.array([rule.distribution for rule in rules])
         return tuple(
             label
             for label, share in zip(self.labels, shares.max(axis=0), strict=True)
             if share <= 0
         )
+
+    # What a rule reports of y
+
+    def rate_index(self, rule):
+        """The class whose rate is reported: of two the positive, else the predicted."""
+        if self.is_binary:
+            return self.positive_index
+        return self.labels.index(rule.prediction)
+
+    def reported(self, rules, held):
+        """Probabilities, (n_samples, n_classes)."""
+        return rules._predict_proba(held)
+
+    def reported_label(self, rule):
+        return {"class": self.labels[self.rate_index(rule)]}
+
+    def observed_interval(self, observed, variance, weight):
+        """An observed rate, rounded into 0 to 1, and the ends of its interval."""
+        observed = min(max(observed, 0.0), 1.0)
+        return observed, *wilson_interval(observed, weight)
+
+    def told(self, rule):
+        """The rate of a class and its interval, and the probability of it."""
+        k = self.rate_index(rule)
+
+        def entry(values):
+            return math.nan if values is None else values[k]
+
+        return {
+            "class": self.labels[k],
+            "probability": entry(rule.distribution),
+            "rate": entry(rule.rates),
+            "interval": None if rule.interval is None else list(rule.interval[k]),
+            "ensemble_mean": entry(rule.ensemble_mean),
+            "alone": entry(rule.alone),
+        }
+
+    def differs_alone(self, rule):
+        """Whether the rate of all rows that it matches is outside its interval."""
+        if self._is_first(rule):
+            return False
+        told = self.told(rule)
+        low, high = told["interval"] or (told["ensemble_mean"],) * 2
+        apart = max(low - told["alone"], told["alone"] - high)
+        own = told["rate"] if told["interval"] else told["ensemble_mean"]
+        return apart > 0 and abs(told["alone"] - own) > LEAST_APART
+
+    # Texts
+
+    def answer_text(self, answer):
+        """A label as text."""
+        if self.shown and answer in self.labels:
+            return self.shown[self.labels.index(answer)] or str(answer)
+        return str(answer)
+
+    def label_text(self, answer):
+        """A label within a sentence, in quotes where it needs them."""
+        return render.label(self.answer_text(answer))
+
+    @property
+    def target_text(self):
+        return f"one of: {render.plain(', '.join(map(self.label_text, self.labels)))}"
+
+    def short_text(self, answer):
+        return self.answer_text(answer)
+
+    def outputs_text(self, rule):
+        """The class shares of a rule as text."""
+        return ", ".join(
+            f"{self.label_text(label)}: {render.number(share)}"
+            for label, share in zip(self.labels, rule.distribution, strict=True)
+            if share
+        )
+
+    def cell_value(self, answer):
+        return render.plain(self.answer_text(answer))
+
+    def cells(self, rule):
+        """For each class probability, rate and interval, as cells of a table."""
+        unknown = [None] * self.n_classes
+        values = {}
+        for label, probability, rate, (low, high), mean in zip(
+            self.labels,
+            rule.distribution or unknown,
+            unknown if rule.rates is None else rule.rates,
+            rule.interval or [(None, None)] * self.n_classes,
+            unknown if rule.ensemble_mean is None else rule.ensemble_mean,
+            strict=True,
+        ):
+            text = self.answer_text(label)
+            values |= {
+                f"probability {text}": probability,
+                f"rate {text}": rate,
+                f"rate {text} from": low,
+                f"rate {text} to": high,
+                f"ensemble {text}": mean,
+            }
+        return values
+
+    def error_text(self, error):
+        return render.share(error)
+
+    def error_phrase(self, error):
+        """An error as text that says what it is."""
+        return f"{render.share(error)} wrong"
+
+    def closeness_text(self, error):
+        return render.share(1 - error)
+
+    def evidence_text(self, error):
+        return f"{render.share(1 - error)} {self.closeness_name}"
+
+    def is_error_of_y(self, rules):
+        """Whether the errors of rules follow from their rates."""
+        # So it is if y was imitated; then there is no agreement to report.
+        measured = [rule for rule in rules if rule.rates and rule.error == rule.error]
+        return bool(measured) and all(
+            abs(1 - rule.error - rule.rates[self.labels.index(rule.prediction)]) < 1e-9
+            for rule in measured
+        )
+
+    def alone_text(self, rule):
+        """The rate of all rows that it matches; marked if it is another one."""
+        told = self.told(rule)
+        own = told["rate"] if told["interval"] is not None else told["ensemble_mean"]
+        if self._is_first(rule) or math.isnan(own):
+            return ""
+        text = render.share(told["alone"])
+        return "" if text == render.share(own) else self._marked(text, rule)
+
+    def told_text(self, rule, with_class=True):
+        """The rate of a class, how many rows it is of, and its interval."""
+        told = self.told(rule)
+        is_other = with_class and told["class"] != rule.prediction
+        whose = f" are {self.label_text(told['class'])}" if is_other else ""
+        if told["interval"] is not None:
+            rate, bounds = told["rate"], render.share_range(*told["interval"])
+            counts = f"{_counts(rule, rate)}, {bounds}{self._aside(rule)}"
+            return f"{render.share(rate)}{whose} ({counts})"
+        if rule.ensemble_mean is not None:
+            n_rows = f"{render.count(rule.n_rows)} rows{self._aside(rule)}"
+            mean = render.share(told["ensemble_mean"])
+            return f"{mean}{whose} by the ensemble ({n_rows})"
+        if rule.n_rows == 0 and rule.distribution is not None:
+            return f"{render.share(told['probability'])}{whose} (no rows)"
+        return ""
+
+    def told_columns(self, rules):
+        """Rates with the rows that they are of, and their intervals."""
+        texts, bounds = [], []
+        for rule in rules:
+            told = self.told(rule)
+            if told["interval"] is None:
+                texts.append(self.told_text(rule, with_class=False))
+                bounds.append("")
+                continue
+            rate = told["rate"]
+            texts.append(f"{render.share(rate)} ({_counts(rule, rate)})")
+            bounds.append(render.share_range(*told["interval"]))
+        title = "rate" if any(bounds) else "probability"
+        if self.is_binary:
+            title = f"{title} of {self.label_text(self.positive_class)}"
+        return {title: texts, self.interval_name: bounds}
+
+    def basis_text(self, rule, probabilities):
+        """The probability of a class, and the rows it follows from."""
+        if probabilities is None:
+            return ""
+        k = self.rate_index(rule)
+        told, text = self.told(rule), render.share(probabilities[k])
+        head = f"Probability of {self.label_text(self.labels[k])}: {text}"
+        if told["interval"] is not None:
+            rate, bounds = told["rate"], render.share_range(*told["interval"])
+            rows = f"{_counts(rule, rate)} training rows, {render.share(rate)}"
+            return f"{head} ({rows}; 95 % interval {bounds})."
+        if rule.ensemble_mean is not None:
+            mean = render.share(told["ensemble_mean"])
+            n_rows = f"{render.count(rule.n_rows)} training rows"
+            return f"{head} (the ensemble says {mean} on average of {n_rows})."
+        return f"{head}."
+
+    # Points: of two classes the log-odds of the second, of more the logs of all shares
+
+    @property
+    def n_points(self):
+        """Columns of points: of two classes the second's, else one for each."""
+        return 1 if self.is_binary else self.n_classes
+
+    def points_digits(self, spread):
+        return 3
+
+    def points_text(self, points):
+        """Points as text; of more than two classes those of each."""
+        if len(points) == 1:
+            return render.signed(points[0])
+        return ", ".join(
+            f"{self.label_text(label)} {render.signed(value)}"
+            for label, value in zip(self.labels, points, strict=True)
+        )
+
+    def sum_text(self, unit, origin):
+        """What a sum of points stands for."""
+        if not self.is_binary:
+            return "the log of a share; the shares of all classes add up to one"
+        whose = self.label_text(self.labels[1])
+        if unit == 1.0 and origin == 0.0:
+            return f"the log-odds of {whose}"
+        doubling = render.rounded(math.log(2) / unit)
+        return (
+            f"{render.rounded(origin)} where {whose} is as likely as not, and "
+            f"{doubling} more double the odds"
+        )
+
+    def linked(self, values):
+        """Probabilities from sums of points, (n_samples, n_points)."""
+        if not self.is_binary:
+            return softmax(values, axis=1)
+        # The log-odds of the second class, against 0 of the first.
+        second = softmax(np.hstack([np.zeros_like(values), values]), axis=1)[:, 1:]
+        return np.hstack([1.0 - second, second])
+
+    def decide_points(self, values, threshold=None, costs=None):
+        """Labels from sums of points, (n_samples, n_points)."""
+        if not self.is_binary:
+            # Of shares that rounding has made equal the larger sum is still known.
+            outputs = values if costs is None else self.linked(values)
+            return self.decide(outputs, threshold, costs)
+        decision = self.decision(threshold, costs)
+        return self.decode(decision.choose_log_odds(values[:, 0]))
+
+    def fit_points(self, held, weight, sums):
+        """Points by patterns of rules, from sums of class shares."""
+        drawn = self._prior(weight, sums)
+        prior = np.append(np.full(held.shape[1] - 1, drawn), 0.0)
+        if self.is_binary:
+            return fit_log_odds(held, weight, sums[:, 1:], prior)[0]
+        return fit_shares(held, weight, sums, prior)[0]
+
+    def scorecard(self, held, weight, sums, points, points_to_double=None):
+        """Whole points instead of the exact ones of `fit_points`.
+
+        `points_to_double` is, of two classes, how many points double the odds.
+        """
+        prior = self._prior(weight, sums)
+        if self.is_binary:
+            events = sums[:, 1]
+
+            def nats(values):
+                value = values[:, 0]
+                return float(weight @ np.logaddexp(0.0, value) - events @ value)
+
+            rows = held, weight, events, points, nats
+            return whole_log_odds(*rows, prior, points_to_double)
+
+        def nats_of_many(values):
+            top = values.max(axis=1)
+            scale = top + np.log(np.exp(values - top[:, None]).sum(axis=1))
+            return float(weight @ scale - (sums * values).sum())
+
+        slack = 2e-3 * weight.sum()
+        return whole_points(held, points, nats_of_many, prior, slack, short_unit)
+
+    @staticmethod
+    def _prior(weight, sums):
+        """What draws points to zero: rows at the rate of all, by their variance."""
+        rates = sums.sum(axis=0) / weight.sum()
+        return PRIOR_ROWS * max(float(np.max(rates * (1 - rates))), 1e-3)
+
+
+def _counts(rule, rate):
+    return f"{render.count(rate * rule.n_rows)} of {render.count(rule.n_rows)}"

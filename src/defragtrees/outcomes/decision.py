@@ -7,25 +7,17 @@ import numpy as np
 
 from defragtrees._utils.values import shown
 
-__all__ = ["Decision", "make_decision"]
-
 EDGE = 1e-12  # log-odds are those of a probability that is so far from 0 and from 1
 
 
 @dataclass(frozen=True, eq=False)
 class Decision:
-    """Which class follows from probabilities.
+    """Which class follows from probabilities."""
 
-    Parameters
-    ----------
-    costs : array of shape (n_classes, n_classes)
-        What it costs to answer the class of the column where that of the row is true.
-    threshold : float, optional
-        Of two classes the second is answered from this probability on.
-    """
-
-    costs: np.ndarray
-    threshold: float | None = None
+    costs: (
+        np.ndarray
+    )  # of predicting the class of the column if that of the row is true
+    threshold: float | None = None  # probability from which the second of two follows
 
     @classmethod
     def of(cls, n_classes):
@@ -55,10 +47,8 @@ class Decision:
         if len(self.costs) != 2:
             return -self._expected_costs(probabilities)
         apart = _log_odds(probabilities[:, 1]) - _log_odds(self._cut)
-        # Rounding, or a tie, must not say other than the answer.
         is_second = self.choose(probabilities) == 1
-        smallest = np.finfo(np.float64).tiny
-        return np.where(is_second, np.maximum(apart, smallest), np.minimum(apart, 0.0))
+        return _signed(apart, is_second)
 
     def choose_log_odds(self, log_odds):
         """Class numbers, of two classes, from the log-odds of the second."""
@@ -68,10 +58,8 @@ class Decision:
 
     def scores_of_log_odds(self, log_odds):
         """`scores` of two classes from the log-odds of the second."""
-        apart = log_odds - self.log_odds_cut
         is_second = self.choose_log_odds(log_odds) == 1
-        smallest = np.finfo(np.float64).tiny
-        return np.where(is_second, np.maximum(apart, smallest), np.minimum(apart, 0.0))
+        return _signed(log_odds - self.log_odds_cut, is_second)
 
     @property
     def log_odds_cut(self):
@@ -128,20 +116,11 @@ class Decision:
 
 
 def make_decision(labels, rates, *, class_weight=None, costs=None, threshold=None):
-    """The decision that a user's settings describe.
+    """The decision that a user's settings describe; `rates` are for "balanced" weights.
 
-    Parameters
-    ----------
-    labels : tuple
-        The classes.
-    rates : array of shape (n_classes,)
-        How frequent they are, for "balanced".
-    class_weight : None, "balanced" or dict from class to float
-        What any mistake in a class costs.
-    costs : dict from (true class, answered class) to float, or array, optional
-        What each mistake costs, 1 if a dict does not name it; a matrix has a row for
-        each true class.
-    threshold : float, optional
+    `class_weight` is the cost of any mistake in a class. `costs` are those of each
+    mistake: a dict from (true class, predicted class), with 1 for others, or a matrix
+    with a row for each true class.
 
     Examples
     --------
@@ -162,6 +141,20 @@ def make_decision(labels, rates, *, class_weight=None, costs=None, threshold=Non
     return Decision(matrix, _checked_threshold(threshold, len(labels)))
 
 
+def cost_matrix(rules):
+    """What each mistake costs by a rule set's costs or threshold; else 1.
+
+    A threshold t is right where predicting the second class wrongly costs 2 t, and the
+    first wrongly 2 (1 - t): one on average, as without a threshold.
+    """
+    threshold = rules.threshold
+    if rules.costs is not None:
+        return np.asarray(rules.costs, dtype=np.float64)
+    if threshold is not None:
+        return np.array([[0.0, 2 * threshold], [2 * (1 - threshold), 0.0]])
+    return 1.0 - np.eye(len(rules.classes or ()))
+
+
 def _checked_threshold(threshold, n_classes):
     if n_classes != 2:
         raise ValueError(
@@ -173,6 +166,12 @@ def _checked_threshold(threshold, n_classes):
             f"threshold must be a number above 0 and below 1; got {shown(threshold)}."
         )
     return float(threshold)
+
+
+def _signed(apart, is_second):
+    """Scores above 0 where the second class is predicted, whatever rounding says."""
+    smallest = np.finfo(np.float64).tiny
+    return np.where(is_second, np.maximum(apart, smallest), np.minimum(apart, 0.0))
 
 
 def _log_odds(probabilities):

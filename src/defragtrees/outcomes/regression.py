@@ -1,50 +1,341 @@
-"""Numbers as the outcome."""
+"""Regression: numbers, their means and quantiles, and how they are measured."""
 
 import math
-import numbers
 from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 
-from defragtrees._utils.values import shown
-from defragtrees.outcomes.measures import NumberScores, explained_share
-from defragtrees.outcomes.points import NumberPoints
-from defragtrees.outcomes.sums import NumberSums
-from defragtrees.outcomes.wording import NumberWording
+from defragtrees._utils import formatting as render
+from defragtrees.outcomes.base import Outcome, short_number
+from defragtrees.outcomes.intervals import kept_scores
+from defragtrees.outcomes.measures import Measure, Moments
+from defragtrees.outcomes.points import (
+    PRIOR_ROWS_OF_NUMBERS,
+    fit_numbers,
+    round_unit,
+    whole_points,
+)
 
 LARGEST = 1e100
+LEAST_SPREADS = 0.1  # means that differ by less than this share of a spread are alike
+INTERVAL = (0.1, 0.9)  # shares of rows up to the quantiles of a rule
+# How many rows a threshold that was searched for uses up; Friedman's price of a knot
+# (Multivariate adaptive regression splines, 1991, section 3.6).
+CONDITION_ROWS = 3
+
+# Cells grow with their distance from the rule's prediction, so that one far-off number
+# does not blur the others: a number is known to 0.24 % of this distance, or to a
+# 40,000th of the scale where it is nearer than a hundredth of that.
+HALF = 4095
+NEAR = 0.01
+STEP = np.arcsinh(1e6 / NEAR) / HALF
 
 
-def _is_number(value):
-    return isinstance(value, numbers.Real) and not isinstance(value, (bool, np.bool_))
+@dataclass(frozen=True, eq=False)
+class KeptValues:
+    """The numbers of rows that are in one place: arrays of shape (n_samples,)."""
+
+    target: np.ndarray
+    weight: np.ndarray
+    group: np.ndarray
+
+    def of_group(self, k):
+        """Numbers of a group in ascending order, and their weights."""
+        rows = np.flatnonzero(self.group == k)
+        rows = rows[np.argsort(self.target[rows], kind="stable")]
+        return self.target[rows], self.weight[rows]
+
+
+@dataclass(frozen=True, eq=False)
+class CountedValues:
+    """Weights of numbers in cells around the prediction of each group; they add up."""
+
+    cells: np.ndarray  # (n_groups, 2 * HALF + 1)
+    around: np.ndarray  # (n_groups,)
+    scale: float  # of all numbers, roughly
+
+    @classmethod
+    def of(cls, target, weight, group, around, scale):
+        """The cells of some rows."""
+        n_cells = 2 * HALF + 1
+        apart = np.arcsinh((target - around[group]) / (NEAR * scale)) / STEP
+        cell = np.clip(np.rint(apart).astype(np.intp), -HALF, HALF) + HALF
+        shape = (len(around), n_cells)
+        counts = np.bincount(group * n_cells + cell, weight, shape[0] * shape[1])
+        return cls(counts.reshape(shape), around, scale)
+
+    def __add__(self, other):
+        return CountedValues(self.cells + other.cells, self.around, self.scale)
+
+    def of_group(self, k):
+        """Middles of the cells of a group in ascending order, and their weights."""
+        cell = np.flatnonzero(self.cells[k])
+        apart = np.sinh((cell - HALF) * STEP) * NEAR * self.scale
+        return self.around[k] + apart, self.cells[k, cell]
+
+
+def quantiles(values, weight, shares):
+    """The smallest of ascending values that reach these shares of the weight.
+
+    Examples
+    --------
+    >>> quantiles(np.array([1.0, 2.0, 9.0]), np.array([1.0, 2.0, 1.0]), [0.25, 0.9])
+    array([1., 9.])
+    """
+    total = np.cumsum(weight)
+    # A share of equal weights may miss its row by rounding alone.
+    wanted = np.asarray(shares) * total[-1] * (1 - 1e-12)
+    return values[np.minimum(np.searchsorted(total, wanted), len(values) - 1)]
+
+
+@dataclass(frozen=True, eq=False)
+class NumberSums:
+    """Weights, and moments around a prediction of each group of rows.
+
+    Around one number for all groups nothing would be left of a small spread. Sums
+    around the same predictions can be added.
+    """
+
+    moments: np.ndarray  # (n_groups, 3): sums of weight, times distance, times square
+    around: np.ndarray  # (n_groups,): from where distances are measured
+
+    @classmethod
+    def of(cls, outcome, target, sample_weight, group, answers):
+        """The sums of some rows around the predictions of the groups so far."""
+        around = np.asarray(answers, dtype=np.float64)
+        apart = target - around[group]
+        parts = (sample_weight, sample_weight * apart, sample_weight * apart**2)
+        sums = [np.bincount(group, part, len(around)) for part in parts]
+        return cls(np.column_stack(sums), around)
+
+    @classmethod
+    def of_group(cls, outcome, target, sample_weight):
+        """The sums of the rows of one group around their mean."""
+        weight = sample_weight.sum()
+        if not weight:
+            return cls(np.zeros((1, 3)), np.zeros(1))
+        mean = np.average(target, weights=sample_weight)
+        square = sample_weight @ (target - mean) ** 2
+        return cls(np.array([[weight, 0.0, square]]), np.array([mean]))
+
+    def __add__(self, other):
+        return NumberSums(self.moments + other.moments, self.around)
+
+    @property
+    def weight(self):
+        """Of each group."""
+        return self.moments[:, 0]
+
+    def _pooled(self):
+        """Mean and variance of the target in all rows."""
+        weight, first, second = self.moments.T
+        center = np.average(self.around, weights=weight)
+        by = self.around - center
+        apart = (first + weight * by).sum() / weight.sum()
+        square = (second + 2 * first * by + weight * by**2).sum() / weight.sum()
+        return center + apart, max(square - apart**2, 0.0)
+
+    @property
+    def spread(self):
+        """Standard deviation of the target in all rows."""
+        return math.sqrt(self._pooled()[1])
+
+    def basis(self, k=None):
+        """The mean of a group, or of all rows, from which `answer` follows."""
+        if k is None:
+            return self._pooled()[0]
+        return self.around[k] + self.moments[k, 1] / self.moments[k, 0]
+
+    @staticmethod
+    def answer(outcome, basis, spread):
+        """The prediction that follows from a mean, as entries of a Rule."""
+        return {"prediction": round(float(basis), _answer_digits(basis, spread))}
+
+    @staticmethod
+    def values(target, sample_weight, group, answers, scale):
+        """Numbers in each group: kept, or counted in cells if they have a scale."""
+        if scale is None:
+            return KeptValues(target, sample_weight, group)
+        around = np.asarray(answers, dtype=np.float64)
+        return CountedValues.of(target, sample_weight, group, around, scale)
+
+    @staticmethod
+    def measured(target, labels):
+        """The sums from which errors are computed: those of y if it is known."""
+        return target if labels is None else labels
+
+    @property
+    def prior_rows(self):
+        """How many rows with the mean of all rows each group is given.
+
+        As many as make the means err least if those of groups differ as they do: the
+        variance within groups, in units of that between them.
+        """
+        weight, first, second = self.moments.T
+        filled = weight > 0
+        squares = second[filled] - first[filled] ** 2 / weight[filled]
+        within = max(squares.sum() / weight.sum(), 0.0)
+        between = self._pooled()[1] - within
+        return within / between if between > 1e-12 * within else math.inf
+
+    def shrunk_mean(self, k):
+        """Mean of a group, as if `prior_rows` more rows had that of all."""
+        every, prior = self._pooled()[0], self.prior_rows
+        if not self.moments[k, 0] or prior == math.inf:
+            return every
+        share = self.moments[k, 0] / (self.moments[k, 0] + prior)
+        return every + share * (self.basis(k) - every)
+
+    def left_out_scores(self, values, answers, scales, n_conditions):
+        """Scores of intervals from the rows that the predictions were fitted to.
+
+        What a prediction would have been without a row is known exactly. That rules
+        too were chosen by these rows is not: for this all scores grow a little.
+        """
+        weight, prior = self.weight, self.prior_rows
+        growth = 1 + CONDITION_ROWS * n_conditions / weight.sum()
+        scores, counts = [], []
+        for k in np.flatnonzero(weight):
+            numbers, count = values.of_group(k)
+            left = weight[k] - 1 + prior
+            without = (weight[k] + prior) / left if 0 < left < math.inf else 1.0
+            scores.append(np.abs(numbers - answers[k]) * without * growth / scales[k])
+            counts.append(count)
+        return kept_scores(np.concatenate(scores), np.concatenate(counts))
+
+    def evidence(self, k):
+        """Statistics of y in a group, as entries of a Rule: none but the quantiles."""
+        return {}
+
+    def error(self, k, outcome, answer):
+        """How far a prediction is from a group, as entries of a Rule."""
+        weight, first, second = self.moments[k]
+        if not weight:
+            return {"spread": None, "error": math.nan}
+        by = answer - self.around[k]
+        variance = max(second / weight - 2 * by * first / weight + by**2, 0.0)
+        return {"spread": math.sqrt(variance), "error": float(variance)}
+
+    def smoothed_error(self, k, spread):
+        """Error of the best prediction for a group, shrunk towards that of all rows."""
+        weight, first, second = self.moments[k]
+        if not weight:
+            return math.inf
+        return (second - first**2 / weight + spread**2) / (weight + 1)
+
+
+def _answer_digits(answer, spread):
+    """Digits after the point: to a thousandth of the target's spread, four at least.
+
+    So a number reads well, and what is printed is exactly what is predicted.
+    Predictions that do not differ are written to fifteen digits.
+    """
+    if 0 < abs(answer) and spread <= 1e-12 * abs(answer):
+        return 14 - math.floor(math.log10(abs(answer)))
+    sizes = [size for size in (spread, abs(answer)) if size > 0]
+    return max([3 - math.floor(math.log10(size)) for size in sizes], default=0)
+
+
+@dataclass(frozen=True, eq=False)
+class NumberScores:
+    """Predicted numbers against y; scores can be added."""
+
+    expected: Moments  # of y
+    squares: float  # sum of squared errors
+    distances: float  # sum of absolute errors
+
+    has_probabilities = False
+
+    @classmethod
+    def of(cls, outcome, expected, weight, answers, probabilities=None, costs=None):
+        """The scores of some rows; numbers have neither probabilities nor costs."""
+        apart = np.abs(np.asarray(expected, np.float64) - answers)
+        return cls(
+            Moments.of(expected, weight),
+            float(weight @ apart**2),
+            float(weight @ apart),
+        )
+
+    def __add__(self, other):
+        return NumberScores(
+            self.expected + other.expected,
+            self.squares + other.squares,
+            self.distances + other.distances,
+        )
+
+    @property
+    def weight(self):
+        """Of the rows."""
+        return self.expected.weight
+
+    def r2(self):
+        """Share of the variance of y that is explained."""
+        y, loss = self.expected, self.squares / self.weight
+        return _explained_share(loss, y.variance, y.largest)
+
+
+def _explained_share(loss, variance, largest):
+    """R² from a mean squared error, and the variance of numbers up to `largest`."""
+    # What rounding leaves of a constant is no variance.
+    noise = (1e-12 * largest) ** 2
+    if variance <= noise:
+        return 1.0 if loss <= noise else 0.0
+    return float(1.0 - loss / variance)
+
+
+MEASURES = (
+    Measure(
+        "rmse",
+        "root mean squared error",
+        "root of the mean squared distance to y, in the units of y",
+        False,
+        lambda scores: math.sqrt(scores.squares / scores.weight),
+        head="RMSE",
+    ),
+    Measure(
+        "mae",
+        "mean absolute error",
+        "mean distance to y, in the units of y",
+        False,
+        lambda scores: scores.distances / scores.weight,
+        head="MAE",
+    ),
+    Measure(
+        "r2",
+        "R²",
+        "share of the variance of y that is explained",
+        True,
+        NumberScores.r2,
+    ),
+)
 
 
 @dataclass(frozen=True)
-class Numbers(NumberPoints, NumberWording):
-    """A number."""
+class Numbers(Outcome):
+    """A number; its errors and quantiles are in the units of y."""
 
     task: ClassVar[str] = "regression"
+    estimator_suffix: ClassVar[str] = "Regressor"
+    sums: ClassVar[type] = NumberSums
+    scores: ClassVar[type] = NumberScores
+    all_measures: ClassVar[tuple[Measure, ...]] = MEASURES
+    error_name: ClassVar[str] = "root mean squared error"
+    has_own_error: ClassVar[bool] = False  # "rmse" is the shown error
+    error_meaning: ClassVar[str] = (
+        "the root of the mean squared distance to y, in the units of y"
+    )
     fidelity_meaning: ClassVar[str] = (
         "R², how much of the variance of the ensemble’s answers the rules repeat"
     )
-    estimator_suffix: ClassVar[str] = "Regressor"
-    sums: ClassVar[type] = NumberSums  # what rows say of rules
-    scores: ClassVar[type] = NumberScores  # what answers are worth
-    error_digits: ClassVar[int] = 9  # of an error that is added up from parts
-    has_own_error: ClassVar[bool] = False  # "rmse" is its root
-    labels = None
+    closeness_name: ClassVar[str] = "root mean squared error"
+    interval_name: ClassVar[str] = "10 to 90 %"
+
+    # Checks
 
     def check(self, y):
-        """The numbers as float64; refused where some are not finite."""
-        try:
-            y = np.asarray(y, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise ValueError("y must hold numbers for a regression.") from None
-        if not np.isfinite(y).all():
-            raise ValueError(
-                "Input y contains NaN or infinity; finite numbers are needed."
-            )
+        """The numbers as float64; rejected if some are not finite, or too large."""
+        y = super().check(y)
         if (np.abs(y) > LARGEST).any():
             raise ValueError(
                 f"y must be from {-LARGEST:g} to {LARGEST:g}, so that its squares are "
@@ -53,7 +344,6 @@ class Numbers(NumberPoints, NumberWording):
         return y
 
     def check_answers(self, answers):
-        """Raise for predictions of an ensemble that are no numbers, or too large."""
         is_usable = np.abs(answers) <= LARGEST
         if not is_usable.all():
             raise ValueError(
@@ -63,45 +353,14 @@ class Numbers(NumberPoints, NumberWording):
                 "altered, and that X has the units that it was trained on."
             )
 
-    def check_rule(self, rule, is_averaged=False):
-        """Refuse a rule that answers no finite number, or has class shares."""
-        if not (_is_number(rule.prediction) and abs(rule.prediction) < math.inf):
-            raise ValueError(
-                f"A rule must answer a finite number; got {shown(rule.prediction)}."
-            )
-        if rule.distribution:
-            raise ValueError("A rule must have one share for each class.")
-        if rule.rates is not None or rule.distribution is not None:
-            raise ValueError("rates and distribution are for classes, not for numbers.")
-        for name in ("ensemble_mean", "alone"):
-            value = getattr(rule, name)
-            if value is not None and not _is_number(value):
-                raise ValueError(f"{name} of a number must be a number; got {value!r}.")
-
-    def check_scores(self, scores):
-        """Refuse scores of a RuleModel by which no interval can be told."""
-        if not all(math.isfinite(score) and score >= 0 for score in scores):
-            raise ValueError("interval_scores must be finite numbers from 0.")
-        if list(scores) != sorted(scores):
-            raise ValueError("interval_scores must be in ascending order.")
-
-    def target_of(self, forest, raw):
-        """Numbers from the combined outputs of a forest's trees."""
-        linked = forest.linked(raw)
-        return linked[:, 0] if linked.shape[1] == 1 else linked
-
-    def moments(self, target, weight):
-        """Mean and standard deviation."""
-        mean = np.average(target, weights=weight)
-        square = np.average((target - mean) ** 2, weights=weight)
-        return np.array([mean, np.sqrt(square)])
+    # Errors
 
     def losses(self, expected, predicted):
         """For each row the squared error."""
         return (np.ravel(expected) - np.ravel(predicted)) ** 2
 
     def fidelity(self, answers, predicted, sample_weight=None):
-        """Share of the variance of the ensemble's answers that is explained (R²)."""
+        """Share of the variance of the ensemble's predictions that is explained."""
         loss = self.error(answers, predicted, sample_weight)
         answers = np.asarray(answers, dtype=np.float64)
         mean = np.average(answers, weights=sample_weight)
@@ -109,11 +368,11 @@ class Numbers(NumberPoints, NumberWording):
         return self.fidelity_of_loss(loss, variance, np.abs(answers).max(initial=0.0))
 
     def fidelity_of_loss(self, loss, variance, largest):
-        """R² from a mean loss, and the variance of answers up to `largest`."""
-        return explained_share(loss, variance, largest)
+        """R² from a mean loss, and the variance of predictions up to `largest`."""
+        return _explained_share(loss, variance, largest)
 
     def constant_loss(self, target, weight):
-        """A function of rows: the sum of squares if all get one answer."""
+        """A function of rows: the sum of squares if all get one prediction."""
         # Centred, so that little is lost in the difference of two large sums.
         centred = target - np.average(target, weights=weight)
 
@@ -124,23 +383,85 @@ class Numbers(NumberPoints, NumberWording):
         return loss
 
     def best_constants(self, group, target, weight, n_groups):
-        """The number that errs least in each group of rows; NaN where it has none."""
         total = np.bincount(group, weight, n_groups)
         with np.errstate(invalid="ignore"):
             return np.bincount(group, weight * target, n_groups) / total
 
-    def indicators(self, target):
-        """Numbers as they are, (n_samples, 1)."""
-        return np.asarray(target, dtype=np.float64)[:, None]
+    def shown_error(self, error):
+        return math.sqrt(error)
 
-    def outputs(self, rule):
-        """What a rule brings into a mean: its number."""
-        return [rule.prediction]
+    def shown_deviation(self, error, deviation):
+        return deviation / (2 * math.sqrt(error)) if error else 0.0
 
-    def decide(self, outputs, threshold=None, costs=None):
-        """Answers from means of outputs, (n_samples, n_outputs)."""
-        return outputs[:, 0]
+    # What a rule reports of y
 
-    def search_target(self, target):
-        """Numbers as they are, (n_samples, 1)."""
-        return self.indicators(target)
+    def told(self, rule):
+        """The quantiles of the rows of a rule, and the ensemble's mean."""
+        mean = math.nan if rule.ensemble_mean is None else rule.ensemble_mean
+        quantiles = None if rule.quantiles is None else list(rule.quantiles)
+        alone = math.nan if rule.alone is None else rule.alone
+        return {"interval": quantiles, "ensemble_mean": mean, "alone": alone}
+
+    def differs_alone(self, rule):
+        """Whether the mean of all rows that it matches is another one."""
+        if self._is_first(rule) or not rule.spread or not rule.n_rows > 0:
+            return False
+        apart = abs(rule.alone - rule.prediction) / rule.spread
+        return apart > max(2 / math.sqrt(rule.n_rows), LEAST_SPREADS)
+
+    def alone_text(self, rule):
+        """The mean of all rows that it matches; marked if it is another one."""
+        if self._is_first(rule):
+            return ""
+        text = short_number(rule.alone)
+        return "" if text == short_number(rule.prediction) else self._marked(text, rule)
+
+    def told_text(self, rule, with_class=True):
+        """Between which numbers four rows of five are, and of how many rows."""
+        if rule.quantiles is None:
+            return ""
+        bounds, n_rows = self._bounds_text(rule), render.count(rule.n_rows)
+        return f"{bounds} for 80 % of {n_rows} rows{self._aside(rule)}"
+
+    def told_columns(self, rules):
+        """Between which numbers four rows of five are."""
+        return {self.interval_name: [self._bounds_text(rule) for rule in rules]}
+
+    def basis_text(self, rule, probabilities):
+        """Between which numbers the rows of a rule are, as a sentence."""
+        if rule.quantiles is None or math.isnan(rule.n_rows):
+            return ""
+        bounds, n_rows = self._bounds_text(rule), render.count(rule.n_rows)
+        return f"80 % of its {n_rows} training rows have {bounds}."
+
+    def _bounds_text(self, rule):
+        if rule.quantiles is None:
+            return ""
+        return " to ".join(map(short_number, rule.quantiles))
+
+    # Points
+
+    def fit_points(self, held, weight, sums):
+        prior = np.append(np.full(held.shape[1] - 1, PRIOR_ROWS_OF_NUMBERS), 0.0)
+        # Around the mean and in units of their spread, whatever the units of y.
+        center = sums.sum() / weight.sum()
+        apart = sums - center * weight[:, None]
+        filled = weight > 0
+        squares = apart[filled, 0] ** 2 / weight[filled]
+        scale = math.sqrt(squares.sum() / weight.sum()) or 1.0
+        points = scale * fit_numbers(held, weight, apart / scale, prior)[0]
+        points[-1] += center
+        return points
+
+    def scorecard(self, held, weight, sums, points, points_to_double=None):
+        center = sums.sum() / weight.sum()
+        filled = weight > 0
+        apart = sums[filled, 0] / weight[filled] - center
+
+        def squares(values):
+            return float(weight[filled] @ (values[filled, 0] - center - apart) ** 2)
+
+        slack = 5e-3 * float(weight[filled] @ apart**2)
+        # Twice, as a nat is half a square.
+        prior = 2 * PRIOR_ROWS_OF_NUMBERS
+        return whole_points(held, points, squares, prior, slack, round_unit)

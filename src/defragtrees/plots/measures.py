@@ -84,13 +84,13 @@ def calibration_picture(rows, outcome, tell=render.rounded):
     room = MARGIN * (high - low or 1.0)
     low, high = low - room, high + room
     titles, groups = ("told mean", "observed mean"), {"rules": rows}
-    if outcome.n_classes:
+    if outcome.has_probabilities:
         low, high = max(low, -MARGIN / 2), min(high, 1 + MARGIN / 2)
         whose = ""
-        if outcome.n_classes == 2:
-            whose = f" of {outcome.answer_text(outcome.told_class)}"
+        if outcome.is_binary:
+            whose = f" of {outcome.answer_text(outcome.positive_class)}"
         titles = f"told probability{whose}", f"observed rate{whose}"
-    if outcome.n_classes > 2:
+    if outcome.target_kind == "classes":
         groups = {}
         for row in rows:
             groups.setdefault(outcome.answer_text(row["class"]), []).append(row)
@@ -114,7 +114,7 @@ def calibration_picture(rows, outcome, tell=render.rounded):
             numbers=[row["rule"] for row in some],
         )
         marks.append(curve)
-    look = {"limits": tuple(ends), "is_share": bool(outcome.n_classes)}
+    look = {"limits": tuple(ends), "is_share": outcome.has_probabilities}
     return Picture(*[Axis(title, **look) for title in titles], tuple(marks), height=420)
 
 
@@ -161,7 +161,7 @@ def risks(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
     beside = {"transform": ax.get_yaxis_transform(), "va": "center", "fontsize": SIZE}
     for place, rule, mark in zip(places, rules, marks, strict=True):
         value, interval, text = mark
-        i = outcome.labels.index(rule.prediction) if outcome.n_classes else 0
+        i = outcome.labels.index(rule.prediction) if outcome.labels else 0
         look = {"color": style.colour(i), "zorder": 3}
         if interval is not None:
             ax.plot(interval, [place, place], lw=2.2, solid_capstyle="butt", **look)
@@ -175,7 +175,7 @@ def risks(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
     ax.grid(axis="x", color=style.PALE, lw=0.8)
     ax.set_axisbelow(True)
     ax.spines[["top", "right", "left"]].set_visible(False)
-    if outcome.n_classes:
+    if outcome.statistic == "rates":
         ends = [value for value, *_ in marks]
         ends += [end for _, interval, _ in marks for end in interval or ()]
         _scale_rates(ax, rules, ends)
@@ -185,8 +185,8 @@ def risks(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
 def _risk(outcome, rule):
     """The value of a rule, its interval or None, and the text beside them."""
     told = outcome.told(rule)
-    interval, count = told["interval"], render.count(rule.n_rows)
-    if not outcome.n_classes:
+    interval, count = told.get("interval"), render.count(rule.n_rows)
+    if outcome.statistic == "mean":
         rows = "" if math.isnan(rule.n_rows) else f" ({count} rows)"
         text = f"{outcome.short_text(rule.prediction)}{rows}"
         return rule.prediction, interval, text
@@ -212,11 +212,11 @@ def _scale_rates(ax, rules, ends):
     percent = style.part("ticker").PercentFormatter(1.0, symbol=" %")
     ax.xaxis.set_major_formatter(percent)
     whose, rates = "the class that is answered", None
-    if outcome.n_classes == 2:
-        whose = style.plain(outcome.answer_text(outcome.told_class))
+    if outcome.is_binary:
+        whose = style.plain(outcome.answer_text(outcome.positive_class))
         rates = rules.training_rates
     if rates is not None:
-        rate = rates[outcome.told_number]
+        rate = rates[outcome.positive_index]
         ax.axvline(rate, color=style.GREY, lw=1.0, ls="--")
         words, where = f"all rows: {render.share(rate)}", ax.get_xaxis_transform()
         look = {"ha": "center", "va": "bottom", "fontsize": 8, "color": style.GREY}

@@ -59,7 +59,7 @@ def scorecard(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
         at = places + (c - (n_columns - 1) / 2) * height
         if n_columns > 1:
             colours = style.colour(c)
-            label = style.plain(rules.outcome.answer_text(rules.classes[c]))
+            label = style.plain(rules.outcome.answer_text(rules.outcome.labels[c]))
         else:
             colours = [style.COLOURS[0 if p >= 0 else 1] for p in points[:-1, 0]]
             colours, label = [*colours, style.GREY], None
@@ -128,8 +128,8 @@ def score_risk(
         ax.scatter(middles, observed, area, label="observed", zorder=3, **looks)
         ax.legend(frameon=False, fontsize=8)
     title = "answer"
-    if rules.classes:
-        label = rules.outcome.answer_text(rules.classes[1])
+    if rules.outcome.is_binary:
+        label = rules.outcome.answer_text(rules.outcome.labels[1])
         title = f"probability of {style.plain(label)}"
     ax.set(xlabel="total of points", ylabel=title)
     ax.spines[["top", "right"]].set_visible(False)

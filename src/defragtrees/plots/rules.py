@@ -62,7 +62,7 @@ def rule_table(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
     ['1', 'degrees > 20', '1']
     """
     shares = None
-    if rules.decision == "average" and rules.outcome.n_classes:
+    if rules.decision == "average" and rules.outcome.has_probabilities:
         shares = [style.shares_text(rules, rule) for rule in rules]
     header, cells = sentences.rule_table(
         rules,
@@ -281,7 +281,7 @@ def coverage(
     ax.barh(places, held, 0.75, color=style.PALE, label="holds", **edge)
     if answered is not None:
         ax.barh(places, answered, 0.45, color=blue, label="answers")
-        if rules.outcome.n_classes and errors is not None:
+        if rules.outcome.error_is_share and errors is not None:
             wrong = np.nan_to_num(answered * errors)
             looks = {"color": orange, "hatch": "////", "edgecolor": "white", "lw": 0}
             ax.barh(places, wrong, 0.45, left=answered - wrong, label="wrong", **looks)
@@ -382,19 +382,18 @@ def overlap(rules: RuleModel, X: Rows, ax: "Axes | None" = None) -> "Axes":
     if rules.decision == "partition":
         # Its last rule is a leaf like the others, written as the otherwise.
         counts = np.ones(len(matrix), int)
-    is_class = bool(rules.outcome.n_classes)
-    differs = np.zeros(len(held), bool)
-    if is_class and len(rules.rules):
+    labels, differs = rules.outcome.labels, np.zeros(len(held), bool)
+    if labels and len(rules.rules):
         given = np.array([rule.prediction for rule in rules.rules])
-        kinds = [held[:, :-1][:, given == c].any(axis=1) for c in rules.classes]
+        kinds = [held[:, :-1][:, given == c].any(axis=1) for c in labels]
         differs = np.sum(kinds, axis=0) > 1
     ax = style.axes_or_new(ax, (5.4, 3.4))
     places = np.arange(counts.max() + 1)
     alike = np.bincount(counts[~differs], minlength=len(places)) / len(matrix)
     apart = np.bincount(counts[differs], minlength=len(places)) / len(matrix)
     blue, orange = style.COLOURS[:2]
-    ax.bar(places, alike, 0.7, color=blue, label="one answer" if is_class else "rows")
-    if is_class:
+    ax.bar(places, alike, 0.7, color=blue, label="one answer" if labels else "rows")
+    if labels:
         looks = {"color": orange, "hatch": "////", "edgecolor": "white", "lw": 0}
         ax.bar(places, apart, 0.7, bottom=alike, label="different answers", **looks)
     ax.axvline(mean, color=style.DARK, ls="--", lw=1, label=f"mean {mean:.2f}")

@@ -185,7 +185,7 @@ def _ends(text, n_letters):
 
 def shares_text(rules, rule):
     """The class shares of a rule to two digits, the largest first, none below 0.005."""
-    pairs = zip(rules.classes, rule.distribution, strict=True)
+    pairs = zip(rules.outcome.labels, rule.distribution, strict=True)
     largest = sorted(pairs, key=lambda pair: -pair[1])
     name = rules.outcome.answer_text
     texts = [f"{name(label)} {share:.2f}" for label, share in largest if share >= 0.005]

@@ -576,8 +576,8 @@ def runs(row):
 def make_colours(model, *answers):
     """Colours for predictions of a RuleModel or Forest: arrays of all that is drawn."""
     given = [np.asarray(one).ravel() for one in answers if one is not None]
-    if model.outcome.n_classes:
-        labels = list(model.classes)
+    if model.outcome.labels is not None:
+        labels = list(model.outcome.labels)
         drawn = {label for one in given for label in np.unique(one).tolist()}
         # Labels that no rule knows come last.
         more = sorted(drawn - set(np.asarray(labels).tolist()), key=str)

@@ -48,7 +48,7 @@ def offers(rules):
     """Whether answers, points and order can be changed; conditions always can."""
     by_label = rules.threshold is None and rules.costs is None
     is_points = rules.decision == "points"
-    is_own = not rules.classes or (rules.is_list and by_label)
+    is_own = rules.outcome.labels is None or (rules.is_list and by_label)
     return {
         "answer": not is_points and is_own,
         "points": is_points,
@@ -58,27 +58,29 @@ def offers(rules):
 
 def can_edit(rules):
     """Whether scripts know the labels to the last digit."""
-    labels = [c for c in rules.classes or () if isinstance(c, int | np.integer)]
-    return all(abs(int(c)) < LARGEST_WHOLE for c in labels)
+    labels = rules.outcome.labels or ()
+    whole = [c for c in labels if isinstance(c, int | np.integer)]
+    return all(abs(int(c)) < LARGEST_WHOLE for c in whole)
 
 
 def edit_data(summary):
     """All that the scripts of the edit mode need, as plain data."""
     rules, sample = summary.rules, draw_sample(summary)
     outcome, used = rules.outcome, sorted(summary.features.used)
+    labels = outcome.labels or ()
     return {
         # As it is saved: names stay as they are, and only what is shown is made plain.
         "rules": rules.to_dict(),
         "n_rows": len(sample.matrix),
         "columns": {j: list(map(_plain, sample.matrix[:, j].tolist())) for j in used},
-        "expected": _coded(sample.expected, rules),
-        "answers": _coded(sample.answers, rules),
+        "expected": _coded(sample.expected, outcome),
+        "answers": _coded(sample.answers, outcome),
         "weight": sample.weight.tolist() if summary.is_weighted else None,
         "has_y": summary.rows.y is not None,
         "features": {j: _feature(summary, sample, j) for j in used},
-        "classes": [outcome.answer_text(c) for c in rules.classes or ()],
-        "told": outcome.told_number if outcome.n_classes else None,
-        "class_words": [outcome.label_text(c) for c in rules.classes or ()],
+        "classes": [outcome.answer_text(label) for label in labels],
+        "told": outcome.positive_index,
+        "class_words": [outcome.label_text(label) for label in labels],
         "target": visible(summary.target),
         "error_name": outcome.error_name,
         "offers": offers(rules),
@@ -93,12 +95,10 @@ def _plain(value):
     return int(value) if value.is_integer() and abs(value) < LARGEST_WHOLE else value
 
 
-def _coded(values, rules):
-    """Places of classes, or numbers."""
-    if not rules.classes:
-        return [_plain(value) for value in values.tolist()]
-    places = {c: k for k, c in enumerate(rules.classes)}
-    return [places[c] for c in np.asarray(values).tolist()]
+def _coded(values, outcome):
+    """Class numbers, or numbers."""
+    coded = np.asarray(outcome.encode_any(values), dtype=np.float64)
+    return [_plain(value) for value in coded.tolist()]
 
 
 def _feature(summary, sample, j):

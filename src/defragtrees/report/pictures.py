@@ -155,14 +155,17 @@ def histogram(summary, k, condition):
     labels = [(x(place), label) for place, label in bins.labels]
     if has_missing:
         labels = [(0.0, "missing"), *labels[1:]]
-    is_classes = bool(rules.outcome.n_classes)
-    bars = (_class_bars if is_classes else _number_bars)(summary, k, bins)
+    base, make_bars = {
+        "rates": (HALF, _class_bars),
+        "mean": (2 * HALF, _number_bars),
+    }[rules.outcome.statistic]
+    bars = make_bars(summary, k, bins)
     return {
         "share": percent(rows.share(condition.covers(column))),
         "width": WIDTH,
         "height": 2 * HALF,
         "foot": FOOT,
-        "base": HALF if is_classes else 2 * HALF,
+        "base": base,
         "shades": shades,
         "cuts": [x(cut) for cut in bins.cuts],
         "bars": [
@@ -238,10 +241,10 @@ def _category_bins(column, condition, rules):
 def _class_bars(summary, k, bins):
     """Heights, the highest and the colour of one class, and of all others below it."""
     rows, outcome = summary.rows, summary.outcome
-    place = outcome.told_place(list(rows.rules)[k])
-    is_class = rows.expected == rows.rules.classes[place]
+    place = outcome.rate_index(list(rows.rules)[k])
+    is_class = rows.expected == outcome.labels[place]
     above, below = summary.cards[k].colour, "faint"
-    if outcome.n_classes == 2:
+    if outcome.is_binary:
         above, below = summary.colours.name(1), summary.colours.name(0)
     return [
         (_heights(bins, rows.weight * is_class), -HALF, above),

@@ -117,11 +117,6 @@ class Summary:
         return self.rules.outcome
 
     @property
-    def is_classes(self):
-        """Whether they predict classes, and not numbers."""
-        return bool(self.outcome.n_classes)
-
-    @property
     def stability(self):
         """What came back on other rows, if that was measured."""
         return getattr(self.simplifier, "stability_", None)
@@ -159,7 +154,7 @@ class Summary:
             "n_rows": int(members.sum()),
             "n_wrong": int(losses[members].sum()),
             "n_all_wrong": int(losses.sum()),
-            "error": math.sqrt(rows.mean(losses, members)),
+            "error": self.outcome.shown_error(rows.mean(losses, members)),
         }
 
     @cached_property
@@ -190,10 +185,11 @@ class Summary:
     @cached_property
     def calibration(self):
         """A dict for each rule, as of `metrics.calibration`; none without y."""
-        rows = self.rows
-        if rows.y is None or (self.is_classes and not self.rules.has_probabilities):
+        rows, rules = self.rows, self.rules
+        is_unknown = self.outcome.has_probabilities and not rules.has_probabilities
+        if rows.y is None or is_unknown:
             return []
-        return calibrate(rows.rules, rows.matrix, rows.y, rows.weight).rows(rows.rules)
+        return calibrate(rules, rows.matrix, rows.y, rows.weight).rows(rules)
 
     @cached_property
     def totals(self):
@@ -207,11 +203,11 @@ class Summary:
     def costs(self):
         """Cost curves of rules and ensemble; None unless costs of two classes count."""
         rules, rows = self.rules, self.rows
-        if rules.costs is None or len(rules.classes) != 2 or rows.y is None:
+        if rules.costs is None or not rules.outcome.is_binary or rows.y is None:
             return None
-        told = rules.outcome.told_number
+        told = rules.outcome.positive_index
         alarm, miss = rules.costs[1 - told][told], rules.costs[told][1 - told]
-        is_told = rows.y == rules.classes[told]
+        is_told = rows.y == rules.outcome.positive_class
         own, theirs = (
             cost_curve(probabilities[:, told], is_told, rows.weight, (alarm, miss))
             for probabilities in (
@@ -223,7 +219,7 @@ class Summary:
 
     @cached_property
     def disagreements(self):
-        """Classes differ most where the ensemble is surest, numbers by distance."""
+        """Labels differ most where the ensemble is surest, numbers by distance."""
         rows = self.rows
         losses = self.outcome.losses(rows.answers, rows.predicted)
         differs = losses > 0
@@ -233,7 +229,7 @@ class Summary:
         # Rows of one size in the order of X, so that a report is the same each time.
         worst = np.argsort(-size, kind="stable")[:MOST_DISAGREEMENTS]
         used, distance = self.features.used, None
-        if not self.is_classes:
+        if not self.outcome.error_is_share:
             distance = rows.mean(np.abs(rows.predicted - rows.answers))
         return Disagreements(
             int(differs.sum()),
@@ -280,7 +276,7 @@ class Summary:
     def class_pairs(self, down, across):
         """Classes that occur in either column, and counts of rows by both."""
         seen = [
-            c for c in self.rules.classes if (down == c).any() or (across == c).any()
+            c for c in self.outcome.labels if (down == c).any() or (across == c).any()
         ]
         return seen, [
             [int(((down == one) & (across == two)).sum()) for two in seen]
@@ -288,9 +284,9 @@ class Summary:
         ]
 
     def group_lines(self, label=None):
-        """A dict for each group: rows, coverage, and rates or means with intervals.
+        """A dict for each group: rows, coverage, and measures with intervals.
 
-        `label` is the class whose rates are measured; for numbers there is none.
+        They are rates of the class `label`, or without one the means of numbers.
         """
         rows = self.rows
         covered = rows.held[:, :-1].any(axis=1)
@@ -301,20 +297,27 @@ class Summary:
                 "n_rows": int(mask.sum()),
                 "coverage": rows.rate(covered, mask),
             }
-            if self.is_classes:
-                line["selection"] = rows.rate(rows.predicted == label, mask)
-            else:
-                line["answer"] = rows.mean_interval(rows.predicted, mask)
-            if rows.y is not None and self.is_classes:
-                line["rate"] = rows.rate(rows.y == label, mask)
-                line["error"] = rows.rate(rows.predicted != rows.y, mask)
-            elif rows.y is not None:
-                apart = rows.predicted - rows.y
-                line["mean"] = rows.mean_interval(rows.y, mask)
-                line["off"] = rows.mean_interval(apart, mask)
-                line["error"] = rows.mean_interval(np.abs(apart), mask)
-            lines.append(line)
+            measure = self._group_means if label is None else self._group_rates
+            lines.append(line | measure(mask, label))
         return lines
+
+    def _group_rates(self, mask, label):
+        rows = self.rows
+        line = {"selection": rows.rate(rows.predicted == label, mask)}
+        if rows.y is not None:
+            line["rate"] = rows.rate(rows.y == label, mask)
+            line["error"] = rows.rate(rows.predicted != rows.y, mask)
+        return line
+
+    def _group_means(self, mask, label):
+        rows = self.rows
+        line = {"answer": rows.mean_interval(rows.predicted, mask)}
+        if rows.y is not None:
+            apart = rows.predicted - rows.y
+            line["mean"] = rows.mean_interval(rows.y, mask)
+            line["off"] = rows.mean_interval(apart, mask)
+            line["error"] = rows.mean_interval(np.abs(apart), mask)
+        return line
 
 
 @dataclass(frozen=True)
@@ -486,7 +489,7 @@ class AnsweredRows:
     @cached_property
     def probabilities(self):
         """The ensemble's probability of each class; None for numbers."""
-        if not self.forest.outcome.n_classes:
+        if not self.forest.outcome.has_probabilities:
             return None
         return self.forest.proba_from_raw(self._raw)
 
@@ -545,11 +548,11 @@ def _answered_rows(simplifier, X, y, sample_weight):
 def _card(rows, k, colours, flags):
     rules, members = rows.rules, rows.members[:, k]
     rule, row, outcome = list(rules)[k], rules.rows()[k], rows.rules.outcome
-    mean = row["ensemble_mean"] if outcome.n_classes else rule.ensemble_mean
+    mean = row.get("ensemble_mean", math.nan)
     alone = outcome.alone_text(rule) if outcome.differs_alone(rule) else ""
 
     def written(text):
-        return text if outcome.n_classes else _number_text(text)
+        return text if outcome.labels else _number_text(text)
 
     return Card(
         number=k + 1,
@@ -558,7 +561,7 @@ def _card(rows, k, colours, flags):
         colour=colours.of([rule.prediction])[0],
         told=written(row["told"]),
         alone=_number_text(alone.removesuffix(" !")),
-        ensemble_told=None if mean is None or math.isnan(mean) else mean,
+        ensemble_told=None if math.isnan(mean) else mean,
         weight=render.number(rule.weight) if rules.decision == "average" else None,
         n_rows=int(members.sum()),
         share=rows.share(members),
@@ -570,16 +573,16 @@ def _card(rows, k, colours, flags):
 
 def _quality(rows, members):
     """Of the rows of one rule: right answers and agreement, or mean distances."""
-    is_classes = bool(rows.rules.outcome.n_classes)
+    is_share = rows.rules.outcome.error_is_share
 
     def mean(answers):
         if answers is None:
             return None
-        if is_classes:
+        if is_share:
             return rows.mean(rows.predicted == answers, members)
         return rows.mean(np.abs(rows.predicted - answers), members)
 
-    if is_classes:
+    if is_share:
         return {"right": mean(rows.y), "agrees": mean(rows.answers)}
     return {
         "miss": mean(rows.y),
@@ -629,26 +632,32 @@ class Baseline:
 
 def measure_baseline(rows):
     """The Baseline of an AnsweredRows."""
-    outcome, expected = rows.rules.outcome, rows.expected
-    is_of_y = rows.y is not None
-    if outcome.n_classes:
-        masks = [expected == label for label in rows.rules.classes]
-        rates = tuple(rows.share(mask) for mask in masks)
-        total = float(rows.weight.sum())
-        place = int(np.argmax(rates))
-        return Baseline(
-            is_of_y,
-            tuple(int(mask.sum()) for mask in masks),
-            rates,
-            tuple(wilson_interval(rate, total) for rate in rates),
-            rows.rules.classes[place],
-            1 - rates[place],
-        )
+    measure = {"rates": _base_rates, "mean": _base_mean}
+    return measure[rows.rules.outcome.statistic](rows, rows.expected)
+
+
+def _base_rates(rows, expected):
+    labels = rows.rules.outcome.labels
+    masks = [expected == label for label in labels]
+    rates = tuple(rows.share(mask) for mask in masks)
+    total = float(rows.weight.sum())
+    place = int(np.argmax(rates))
+    return Baseline(
+        rows.y is not None,
+        tuple(int(mask.sum()) for mask in masks),
+        rates,
+        tuple(wilson_interval(rate, total) for rate in rates),
+        labels[place],
+        1 - rates[place],
+    )
+
+
+def _base_mean(rows, expected):
     mean = rows.mean(expected)
     return Baseline(
-        is_of_y,
+        rows.y is not None,
         guess=mean,
-        guess_error=rows.mean((expected - mean) ** 2),
+        guess_error=rows.mean(rows.rules.outcome.losses(expected, mean)),
         quantiles=tuple(np.quantile(expected, QUANTILES).tolist()),
     )
 
@@ -741,20 +750,8 @@ def _quarters(numbers):
 def rule_flags(rows, k, baseline, stability=None):
     """Why rule k, from 0, is weak, the gravest reason first."""
     rules, members = rows.rules, rows.members[:, k]
-    n_rows, reasons = int(members.sum()), []
-    if rules.outcome.n_classes:
-        # Where mistakes differ in cost, a rule may well be wrong more often than right.
-        has_costs = rules.costs is not None or rules.threshold is not None
-        if rows.y is not None and n_rows >= FEWEST and not has_costs:
-            is_right = rows.predicted == rows.y
-            if rows.mean(is_right, members) < 0.5:
-                reasons.append(
-                    "It is wrong more often than right here: right on "
-                    f"{count(is_right[members].sum())} of {plural(n_rows, 'row')}."
-                )
-        reasons += _rate_flags(rows, k, baseline)
-    else:
-        reasons += _number_flags(rows, k, baseline)
+    flags = {"rates": _rate_flags, "mean": _mean_flags}[rules.outcome.statistic]
+    n_rows, reasons = int(members.sum()), flags(rows, k, baseline)
     if list(rules)[k].conditions and rows.share(members) < RARE:
         verb = "answers" if rules.is_list else "holds in"
         reasons.append(
@@ -775,15 +772,24 @@ def came_back_rarely(k, stability):
 
 
 def _rate_flags(rows, k, baseline):
-    """An interval that is wide, and a rate that is that of all rows."""
-    rules = rows.rules
+    """Mostly wrong, an interval that is wide, and a rate that is that of all rows."""
+    rules, members = rows.rules, rows.members[:, k]
+    n_here, reasons = int(members.sum()), []
+    # Where mistakes differ in cost, a rule may well be wrong more often than right.
+    has_costs = rules.costs is not None or rules.threshold is not None
+    if rows.y is not None and n_here >= FEWEST and not has_costs:
+        is_right = rows.predicted == rows.y
+        if rows.mean(is_right, members) < 0.5:
+            reasons.append(
+                "It is wrong more often than right here: right on "
+                f"{count(is_right[members].sum())} of {plural(n_here, 'row')}."
+            )
     rule = list(rules)[k]
-    place = rules.outcome.told_place(rule)
+    place = rules.outcome.rate_index(rule)
     rate, n_rows, whose = _observed_rate(rows, k, place)
     if rate is None:
-        return []
+        return reasons
     low, high = wilson_interval(rate, n_rows)
-    reasons = []
     if high - low > WIDE:
         reasons.append(
             f"Its rate is unsure: {render.share_range(low, high)} from "
@@ -807,10 +813,11 @@ def _observed_rate(rows, k, place):
     weight = float(rows.weight[members].sum())
     if rows.y is None or rows.rules.decision == "average" or not weight > 0:
         return None, 0.0, ""
-    return rows.mean(rows.y == rows.rules.classes[place], members), weight, "rows here"
+    is_class = rows.y == rows.rules.outcome.labels[place]
+    return rows.mean(is_class, members), weight, "rows here"
 
 
-def _number_flags(rows, k, baseline):
+def _mean_flags(rows, k, baseline):
     """Rows that are as spread as all are, and an answer that is that of all rows."""
     rule, reasons = list(rows.rules)[k], []
     if rows.rules.decision in ("points", "average"):
@@ -862,10 +869,11 @@ def answer_colours(rows):
     Where classes are too many, those that the rules predict come first, by rows, then
     those of the ensemble; the others share one. Fifths are the ensemble's.
     """
-    if not rows.rules.outcome.n_classes:
+    classes = rows.rules.outcome.labels
+    if classes is None:
         edges = np.unique(np.quantile(rows.answers, FIFTHS))
         return Colours(None, edges[edges < rows.answers.max()])
-    classes = np.asarray(rows.rules.classes).tolist()
+    classes = np.asarray(classes).tolist()
     coloured = classes
     if len(classes) > MOST_COLOURS:
         in_rules = {rule.prediction for rule in rows.rules}

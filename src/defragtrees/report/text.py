@@ -118,8 +118,13 @@ def amount(value, digits=4):
 
 
 def answer_text(answer, outcome):
-    """An answer in short: a class as it is given, a number to a few digits."""
-    return outcome.answer_text(answer) if outcome.n_classes else amount(answer)
+    """A prediction in short: a label as it is given, a number to a few digits."""
+    return outcome.answer_text(answer) if outcome.labels else amount(answer)
+
+
+def reported_text(value, outcome):
+    """A rate, or a mean in the units of y."""
+    return {"rates": rate_text, "mean": amount}[outcome.statistic](value)
 
 
 def error_text(error, outcome, deviation=None):
@@ -133,7 +138,7 @@ def error_text(error, outcome, deviation=None):
 
 def shown_error_text(error, outcome):
     """An error that is a share of rows, or in the units of y already."""
-    if outcome.n_classes:
+    if outcome.error_is_share:
         return f"{100 * error:.1f}\N{NO-BREAK SPACE}%"
     return amount(error)
 

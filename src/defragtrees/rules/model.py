@@ -23,9 +23,8 @@ from defragtrees._utils.values import ByValue, shown
 from defragtrees.data.tables import read_matrix
 from defragtrees.errors import ModelFileError
 from defragtrees.outcomes import OUTCOMES, make_outcome
-from defragtrees.outcomes.classification import Classes
+from defragtrees.outcomes.base import Outcome
 from defragtrees.outcomes.intervals import MOST_SCORES, kept_scores, score_place
-from defragtrees.outcomes.regression import Numbers
 from defragtrees.rules import schema
 from defragtrees.rules.conditions import UNMEASURED, Condition, Rule
 from defragtrees.rules.edits import Edit, edit_lines
@@ -247,7 +246,7 @@ class RuleModel(ByValue, ABC):
     # Size and words
 
     @cached_property
-    def outcome(self) -> Classes | Numbers:
+    def outcome(self) -> Outcome:
         """What is predicted: its measures, texts and checks."""
         return make_outcome(self.task, self.classes, self.class_labels, self.pos_label)
 

@@ -137,8 +137,8 @@ def decision_text(rules: "RuleModel") -> str:
     """
     if rules.threshold is not None:
         outcome = rules.outcome
-        label = outcome.answer_text(outcome.told_class)
-        least = render.number(outcome.told_threshold(rules.threshold))
+        label = outcome.answer_text(outcome.positive_class)
+        least = render.number(outcome.positive_threshold(rules.threshold))
         return render.plain(f"{label} is answered from a probability of {least} on.")
     if rules.costs is None:
         return ""
@@ -220,7 +220,7 @@ def _class_note(rules: "RuleModel", scores: Mapping[str, Any]) -> str:
         return ""
     text = f"{', '.join(names[:-1])} and {names[-1]} are ".capitalize()
     if len(rules.classes or ()) == 2:
-        return f"{text}those of {_class_name(rules, rules.outcome.told_class)}."
+        return f"{text}those of {_class_name(rules, rules.outcome.positive_class)}."
     return f"{text}means over the classes, as is AUC."
 
 
@@ -259,7 +259,7 @@ def calibration_text(
     header += ["95 % interval", "rows"]
     title = f"Told and observed on {where}"
     if outcome.n_classes == 2:
-        title += f", for {_class_name(rules, outcome.told_class)}"
+        title += f", for {_class_name(rules, outcome.positive_class)}"
     seen = [row for row in rows if row["n_rows"]]
     gaps = [row["n_rows"] * abs(row["told"] - row["observed"]) for row in seen]
     gap = sum(gaps) / sum(row["n_rows"] for row in seen)

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from defragtrees.data.shards import BOXES_A_WORD, pack_boxes
-from defragtrees.outcomes.sums import SHRINKAGE
+from defragtrees.outcomes.classification import SHRINKAGE
 from defragtrees.search.algorithm import keep
 from defragtrees.search.choice import FREQUENT, HOLD_OUT_EVERY, ListScore
 from defragtrees.search.lists import BoxList, box_price, settled

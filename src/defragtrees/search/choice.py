@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from defragtrees.outcomes.sums import SHRINKAGE
+from defragtrees.outcomes.classification import SHRINKAGE
 
 __all__ = [
     "FREQUENT",

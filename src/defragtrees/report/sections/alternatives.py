@@ -59,7 +59,7 @@ def path(page):
 
 
 def _error_axis(outcome):
-    is_share = bool(outcome.n_classes)
+    is_share = outcome.error_is_share
     return Axis(outcome.error_name, is_share=is_share, starts_at_zero=True)
 
 

@@ -1,5 +1,6 @@
 """How good the rules are: against y, by cost, by group, as told, by the ensemble."""
 
+import functools
 import math
 
 import numpy as np
@@ -17,6 +18,7 @@ from defragtrees.report.text import (
     name,
     range_bar,
     rate_text,
+    reported_text,
     sentence,
     with_interval,
 )
@@ -40,28 +42,22 @@ def measures(page):
     rows, outcome, rules = summary.rows, summary.outcome, summary.rules
     if rows.y is None:
         return None
-    shown = [("error", sentence(outcome.error_name))] if summary.is_classes else []
-    shown += [
-        (measure.name, sentence(measure.label))
-        for measure in outcome.measures()
-        if measure.name in summary.scores
-        and (measure.name != "expected_cost" or summary.has_costs)
-    ]
+    shown = outcome.shown_measures(summary.scores, has_costs=summary.has_costs)
     lines = [
         [
-            label,
+            sentence(label),
             *(
                 _value(key, scores.get(f"{prefix}{key}"), outcome)
                 for scores in (summary.scores, summary.simplifier.training_)
                 for _, prefix in WHOSE
             ),
         ]
-        for key, label in shown
+        for key, label in shown.items()
     ]
     header = ["Measure", *(whose for whose, _ in WHOSE)]
     header += [f"{whose}, training" for whose, _ in WHOSE]
     context = {
-        "label": _told_label(outcome),
+        "label": _positive_text(outcome),
         "threshold": None,
         "has_costs": rules.costs is not None,
         "measures": Table(
@@ -73,8 +69,8 @@ def measures(page):
         "confusion": None,
     }
     if rules.threshold is not None:
-        context["threshold"] = amount(outcome.told_threshold(rules.threshold), 3)
-    if summary.is_classes:
+        context["threshold"] = amount(outcome.positive_threshold(rules.threshold), 3)
+    if outcome.labels:
         truth = Html(f"{name(summary.target)} is")
         caption = "Rows by what is true and what the rules say"
         context["confusion"] = _pairs(
@@ -83,9 +79,9 @@ def measures(page):
     return context
 
 
-def _told_label(outcome):
+def _positive_text(outcome):
     """The class of two whose rates and probabilities are shown."""
-    return outcome.answer_text(outcome.told_class) if outcome.n_classes == 2 else None
+    return outcome.answer_text(outcome.positive_class) if outcome.is_binary else None
 
 
 def _value(key, value, outcome):
@@ -93,7 +89,7 @@ def _value(key, value, outcome):
         return "–"
     if key == "error":
         return error_text(value, outcome)
-    if key == "r2" or (outcome.n_classes and value < 10):
+    if key == "r2" or (outcome.error_is_share and value < 10):
         return fidelity_text(value)
     return amount(value)
 
@@ -129,8 +125,8 @@ def costs(page):
     if costs is None:
         return None
     label, cost = summary.outcome.answer_text, summary.scores["expected_cost"]
-    number = summary.outcome.told_number
-    told, other = (label(summary.rules.classes[k]) for k in (number, 1 - number))
+    number, labels = summary.outcome.positive_index, summary.outcome.labels
+    told, other = (label(labels[k]) for k in (number, 1 - number))
     lines = [
         ["Rules, as they answer", rate_text(costs.border), amount(cost)],
         ["Rules, at their best border", *_best(costs.own)],
@@ -183,20 +179,29 @@ def groups(page):
     summary = page.summary
     if summary.groups is None:
         return None
-    if not summary.is_classes:
-        columns = {
-            "coverage": ("Coverage", _rate_cell),
-            "mean": (Html(f"Mean of {name(summary.target)}"), _mean_cell),
-            "answer": ("Mean answer", _mean_cell),
-            "off": ("Answer less truth", _mean_cell),
-            "error": ("Mean absolute error", _mean_cell),
-        }
-        lines = summary.group_lines()
-        table = _group_table(summary, lines, columns, summary.target)
-        return {"tables": [{"label": None, "table": table}]}
-    classes, outcome = summary.rules.classes, summary.outcome
-    shown = (outcome.told_class,) if len(classes) == 2 else classes[:MOST_GROUPED]
-    tables = []
+    tables = {"rates": _rate_groups, "mean": _mean_groups}[summary.outcome.statistic]
+    return {"tables": tables(summary)}
+
+
+def _mean_groups(summary):
+    columns = {
+        "coverage": ("Coverage", _rate_cell),
+        "mean": (Html(f"Mean of {name(summary.target)}"), _mean_cell),
+        "answer": ("Mean answer", _mean_cell),
+        "off": ("Answer less truth", _mean_cell),
+        "error": ("Mean absolute error", _mean_cell),
+    }
+    lines = summary.group_lines()
+    table = _group_table(summary, lines, columns, summary.target)
+    return [{"label": None, "table": table}]
+
+
+def _rate_groups(summary):
+    """A table for the positive class, or for each of the first of many."""
+    outcome, tables = summary.outcome, []
+    shown = outcome.labels[:MOST_GROUPED]
+    if outcome.is_binary:
+        shown = (outcome.positive_class,)
     for label in shown:
         written, lines = outcome.answer_text(label), summary.group_lines(label)
         columns = {
@@ -207,7 +212,7 @@ def groups(page):
         }
         table = _group_table(summary, lines, columns, written)
         tables.append({"label": written, "gap": _gap(lines), "table": table})
-    return {"tables": tables}
+    return tables
 
 
 def _group_table(summary, lines, columns, about):
@@ -267,7 +272,7 @@ def calibration(page):
     summary, outcome = page.summary, page.summary.outcome
     if not summary.calibration:
         return None
-    tell = rate_text if summary.is_classes else amount
+    tell = functools.partial(reported_text, outcome=outcome)
     seen = [line for line in summary.calibration if line["n_rows"]]
     apart = sum(line["n_rows"] * abs(line["told"] - line["observed"]) for line in seen)
     gap = apart / sum(line["n_rows"] for line in seen)
@@ -281,10 +286,12 @@ def calibration(page):
             told.append(f"{low.removesuffix(SIGN)} to {high}")
         lines.append([*cells, *told])
     picture = calibration_picture(summary.calibration, outcome, tell)
-    is_classes = summary.is_classes
+    gap_text = amount(gap)
+    if outcome.has_probabilities:
+        gap_text = f"{100 * gap:.1f} percentage points"
     return {
-        "label": _told_label(outcome),
-        "gap": f"{100 * gap:.1f} percentage points" if is_classes else amount(gap),
+        "label": _positive_text(outcome),
+        "gap": gap_text,
         "picture": page.draw("calibration", picture),
         "lines": Table(
             ["Rule", "Says", "Rows", "Told", "Observed", "95 % interval"],
@@ -314,7 +321,7 @@ def closeness(page):
             lines.append([label, *cells])
     return {
         "scores": Table(header, lines, "Error and fidelity", numeric=(1, 2, 3, 4)),
-        "details": _agreement(summary) if summary.is_classes else _levels(summary),
+        "details": _agreement(summary) if summary.outcome.labels else _levels(summary),
     }
 
 

@@ -9,7 +9,6 @@ from defragtrees._utils.formatting import plural
 from defragtrees.report.summary import QUANTILES
 from defragtrees.report.text import (
     Table,
-    amount,
     bar,
     count,
     error_text,
@@ -36,9 +35,8 @@ def head(summary):
         "guess": error_text(summary.baseline.guess_error, outcome),
         "is_no_better": scores["error"] >= summary.baseline.guess_error,
     }
-    if summary.is_classes:
-        context["guess"] = outcome.answer_text(summary.baseline.guess)
-        context["auc"] = _auc(scores)
+    context["guess"] = outcome.answer_text(summary.baseline.guess)
+    context["auc"] = _auc(scores)
     return context
 
 
@@ -72,7 +70,7 @@ def _tiles(summary):
         instead = "instead of a model that cannot be read"
     tiles = [(plural(summary.rules.n_rules, "rule"), instead)]
     fidelity = scores["fidelity"]
-    if summary.is_classes:
+    if outcome.error_is_share:
         tiles.append((percent(fidelity), "agreement with the ensemble"))
     else:
         fit = f"R² {fidelity_text(fidelity)}"
@@ -81,12 +79,10 @@ def _tiles(summary):
         covered = percent(scores["coverage"])
         return [*tiles, (covered, "of rows have a rule before the last one")]
     for prefix, who in (("", "rules"), ("ensemble_", "ensemble")):
-        if summary.is_classes:
-            error = error_text(scores[f"{prefix}error"], outcome)
-            tiles.append((error, f"wrong, by the {who}"))
-        else:
-            error = amount(scores[f"{prefix}rmse"])
-            tiles.append((error, f"root mean squared error, {who}"))
+        label = f"{outcome.error_name}, {who}"
+        if outcome.error_is_share:
+            label = f"wrong, by the {who}"
+        tiles.append((error_text(scores[f"{prefix}error"], outcome), label))
     auc = _auc(scores)
     if auc is not None:
         theirs = f"of the rules; {scores['ensemble_auc']:.3f} of the ensemble"
@@ -105,15 +101,16 @@ def question(page):
         "n_features": rows.forest.n_features,
         "has_missing": np.isnan(rows.matrix).any(),
         "classes": None,
+        "told": None,
     }
-    if not summary.is_classes:
+    if outcome.statistic == "mean":
         context["low"], context["middle"], context["high"] = baseline.quantiles
         ends = f"{100 * QUANTILES[0]:.0f} %", f"{100 * QUANTILES[-1]:.0f} %"
         context["levels"] = " and ".join(ends)
-    elif outcome.n_classes <= MOST_CLASSES:
+    elif len(outcome.labels) <= MOST_CLASSES:
         context["classes"] = _classes(summary)
-        is_pair = outcome.n_classes == 2
-        context["told"] = outcome.answer_text(outcome.told_class) if is_pair else None
+        if outcome.is_binary:
+            context["told"] = outcome.answer_text(outcome.positive_class)
     return context
 
 
@@ -140,7 +137,7 @@ def _classes(summary):
     baseline, rules = summary.baseline, summary.rules
     before = rules.training_rates
     lines = []
-    for k, label in enumerate(rules.classes):
+    for k, label in enumerate(rules.outcome.labels):
         rate = baseline.rates[k]
         line = [name(summary.outcome.answer_text(label))]
         line += [name(label)] if rules.class_labels else []

@@ -136,7 +136,7 @@ def overlap(page):
         line = [card.name, badge(card), bar(holds, percent(holds), "second")]
         line += [bar(card.share, percent(card.share))] if is_in_order else []
         lines.append(line)
-    has_conflicts = form == "standalone" and summary.is_classes
+    has_conflicts = form == "standalone" and summary.outcome.labels is not None
     matches = [
         [
             "none" if n_matching == 0 else plural(n_matching, "rule"),

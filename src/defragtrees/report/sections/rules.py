@@ -16,6 +16,7 @@ from defragtrees.report.text import (
     percent,
     range_bar,
     rate_text,
+    reported_text,
     sentence,
 )
 
@@ -113,7 +114,7 @@ def _told(card, summary):
     rate, bracket, rest = sentence(card.told).replace(" %", f"{SPACE}%").partition(" (")
     ensemble = None
     if card.ensemble_told is not None and "ensemble" not in card.told:
-        ensemble = (rate_text if summary.is_classes else amount)(card.ensemble_told)
+        ensemble = reported_text(card.ensemble_told, summary.outcome)
     return {
         "rate": rate,
         "rest": bracket + rest,
@@ -125,9 +126,11 @@ def _told(card, summary):
 def _interval(summary, k):
     """The rate and its interval as a bar from 0 to 100 %, and the base rate."""
     rules, rule = summary.rules, list(summary.rules)[k]
-    if not summary.is_classes or rule.interval is None or rules.decision == "average":
+    if summary.outcome.statistic != "rates" or rule.interval is None:
         return None
-    place = summary.outcome.told_place(rule)
+    if rules.decision == "average":
+        return None
+    place = summary.outcome.rate_index(rule)
     base = rules.training_rates
     low, high = rule.interval[place]
     mark = None if base is None else base[place]
@@ -139,14 +142,14 @@ def _picture_words(summary):
     outcome = summary.outcome
     by = "what the ensemble says" if summary.rows.y is None else summary.target
     ending = "What the condition asks for is shaded, its cut is the line."
-    if not summary.is_classes:
+    if outcome.statistic == "mean":
         return (
             f"The small picture at a condition has the rows here by that feature, "
             f"coloured by the mean of {by}. {ending}"
         )
     above = "the answer of the rule is the class"
-    if outcome.n_classes == 2:
-        above = f"{by} is {outcome.answer_text(outcome.told_class)}"
+    if outcome.is_binary:
+        above = f"{by} is {outcome.answer_text(outcome.positive_class)}"
     return (
         f"The small picture at a condition has the rows here by that feature: above "
         f"the line those of which {above}, below it the others, each side by its own "
@@ -178,7 +181,7 @@ def edit(page):
     reason = REASONS.get(form.decision, "")
     if form.is_list and not offered["answer"]:
         reason = BY_COST
-    if form.decision in ("average", "standalone") and not form.classes:
+    if form.decision in ("average", "standalone") and offered["answer"]:
         reason = "These rules have no order, so they cannot be moved."
     return {
         "can_edit": True,
@@ -194,19 +197,19 @@ def totals(page):
     summary = page.summary
     if not summary.totals:
         return None
-    tell = rate_text if summary.is_classes else amount
-    lines = []
+    outcome, lines = summary.outcome, []
     for line in summary.totals:
         low, high = amount(line["low"]), amount(line["high"])
         share = line["n_rows"] / len(summary.rows)
         cells = [low if low == high else f"{low} to {high}", count(line["n_rows"])]
-        cells += [bar(share, percent(share)), tell(line["told"])]
-        lines.append(cells + ([tell(line["observed"])] if "observed" in line else []))
+        cells.append(bar(share, percent(share)))
+        shown = [line[key] for key in ("told", "observed") if key in line]
+        lines.append(cells + [reported_text(value, outcome) for value in shown])
     header = ["Total", "Rows", "Share", "Told"]
     header += ["Observed"] if summary.rows.y is not None else []
-    classes = summary.rules.classes
+    label = outcome.answer_text(outcome.labels[1]) if outcome.is_binary else None
     return {
-        "label": summary.outcome.answer_text(classes[1]) if classes else None,
+        "label": label,
         "totals": Table(
             header,
             lines,

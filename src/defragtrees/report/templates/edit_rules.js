@@ -4,7 +4,7 @@ const everything = JSON.parse(document.getElementById("report-data").textContent
 const edit = everything.edit;
 if (!holder || !edit) return;
 
-const isClasses = edit.rules.task === "classification";
+const isClasses = edit.classes.length > 0;
 const nRows = edit.n_rows;
 const weights = edit.weight || new Array(nRows).fill(1);
 const totalWeight = weights.reduce((sum, w) => sum + w, 0);

@@ -138,7 +138,7 @@ def coverage(rules: RuleSet, X: Rows, sample_weight: Column | None = None) -> fl
 
     Examples
     --------
-    >>> from defragtrees.rules.conditions import Condition, Rule, RuleSet
+    >>> from defragtrees import Condition, Rule, RuleSet
     >>> warm = Rule((Condition(0, lower=20.0),), "yes")
     >>> rules = RuleSet((warm,), Rule((), "no"), ("degrees",),
     ...                 "classification", ("no", "yes"))
@@ -161,7 +161,7 @@ def overlap(rules: RuleSet, X: Rows, sample_weight: Column | None = None) -> flo
 
     Examples
     --------
-    >>> from defragtrees.rules.conditions import Condition, Rule, RuleSet
+    >>> from defragtrees import Condition, Rule, RuleSet
     >>> warm = Rule((Condition(0, lower=20.0),), "yes")
     >>> rules = RuleSet((warm,), Rule((), "no"), ("degrees",),
     ...                 "classification", ("no", "yes"))
@@ -195,7 +195,7 @@ def calibration(
 
     Examples
     --------
-    >>> from defragtrees.rules.conditions import Condition, Rule, RuleSet
+    >>> from defragtrees import Condition, Rule, RuleSet
     >>> warm = Rule((Condition(0, lower=20.0),), "yes", (0.25, 0.75))
     >>> rest = Rule((), "no", (0.9, 0.1))
     >>> rules = RuleSet((warm,), rest, ("degrees",), "classification", ("no", "yes"))
@@ -269,7 +269,7 @@ def similarity(first: RuleSet, second: RuleSet, X: Rows) -> float:
 
     Examples
     --------
-    >>> from defragtrees.rules.conditions import Condition, Rule, RuleSet
+    >>> from defragtrees import Condition, Rule, RuleSet
     >>> def split(at):
     ...     low = Rule((Condition(0, upper=at),), 0.0)
     ...     return RuleSet((low,), Rule((), 1.0), ("size",), "regression")

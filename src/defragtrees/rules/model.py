@@ -1405,7 +1405,9 @@ class RuleModel(ByValue, ABC):
 
         _check_format(data)
         try:
-            fields = schema.read_fields(data, _FIELDS, _NEEDS)
+            # The kinds of y are looked up here, as further ones may be registered.
+            checks = {**_FIELDS, "task": schema.one_of(*OUTCOMES)}
+            fields = schema.read_fields(data, checks, _NEEDS)
             del fields["format"]
             decision = fields.pop("decision", "first")
             if decision != "points":
@@ -1500,7 +1502,6 @@ _NEEDS = (
 )
 _FIELDS = {
     "format": schema.ANYTHING,
-    "task": schema.one_of(*OUTCOMES),
     "classes": schema.NULL | schema.list_of(schema.LABEL, 1, is_set=True),
     "feature_names": schema.list_of(schema.TEXT),
     "categories": schema.list_of(schema.NULL | schema.list_of(schema.LABEL)),

@@ -138,11 +138,7 @@ def coverage(rules: RuleModel, X: Rows, sample_weight: Column | None = None) -> 
 
     Examples
     --------
-<<<<<<< HEAD
-    >>> from defragtrees.rules.conditions import Condition, Rule, RuleList
-=======
-    >>> from defragtrees import Condition, Rule, RuleSet
->>>>>>> outcomes
+    >>> from defragtrees import Condition, Rule, RuleList
     >>> warm = Rule((Condition(0, lower=20.0),), "yes")
     >>> rules = RuleList((warm,), Rule((), "no"), ("degrees",),
     ...                 "classification", ("no", "yes"))
@@ -165,11 +161,7 @@ def overlap(rules: RuleModel, X: Rows, sample_weight: Column | None = None) -> f
 
     Examples
     --------
-<<<<<<< HEAD
-    >>> from defragtrees.rules.conditions import Condition, Rule, RuleList
-=======
-    >>> from defragtrees import Condition, Rule, RuleSet
->>>>>>> outcomes
+    >>> from defragtrees import Condition, Rule, RuleList
     >>> warm = Rule((Condition(0, lower=20.0),), "yes")
     >>> rules = RuleList((warm,), Rule((), "no"), ("degrees",),
     ...                 "classification", ("no", "yes"))
@@ -203,11 +195,7 @@ def calibration(
 
     Examples
     --------
-<<<<<<< HEAD
-    >>> from defragtrees.rules.conditions import Condition, Rule, RuleList
-=======
-    >>> from defragtrees import Condition, Rule, RuleSet
->>>>>>> outcomes
+    >>> from defragtrees import Condition, Rule, RuleList
     >>> warm = Rule((Condition(0, lower=20.0),), "yes", (0.25, 0.75))
     >>> rest = Rule((), "no", (0.9, 0.1))
     >>> rules = RuleList((warm,), rest, ("degrees",), "classification", ("no", "yes"))
@@ -281,11 +269,7 @@ def similarity(first: RuleModel, second: RuleModel, X: Rows) -> float:
 
     Examples
     --------
-<<<<<<< HEAD
-    >>> from defragtrees.rules.conditions import Condition, Rule, RuleList
-=======
-    >>> from defragtrees import Condition, Rule, RuleSet
->>>>>>> outcomes
+    >>> from defragtrees import Condition, Rule, RuleList
     >>> def split(at):
     ...     low = Rule((Condition(0, upper=at),), 0.0)
     ...     return RuleList((low,), Rule((), 1.0), ("size",), "regression")

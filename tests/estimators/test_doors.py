@@ -25,7 +25,7 @@ from defragtrees.plots.picture import Axis, Curve, Picture
 from defragtrees.report import sections
 from defragtrees.report.sections import SECTIONS, Section
 from defragtrees.report.writing import write_report
-from defragtrees.search.driver import answering_rule
+from defragtrees.estimators.problem import answering_rule
 
 RNG = np.random.default_rng(0)
 X = pd.DataFrame(RNG.random((60, 2)), columns=["size", "age"])

@@ -33,8 +33,8 @@ from defragtrees.search.all_rows import (
     ShardKeeper,
     polish_all_rows,
 )
-from defragtrees.search.limits import AskedLimits
-from defragtrees.search.lists import Limits, RuleBoxes
+from defragtrees.search.limits import Limits
+from defragtrees.search.lists import RuleBoxes
 from defragtrees.search.losses import BothLoss, ErrorLoss, SquaredLoss
 from defragtrees.search.moves import cut_conditions
 from defragtrees.search.table import RowTable, make_columns, make_table
@@ -414,7 +414,7 @@ def test_what_must_be_used_stays_in_use_over_all_rows():
     case = Case(7, "number", n_rows=800)
     rows = case.rows()
     feature = case.table.columns[1].feature
-    limits = AskedLimits(5, must_use=(frozenset([feature]),))
+    limits = Limits(5, must_use=(frozenset([feature]),))
     mask = np.ones(case.table.columns[1].n_codes + 1, dtype=bool)
     mask[0] = False
     best = polish_all_rows(rows, [(*case.boxes(2), {1: mask})], limits)

@@ -15,7 +15,7 @@ from defragtrees.estimators.base import (
     with_shared,
 )
 from defragtrees.estimators.settings import FLAG, Integer, Real, setting
-from defragtrees.search.driver import answering_rule
+from defragtrees.estimators.problem import answering_rule
 
 __all__ = [
     "ClassTarget",

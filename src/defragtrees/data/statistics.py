@@ -1,6 +1,6 @@
 """What rows say of each rule: coverage, rates, answer, error; as sums that add up."""
 
-import dataclasses
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,17 +16,6 @@ from defragtrees.outcomes.sums import (
     KeptValues,
     quantiles,
 )
-
-__all__ = [
-    "EXACT",
-    "PatternSums",
-    "RowStatistics",
-    "RuleSums",
-    "counted_for",
-    "packed_list",
-    "recounted",
-    "round_significant",
-]
 
 
 def counted_for(rules, held):
@@ -334,84 +323,95 @@ def packed_list(rules, values):
     return pack_rules(rules, values)
 
 
-def recounted(rules, sums, answers="kept", decision=None, scoring=EXACT, order=None):
-    """The rules with what all rows say of them.
+def draft(model, /, **changes):
+    """A copy of a rule model with other fields, which nobody has checked yet.
+
+    Rules change several times while they are counted. The model is made, and checked,
+    once they are done: by `dataclasses.replace(draft)`.
+    """
+    made = copy(model)
+    made.__dict__.update(changes)
+    return made
+
+
+def counted(rules, sums, answers="kept", decision=None, scoring=EXACT, order=None):
+    """A draft of the rules with what all rows say of them.
 
     Parameters
     ----------
-    rules : RuleSet
+    rules : rule model, or a draft of one
     sums : RuleSums
     answers : {"kept", "target", "told"}
-        What rules answer: as before; what they were made to imitate; or what y tells,
+        What rules predict: as before; what they were made to imitate; or what y says,
         the ensemble if there is no y.
     decision : Decision, optional
-        From told probabilities to a class.
+        From probabilities to a class.
     scoring : Scoring, optional
         How points are to be written.
     order : callable, optional
-        From rules, what they would tell and the weight of their rows to what they tell.
+        From rules, what they would predict and the weight of their rows to what they
+        predict.
     """
     outcome, weight = rules.outcome, sums.target.weight
-    total, rounded = sums.total, round_significant
-    measured = sums.target.measured(sums.target, sums.labels)
-    counted = []
-    for k, rule in enumerate(rules):
-        entries = _evidence(outcome, sums, k) | _alone(rules, sums, k)
+    entries = [_evidence(rules, sums, k) for k in range(len(weight))]
+    for k, entry in enumerate(entries):
         if answers == "target":
             basis = sums.target.basis(k if weight[k] else None)
-            entries |= sums.target.answer(outcome, basis, sums.target.spread)
+            entry |= sums.target.answer(outcome, basis, sums.target.spread)
+            if outcome.n_classes:
+                entry["distribution"] = _rounded(entry["distribution"])
         elif answers == "told":
-            entries |= _told(outcome, sums, k, decision)
-        counted.append(dataclasses.replace(rule, **_rounded(entries)))
+            entry |= _told(outcome, sums, k, decision)
     if order is not None and rules.is_list:
-        counted = _in_order(rules, counted, weight, order, decision)
-    for k, rule in enumerate(counted):
-        errors = {
-            name: value if value is None else rounded(value, outcome.error_digits)
-            for name, value in measured.error(k, outcome, rule.prediction).items()
-        }
-        coverage = rounded(sums.covered[k] / total)
-        answered = rounded(weight[k] / total)
-        counted[k] = dataclasses.replace(
-            rule, coverage=coverage, answered=answered, **errors
-        )
+        _put_in_order(rules, entries, weight, order, decision)
+    measured = sums.target.measured(sums.target, sums.labels)
+    made = []
+    for k, (rule, entry) in enumerate(zip(rules, entries, strict=True)):
+        prediction = entry.get("prediction", rule.prediction)
+        for name, value in measured.error(k, outcome, prediction).items():
+            is_number = value is not None
+            entry[name] = (
+                round_significant(value, outcome.error_digits) if is_number else None
+            )
+        entry["coverage"] = round_significant(sums.covered[k] / sums.total)
+        entry["answered"] = round_significant(weight[k] / sums.total)
+        made.append(replace(rule, **entry))
     changed = {}
+    if answers == "told" and decision is not None:
+        changed = {"threshold": decision.threshold, "costs": decision.stated_costs}
     if answers == "told" and not rules.is_list:
         signs = None if order is None else order.point_signs(rules)
-        counted, changed = _with_say(rules, counted, sums, scoring, signs)
-    changed |= {"rules": tuple(counted[:-1]), "default": counted[-1]}
-    if answers == "told" and decision is not None:
-        changed |= {"threshold": decision.threshold, "costs": decision.stated_costs}
-    rules = dataclasses.replace(rules, **changed)
+        made, scale = _with_say(rules, made, sums, scoring, signs)
+        changed |= scale
+    rules = draft(rules, rules=tuple(made[:-1]), default=made[-1], **changed)
     if answers == "told" and not outcome.n_classes and sums.labels is not None:
-        return _with_scores(rules, sums)
+        return draft(rules, interval_scores=_interval_scores(rules, sums))
     return rules
 
 
-def _in_order(rules, counted, weight, order, decision):
-    """The rules with answers that an order allows."""
+def recounted(rules, sums, *how, **also):
+    """`counted` as a rule model that is checked."""
+    return replace(counted(rules, sums, *how, **also))
+
+
+def _put_in_order(rules, entries, weight, order, decision):
+    """Change what rules predict to what an order allows."""
     outcome = rules.outcome
     told = [
-        rule.distribution[1] if outcome.n_classes else rule.prediction
-        for rule in counted
+        entry["distribution"][1] if outcome.n_classes else entry["prediction"]
+        for entry in entries
     ]
-    changed = []
-    for rule, before, after in zip(
-        counted, told, order(rules, np.array(told), weight), strict=True
-    ):
-        entries = {}
-        if after != before:
-            value = round_significant(float(after))
-            entries = {"prediction": value}
-            if outcome.n_classes:
-                shares = np.array([1 - value, value])
-                place = int(decision.choose(shares[None])[0])
-                entries = {
-                    "distribution": tuple(shares.tolist()),
-                    "prediction": outcome.labels[place],
-                }
-        changed.append(dataclasses.replace(rule, **entries))
-    return changed
+    allowed = order(rules, np.array(told), weight)
+    for entry, before, after in zip(entries, told, allowed, strict=True):
+        if after == before:
+            continue
+        value = round_significant(float(after))
+        entry["prediction"] = value
+        if outcome.n_classes:
+            shares = np.array([1 - value, value])
+            place = int(decision.choose(shares[None])[0])
+            entry["distribution"] = tuple(shares.tolist())
+            entry["prediction"] = outcome.labels[place]
 
 
 def _with_say(rules, counted, sums, scoring, signs=None):
@@ -422,7 +422,7 @@ def _with_say(rules, counted, sums, scoring, signs=None):
     if rules.decision == "standalone":
         weights = [*(rule.n_rows for rule in counted[:-1]), 0.0]
         weighted = [
-            dataclasses.replace(rule, weight=weight)
+            replace(rule, weight=weight)
             for rule, weight in zip(counted, weights, strict=True)
         ]
         return weighted, {}
@@ -430,32 +430,33 @@ def _with_say(rules, counted, sums, scoring, signs=None):
     digits = outcome.points_digits(sums.target.spread)
     card = sums.patterns.scorecard(outcome, scoring, digits, signs)
     pointed = [
-        dataclasses.replace(rule, points=tuple(points.tolist()))
+        replace(rule, points=tuple(points.tolist()))
         for rule, points in zip(counted, card.points + 0.0, strict=True)
     ]
     return pointed, {"unit": card.unit, "origin": card.origin}
 
 
-def _alone(rules, sums, k):
-    """What a rule of a list would tell if none stood before it, as an entry of it."""
-    if rules.decision != "first" or k >= len(rules.rules) or not sums.covered[k]:
-        return {}
-    values = [round_significant(v) for v in (sums.alone[k] / sums.covered[k]).tolist()]
-    return {"alone": tuple(values) if rules.outcome.n_classes else values[0]}
-
-
-def _evidence(outcome, sums, k):
-    """What rows say of a rule whatever it answers, as entries of it."""
-    weight = sums.target.weight[k]
+def _evidence(rules, sums, k):
+    """What rows say of a rule whatever it predicts, as entries of it."""
+    outcome, weight = rules.outcome, sums.target.weight[k]
     evidence = {"n_rows": round_significant(weight)}
     if weight:
-        mean = sums.ensemble[k] / weight
-        value = mean if outcome.n_classes else round_significant(mean[0])
-        evidence["ensemble_mean"] = value
+        mean = _rounded(sums.ensemble[k] / weight)
+        evidence["ensemble_mean"] = mean if outcome.n_classes else mean[0]
         if sums.values is not None:
-            evidence["quantiles"] = quantiles(*sums.values.of_group(k), INTERVAL)
+            numbers = quantiles(*sums.values.of_group(k), INTERVAL)
+            evidence["quantiles"] = _rounded(numbers)
     if sums.labels is not None:
-        evidence |= sums.labels.evidence(k)
+        rates = sums.labels.evidence(k)
+        evidence |= {
+            name: value if value is None else _rounded(value)
+            for name, value in rates.items()
+        }
+    is_before_others = rules.decision == "first" and k < len(rules.rules)
+    if is_before_others and sums.covered[k]:
+        # What a rule of a list would report if none stood before it.
+        alone = _rounded(sums.alone[k] / sums.covered[k])
+        evidence["alone"] = alone if outcome.n_classes else alone[0]
     return evidence
 
 
@@ -481,34 +482,24 @@ def _told(outcome, sums, k, decision):
         told = sums.ensemble[k] if target.weight[k] else sums.every
         told = told / told.sum()
     # Without their last digits first: a saved rule must choose as it was told.
-    told = np.array([round_significant(value) for value in told])
-    best = int(decision.choose(told[None])[0])
+    told = _rounded(told)
+    best = int(decision.choose(np.array([told]))[0])
     return {"prediction": outcome.labels[best], "distribution": told}
 
 
-def _with_scores(rules, sums):
-    """Rules with intervals from the rows that their answers rest on."""
+def _interval_scores(rules, sums):
+    """Scores of intervals from the rows that the predictions rest on."""
     if sums.patterns is not None:
-        scores = sums.patterns.interval_scores(rules)
-        return dataclasses.replace(rules, interval_scores=scores)
+        return sums.patterns.interval_scores(rules)
     answers = np.array([rule.prediction for rule in rules])
     n_conditions = sum(rule.n_conditions for rule in rules)
-    scores = sums.labels.left_out_scores(
+    return sums.labels.left_out_scores(
         sums.values, answers, rule_scales(rules), n_conditions
     )
-    return dataclasses.replace(rules, interval_scores=scores)
 
 
-def _rounded(entries):
-    """Entries of a Rule, those with several numbers without their last digits."""
-    return {
-        name: tuple(map(round_significant, value)) if _is_several(value) else value
-        for name, value in entries.items()
-    }
-
-
-def _is_several(value):
-    return isinstance(value, (tuple, np.ndarray))
+def _rounded(values):
+    return tuple(map(round_significant, values))
 
 
 def round_significant(value, n_digits=12):

@@ -23,13 +23,11 @@ from defragtrees.data.shards import OneShard, Shard, joined
 from defragtrees.data.statistics import (
     EXACT,
     RowStatistics,
+    counted,
     packed_list,
-    recounted,
     round_significant,
 )
 from defragtrees.rules.profile import TrainingRows, training_column
-
-__all__ = ["RowStore", "Target", "read_store"]
 
 
 @dataclass(frozen=True)
@@ -154,20 +152,37 @@ class RowStore:
         ends = {value for ends in ranges for value in ends}
         return len(ends) == 1
 
-    def recount(
-        self, rule_sets, answers="kept", decision=None, scoring=EXACT, order=None
-    ):
-        """Rule sets with the answers and the evidence of all rows; see `recounted`."""
+    def count(self, drafts, answers="kept", decision=None, scoring=EXACT, order=None):
+        """Drafts of rule models with the evidence of all rows; see `counted`."""
         name = self.target.name
         scale = None if self.table is not None else self.target.scale
-        packed = [self._packed(rules) for rules in rule_sets]
+        packed = [self._packed(rules) for rules in drafts]
         statistics = self.shards.total(
-            RowStatistics.of, rule_sets, self.values, name, scale, packed
+            RowStatistics.of, drafts, self.values, name, scale, packed
         )
         return [
-            recounted(rules, sums, answers, decision, scoring, order)
-            for rules, sums in zip(rule_sets, statistics.sums, strict=True)
+            counted(rules, sums, answers, decision, scoring, order)
+            for rules, sums in zip(drafts, statistics.sums, strict=True)
         ]
+
+    def recount(self, models, answers="kept"):
+        """Rule models with the evidence of all rows."""
+        return [dataclasses.replace(own) for own in self.count(models, answers)]
+
+    def with_training_rows(self, drafts):
+        """The finished models of some drafts, by the same keys.
+
+        Each has what is kept of the rows it was counted on.
+        """
+        used = {
+            key: {c.feature for rule in rules.rules for c in rule.conditions}
+            for key, rules in drafts.items()
+        }
+        training = self.training_rows(set().union(*used.values()))
+        return {
+            key: dataclasses.replace(rules, training=training.for_features(used[key]))
+            for key, rules in drafts.items()
+        }
 
     def class_rates(self):
         """Share of each class in y, or in the ensemble's probabilities without y."""

@@ -188,34 +188,22 @@ PATHS = ("path_", "path_by_conditions_")  # of an estimator, rule sets by their 
 
 
 def record_training(estimator, store):
-    """Give the rules of a fitted estimator, and of its paths, what rows were like.
+    """Give the rules of a fitted estimator what its rows were like.
 
-    Parameters
-    ----------
-    estimator : Simplifier
-    store : RowStore
+    Rules of a search have had that from the start, but for the error of those chosen.
     """
-    paths = [getattr(estimator, name, None) or {} for name in PATHS]
-    every = [estimator.rules_, *(rules for path in paths for rules in path.values())]
-    features = {j for rules in every for j in _features(rules)}
-    training = store.training_rows(features)
-
-    error = estimator.training_.get("error")
-    chosen = estimator.rules_
-
-    def recorded(rules):
-        kept = training.for_features(_features(rules))
-        if rules is chosen and error is not None:
-            kept = dataclasses.replace(kept, error=float(f"{error:.12g}"))
-        return dataclasses.replace(rules, training=kept)
-
-    estimator.rules_ = recorded(chosen)
-    for path in paths:
-        path.update({size: recorded(rules) for size, rules in path.items()})
-
-
-def _features(rules):
-    return {c.feature for rule in rules.rules for c in rule.conditions}
+    rules, error = estimator.rules_, estimator.training_.get("error")
+    training = rules.training
+    if training is None:
+        used = {c.feature for rule in rules.rules for c in rule.conditions}
+        training = store.training_rows(used)
+    if error is not None:
+        training = dataclasses.replace(training, error=float(f"{error:.12g}"))
+    estimator.rules_ = dataclasses.replace(rules, training=training)
+    for path in (getattr(estimator, name, None) or {} for name in PATHS):
+        for size, own in path.items():
+            if own is rules:
+                path[size] = estimator.rules_
 
 
 class Measuring:

@@ -12,10 +12,9 @@ import numpy as np
 from defragtrees.data.grid import Binned, ThresholdGrid, rows_covered
 from defragtrees.ensembles.forest import Forest
 from defragtrees.outcomes import make_outcome
+from defragtrees.rules.conditions import Rule
 from defragtrees.rules.labels import ORDERED
 from defragtrees.rules.model import RuleSet
-
-__all__ = ["Problem"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -170,6 +169,17 @@ class Problem:
         outcome, weight = self.outcome, self.sample_weight[rows]
         return outcome.sums.of_group(outcome, self.target[rows], weight)
 
+    def number_near(self, rows):
+        """What some rows, given by a mask, say of numbers; None for classes.
+
+        Numbers of a rule are counted around it, so that nothing is lost in rounding.
+        """
+        if self.n_classes:
+            return None
+        rows = rows if rows.any() else np.ones_like(rows)
+        sums = self.target_sums(rows)
+        return sums.answer(self.outcome, sums.basis(0), self.spread)["prediction"]
+
     @property
     def n_classes(self):
         """Number of classes; 0 for regression."""
@@ -205,6 +215,18 @@ class Problem:
             **self.words,
         )
 
+    def blank(self, decision):
+        """A rule model with a default rule only, whose answer is yet to be counted."""
+        sums = self.target_sums(np.ones(len(self.target), dtype=bool))
+        answer = sums.answer(self.outcome, sums.basis(0), self.spread)
+        rule = Rule(
+            (),
+            **answer,
+            weight=0.0 if decision == "standalone" else 1.0,
+            points=(0.0,) * self.outcome.n_points if decision == "points" else None,
+        )
+        return self.rule_set([rule], decision)
+
     def in_canonical_order(self):
         """The same problem with its rows sorted by a hash of their contents.
 
@@ -231,6 +253,37 @@ class Problem:
             probabilities=_taken(self.probabilities, rows),
             labels=_taken(self.labels, rows),
         )
+
+
+def answering_rule(problem, conditions, taken, basis=None, held=None):
+    """The rule that answers these training rows.
+
+    Parameters
+    ----------
+    problem : Problem
+    conditions : tuple of Condition
+    taken : bool array of shape (n_samples,)
+        The training rows that it answers.
+    basis : array of shape (n_classes,) or float, optional
+        What its answer rests on, class weights or a mean; by default those of the
+        rows, or of all rows if there are none.
+    held : bool array of shape (n_samples,), optional
+        The training rows in which its conditions hold, if they are known.
+    """
+    outcome, sums = problem.outcome, problem.target_sums(taken)
+    if basis is None:
+        every = np.ones_like(taken)
+        basis = (sums if taken.any() else problem.target_sums(every)).basis(0)
+    answer = sums.answer(outcome, basis, problem.spread)
+    weight = problem.sample_weight
+    held = problem.covered(conditions) if held is None else held
+    return Rule(
+        conditions,
+        coverage=float(weight[held].sum() / weight.sum()),
+        answered=float(weight[taken].sum() / weight.sum()),
+        **answer,
+        **sums.error(0, outcome, answer["prediction"]),
+    )
 
 
 def _taken(array, rows):

@@ -3,7 +3,7 @@
 import numpy as np
 
 from defragtrees.paper.boxes import component_sides
-from defragtrees.search.driver import list_rules
+from defragtrees.paper.listing import list_rules
 
 __all__ = ["listed_components", "ranking", "standardisation"]
 

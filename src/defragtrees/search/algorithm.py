@@ -1,75 +1,47 @@
-"""The search: from several starts to the cheapest list of every length."""
+"""The search: from several starts to the cheapest rules of every number.
+
+Rules are RuleBoxes, StandaloneBoxes or PointBoxes; the moves are the same for all.
+"""
 
 import numpy as np
 from sklearn.tree import DecisionTreeRegressor
 
-from defragtrees.search.lists import RuleBoxes
-from defragtrees.search.moves import descend, insert_rule, remove_rule, tidy
+from defragtrees.search.moves import descend, remove_rule, tidy
 
-__all__ = [
-    "boxes_from_tree",
-    "grow_and_cut",
-    "keep",
-    "polish",
-    "polish_sets",
-    "search",
-    "search_sets",
-    "tree_sizes",
-]
-
-N_PROMISING = 2
-POLISH_ROUNDS = 4
+N_PROMISING = 2  # starts of each length that are worth a full descent
 
 
-def search(table, loss, starts, limits, n_rounds=1):
-    """The cheapest list found of every length, from one rule up.
+def search(empty, starts, limits, insert, n_rounds=1):
+    """The cheapest rules found of every number, from one up.
 
     Parameters
     ----------
-    table : RowTable
-    loss : SquaredLoss
-    starts : list of list of dict
-        Boxes to start from.
-    limits : Limits
-
-    Returns
-    -------
-    best : dict from number of rules to RuleBoxes
-    n_done : int
-        Rounds of growing and cutting that it took.
-    """
-    best = {1: RuleBoxes(table, loss, ())}
-    for rules in _promising(table, loss, starts, limits):
-        keep(best, descend(rules, limits), limits)
-    return grow_and_cut(best, limits, insert_rule, n_rounds)
-
-
-def grow_and_cut(best, limits, insert, n_rounds):
-    """Make each list longer and shorter by a rule, while that finds cheaper ones.
-
-    Parameters
-    ----------
-    best : dict from number of rules to RuleBoxes, PointBoxes or StandaloneBoxes
-        Changed in place.
+    empty : RuleBoxes, StandaloneBoxes or PointBoxes
+        Without boxes.
+    starts : iterable of the same kind
+        To start from besides.
     limits : Limits
     insert : callable
-        From a list and limits to one with one more rule, or None.
+        From rules and limits to the same with one more rule, or None.
     n_rounds : int
-        At most.
+        Of growing and cutting, at most.
 
     Returns
     -------
-    best : dict
+    best : dict from number of rules to rules
     n_done : int
         Rounds that it took.
     """
+    best = {1: empty}
+    for rules in starts:
+        keep(best, descend(tidy(rules, limits), limits), limits)
     grown, cut = {}, {}
     n_done = 0
     while n_done < n_rounds:
         n_done += 1
         before = {n: rules.cost for n, rules in best.items()}
         for n in range(1, limits.max_rules):
-            # A list that has been tried before has nothing new to give.
+            # Rules that have been tried before have nothing new to give.
             if n in best and grown.get(n) is not best[n]:
                 grown[n] = best[n]
                 longer = insert(best[n], limits)
@@ -85,99 +57,45 @@ def grow_and_cut(best, limits, insert, n_rounds):
     return best, n_done
 
 
-def _promising(table, loss, starts, limits):
+def promising(starts, limits):
     """Of each length the few starts that are cheapest after one round."""
     by_length = {}
-    for boxes in starts:
-        boxes = [box for box in boxes if limits.allows_box(table, box)]
-        rules = RuleBoxes(table, loss, boxes[: limits.max_rules - 1])
+    for rules in starts:
         rules = descend(tidy(rules, limits), limits, max_rounds=1, max_steps=2)
         by_length.setdefault(rules.n_rules, []).append(rules)
-    for lists in by_length.values():
-        yield from sorted(lists, key=lambda rules: rules.cost)[:N_PROMISING]
+    for rules in by_length.values():
+        yield from sorted(rules, key=lambda own: own.cost)[:N_PROMISING]
 
 
-def polish(lists, table, loss, limits):
-    """The lists after a descent on all rows, or by another loss.
+def polish(starts, limits, max_rounds, gap_rounds=0):
+    """The rules after a descent on all rows, or by another loss, by their number.
+
+    Where a number is left out, rules are cut from those with one more.
 
     Parameters
     ----------
-    lists : list of list of dict
-        Boxes to start from.
-    table : RowTable
-    loss : SquaredLoss or ErrorLoss
+    starts : iterable of RuleBoxes, StandaloneBoxes or PointBoxes
+        One of them without boxes.
     limits : Limits
-
-    Returns
-    -------
-    dict from number of rules to RuleBoxes
+    max_rounds, gap_rounds : int
+        Of a descent from a start, and from rules that were cut.
     """
-    polished = {1: RuleBoxes(table, loss, ())}
-    for boxes in lists:
-        start = tidy(RuleBoxes(table, loss, boxes), limits)
-        keep(polished, descend(start, limits, max_rounds=POLISH_ROUNDS), limits)
+    polished = {}
+    for rules in starts:
+        keep(polished, descend(tidy(rules, limits), limits, max_rounds), limits)
     for n in range(max(polished) - 1, 1, -1):
         if n not in polished and n + 1 in polished:
             shorter = tidy(remove_rule(polished[n + 1]), limits)
             keep(polished, shorter, limits)
-            keep(polished, descend(shorter, limits, POLISH_ROUNDS), limits)
+            keep(polished, descend(shorter, limits, gap_rounds), limits)
     return limits.completed(polished)
 
 
 def keep(best, rules, limits):
-    """Note a list if it is the cheapest of its length."""
+    """Note rules if they are the cheapest of their number."""
     n = rules.n_rules
     if n <= limits.max_rules and (n not in best or rules.cost < best[n].cost):
         best[n] = rules
-
-
-UNORDERED_ROUNDS = 2
-
-
-def search_sets(empty, starts, limits, insert, n_rounds=2):
-    """The cheapest set found of every number of rules, from one up.
-
-    Parameters
-    ----------
-    empty : PointBoxes or StandaloneBoxes
-        Without boxes.
-    starts : list of such sets
-        To start from too.
-    limits : Limits
-    insert : callable
-        From a set and limits to one with one more rule, or None.
-    n_rounds : int
-        Of growing and cutting.
-
-    Returns
-    -------
-    best : dict from number of rules to set
-    n_done : int
-        Rounds that it took.
-    """
-    best = {1: empty}
-    for rules in starts:
-        keep(best, descend(tidy(rules, limits), limits), limits)
-    return grow_and_cut(best, limits, insert, n_rounds)
-
-
-def polish_sets(sets, limits):
-    """The sets after a descent, by number of rules; gaps are filled from above.
-
-    Parameters
-    ----------
-    sets : list of PointBoxes or StandaloneBoxes
-        One of them without boxes.
-    limits : Limits
-    """
-    polished = {}
-    for rules in sets:
-        start = tidy(rules, limits)
-        keep(polished, descend(start, limits, max_rounds=UNORDERED_ROUNDS), limits)
-    for n in range(max(polished) - 1, 1, -1):
-        if n not in polished and n + 1 in polished:
-            keep(polished, tidy(remove_rule(polished[n + 1]), limits), limits)
-    return limits.completed(polished)
 
 
 def tree_sizes(max_rules):
@@ -194,20 +112,8 @@ def tree_sizes(max_rules):
 def boxes_from_tree(table, target, weight, sizes):
     """Leaves of trees grown on codes, shortest first, the last left out.
 
-    A tree takes its best split first, so a smaller one is the beginning of a larger.
-
-    Parameters
-    ----------
-    table : RowTable
-    target : array of shape (n_samples, n_outputs)
-    weight : array of shape (n_samples,)
-    sizes : sequence of int
-        How many leaves each tree has, at most.
-
-    Returns
-    -------
-    list of list of dict
-        One list of boxes for each size.
+    One list of boxes for each size. A tree takes its best split first, so a smaller
+    one is the beginning of a larger.
     """
     grown = DecisionTreeRegressor(max_leaf_nodes=max(sizes), random_state=0)
     tree = grown.fit(table.codes, target, sample_weight=weight).tree_

@@ -906,7 +906,7 @@ def polish_all_rows(rows, lists, limits):
     -------
     dict from number of rules to CountedBoxes
     """
-    limits = limits.keeping()
+    limits = replace(limits, keeps_used=True)
     starts = [rows.list_of(boxes) for boxes in lists]
     rows.count(starts)
     polished = {}

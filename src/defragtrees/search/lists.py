@@ -13,24 +13,6 @@ from defragtrees.search.kernels import (
     rule_gains,
 )
 
-__all__ = [
-    "BoxList",
-    "Boxes",
-    "DIGITS",
-    "Limits",
-    "RuleBoxes",
-    "box_price",
-    "breaks_order",
-    "code_gains",
-    "condition_price",
-    "n_conditions",
-    "n_sides",
-    "ordered_pairs",
-    "rows_in",
-    "rules_for_rows",
-    "settled",
-]
-
 MOST_PATTERNS = 20_000
 SLACK = 1e-12
 
@@ -144,7 +126,6 @@ def breaks_order(pairs, answers, sign):
     ]
 
 
-ROWS_OF_A_RULE = 5  # with fewer, none of many rules is worth what it costs
 DIGITS = 6  # of nats, after the point
 RULE_PRICE = 1.0  # nats for one more rule, beside its conditions and its answer
 
@@ -328,66 +309,6 @@ def settled(nats):
     True
     """
     return round(float(nats), DIGITS)
-
-
-def rules_for_rows(max_rules, n_rows):
-    """The most rules that are worth a search in so many rows.
-
-    A rule and its conditions cost a few nats, which it must earn in the rows that it
-    answers; so few rows cannot pay for many rules, whatever the budget.
-
-    Examples
-    --------
-    >>> rules_for_rows(10**6, 200), rules_for_rows(10, 200), rules_for_rows(10, 3)
-    (40, 10, 2)
-    """
-    return min(max_rules, max(2, n_rows // ROWS_OF_A_RULE))
-
-
-class Limits:
-    """What rules may look like.
-
-    Parameters
-    ----------
-    max_rules : int
-        The last "otherwise" counts as one.
-    max_conditions : int or None
-        Of one rule.
-    least_answered : float
-        Weight of the rows that a rule must answer.
-    """
-
-    def __init__(self, max_rules=10, max_conditions=None, least_answered=0.0):
-        self.max_rules = max_rules
-        self.max_conditions = max_conditions
-        self.least_answered = least_answered
-        self.monotone = {}  # features with which answers only fall, or only rise
-
-    def allows_box(self, table, box):
-        """Whether a box has few enough conditions."""
-        most = self.max_conditions
-        return most is None or n_conditions(table, box) <= most
-
-    def allows_longer(self, table, box):
-        """Whether a box could take one more condition."""
-        most = self.max_conditions
-        return most is None or n_conditions(table, box) < most
-
-    def allows(self, rules):
-        """Whether each rule of a list answers enough rows."""
-        return rules.least_answered >= self.least_answered
-
-    def repaired(self, rules):
-        """A list that is allowed, made from one that may not be."""
-        return rules
-
-    def completed(self, lists):
-        """Lists by number of rules, with all that they must have."""
-        return lists
-
-    def keeping(self):
-        """The same limits for lists that have all that they must have, and keep it."""
-        return self
 
 
 def rows_in(table, box):

@@ -14,8 +14,8 @@ from defragtrees.estimators.base import (
     Simplifier,
     with_shared,
 )
-from defragtrees.estimators.settings import FLAG, Integer, Real, setting
 from defragtrees.estimators.problem import answering_rule
+from defragtrees.estimators.settings import FLAG, Integer, Real, setting
 
 __all__ = [
     "ClassTarget",

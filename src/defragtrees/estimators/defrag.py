@@ -1,7 +1,6 @@
 """The paper's method: fit the mixture to the ensemble's statements, read off rules."""
 
 import os
-import warnings
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
@@ -11,6 +10,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from defragtrees._utils.types import Column, Rows, Values
+from defragtrees._utils.warnings import warn
 from defragtrees.ensembles.forest import Forest
 from defragtrees.estimators.base import (
     RuleClassifier,
@@ -479,20 +479,16 @@ class _Defrag(DefragResults, Simplifier):
             most = (
                 rules_for_rows(int(self.max_rules), n_rows) if self.refine else n_rows
             )
-            warnings.warn(
+            warn(
                 f"max_rules={self.max_rules} is more than the {n_rows} rows of X; at "
                 f"most {most} rules can be found.",
-                UserWarning,
-                stacklevel=6,
             )
 
     def _warn_of_one_value(self, problem, rules):
         # Probabilities may differ where the likeliest class is the same everywhere.
         if rules.n_rules == 1 and problem.store.has_one_value():
-            warnings.warn(
+            warn(
                 "The target has one value only, so the answer is one rule.",
-                UserWarning,
-                stacklevel=6,
             )
 
     def predict_posterior(self, X: Rows) -> Values:

@@ -5,13 +5,13 @@ which rule answers or, where rules are averaged, which of all rules hold.
 """
 
 import math
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from sklearn import tree
 from sklearn.tree._tree import Tree
 
+from defragtrees._utils.warnings import warn
 from defragtrees.data.tables import listed
 from defragtrees.export import portable
 from defragtrees.rules.model import RuleSet
@@ -215,12 +215,10 @@ def _values(rules, leaves):
             shares = [float(place == position) for place in range(len(labels))]
         values.append(tuple(float(share) for share in shares))
     if others:
-        warnings.warn(
+        warn(
             "The tree tells the probabilities of the rules and answers with the "
             f"likeliest class; rule {listed(others)} answers another one. Decide from "
             "predict_proba, or pass leaves='answers'.",
-            UserWarning,
-            stacklevel=4,
         )
     return values
 
@@ -228,12 +226,10 @@ def _values(rules, leaves):
 def _warn_of_decision(rules, leaves):
     decides = rules.threshold is not None or rules.costs is not None
     if decides and leaves == "probabilities":
-        warnings.warn(
+        warn(
             "The tree tells the probabilities of the rules and answers with the "
             "likeliest class; the rules decide by threshold or costs. Decide from "
             "predict_proba, or pass leaves='answers'.",
-            UserWarning,
-            stacklevel=5,
         )
 
 

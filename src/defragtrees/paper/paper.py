@@ -1,12 +1,12 @@
 """The paper's mixture, fitted as an estimator's settings say."""
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from defragtrees._utils.progress import Progress
+from defragtrees._utils.warnings import warn
 from defragtrees.data.store import RowStore
 from defragtrees.paper.components import ranking, standardisation
 from defragtrees.paper.fit import MixtureSettings, fit_mixture, n_fits
@@ -70,11 +70,10 @@ def fit_paper(estimator, problem, rng):
     kept = [step for step in mixture.history if step.restart == best.restart]
     # A fit that the callback stopped is as the user wants it.
     if not best.converged and kept[-1].finished:
-        warnings.warn(
+        warn(
             f"The kept restart did not converge in {estimator.max_iter} iterations; "
             "raise max_iter or tol.",
             ConvergenceWarning,
-            stacklevel=5,
         )
     _warn_of_units(posteriors[first], settings, problem)
     return FittedMixture(posteriors[first], mixture.history, best.restart, len(kept))
@@ -87,13 +86,11 @@ def _warn_of_units(posterior, settings, problem):
     could_differ = settings.max_components > 1 and np.ptp(problem.target) > 0
     if not (is_single and could_differ and settings.draws_all):
         return
-    warnings.warn(
+    warn(
         "All rows are in one component. Random starts of this e_step need a y that is "
         "near 0 and spreads by about 1, as the paper's authors draw means in the units "
         f"of y; its mean is {problem.center:.4g} and its standard deviation "
         f'{problem.spread:.4g}. Standardise y, or use e_step="gentle".',
-        UserWarning,
-        stacklevel=6,
     )
 
 

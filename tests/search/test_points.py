@@ -168,7 +168,7 @@ def test_the_cost_never_rises(seed, kind):
     rules = PointBoxes(case.table, case.loss, case.boxes(3))
     limits = Limits(6, max_conditions=3)
     for k in range(len(rules.boxes)):
-        better = moves.improve_rule(rules, k, limits, 12)
+        better = moves.improve_rule(rules, k, limits, 12)[0]
         assert better.cost <= rules.cost
         rules = better
     again = PointBoxes(case.table, case.loss, rules.boxes)

@@ -91,7 +91,7 @@ def test_no_move_raises_the_cost(case, n_boxes):
     rules = RuleBoxes(case.table, case.loss, case.boxes(n_boxes))
     limits = Limits(6)
     for k in range(n_boxes):
-        after = moves.improve_rule(rules, k, limits, max_steps=4)
+        after = moves.improve_rule(rules, k, limits, max_steps=4)[0]
         assert after.cost <= rules.cost
         rules = after
     assert moves.improve_order(rules, limits).cost <= rules.cost

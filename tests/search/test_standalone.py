@@ -107,7 +107,7 @@ def test_the_cost_never_rises(seed, kind):
     case = Case(seed, kind)
     rules = StandaloneBoxes(case.table, case.loss, case.boxes(3))
     for k in range(len(rules.boxes)):
-        better = moves.improve_rule(rules, k, Limits(6, max_conditions=3), 12)
+        better = moves.improve_rule(rules, k, Limits(6, max_conditions=3), 12)[0]
         assert better.cost <= rules.cost
         rules = better
     again = StandaloneBoxes(case.table, case.loss, rules.boxes)

@@ -16,21 +16,6 @@ from defragtrees.data.shards import Shard
 from defragtrees.data.tables import check_finite
 from defragtrees.ensembles.forest import Forest
 
-__all__ = [
-    "BinRanges",
-    "Digest",
-    "Encoder",
-    "LeafWords",
-    "bin_values",
-    "checked_columns",
-    "compiled_bins",
-    "edge_values",
-    "integer_ranges",
-    "plain_bins",
-    "recode",
-    "recoding",
-]
-
 TILE_ROWS = 4096
 
 
@@ -56,11 +41,6 @@ class BinRanges:
 
 def plain_bins(grid, matrix):
     """The codes of rows and what they say of bins.
-
-    Parameters
-    ----------
-    grid : ThresholdGrid
-    matrix : float64 array of shape (n_samples, n_features)
 
     Returns
     -------
@@ -124,18 +104,7 @@ def _starts(sizes):
 
 
 def recode(shard, tables, dtype, compiled=False):
-    """The shard with other codes.
-
-    Parameters
-    ----------
-    shard : Shard
-    tables : list of int array
-        For each feature the new code of each old one.
-    dtype : numpy dtype
-        Of the new codes.
-    compiled : bool, default=False
-        Whether by a compiled loop.
-    """
+    """The shard with other codes."""
     codes = np.empty(shard.codes.shape, dtype=dtype)
     if compiled:
         kernels = import_module("defragtrees.data.kernels")
@@ -179,13 +148,7 @@ class LeafWords:
 
     @classmethod
     def of(cls, forest, grid):
-        """The words of a forest on a grid of its own thresholds; None if none fit.
-
-        Parameters
-        ----------
-        forest : Forest
-        grid : ThresholdGrid
-        """
+        """The words of a forest on a grid of its own thresholds; None if none fit."""
         adds_up = forest.answers_by_trees and forest.combine != "median"
         if not (adds_up and forest.trees):
             return None
@@ -210,15 +173,7 @@ class LeafWords:
         )
 
     def add_to(self, total, codes, compiled=False):
-        """Add what the trees say of rows, tree after tree.
-
-        Parameters
-        ----------
-        total : float64 array of shape (n_samples, n_outputs)
-        codes : unsigned int array of shape (n_samples, n_features)
-        compiled : bool, default=False
-            Whether by a compiled loop, which needs numba.
-        """
+        """Add what the trees say of rows, tree after tree."""
         kernel = plain_leaf_sums
         if compiled:
             kernel = import_module("defragtrees.data.kernels").leaf_sums

@@ -21,11 +21,6 @@ from defragtrees.outcomes.sums import (
 def counted_for(rules, held):
     """Rows, and the rule that each counts for; a row may come more than once.
 
-    Parameters
-    ----------
-    rules : RuleSet
-    held : bool array of shape (n_samples, n_rules)
-
     Returns
     -------
     rows : int array, or a slice of all
@@ -61,19 +56,7 @@ class PatternSums:
 
     @classmethod
     def of(cls, rules, held, weight, told, numbers, scale):
-        """The sums of some rows.
-
-        Parameters
-        ----------
-        rules : RuleSet
-        held : bool array of shape (n_samples, n_rules)
-        weight : array of shape (n_samples,)
-        told : array of shape (n_samples, n_outputs)
-        numbers : array of shape (n_samples,)
-            What intervals are to be about.
-        scale : float or None
-            None where all rows are here.
-        """
+        """The sums of some rows."""
         patterns, place = find_patterns(held[:, :-1].T)
         keeps = scale is None and not rules.outcome.n_classes
         values = KeptValues(numbers, weight, place) if keeps else None
@@ -92,17 +75,7 @@ class PatternSums:
         )
 
     def scorecard(self, outcome, scoring, digits, signs=None):
-        """A Scorecard of points that are fitted jointly.
-
-        Parameters
-        ----------
-        outcome : Classes or Numbers
-        scoring : Scoring
-        digits : int
-            After the point, of points that are not whole.
-        signs : int array of shape (n_rules,), optional
-            -1 or 1 where points may only be from that side of zero on.
-        """
+        """A Scorecard of points that are fitted jointly."""
         rows = self.held, self.weight, self.told
         points = outcome.fit_points(*rows)
         if signs is not None:
@@ -232,17 +205,7 @@ class RuleSums:
 
     @classmethod
     def of_classes(cls, packed, shard, target, n_classes):
-        """The sums of the rows of a shard for a list of classes, by a compiled loop.
-
-        Parameters
-        ----------
-        packed : PackedList
-            The list, from `pack_rules`.
-        shard : Shard
-        target : str
-            A key of `Shard.targets`.
-        n_classes : int
-        """
+        """The sums of the rows of a shard for a list of classes, by a compiled loop."""
         covered, alone, *by = class_sums(shard, packed, n_classes)
         answers, labels, ensemble = by
         has_labels = "labels" in shard.targets
@@ -285,21 +248,7 @@ class RowStatistics:
 
     @classmethod
     def of(cls, shard, rule_sets, values, target, scale, packed=None):
-        """The statistics of one shard.
-
-        Parameters
-        ----------
-        shard : Shard
-        rule_sets : list of RuleSet
-        values : list of array
-            For each feature a value of each bin.
-        target : str
-            A key of `Shard.targets`.
-        scale : float or None
-            Of numbers; None where there is one shard only, which may be kept.
-        packed : list of (PackedList or None), optional
-            Of each rule set what `packed_list` gives.
-        """
+        """The statistics of one shard."""
         sums = []
         for rules, own in zip(
             rule_sets, packed or [None] * len(rule_sets), strict=True
@@ -335,23 +284,7 @@ def draft(model, /, **changes):
 
 
 def counted(rules, sums, answers="kept", decision=None, scoring=EXACT, order=None):
-    """A draft of the rules with what all rows say of them.
-
-    Parameters
-    ----------
-    rules : rule model, or a draft of one
-    sums : RuleSums
-    answers : {"kept", "target", "told"}
-        What rules predict: as before; what they were made to imitate; or what y says,
-        the ensemble if there is no y.
-    decision : Decision, optional
-        From probabilities to a class.
-    scoring : Scoring, optional
-        How points are to be written.
-    order : callable, optional
-        From rules, what they would predict and the weight of their rows to what they
-        predict.
-    """
+    """A draft of the rules with what all rows say of them."""
     outcome, weight = rules.outcome, sums.target.weight
     entries = [_evidence(rules, sums, k) for k in range(len(weight))]
     for k, entry in enumerate(entries):

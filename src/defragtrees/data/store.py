@@ -90,18 +90,7 @@ class RowStore:
 
     @classmethod
     def of_table(cls, binned, target, n_classes, sample_weight, center=0.0, scale=1.0):
-        """The store of one shard of rows that are binned already.
-
-        Parameters
-        ----------
-        binned : Binned
-        target : array of shape (n_samples,)
-            Class numbers, or numbers.
-        n_classes : int
-        sample_weight : array of shape (n_samples,)
-        center, scale : float
-            By which numbers are standardised.
-        """
+        """The store of one shard of rows that are binned already."""
         weight = None if (sample_weight == 1).all() else sample_weight
         codes = np.ascontiguousarray(binned.codes)
         return cls(
@@ -289,26 +278,7 @@ def read_store(
     n_jobs=None,
     watch=None,
 ):
-    """The store of all rows of a source.
-
-    Parameters
-    ----------
-    source : Source
-    forest : Forest
-    target : {"answers", "labels"}
-        What the rules are to say.
-    shorten : bool
-        Whether thresholds may be shortened.
-    keeps_numbers : bool
-        Whether the numbers are kept too, as one table in memory.
-    compiled : bool, default=False
-        Whether rows are visited by loops that numba compiles.
-    kinds : sequence of (str or None), optional
-        Of features with numbers of days, what they are.
-    n_jobs : int or None
-    watch : callable, optional
-        Called with the number of rows of every part that is done.
-    """
+    """The store of all rows of a source."""
     grid = ThresholdGrid(tuple(forest.splits()))
     encoder = Encoder.for_rows(forest, grid, keeps_numbers, compiled)
     shards, digest = source.encode(encoder, n_jobs, watch)

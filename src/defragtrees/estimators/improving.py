@@ -12,8 +12,6 @@ from defragtrees.estimators.defrag import DefragClassifier, DefragRegressor
 from defragtrees.rules.conditions import Condition, Rule
 from defragtrees.rules.model import Edit, RuleSet
 
-__all__ = ["improve"]
-
 FORMS = {"first": "list", "standalone": "standalone", "points": "points"}
 FEWEST_ROWS = 20  # in which to search for rules
 LEAST_SHARE = 1e-6  # that a class is given, as its logarithm is taken

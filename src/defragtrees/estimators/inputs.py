@@ -154,12 +154,6 @@ def fitted_forest(ensemble, X=None):
     """The forest of an ensemble; None if there is none, or it is not fitted yet.
 
     An `Unreadable` stands for a fitted model that can only be asked.
-
-    Parameters
-    ----------
-    ensemble : fitted ensemble, model, path, Forest or None
-    X : array or data frame, optional
-        Rows, without which some ensembles cannot be read.
     """
     try:
         return None if ensemble is None else read_forest(ensemble)
@@ -199,19 +193,7 @@ def _is_fitted(ensemble):
 
 
 def open_model(ensemble, X, y=None, random_state=None, max_calls=None, verbose=0):
-    """The forest of a fitted ensemble or, where it cannot be read, of its answers.
-
-    Parameters
-    ----------
-    ensemble : fitted ensemble, path or Forest; or model that predicts
-    X : array or data frame
-        Rows to ask about.
-    y : array, optional
-    random_state : int, RandomState, Generator or None
-    max_calls : int, optional
-        Most rows to ask about.
-    verbose : int, default=0
-    """
+    """The forest of a fitted ensemble or, where it cannot be read, of its answers."""
     forest = fitted_forest(ensemble, X)
     if forest is None:
         raise NotFittedError(

@@ -64,20 +64,7 @@ class Problem:
 
     @classmethod
     def of_store(cls, store, forest, n_rows, rng, shorten=True, words=None):
-        """The problem of the rows in a store, or of a sample if there are only codes.
-
-        Parameters
-        ----------
-        store : RowStore
-        forest : Forest
-        n_rows : int
-            Most rows of a sample.
-        rng : numpy.random.Generator
-        shorten : bool, default=True
-            Whether the thresholds of the store are shortened.
-        words : dict, optional
-            What features and classes are called, as fields of a RuleSet.
-        """
+        """The problem of the rows of a store; of a sample, if these are only codes."""
         shard = store.table if store.table is not None else store.draw(n_rows, rng)
         targets = shard.targets
         target = targets[store.target.name]
@@ -256,20 +243,7 @@ class Problem:
 
 
 def answering_rule(problem, conditions, taken, basis=None, held=None):
-    """The rule that answers these training rows.
-
-    Parameters
-    ----------
-    problem : Problem
-    conditions : tuple of Condition
-    taken : bool array of shape (n_samples,)
-        The training rows that it answers.
-    basis : array of shape (n_classes,) or float, optional
-        What its answer rests on, class weights or a mean; by default those of the
-        rows, or of all rows if there are none.
-    held : bool array of shape (n_samples,), optional
-        The training rows in which its conditions hold, if they are known.
-    """
+    """The rule that answers these training rows."""
     outcome, sums = problem.outcome, problem.target_sums(taken)
     if basis is None:
         every = np.ones_like(taken)

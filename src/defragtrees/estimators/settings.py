@@ -139,14 +139,7 @@ class Conflict:
 
 
 def setting(default, *allowed):
-    """A field of an estimator.
-
-    Parameters
-    ----------
-    default : object
-    *allowed : None, str, bool, Integer, Real, Each or Key
-        What it may be; anything if there is nothing.
-    """
+    """A field of an estimator."""
     return field(default=default, metadata={"allowed": allowed})
 
 

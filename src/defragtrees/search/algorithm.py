@@ -3,6 +3,8 @@
 Rules are RuleBoxes, StandaloneBoxes or PointBoxes; the moves are the same for all.
 """
 
+from operator import attrgetter
+
 import numpy as np
 from sklearn.tree import DecisionTreeRegressor
 
@@ -13,18 +15,6 @@ N_PROMISING = 2  # starts of each length that are worth a full descent
 
 def search(empty, starts, limits, insert, n_rounds=1):
     """The cheapest rules found of every number, from one up.
-
-    Parameters
-    ----------
-    empty : RuleBoxes, StandaloneBoxes or PointBoxes
-        Without boxes.
-    starts : iterable of the same kind
-        To start from besides.
-    limits : Limits
-    insert : callable
-        From rules and limits to the same with one more rule, or None.
-    n_rounds : int
-        Of growing and cutting, at most.
 
     Returns
     -------
@@ -64,21 +54,13 @@ def promising(starts, limits):
         rules = descend(tidy(rules, limits), limits, max_rounds=1, max_steps=2)
         by_length.setdefault(rules.n_rules, []).append(rules)
     for rules in by_length.values():
-        yield from sorted(rules, key=lambda own: own.cost)[:N_PROMISING]
+        yield from sorted(rules, key=attrgetter("cost"))[:N_PROMISING]
 
 
 def polish(starts, limits, max_rounds, gap_rounds=0):
     """The rules after a descent on all rows, or by another loss, by their number.
 
     Where a number is left out, rules are cut from those with one more.
-
-    Parameters
-    ----------
-    starts : iterable of RuleBoxes, StandaloneBoxes or PointBoxes
-        One of them without boxes.
-    limits : Limits
-    max_rounds, gap_rounds : int
-        Of a descent from a start, and from rules that were cut.
     """
     polished = {}
     for rules in starts:

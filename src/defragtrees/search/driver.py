@@ -222,12 +222,6 @@ class ListStrategy(Strategy):
 def find_lists(problem, settings, rng):
     """The best lists found, by number of rules and of conditions.
 
-    Parameters
-    ----------
-    problem : Problem
-    settings : SearchSettings
-    rng : numpy.random.Generator
-
     Returns
     -------
     Found
@@ -295,17 +289,6 @@ def count_found(found, draft_model, store, limits, decision, scoring):
     Each is made once, with its evidence and a profile of the training rows. Lists
     that break a limit over all rows are left out, or lose a rule.
 
-    Parameters
-    ----------
-    found : Found
-    draft_model : rule model
-        Of the form that was searched for, with a default rule only.
-    store : RowStore
-    limits : Limits
-    decision : Decision or None
-    scoring : Scoring
-        How points are to be written.
-
     Returns
     -------
     path, costs : dicts by number of rules
@@ -350,16 +333,7 @@ def _with_conjunctions(model, found):
 
 
 def _within_limits(rules, limits, count):
-    """The list without rules that match too few of all rows; None if it breaks limits.
-
-    Parameters
-    ----------
-    rules : rule model
-        Counted.
-    limits : Limits
-    count : callable
-        From drafts to the same, counted.
-    """
+    """The list without rules of too few rows; None if it breaks another limit."""
     while small := limits.too_small(rules):
         # Rows of a small "otherwise" are joined by those of the rule before it.
         gone = min(small[0], len(rules.rules) - 1)

@@ -138,12 +138,7 @@ class Limits:
         return not grouped or any(grouped <= group for group in self.groups)
 
     def completed(self, lists):
-        """Rules by their number, with what they must use; those without go.
-
-        Parameters
-        ----------
-        lists : dict from int to RuleBoxes, StandaloneBoxes or PointBoxes
-        """
+        """Rules by their number, with what they must use; those without go."""
         if not self.must_use:
             return lists
         keeping, best = replace(self, keeps_used=True), {}
@@ -214,14 +209,7 @@ def rules_for_rows(max_rules, n_rows):
 
 
 def read_limits(given, forest):
-    """The limits that settings ask for, checked against a forest.
-
-    Parameters
-    ----------
-    given : object
-        With the settings as attributes; `min_rows` is left to `share_of_rows`.
-    forest : Forest
-    """
+    """The limits that settings ask for, checked against a forest."""
     names = forest.feature_names
     groups = _read_groups(given.groups, names)
     allowed = _allowed(given.features, given.exclude, names, groups)
@@ -420,17 +408,7 @@ def _is_integer(value):
 
 
 def breaking_pairs(rules, feature, sign, answers=None):
-    """Pairs of rules of which the second can follow the first and goes the wrong way.
-
-    Parameters
-    ----------
-    rules : RuleSet
-        Asked in order.
-    feature : int
-    sign : {-1, 1}
-    answers : array of shape (n_rules,), optional
-        What the rules answer, if it is something else.
-    """
+    """Pairs of rules whose second can follow the first and goes the wrong way."""
     pairs = rule_pairs(rules, feature)
     answers = answers_of(rules) if answers is None else answers
     if pairs is None:
@@ -497,15 +475,7 @@ class MonotoneAnswers:
         return signs
 
     def __call__(self, rules, answers, weights):
-        """Answers in order.
-
-        Parameters
-        ----------
-        rules : RuleSet
-        answers : array of shape (n_rules,)
-        weights : array of shape (n_rules,)
-            Of the rows behind them.
-        """
+        """Answers in order."""
         pooled = np.array(answers, dtype=np.float64)
         weights = np.maximum(np.asarray(weights, dtype=np.float64), 1e-9)
         block = np.arange(len(pooled))

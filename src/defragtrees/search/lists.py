@@ -1,17 +1,10 @@
 """RuleBoxes: an ordered list of boxes over the rows of a table, with its cost."""
 
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 
-from defragtrees.search.kernels import (
-    first_true,
-    gain_sums,
-    near_gains,
-    rejections,
-    row_gains,
-    rule_gains,
-)
+from defragtrees.search import kernels
 
 MOST_PATTERNS = 20_000
 SLACK = 1e-12
@@ -21,15 +14,6 @@ def ordered_pairs(boxes, feature, n_codes):
     """Pairs of rules of which the second can follow the first as a feature rises.
 
     A few pairs may be among them that cannot, but none is left out.
-
-    Parameters
-    ----------
-    boxes : sequence of dict
-        For each rule, from features to the codes that it accepts, missing last; the
-        "otherwise" is left out.
-    feature : int
-    n_codes : int
-        Of the feature, missing left out.
 
     Returns
     -------
@@ -108,13 +92,6 @@ def _is_within(common, box):
 
 def breaks_order(pairs, answers, sign):
     """Pairs of rules whose answers go the wrong way.
-
-    Parameters
-    ----------
-    pairs : set of (int, int)
-    answers : array of shape (n_rules,)
-    sign : {-1, 1}
-        Whether answers may only fall, or only rise.
 
     Examples
     --------
@@ -215,19 +192,18 @@ class RuleBoxes(BoxList):
             prices = tuple(box_price(table, box) for box in self.boxes)
         self.held = held
         self.prices = prices
-        self.answering = first_true(held)
+        self.answering = kernels.first_true(held)
         self.counts = loss.counts(self.answering, len(self.boxes) + 1)
         self.fit_cost = settled(loss.cost(self.counts))
         self.cost = settled(self.fit_cost + self.price)
-
-    def _made(self, boxes, held, prices):
-        return RuleBoxes(self.table, self.loss, boxes, held, prices)
 
     def with_box(self, k, box):
         """The list with another box at place k."""
         held = self.held.copy()
         held[k] = rows_in(self.table, box)
-        return self._made(
+        return RuleBoxes(
+            self.table,
+            self.loss,
             (*self.boxes[:k], box, *self.boxes[k + 1 :]),
             held,
             (*self.prices[:k], box_price(self.table, box), *self.prices[k + 1 :]),
@@ -235,14 +211,18 @@ class RuleBoxes(BoxList):
 
     def with_new_box(self, k, box):
         """The list with one more box, at place k."""
-        return self._made(
+        return RuleBoxes(
+            self.table,
+            self.loss,
             (*self.boxes[:k], box, *self.boxes[k:]),
             np.insert(self.held, k, rows_in(self.table, box), axis=0),
             (*self.prices[:k], box_price(self.table, box), *self.prices[k:]),
         )
 
     def _ordered(self, order):
-        return self._made(
+        return RuleBoxes(
+            self.table,
+            self.loss,
             tuple(self.boxes[i] for i in order),
             self.held[np.array(order, dtype=np.intp)],
             tuple(self.prices[i] for i in order),
@@ -254,18 +234,18 @@ class RuleBoxes(BoxList):
 
     def answering_after(self, k):
         """Who would answer each row if the boxes up to k did not."""
-        return first_true(self.held, k + 1)
+        return kernels.first_true(self.held, k + 1)
 
     def row_gains(self, k):
         """What the list gains for each row if rule k accepts it; 0 where it cannot."""
-        return row_gains(self.held, self.answering, k, *self._gain_terms)
+        return kernels.row_gains(self.held, self.answering, k, *self._gain_terms)
 
     def code_gains(self, k):
         """What rule k would gain by column and code, and what it gains as it is."""
         table = self.table
         box = table.packed(self.boxes[k])
         rows = self.held, self.answering, k, *self._gain_terms
-        sums, inside = rule_gains(*rows, table.codes, *box, table.width)
+        sums, inside = kernels.rule_gains(*rows, table.codes, *box, table.width)
         return sums, inside.sum()
 
     @cached_property
@@ -273,15 +253,12 @@ class RuleBoxes(BoxList):
         return self.loss.gain_terms(self.counts)
 
     def widenings(self, k):
-        """Conditions of rule k: their column, their codes, and what a wider one gains.
-
-        The last is a function of the codes that the wider condition accepts.
-        """
+        """Conditions of rule k: column, accepted codes, and gains of other codes."""
         columns, accepted = self.table.packed(self.boxes[k])
         rows = self.held, self.answering, k, *self._gain_terms
-        gains = near_gains(*rows, self.table.codes, columns, accepted)
+        gains = kernels.near_gains(*rows, self.table.codes, columns, accepted)
         for own, (j, mask) in zip(gains, self.boxes[k].items(), strict=True):
-            yield j, mask, partial(_gain_of_codes, own)
+            yield j, mask, own[: len(mask)]
 
     def swap_gain(self, k):
         """What it gains, but for rounding, to swap boxes k and k + 1."""
@@ -291,10 +268,6 @@ class RuleBoxes(BoxList):
         answering = np.where(moved, k + 1, self.answering)
         counts = self.loss.counts(answering, self.n_rules)
         return self.fit_cost - settled(self.loss.cost(counts))
-
-
-def _gain_of_codes(gains, accepted):
-    return gains[: len(accepted)][accepted].sum()
 
 
 def settled(nats):
@@ -322,20 +295,14 @@ def rows_in(table, box):
 def code_gains(table, box, gain):
     """Sums of what rows gain by column and code, and over the rows in a box.
 
-    Parameters
-    ----------
-    table : RowTable
-    box : dict
-    gain : array of shape (n_samples,)
-
     Returns
     -------
     sums : array of shape (n_columns, width)
         Over the rows that all conditions on other columns accept.
     inside : float
     """
-    n_rejecting, rejecting = rejections(table.codes, *table.packed(box))
-    sums = gain_sums(table.codes, gain, n_rejecting, rejecting, table.width)
+    n_rejecting, rejecting = kernels.rejections(table.codes, *table.packed(box))
+    sums = kernels.gain_sums(table.codes, gain, n_rejecting, rejecting, table.width)
     return sums, gain[n_rejecting == 0].sum()
 
 

@@ -19,8 +19,6 @@ from defragtrees.search.lists import (
     settled,
 )
 
-__all__ = ["LogOddsLoss", "NumberLoss", "PointBoxes"]
-
 
 class NumberLoss:
     """Squared error of sums of points, for numbers, one or several a row.

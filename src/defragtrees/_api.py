@@ -16,8 +16,6 @@ from defragtrees.estimators.defrag import DefragClassifier, DefragRegressor
 from defragtrees.estimators.inputs import Unreadable, fitted_forest
 from defragtrees.outcomes import make_outcome
 
-__all__ = ["check_names", "simplify"]
-
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
@@ -74,26 +72,36 @@ def simplify(
     sample_weight: Column | None = None,
     *,
     method: Literal["defrag", "paper"] = "defrag",
-    max_rules: str | int = "auto",
+    target: Literal["ensemble", "labels"] = "ensemble",
+    augment: Literal["auto"] | int = "auto",
+    max_calls: int | None = None,
     form: Literal["list", "standalone", "points"] = "list",
-    points: Literal["exact", "integer"] = "exact",
-    points_to_double: float | None = None,
+    max_rules: str | int = "auto",
     max_conditions: int | None = None,
+    max_total_conditions: int | None = None,
     min_coverage: float | None = None,
     min_rows: float | None = None,
-    max_total_conditions: int | None = None,
+    brevity: float = 0.01,
+    points: Literal["exact", "integer"] = "exact",
+    points_to_double: float | None = None,
     features: Sequence[str | int] | str | int | None = None,
     exclude: Sequence[str | int] | str | int | None = None,
     must_use: Sequence[str | int] | str | int | None = None,
     monotone: Mapping[str | int, Literal[-1, 1]] | None = None,
     groups: Mapping[str, Sequence[Any]] | Sequence[Sequence[Any]] | None = None,
+    shorten_thresholds: bool = True,
+    feature_labels: Mapping[str, str] | Sequence[str] | None = None,
     criterion: Literal["both", "probability", "error"] = "both",
     class_weight: Literal["balanced"] | Mapping[Any, float] | None = None,
     costs: Any = None,
     threshold: float | None = None,
-    brevity: float = 0.01,
-    augment: Literal["auto"] | int = "auto",
-    target: Literal["ensemble", "labels"] = "ensemble",
+    pos_label: Any = None,
+    class_labels: Mapping[Any, str] | Sequence[str] | None = None,
+    engine: str = "auto",
+    random_state: Any = None,
+    n_jobs: int | None = None,
+    verbose: int = 0,
+    stability: int = 0,
     refine: bool = True,
     n_restarts: int = 20,
     inference: Literal["fab", "em"] = "fab",
@@ -103,19 +111,13 @@ def simplify(
     max_iter: int = 200,
     tol: float = 1e-5,
     screening: Literal["auto"] | bool = "auto",
-    shorten_thresholds: bool = True,
-    feature_labels: Mapping[str, str] | Sequence[str] | None = None,
-    class_labels: Mapping[Any, str] | Sequence[str] | None = None,
-    pos_label: Any = None,
-    engine: str = "auto",
-    random_state: Any = None,
-    n_jobs: int | None = None,
     callback: Callable[..., Any] | None = None,
-    verbose: int = 0,
-    stability: int = 0,
-    max_calls: int | None = None,
 ) -> DefragClassifier | DefragRegressor:
     """A fitted DefragClassifier or DefragRegressor, as the ensemble asks for.
+
+    Parameters are in groups: what to imitate, to `max_calls`; how short rules are, from
+    `form`; which columns they use, from `features`; classes and costs, from
+    `criterion`; computation, from `engine`; and the paper's mixture, from `refine`.
 
     Parameters
     ----------
@@ -132,23 +134,31 @@ def simplify(
         `statement_weight="paper"`, `init="random"`, `e_step="original"` and
         `target="labels"`, unless another value is given for one of them. Its starts,
         and so its rules, depend on the units of y: see `e_step` of `DefragRegressor`.
+    target : {"ensemble", "labels"}, default="ensemble"
+        What the rules imitate: the ensemble, or y.
+    augment : "auto" or int, default="auto"
+        How many rows to draw near the data and to label with the ensemble.
+    max_calls : int, optional
+        Most rows to ask a model about that cannot be read.
+    form : {"list", "standalone", "points"}, default="list"
+        In order, each true by itself, or with points that add up.
     max_rules : "auto" or int, default="auto"
         Most rules, the last "otherwise" or the base included; "auto" takes as few
         conditions as are nearly as good as the best list.
-    form : {"list", "standalone", "points"}, default="list"
-        In order, each true by itself, or with points that add up.
-    points : {"exact", "integer"}, default="exact"
-        "integer" makes a scorecard of whole points.
-    points_to_double : float, optional
-        Of two classes and whole points, how many points double the odds.
     max_conditions : int, optional
         Most conditions of one rule.
+    max_total_conditions : int, optional
+        Most conditions of all rules together.
     min_coverage : float or None, default=None
         Share of the training rows that each rule must answer.
     min_rows : int, optional
         The same as a number of rows.
-    max_total_conditions : int, optional
-        Most conditions of all rules together.
+    brevity : float, default=0.01
+        What a condition must explain, in nats a row.
+    points : {"exact", "integer"}, default="exact"
+        "integer" makes a scorecard of whole points.
+    points_to_double : float, optional
+        Of two classes and whole points, how many points double the odds.
     features, exclude, must_use : sequence of str or int, optional
         Features that rules may use, may not use, and must ask about, by name or by
         number.
@@ -156,6 +166,10 @@ def simplify(
         Features with which answers may only fall (-1) or only rise (1).
     groups : dict from str to features, or sequence of features, optional
         Features that may stand together in a rule.
+    shorten_thresholds : bool, default=True
+        Round thresholds where no training row changes its side.
+    feature_labels : dict or sequence of str, optional
+        What features are called where people read.
     criterion : {"both", "probability", "error"}, default="both"
         Whether rules for classes tell how likely each is, decide for one, or both.
     class_weight : "balanced" or dict from class to float, optional
@@ -165,38 +179,28 @@ def simplify(
     threshold : float, optional
         Of two classes, the second, or `pos_label`, is answered from this probability
         on.
-    brevity : float, default=0.01
-        What a condition must explain, in nats a row.
-    augment : "auto" or int, default="auto"
-        How many rows to draw near the data and to label with the ensemble.
-    target : {"ensemble", "labels"}, default="ensemble"
-        What the rules imitate: the ensemble, or y.
-    refine : bool, default=True
-        Search for the short list; without it the paper's mixture is fitted, with the
-        next eight settings.
-    n_restarts, inference, statement_weight, init, e_step, max_iter, tol, screening
-        Of the paper's mixture; see `DefragClassifier`.
-    shorten_thresholds : bool, default=True
-        Round thresholds where no training row changes its side.
-    feature_labels, class_labels : dict or sequence of str, optional
-        What features and classes are called where people read.
     pos_label : object, optional
         Of two classes, the one whose rate rules tell, such as "bad"; by default the
         second.
+    class_labels : dict or sequence of str, optional
+        What classes are called where people read.
     engine : {"auto", "numpy", "numba", "cuda"}, default="auto"
         What computes on rows.
     random_state : int, RandomState, Generator or None, default=None
         The same seed gives the same rules.
     n_jobs : int or None, default=None
         Threads.
-    callback : callable, optional
-        Without refine, called with a record of every iteration.
     verbose : int, default=0
         1 shows a progress bar.
     stability : int, default=0
         How often to fit again, to half of the rows, to see which rules come back.
-    max_calls : int, optional
-        Most rows to ask a model about that cannot be read.
+    refine : bool, default=True
+        Search for the short list; without it the paper's mixture is fitted, with the
+        next eight settings.
+    n_restarts, inference, statement_weight, init, e_step, max_iter, tol, screening
+        Of the paper's mixture; see `DefragClassifier`.
+    callback : callable, optional
+        Without refine, called with a record of every iteration.
 
     Returns
     -------

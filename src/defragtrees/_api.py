@@ -19,17 +19,6 @@ from defragtrees.outcomes import make_outcome
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
-def with_guesses(function: Function) -> Function:
-    """A function that, called with a name that it does not have, guesses another."""
-
-    @functools.wraps(function)
-    def call(*arguments: Any, **settings: Any) -> Any:
-        check_names(settings, inspect.signature(function).parameters, function.__name__)
-        return function(*arguments, **settings)
-
-    return call  # type: ignore[return-value]
-
-
 def check_names(given: Iterable[str], names: Iterable[str], function: str) -> None:
     """Refuse settings of other names, with a guess at the one that was meant.
 
@@ -47,10 +36,14 @@ def check_names(given: Iterable[str], names: Iterable[str], function: str) -> No
 
 
 def with_presets(function: Function) -> Function:
-    """A function whose `method` may be a name for settings that are not given."""
+    """A function whose `method` may be a name for settings that are not given.
+
+    Called with a setting that it does not have, it guesses which one was meant.
+    """
 
     @functools.wraps(function)
     def call(*arguments: Any, method: str = "defrag", **settings: Any) -> Any:
+        check_names(settings, inspect.signature(function).parameters, function.__name__)
         names = ("defrag", *PRESETS)
         if method not in names:
             raise SettingError(
@@ -63,7 +56,6 @@ def with_presets(function: Function) -> Function:
     return call  # type: ignore[return-value]
 
 
-@with_guesses
 @with_presets
 def simplify(
     ensemble: Any,
@@ -216,7 +208,6 @@ def simplify(
     3
     """
     given = dict(locals())
-    settings = {one.name: given[one.name] for one in fields(DefragClassifier)}
     forest = fitted_forest(ensemble, X)
     if forest is None:
         read_forest(ensemble)  # which says that it is not fitted
@@ -225,21 +216,16 @@ def simplify(
     else:
         outcome = forest.outcome
     kind = estimator_for("defrag", outcome)
-    settings = _settings_for(kind, settings, outcome)
-    estimator: Any = kind(**settings).fit_forest(forest, X, y, sample_weight)
-    return estimator
-
-
-def _settings_for(kind, settings, outcome):
-    """The settings that an estimator has; others must be as by default."""
-    known = {one.name for one in fields(kind)}
+    known, settings = {one.name for one in fields(kind)}, {}
     for one in fields(DefragClassifier):
-        is_default = settings[one.name] is one.default or (
-            isinstance(one.default, str) and settings[one.name] == one.default
-        )
-        if one.name not in known and not is_default:
+        value = given[one.name]
+        is_text = isinstance(one.default, str)
+        if one.name in known:
+            settings[one.name] = value
+        elif value is not one.default and not (is_text and value == one.default):
             raise TypeError(
                 f"{one.name} is for ensembles that answer with a class; this one is "
                 f"for {outcome.task}. Leave it out."
             )
-    return {name: value for name, value in settings.items() if name in known}
+    estimator: Any = kind(**settings).fit_forest(forest, X, y, sample_weight)
+    return estimator

@@ -17,6 +17,7 @@ from defragtrees.ensembles.forest import Forest, Tree
 from defragtrees.ensembles.readers import READERS, read_forest
 from defragtrees.estimators import METHODS
 from defragtrees.estimators.base import RuleClassifier, RuleRegressor, Simplifier
+from defragtrees.estimators.problem import answering_rule
 from defragtrees.estimators.settings import Integer, setting
 from defragtrees.export import FORMATS, export
 from defragtrees.paper.engines import ENGINES, on_numpy
@@ -25,7 +26,6 @@ from defragtrees.plots.picture import Axis, Curve, Picture
 from defragtrees.report import sections
 from defragtrees.report.sections import SECTIONS, Section
 from defragtrees.report.writing import write_report
-from defragtrees.estimators.problem import answering_rule
 
 RNG = np.random.default_rng(0)
 X = pd.DataFrame(RNG.random((60, 2)), columns=["size", "age"])

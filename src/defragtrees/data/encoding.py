@@ -52,9 +52,10 @@ def plain_bins(grid, matrix):
     for start in range(0, len(matrix), TILE_ROWS):
         rows = slice(start, start + TILE_ROWS)
         codes[rows] = grid.bin(matrix[rows]).codes
-    counts, low, high = [], [], []
+    counts, low, high, is_integer = [], [], [], []
     for j, n_bins in enumerate(grid.n_bins):
-        column = codes[:, j]
+        column, numbers = codes[:, j], matrix[:, j]
+        is_integer.append(((numbers == np.floor(numbers)) | np.isnan(numbers)).all())
         counts.append(np.bincount(column, minlength=n_bins))
         low.append(np.full(n_bins, np.inf))
         high.append(np.full(n_bins, -np.inf))
@@ -66,13 +67,7 @@ def plain_bins(grid, matrix):
             values = values[: counts[-1][:-1].sum()]
             low[-1][present] = np.minimum.reduceat(values, starts)
             high[-1][present] = np.maximum.reduceat(values, starts)
-    columns = (matrix[:, j] for j in range(matrix.shape[1]))
-    is_integer = np.array([_has_no_fraction(column) for column in columns], bool)
-    return codes, BinRanges(counts, low, high, is_integer)
-
-
-def _has_no_fraction(column):
-    return bool(((column == np.floor(column)) | np.isnan(column)).all())
+    return codes, BinRanges(counts, low, high, np.array(is_integer, dtype=bool))
 
 
 def compiled_bins(grid, matrix):
@@ -453,34 +448,33 @@ def bin_values(digest):
 
 def edge_values(digest):
     """For each feature the sorted values of rows that stand next to a threshold."""
-    both = (
-        np.concatenate([low[:-1], high[:-1]])
-        for low, high in zip(digest.low, digest.high, strict=True)
-    )
-    return [np.unique(own[np.isfinite(own)]) for own in both]
+    edges = []
+    for low, high in zip(digest.low, digest.high, strict=True):
+        both = np.concatenate([low[:-1], high[:-1]])
+        edges.append(np.unique(both[np.isfinite(both)]))
+    return edges
 
 
-def integer_ranges(digest):
+def integer_ranges(digest, edges):
     """For each feature the smallest and largest of its whole numbers; None if others.
 
-    A feature without any value has no range.
+    `edges` is what `edge_values` gives; a feature without any value has no range.
     """
-    values = edge_values(digest)
     return [
         integer_range(own) if is_integer else None
-        for own, is_integer in zip(values, digest.is_integer, strict=True)
+        for own, is_integer in zip(edges, digest.is_integer, strict=True)
     ]
 
 
-def recoding(grid, shorter, digest):
-    """For each feature the new code of each old one; None if nothing changes."""
-    if all(
-        len(old) == len(new)
-        for old, new in zip(grid.splits, shorter.splits, strict=True)
-    ):
+def recoding(grid, shorter, values):
+    """For each feature the new code of each old one; None if nothing changes.
+
+    `values` is what `bin_values` gives.
+    """
+    if list(map(len, grid.splits)) == list(map(len, shorter.splits)):
         return None
     tables = []
-    for j, values in enumerate(bin_values(digest)):
-        filled = np.where(np.isinf(values), np.nan, values)
+    for j, own in enumerate(values):
+        filled = np.where(np.isinf(own), np.nan, own)
         tables.append(shorter.bin_column(j, filled))
     return tables

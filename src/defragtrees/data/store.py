@@ -291,9 +291,10 @@ def read_store(
         shards = OneShard(*joined(shards.shards, math.inf))
     counts, values = digest.counts, bin_values(digest)
     if shorten:
-        ranges = integer_ranges(digest)
-        shorter = grid.shorten_between(edge_values(digest), ranges, kinds)
-        tables = recoding(grid, shorter, digest)
+        edges = edge_values(digest)
+        ranges = integer_ranges(digest, edges)
+        shorter = grid.shorten_between(edges, ranges, kinds)
+        tables = recoding(grid, shorter, values)
         if tables is not None:
             shards = shards.map(recode, tables, shorter.dtype, compiled)
             counts, values = _moved(counts, values, tables, shorter.n_bins)

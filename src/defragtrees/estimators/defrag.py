@@ -1,4 +1,4 @@
-"""The paper's method: fit the mixture to the ensemble's statements, read off rules."""
+"""DefragClassifier and DefragRegressor: a search for a few rules that imitate."""
 
 import os
 from collections.abc import Callable

@@ -8,11 +8,15 @@ import numpy as np
 
 from defragtrees.data.refitting import checked_rows, recount_rows
 from defragtrees.data.tables import select_columns, take_rows
-from defragtrees.estimators.defrag import DefragClassifier, DefragRegressor
+from defragtrees.estimators.defrag import (
+    DECISIONS,
+    DefragClassifier,
+    DefragRegressor,
+)
 from defragtrees.rules.conditions import Condition, Rule
 from defragtrees.rules.model import Edit, RuleSet
 
-FORMS = {"first": "list", "standalone": "standalone", "points": "points"}
+FORMS = {decision: form for form, decision in DECISIONS.items()}
 FEWEST_ROWS = 20  # in which to search for rules
 LEAST_SHARE = 1e-6  # that a class is given, as its logarithm is taken
 

@@ -6,6 +6,7 @@ they cost, by number of rules; `count_found` makes rule models of these, over al
 
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -238,7 +239,14 @@ def find_lists(problem, settings, rng):
         judge = everywhere.judge(problem, settings, rows)
     else:
         everywhere = None
-        judge = _held_out(table, rows, settings.criterion == "error")
+        is_seen, is_judged = held_out_rows(table, rows.target, rows.weight)
+        judge = HeldOut(
+            rows.expected,
+            rows.weight,
+            is_seen | rows.is_drawn,
+            is_judged & ~rows.is_drawn,  # new rows do not judge
+            counts_errors=settings.criterion == "error",
+        )
     limits, seen = settings.limits, np.flatnonzero(judge.is_seen)
     lists, n_rounds = LISTS.searched(limits, rng, table, loss, seen)
     n_best, enough = _judged(judge, table, loss, lists, limits)
@@ -295,10 +303,9 @@ def count_found(found, draft_model, store, limits, decision, scoring):
     by_conditions : dict from total number of conditions to rule model
     """
     order = MonotoneAnswers(limits.monotone) if limits.monotone else None
-
-    def count(drafts):
-        return store.count(drafts, "told", decision, scoring, order)
-
+    count = partial(
+        store.count, answers="told", decision=decision, scoring=scoring, order=order
+    )
     found_rules = [*found.by_rules.values(), *found.by_conditions.values()]
     distinct = {one.conditions: one for one in found_rules}
     drafts = [_with_conjunctions(draft_model, one) for one in distinct.values()]
@@ -475,13 +482,6 @@ def _find_sets(strategy, problem, settings, rng, rows):
     boxes, n_rounds = strategy.searched(limits, rng, table, loss, every)
     wide = limits.for_search(last_loss.total_weight)
     return strategy.polished(boxes, table, last_loss, wide), n_rounds
-
-
-def _held_out(table, rows, counts_errors):
-    """Which rows judge the lists; new ones do not."""
-    is_seen, is_judged = held_out_rows(table, rows.target, rows.weight)
-    is_seen, is_judged = is_seen | rows.is_drawn, is_judged & ~rows.is_drawn
-    return HeldOut(rows.expected, rows.weight, is_seen, is_judged, counts_errors)
 
 
 def _judged(judge, table, loss, lists, limits):

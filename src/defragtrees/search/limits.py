@@ -210,11 +210,15 @@ def rules_for_rows(max_rules, n_rows):
 
 def read_limits(given, forest):
     """The limits that settings ask for, checked against a forest."""
-    names = forest.feature_names
-    groups = _read_groups(given.groups, names)
-    allowed = _allowed(given.features, given.exclude, names, groups)
-    must_use = _read_must_use(given.must_use, names, groups, allowed)
-    monotone = _read_monotone(given.monotone, forest, allowed, given.pos_label)
+    names, groups, allowed, must_use, monotone = forest.feature_names, {}, None, (), {}
+    if given.groups is not None:
+        groups = _read_groups(given.groups, names)
+    if given.features is not None or given.exclude is not None:
+        allowed = _allowed(given.features, given.exclude, names, groups)
+    if given.must_use is not None:
+        must_use = _read_must_use(given.must_use, names, groups, allowed)
+    if given.monotone is not None:
+        monotone = _read_monotone(given.monotone, forest, allowed, given.pos_label)
     max_rules = MOST_RULES if given.max_rules == "auto" else int(given.max_rules)
     total, each = given.max_total_conditions, given.max_conditions
     most = math.inf if each is None else each * (max_rules - 1)
@@ -264,8 +268,6 @@ def share_of_rows(min_rows, total_weight):
 
 def _read_groups(groups, names):
     """Groups by name, as sets of numbers; places stand for names that are not given."""
-    if groups is None:
-        return {}
     if not hasattr(groups, "keys"):
         groups = dict(enumerate(groups))
     read = {}
@@ -322,8 +324,6 @@ def _allowed(features, exclude, names, groups):
 
 def _read_must_use(must_use, names, groups, allowed):
     """For each entry the features of which one must be used."""
-    if must_use is None:
-        return ()
     wanted = []
     for item in feature_list(must_use, "must_use"):
         numbers = groups.get(item) if isinstance(item, str) else None
@@ -342,8 +342,6 @@ def _read_must_use(must_use, names, groups, allowed):
 
 def _read_monotone(monotone, forest, allowed, pos_label):
     """Signs by number of the feature, for the second class or the number."""
-    if monotone is None:
-        return {}
     names = forest.feature_names
     if not hasattr(monotone, "keys") or not monotone:
         raise ValueError(

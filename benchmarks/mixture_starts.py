@@ -27,8 +27,8 @@ from defragtrees._utils.formatting import text_table
 from defragtrees.estimators import estimator_for
 from defragtrees.paper.boxes import component_sides
 from defragtrees.paper.paper import fit_paper
-from defragtrees.search import algorithm as search_module
 from defragtrees.search import driver as forms
+from defragtrees.search import moves as search_module
 from defragtrees.search.table import RowTable
 
 SETS = "spambase,magic,adult,wine_quality,california_housing,abalone,compas,energy"

@@ -14,17 +14,18 @@ from defragtrees._api import simplify
 from defragtrees.data.grid import ThresholdGrid
 from defragtrees.data.new_rows import draw_rows
 from defragtrees.search import moves
-from defragtrees.search.algorithm import (
-    boxes_from_tree,
-    polish,
-    promising,
-    search,
-)
 from defragtrees.search.kernels import first_true
 from defragtrees.search.limits import Limits
 from defragtrees.search.lists import RuleBoxes, condition_price, n_sides
 from defragtrees.search.losses import BothLoss, ErrorLoss, SquaredLoss
-from defragtrees.search.moves import cut_conditions, insert_rule
+from defragtrees.search.moves import (
+    boxes_from_tree,
+    cut_conditions,
+    insert_rule,
+    polish,
+    promising,
+    search,
+)
 from defragtrees.search.table import Column, RowTable, make_table
 
 

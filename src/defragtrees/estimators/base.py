@@ -2,10 +2,10 @@
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, column_or_1d
@@ -78,14 +78,17 @@ else:
 PATHS = ("path_", "path_by_conditions_")  # of an estimator, rule sets by their size
 
 
-def like_rules(method):
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def like_rules(method: Method) -> Method:
     """Give a method of an estimator the docstring that it has in a rule model."""
     method.__doc__ = getattr(RuleSet, method.__name__).__doc__
     return method
 
 
-class Fitted:
-    """What `fit` sets; apart, since each annotation of a dataclass is a setting."""
+class FittedRules(BaseEstimator):
+    """What a fitted estimator does, all of it by its `rules_`."""
 
     ensemble_: Any
     forest_: Forest
@@ -93,114 +96,7 @@ class Fitted:
     training_: dict[str, float]
     n_features_in_: int
     feature_names_in_: Values
-
-
-@dataclass(repr=False, eq=False)
-class Simplifier(Fitted, BaseEstimator, ABC):
-    """Base of all methods: `fit` makes `rules_`, everything else reads it.
-
-    A method sets `_task`, declares its settings beside those that all have (see
-    `defragtrees.estimators.settings`), and writes `_simplify(problem, rng)`, which
-    returns a rule model.
-    """
-
-    ensemble: Any = None
-    _: KW_ONLY
-    target: str = setting("ensemble", "ensemble", "labels")
-    shorten_thresholds: bool = setting(True, *FLAG)
-    feature_labels: Any = setting(None, None, Several())
-    class_labels: Any = setting(None, None, Several())
-    pos_label: Any = None
-    random_state: Any = None
-    n_jobs: int | None = setting(None, None, Jobs())
-    max_calls: int | None = setting(None, None, Integer(1))
-
-    conflicts: ClassVar[tuple[Conflict, ...]] = ()
-    _task: ClassVar[str]
-    _needs_numbers: ClassVar[bool] = True  # whether codes of all rows are not enough
-
-    def fit(
-        self, X: Rows, y: Column | None = None, sample_weight: Column | None = None
-    ) -> Self:
-        """Find the rules.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-            Also the path of a Parquet file, an iterator of tables, or a Dask array or
-            data frame; see the guide on large data.
-        y : array-like of shape (n_samples,), optional
-            Not needed if the ensemble is fitted and is what the rules imitate. With a
-            Parquet file it is the name of a column.
-        sample_weight : array-like of shape (n_samples,), optional
-            A weight of two is a row given twice. So the scale counts: what rules cost
-            is weighed against the weight of all rows. With a Parquet file it is the
-            name of a column.
-
-        Returns
-        -------
-        self
-
-        Examples
-        --------
-        >>> from defragtrees import DistilledTreeClassifier
-        >>> X, y = [[0.0], [1.0], [2.0], [3.0]] * 10, ["no", "no", "yes", "yes"] * 10
-        >>> simple = DistilledTreeClassifier(max_rules=2, random_state=0).fit(X, y)
-        >>> simple.rules_.n_rules
-        2
-        """
-        return self.fit_forest(None, X, y, sample_weight)
-
-    def fit_forest(
-        self,
-        forest: Forest | None,
-        X: Rows,
-        y: Column | None = None,
-        sample_weight: Column | None = None,
-    ) -> Self:
-        """`fit` for a caller who has read the ensemble already.
-
-        Parameters
-        ----------
-        forest : Forest or None
-            What `read_forest(self.ensemble)` gives; None to read it here.
-        X, y, sample_weight : as for `fit`
-        """
-        check_settings(self)
-        rng = make_generator(self.random_state)
-        given = fitted_forest(self.ensemble, X) if forest is None else forest
-        source, first = self._open(X, y, sample_weight, given)
-        self.ensemble_, forest = self.ensemble, given
-        if forest is None:
-            self.ensemble_ = fit_ensemble(self, source, rng)
-            forest = fitted_forest(self.ensemble_, source.X)
-        if isinstance(forest, Unreadable):
-            source, forest = self._ask(source, forest.reason, rng)
-        if forest is not given:  # now it is known which columns are needed
-            source.select(forest.feature_names)
-            first = source.first().X
-            check_columns(self, first)
-        self.forest_ = described_forest(forest, first, self.feature_labels)
-        self._check_forest(self.forest_)
-        words = self._words(self.forest_)
-        store = read_rows(self, source, self.forest_)
-        problem = Problem.of_store(
-            store, self.forest_, sources.MANY_ROWS, rng, self.shorten_thresholds, words
-        )
-        if problem.classes is not None:
-            self.classes_ = np.asarray(problem.classes)
-        self.rules_ = self._simplify(problem, rng)
-        self._count_rows(store, problem.is_sample)
-        posterior = getattr(self, "posterior_", None)
-        self.training_ = store.evaluate(self.rules_, posterior)
-        self._record_training(store)
-        warn_of_unanswered(self.rules_, store)
-        self.__dict__.pop("n_calls_", None)
-        if isinstance(self.forest_, AskedForest):
-            # After the fit the model may be queried without limit.
-            questions = self.forest_.model.questions
-            self.n_calls_, questions.limit = questions.n_rows, None
-        return self
+    n_jobs: int | None
 
     @like_rules
     def predict(self, X: Rows) -> Values:
@@ -317,32 +213,10 @@ class Simplifier(Fitted, BaseEstimator, ABC):
             parts.append(self.forest_.origin)
         if calibration is not None:
             parts.append(calibration_text(rules, calibration.rows(rules), where))
-        if getattr(self, "stability_", None) is not None:
-            parts.append(str(self.stability_))
+        stability = getattr(self, "stability_", None)
+        if stability is not None:
+            parts.append(str(stability))
         return render.Lines("\n\n".join(parts))
-
-    def validate_target(self, y: Column | None, n_samples: int) -> Values | None:
-        """y as one checked column; None stays None, if it is not what rules imitate.
-
-        Parameters
-        ----------
-        y : array-like of shape (n_samples,) or None
-        n_samples : int
-        """
-        if y is None:
-            if self.target == "labels":
-                raise ValueError(
-                    "target='labels' requires y to be passed, but the target y is "
-                    "None. Pass y, or set target='ensemble'."
-                )
-            return None
-        labels: Values = column_or_1d(y, warn=True)
-        if len(labels) != n_samples:
-            raise ValueError(
-                f"X and y must have equally many rows; got {n_samples} and "
-                f"{len(labels)}."
-            )
-        return make_outcome(self._task).check(labels)
 
     def validate_rows(self, X: Rows) -> Floats:
         """X of a later call as encoded numbers, checked against what `fit` saw.
@@ -369,6 +243,176 @@ class Simplifier(Fitted, BaseEstimator, ABC):
         source.select(self.rules_.feature_names)
         check_columns(self, source.first().X, reset=False)
         return source
+
+    def _answers(self, X, predict, dtype, n_outputs=None):
+        """What `predict` says of encoded rows, wherever they are."""
+        answer = partial(_answered, self.rules_, predict)
+        return self.reopen(X).each(answer, dtype=dtype, n_outputs=n_outputs)
+
+    def _evaluation(self, X, y=None, sample_weight=None, is_by_rule=False):
+        source = self.reopen(X, y, sample_weight)
+        rules, forest = self.rules_, self.forest_
+        if not source.is_in_memory or source.n_rows() > sources.MANY_ROWS:
+            forest = for_many_rows(forest, getattr(self, "engine", "auto"))
+        posterior = getattr(self, "posterior_", None)
+        evaluator = PartEvaluator(rules, forest, posterior, is_by_rule)
+        evaluation = source.total(evaluator, self.n_jobs)
+        if evaluation is None or not evaluation.weight:
+            raise ValueError("At least one row with a positive weight is needed.")
+        if not evaluation.has_known:
+            raise ValueError(
+                f"y must have labels such as {list(rules.classes)[:5]!r}; no row has "
+                "one of them. Are they of another type?"
+            )
+        return evaluation
+
+    def _repr_mimebundle_(self, **kwargs):
+        """What a notebook shows: scikit-learn's diagram, or the rules once fitted."""
+        shown = super()._repr_mimebundle_(**kwargs)
+        if hasattr(self, "rules_"):
+            shown["text/html"] = self.rules_._repr_html_()
+        return shown
+
+    def _repr_html_(self):
+        return self._repr_mimebundle_().get("text/html")
+
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = False
+        tags.input_tags.sparse = True
+        return tags
+
+
+@dataclass(repr=False, eq=False)
+class Simplifier(FittedRules, ABC):
+    """Base of all methods: `fit` makes `rules_`, everything else reads it.
+
+    A method sets `_task`, declares its settings beside those that all have (see
+    `defragtrees.estimators.settings`), and writes `_simplify(problem, rng)`, which
+    returns a rule model.
+    """
+
+    ensemble: Any = None
+    _: KW_ONLY
+    target: str = setting("ensemble", "ensemble", "labels")
+    shorten_thresholds: bool = setting(True, *FLAG)
+    feature_labels: Any = setting(None, None, Several())
+    class_labels: Any = setting(None, None, Several())
+    pos_label: Any = None
+    random_state: Any = None
+    n_jobs: int | None = setting(None, None, Jobs())
+    max_calls: int | None = setting(None, None, Integer(1))
+
+    conflicts: ClassVar[tuple[Conflict, ...]] = ()
+    _task: ClassVar[str]
+    _needs_numbers: ClassVar[bool] = True  # whether codes of all rows are not enough
+
+    def fit(
+        self, X: Rows, y: Column | None = None, sample_weight: Column | None = None
+    ) -> Self:
+        """Find the rules.
+
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
+            Also the path of a Parquet file, an iterator of tables, or a Dask array or
+            data frame; see the guide on large data.
+        y : array-like of shape (n_samples,), optional
+            Not needed if the ensemble is fitted and is what the rules imitate. With a
+            Parquet file it is the name of a column.
+        sample_weight : array-like of shape (n_samples,), optional
+            A weight of two is a row given twice. So the scale counts: what rules cost
+            is weighed against the weight of all rows. With a Parquet file it is the
+            name of a column.
+
+        Returns
+        -------
+        self
+
+        Examples
+        --------
+        >>> from defragtrees import DistilledTreeClassifier
+        >>> X, y = [[0.0], [1.0], [2.0], [3.0]] * 10, ["no", "no", "yes", "yes"] * 10
+        >>> simple = DistilledTreeClassifier(max_rules=2, random_state=0).fit(X, y)
+        >>> simple.rules_.n_rules
+        2
+        """
+        return self.fit_forest(None, X, y, sample_weight)
+
+    def fit_forest(
+        self,
+        forest: Forest | None,
+        X: Rows,
+        y: Column | None = None,
+        sample_weight: Column | None = None,
+    ) -> Self:
+        """`fit` for a caller who has read the ensemble already.
+
+        Parameters
+        ----------
+        forest : Forest or None
+            What `read_forest(self.ensemble)` gives; None to read it here.
+        X, y, sample_weight : as for `fit`
+        """
+        check_settings(self)
+        rng = make_generator(self.random_state)
+        given = fitted_forest(self.ensemble, X) if forest is None else forest
+        source, first = self._open(X, y, sample_weight, given)
+        self.ensemble_, forest = self.ensemble, given
+        if forest is None:
+            self.ensemble_ = fit_ensemble(self, source, rng)
+            forest = fitted_forest(self.ensemble_, source.X)
+        if isinstance(forest, Unreadable):
+            source, forest = self._ask(source, forest.reason, rng)
+        if forest is not given:  # now it is known which columns are needed
+            source.select(forest.feature_names)
+            first = source.first().X
+            check_columns(self, first)
+        self.forest_ = described_forest(forest, first, self.feature_labels)
+        self._check_forest(self.forest_)
+        words = self._words(self.forest_)
+        store = read_rows(self, source, self.forest_)
+        problem = Problem.of_store(
+            store, self.forest_, sources.MANY_ROWS, rng, self.shorten_thresholds, words
+        )
+        if problem.classes is not None:
+            self.classes_ = np.asarray(problem.classes)
+        self.rules_ = self._simplify(problem, rng)
+        self._count_rows(store, problem.is_sample)
+        posterior = getattr(self, "posterior_", None)
+        self.training_ = store.evaluate(self.rules_, posterior)
+        self._record_training(store)
+        warn_of_unanswered(self.rules_, store)
+        self.__dict__.pop("n_calls_", None)
+        if isinstance(self.forest_, AskedForest):
+            # After the fit the model may be queried without limit.
+            questions = self.forest_.model.questions
+            self.n_calls_, questions.limit = questions.n_rows, None
+        return self
+
+    def validate_target(self, y: Column | None, n_samples: int) -> Values | None:
+        """y as one checked column; None stays None, if it is not what rules imitate.
+
+        Parameters
+        ----------
+        y : array-like of shape (n_samples,) or None
+        n_samples : int
+        """
+        if y is None:
+            if self.target == "labels":
+                raise ValueError(
+                    "target='labels' requires y to be passed, but the target y is "
+                    "None. Pass y, or set target='ensemble'."
+                )
+            return None
+        labels: Values = column_or_1d(y, warn=True)
+        if len(labels) != n_samples:
+            raise ValueError(
+                f"X and y must have equally many rows; got {n_samples} and "
+                f"{len(labels)}."
+            )
+        return make_outcome(self._task).check(labels)
 
     @abstractmethod
     def _simplify(self, problem, rng):
@@ -461,47 +505,8 @@ class Simplifier(Fitted, BaseEstimator, ABC):
             "pos_label": checked_pos_label(self.pos_label, classes),
         }
 
-    def _answers(self, X, predict, dtype, n_outputs=None):
-        """What `predict` says of encoded rows, wherever they are."""
-        answer = partial(_answered, self.rules_, predict)
-        return self.reopen(X).each(answer, dtype=dtype, n_outputs=n_outputs)
 
-    def _evaluation(self, X, y=None, sample_weight=None, is_by_rule=False):
-        source = self.reopen(X, y, sample_weight)
-        rules, forest = self.rules_, self.forest_
-        if not source.is_in_memory or source.n_rows() > sources.MANY_ROWS:
-            forest = for_many_rows(forest, getattr(self, "engine", "auto"))
-        posterior = getattr(self, "posterior_", None)
-        evaluator = PartEvaluator(rules, forest, posterior, is_by_rule)
-        evaluation = source.total(evaluator, self.n_jobs)
-        if evaluation is None or not evaluation.weight:
-            raise ValueError("At least one row with a positive weight is needed.")
-        if not evaluation.has_known:
-            raise ValueError(
-                f"y must have labels such as {list(rules.classes)[:5]!r}; no row has "
-                "one of them. Are they of another type?"
-            )
-        return evaluation
-
-    def _repr_mimebundle_(self, **kwargs):
-        """What a notebook shows: scikit-learn's diagram, or the rules once fitted."""
-        shown = super()._repr_mimebundle_(**kwargs)
-        if hasattr(self, "rules_"):
-            shown["text/html"] = self.rules_._repr_html_()
-        return shown
-
-    def _repr_html_(self):
-        return self._repr_mimebundle_().get("text/html")
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = False
-        tags.input_tags.sparse = True
-        return tags
-
-
-class RuleClassifier(ClassifierMixin):
+class RuleClassifier(ClassifierMixin, FittedRules):
     """What a method's classifier has besides; stands before the method's class."""
 
     _task = "classification"
@@ -511,9 +516,8 @@ class RuleClassifier(ClassifierMixin):
     def predict_proba(self, X: Rows) -> Floats:
         check_is_fitted(self, "rules_")
         rules = self.rules_
-        return self._answers(
-            X, rules.predict_proba_encoded, np.float64, len(rules.classes)
-        )
+        n_classes = rules.outcome.n_classes
+        return self._answers(X, rules.predict_proba_encoded, np.float64, n_classes)
 
     @like_rules
     def rate_interval(self, X: Rows) -> Floats:
@@ -523,16 +527,15 @@ class RuleClassifier(ClassifierMixin):
     @like_rules
     def decision_function(self, X: Rows) -> Floats:
         check_is_fitted(self, "rules_")
-        rules, n_classes = self.rules_, len(self.rules_.classes)
+        rules, n_classes = self.rules_, self.rules_.outcome.n_classes
         n_outputs = n_classes if n_classes != 2 else None
         return self._answers(X, rules.decision_function_encoded, np.float64, n_outputs)
 
 
-class RuleRegressor(RegressorMixin):
+class RuleRegressor(RegressorMixin, FittedRules):
     """What a method's regressor has besides; stands before the method's class."""
 
     _task = "regression"
-    rules_: RuleSet
 
     if TYPE_CHECKING:
 

@@ -15,10 +15,9 @@ import numpy as np
 from defragtrees.data.shards import pack_boxes
 from defragtrees.outcomes.sums import SHRINKAGE
 from defragtrees.search import kernels
-from defragtrees.search.algorithm import keep
 from defragtrees.search.choice import FREQUENT, HOLD_OUT_EVERY, ListScore
 from defragtrees.search.lists import BoxList, box_price, settled
-from defragtrees.search.moves import LEAST_GAIN, changes_by_sums, tidy
+from defragtrees.search.moves import LEAST_GAIN, changes_by_sums, keep, tidy
 
 SEEN, JUDGED = 1, 2  # bits of a fold
 # The high bits of a product hang on all bits of what was multiplied.

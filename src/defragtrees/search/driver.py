@@ -17,13 +17,6 @@ from defragtrees.data.shards import Shard
 from defragtrees.data.statistics import draft
 from defragtrees.outcomes.decision import Decision
 from defragtrees.rules.conditions import Condition
-from defragtrees.search.algorithm import (
-    boxes_from_tree,
-    polish,
-    promising,
-    search,
-    tree_sizes,
-)
 from defragtrees.search.all_rows import (
     AllRows,
     Folds,
@@ -45,9 +38,14 @@ from defragtrees.search.losses import (
 )
 from defragtrees.search.moves import (
     MOST_GROWN_BOXES,
+    boxes_from_tree,
     cut_conditions,
     grow_rule,
     insert_rule,
+    polish,
+    promising,
+    search,
+    tree_sizes,
 )
 from defragtrees.search.points import LogOddsLoss, NumberLoss, PointBoxes
 from defragtrees.search.standalone import StandaloneBoxes, add_rule

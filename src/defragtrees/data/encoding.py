@@ -344,7 +344,7 @@ class Encoder:
         check_finite(matrix, self.forest.feature_names)
         y, weight = checked_columns(part, len(matrix))
         if weight is not None and not weight.all():
-            # A row without weight has no say, not even in where thresholds may move.
+            # A row without weight does not count, nor does it hold a threshold in place.
             kept = weight > 0
             matrix, weight = matrix[kept], weight[kept]
             y = None if y is None else y[kept]
@@ -440,7 +440,7 @@ def bin_values(digest):
     """For each feature a value of each bin: the largest that a row has; NaN last."""
     values = []
     for high in digest.high:
-        own = high + 0.0  # no minus zero, whose sign hangs on the order of parts
+        own = high + 0.0  # no minus zero, whose sign depends on the order of parts
         own[-1] = np.nan
         values.append(own)
     return values

@@ -132,7 +132,7 @@ class RuleSums:
     covered : array of shape (n_rules,)
         Weight of the rows in which each rule holds.
     target : ClassSums or NumberSums
-        Of the rows that each rule answers or, where several have a say, in which it
+        Of the rows that each rule answers or, where several apply, in which it
         holds.
     labels : ClassSums or NumberSums, optional
         The same for y.
@@ -146,7 +146,7 @@ class RuleSums:
         Sums over all rows of y, as class shares or numbers, or without y of what the
         ensemble says.
     patterns : PatternSums, optional
-        Where rules have a say together, what rows say of those that hold together.
+        Where rules apply together, what rows say of those that match together.
     alone : array of shape (n_rules, n_outputs), optional
         Sums of y, or of what the ensemble says, over all rows in which each rule holds.
     """
@@ -436,7 +436,7 @@ def _rounded(values):
 
 
 def round_significant(value, n_digits=12):
-    """A number without its last digits, which hang on where shards were cut.
+    """A number without its last digits, which depend on where shards were cut.
 
     Examples
     --------

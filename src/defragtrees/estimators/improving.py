@@ -33,7 +33,7 @@ def improve(
 ) -> RuleSet:
     """The rules, those not kept searched for again; see `RuleSet.improve`.
 
-    Where several rules have a say, those of a new search are taken one after the other
+    Where several rules apply, those of a new search are taken one after the other
     beside the kept ones, as long as each is worth more nats than it takes to say it.
     """
     kept = _kept(rules, keep)

@@ -180,7 +180,7 @@ class Problem:
 
     @cached_property
     def feature_order(self):
-        """Features sorted by name, so that the order of columns has no say.
+        """Features sorted by name, so that the order of columns does not matter.
 
         Numbers in names count as numbers: columns without names, which are called x1,
         x2, ..., x10, stand in the order of X.
@@ -217,8 +217,8 @@ class Problem:
     def in_canonical_order(self):
         """The same problem with its rows sorted by a hash of their contents.
 
-        So the order in which a user gives rows has no say: not in which rows are drawn
-        as seeds, and not in the last bits of a sum. Equal rows come to stand together.
+        So the order in which a user gives rows does not matter: not for which rows are
+        drawn as seeds, and not in the last bits of a sum. Equal rows come together.
         """
         key = np.zeros(len(self.target), dtype=np.uint64)
         columns = [

@@ -20,7 +20,7 @@ from defragtrees.search.lists import BoxList, box_price, settled
 from defragtrees.search.moves import LEAST_GAIN, changes_by_sums, keep, tidy
 
 SEEN, JUDGED = 1, 2  # bits of a fold
-# The high bits of a product hang on all bits of what was multiplied.
+# The high bits of a product depend on all bits of what was multiplied.
 MIXING, LOW_BITS = 0x9E3779B97F4A7C15, 40
 
 
@@ -156,7 +156,7 @@ def _sides(shard, folds):
 
 
 def _score(rules, moments):
-    """The score from sums over all rows, without the digits that hang on their order.
+    """The score from sums over all rows, without the digits that depend on their order.
 
     These are of the weight, weight times loss, and of squared weights times the powers
     of the loss.
@@ -295,7 +295,7 @@ class RowNumbers:
     spread : float
         Of the target; one is 2**16.
     mean_weight : float
-        Of a row, dear classes counted as often as they cost; one is 2**bits.
+        Of a row, costly classes counted as often as they cost; one is 2**bits.
     unit : float
         What such a weight stands for.
     bits : int
@@ -315,7 +315,7 @@ class RowNumbers:
     @classmethod
     def of_totals(cls, imitated, totals, n_rows, total_weight, has_target):
         """The numbers for rows with these `Imitated.totals` and this weight."""
-        # Rounded, since the last digits of a sum hang on its order.
+        # Rounded, since the last digits of a sum depend on its order.
         weight, square, *sums = totals
         center = tuple(round(value / weight, 6) + 0.0 for value in sums)
         variance = square / weight - sum(value**2 for value in center)

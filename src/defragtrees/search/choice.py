@@ -83,9 +83,9 @@ class HeldOut:
 def held_out_rows(table, target, weight):
     """Rows to search on, and rows to judge by: every fourth, in order of the target.
 
-    The order of rows and columns has no say. Rows that are alike stay together, so that
-    a row given twice is a row of weight two; what many rows have in common is on both
-    sides, as it is in new data.
+    The order of rows and columns does not matter. Rows that are alike stay together, so
+    that a row given twice is a row of weight two; what many rows have in common is on
+    both sides, as it is in new data.
 
     Returns
     -------

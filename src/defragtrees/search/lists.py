@@ -271,7 +271,7 @@ class RuleBoxes(BoxList):
 
 
 def settled(nats):
-    """Nats without their last digits, which hang on how a processor adds up.
+    """Nats without their last digits, which depend on how a processor adds up.
 
     Lists that differ in nothing that counts, such as two rules in either order that no
     row passes both, then cost the same on every machine, and the first one is kept.

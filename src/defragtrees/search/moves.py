@@ -462,7 +462,7 @@ class Cut:
     Parameters
     ----------
     fall : float
-        By how much the loss falls with it, all points fitted anew.
+        By how much the loss falls with it, all points fitted again.
     column : int
     accepted : bool array
         Codes of the column, missing last.

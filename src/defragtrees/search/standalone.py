@@ -220,7 +220,7 @@ class StandaloneBoxes(Boxes):
         )
 
     def swap_gain(self, k):
-        """Nothing: the order of these rules has no say."""
+        """Nothing: these rules have no order."""
         return 0.0
 
 
@@ -239,7 +239,7 @@ def _answers(loss, held):
     weight = np.array([row.sum() for row in weighted])
     mean, apart = np.zeros((n_rules, 1)), np.zeros((n_rules, n_rows))
     if squared is not None:
-        # Row by row, so that rounding does not hang on how matrices are multiplied.
+        # Row by row, so that rounding does not depend on how matrices are multiplied.
         sums = [[(row * one).sum() for one in squared.target.T] for row in weighted]
         shape = (n_rules, squared.target.shape[1])
         mean = np.array(sums).reshape(shape) / np.maximum(weight, 1e-300)[:, None]

@@ -59,7 +59,7 @@ def timed_parts():
         (base.__dict__, "read_rows", "coding"),
         (Encoder, "_answers", "walking"),
         (forms.FORMS, "list", "search"),
-        (RowStore, "recount", "telling"),
+        (RowStore, "count", "telling"),
         (RowStore, "evaluate", "telling"),
     ]
     originals = [_read(owner, name) for owner, name, _ in places]

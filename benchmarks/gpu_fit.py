@@ -87,14 +87,14 @@ def default_fit(n_rows, engine="cuda", X=None):
     simple = DefragClassifier(model, engine=engine, n_jobs=n_jobs, random_state=0)
     places = [
         (base, "read_rows", "coding rows, asking the ensemble"),
-        (refining, "_searched", "search on the sample"),
+        (refining.ListStrategy, "searched", "search on the sample"),
         (refining, "polish", "polish on the sample"),
         (refining, "_judged", "how long the list should be, by all rows"),
         (refining, "AllRowsSearch", "rows as whole numbers, to the GPU"),
         (AllRowsSearch, "judge", "which rows judge"),
         (all_rows, "polish_all_rows", "polish on all rows"),
-        (refining, "_refined", "shorter lists by all rows, as rules"),
-        (RowStore, "recount", "counts of the rules"),
+        (refining, "_paths", "shorter lists by all rows, as conditions"),
+        (RowStore, "count", "counts of the rules"),
         (RowStore, "evaluate", "measures of the rules"),
     ]
     with timed(places) as spent:

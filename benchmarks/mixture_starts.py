@@ -27,9 +27,8 @@ from defragtrees._api import simplify
 from defragtrees._utils.formatting import text_table
 from defragtrees.estimators import estimator_for
 from defragtrees.paper.rules import component_sides
-from defragtrees.search import algorithm as search_module
 from defragtrees.search import driver as forms
-from defragtrees.search import driver as refining
+from defragtrees.search import moves as search_module
 from defragtrees.search.table import RowTable
 
 SETS = "spambase,magic,adult,wine_quality,california_housing,abalone,compas,energy"
@@ -55,7 +54,8 @@ def component_boxes(posterior, table, tolerance):
 @contextmanager
 def mixture_among_the_starts(seed):
     """While this holds, a search starts from the mixture's components too."""
-    originals = forms.FORMS["list"], refining.search, RowTable.coarse
+    strategy = forms.ListStrategy
+    originals = forms.FORMS["list"], strategy.starts, RowTable.coarse
     held = {}
 
     def refine(problem, settings, rng):
@@ -71,20 +71,20 @@ def mixture_among_the_starts(seed):
         held["groups"], held["table"] = groups, table
         return few, groups
 
-    def search(few, loss, starts, limits):
+    def starts(own, few, loss, boxes, limits):
         more = []
         for tolerance in TOLERANCES:
-            boxes = component_boxes(held["posterior"], held["table"], tolerance)
-            more.append([_coarse_box(box, held["groups"]) for box in boxes])
-        return originals[1](few, loss, [*starts, *more], limits)
+            found = component_boxes(held["posterior"], held["table"], tolerance)
+            more.append([_coarse_box(box, held["groups"]) for box in found])
+        return originals[1](own, few, loss, [*boxes, *more], limits)
 
-    forms.FORMS["list"], refining.search, RowTable.coarse = refine, search, coarse
+    forms.FORMS["list"], strategy.starts, RowTable.coarse = refine, starts, coarse
     # Else a start goes on only if it is among the two cheapest of its length.
     n_promising, search_module.N_PROMISING = search_module.N_PROMISING, 99
     try:
         yield
     finally:
-        forms.FORMS["list"], refining.search, RowTable.coarse = originals
+        forms.FORMS["list"], strategy.starts, RowTable.coarse = originals
         search_module.N_PROMISING = n_promising
 
 

@@ -60,17 +60,17 @@ def simplify(
     *,
     method: Literal["defrag", "paper"] = "defrag",
     target: Literal["ensemble", "labels"] | None = None,
-    max_calls: int | None = None,
     augment: Literal["auto"] | int = "auto",
-    max_rules: str | int = "auto",
+    max_calls: int | None = None,
     form: Literal["list", "standalone", "points"] = "list",
-    points: Literal["exact", "integer"] = "exact",
-    points_to_double: float | None = None,
+    max_rules: str | int = "auto",
     max_conditions: int | None = None,
     max_total_conditions: int | None = None,
     min_coverage: float | None = None,
     min_rows: float | None = None,
     brevity: float = 0.01,
+    points: Literal["exact", "integer"] = "exact",
+    points_to_double: float | None = None,
     features: Sequence[str | int] | str | int | None = None,
     exclude: Sequence[str | int] | str | int | None = None,
     must_use: Sequence[str | int] | str | int | None = None,
@@ -82,8 +82,8 @@ def simplify(
     class_weight: Literal["balanced"] | Mapping[Any, float] | None = None,
     costs: Any = None,
     threshold: float | None = None,
-    class_labels: Mapping[Any, str] | Sequence[str] | None = None,
     pos_label: Any = None,
+    class_labels: Mapping[Any, str] | Sequence[str] | None = None,
     engine: str = "auto",
     random_state: Any = None,
     n_jobs: int | None = None,
@@ -101,8 +101,10 @@ def simplify(
 ) -> DefragClassifier | DefragRegressor | FABRulesClassifier | FABRulesRegressor:
     """Fit the estimator that suits the ensemble, and return it.
 
-    The settings are grouped: what to imitate; how short the rules are; which columns
-    they use; classes and costs; computation; and what only the paper's method has.
+    Parameters are in groups: what to imitate, to `max_calls`; how short rules are, from
+    `form`; which columns they use, from `features`; classes and costs, from
+    `criterion`; computation, from `engine`; and the paper's method, from
+    `n_restarts`.
 
     Parameters
     ----------
@@ -120,19 +122,15 @@ def simplify(
     target : {"ensemble", "labels"}, optional
         What the rules imitate: the ensemble, which is the default, or y, which is that
         of `method="paper"`.
-    max_calls : int, optional
-        Most rows to ask a model about that cannot be read.
     augment : "auto" or int, default="auto"
         How many rows to draw near the data and to label with the ensemble.
+    max_calls : int, optional
+        Most rows to ask a model about that cannot be read.
+    form : {"list", "standalone", "points"}, default="list"
+        In order, each true by itself, or with points that add up.
     max_rules : "auto" or int, default="auto"
         Most rules, the last "otherwise" or the base included; "auto" takes as few
         conditions as are nearly as good as the best list.
-    form : {"list", "standalone", "points"}, default="list"
-        In order, each true by itself, or with points that add up.
-    points : {"exact", "integer"}, default="exact"
-        "integer" makes a scorecard of whole points.
-    points_to_double : float, optional
-        Of two classes and whole points, how many points double the odds.
     max_conditions : int, optional
         Most conditions of one rule.
     max_total_conditions : int, optional
@@ -143,6 +141,10 @@ def simplify(
         The same as a number of rows.
     brevity : float, default=0.01
         What a condition must explain, in nats a row.
+    points : {"exact", "integer"}, default="exact"
+        "integer" makes a scorecard of whole points.
+    points_to_double : float, optional
+        Of two classes and whole points, how many points double the odds.
     features, exclude, must_use : sequence of str or int, optional
         Features that rules may use, may not use, and must ask about, by name or by
         number.
@@ -163,11 +165,11 @@ def simplify(
     threshold : float, optional
         Of two classes, the second, or `pos_label`, is answered from this probability
         on.
-    class_labels : dict or sequence of str, optional
-        What classes are called where people read.
     pos_label : object, optional
         Of two classes, the one whose rate rules tell, such as "bad"; by default the
         second.
+    class_labels : dict or sequence of str, optional
+        What classes are called where people read.
     engine : {"auto", "numpy", "numba", "cuda"}, default="auto"
         What computes on rows.
     random_state : int, RandomState, Generator or None, default=None

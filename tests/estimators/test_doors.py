@@ -17,13 +17,13 @@ from defragtrees.ensembles.forest import Forest, Tree
 from defragtrees.ensembles.readers import READERS, read_forest
 from defragtrees.estimators import METHODS
 from defragtrees.estimators.base import RuleClassifier, RuleRegressor, Simplifier
+from defragtrees.estimators.problem import answering_rule
 from defragtrees.estimators.settings import Integer, setting
 from defragtrees.export import FORMATS, Format, export
 from defragtrees.plots.picture import Axis, Curve, Picture, draw_picture
 from defragtrees.report import sections
 from defragtrees.report.page import read_template, write_report
 from defragtrees.report.sections import SECTIONS, Section
-from defragtrees.search.driver import answering_rule
 
 RNG = np.random.default_rng(0)
 X = pd.DataFrame(RNG.random((60, 2)), columns=["size", "age"])

@@ -322,7 +322,8 @@ def test_shortened_thresholds_are_those_of_the_table_in_memory(frame, boosted):
     for part in parts:
         own = encode(part)[1]
         digest = own if digest is None else digest + own
-    by_parts = grid.shorten_between(edge_values(digest), integer_ranges(digest))
+    edges = edge_values(digest)
+    by_parts = grid.shorten_between(edges, integer_ranges(digest, edges))
     assert by_parts == grid.shorten(forest.encode(frame))
     assert by_parts != grid
 

@@ -16,7 +16,7 @@ from defragtrees.errors import (
 from defragtrees.estimators import defrag
 from defragtrees.export import export
 from defragtrees.report.page import write_report
-from defragtrees.search.driver import Refinement
+from defragtrees.search.driver import SearchSettings
 from tests.fuzz.cases import SEEDS
 
 X = np.random.default_rng(0).normal(size=(60, 2))
@@ -133,12 +133,13 @@ def test_a_report_wants_its_arguments_in_order(tmp_path, ensemble):
 def test_a_budget_beyond_the_rows_is_not_searched_for(monkeypatch, ensemble):
     budgets = []
 
-    def remembered(**settings):
-        budgets.append(settings["max_rules"])
-        return Refinement(**settings)
+    def remembered(limits, **settings):
+        budgets.append(limits.max_rules)
+        return SearchSettings(limits, **settings)
 
-    monkeypatch.setattr(defrag, "Refinement", remembered)
-    with pytest.warns(UserWarning, match="more than the 60 rows"):
+    monkeypatch.setattr(defrag, "SearchSettings", remembered)
+    told = "more than the 60 rows of X; at most 12 rules"
+    with pytest.warns(UserWarning, match=told):
         simplify(ensemble, X, Y, max_rules=10**6, random_state=0)
     simplify(ensemble, X, Y, max_rules=7, random_state=0)
     assert budgets == [12, 7]

@@ -12,18 +12,9 @@ from defragtrees.data.shards import LocalShards, Shard, pack_boxes
 from defragtrees.data.store import Target
 from defragtrees.outcomes import make_outcome
 from defragtrees.outcomes.decision import make_decision
-from defragtrees.search import (
-    all_rows as all_rows_search,
-)
-from defragtrees.search import (
-    all_rows as list_kernels,
-)
-from defragtrees.search import (
-    moves,
-)
-from defragtrees.search import (
-    torch as on_torch,
-)
+from defragtrees.search import all_rows as all_rows_search
+from defragtrees.search import kernels, moves
+from defragtrees.search import torch as on_torch
 from defragtrees.search.all_rows import (
     AllRows,
     Folds,
@@ -33,8 +24,8 @@ from defragtrees.search.all_rows import (
     ShardKeeper,
     polish_all_rows,
 )
-from defragtrees.search.limits import AskedLimits
-from defragtrees.search.lists import Limits, RuleBoxes
+from defragtrees.search.limits import Limits
+from defragtrees.search.lists import RuleBoxes
 from defragtrees.search.losses import BothLoss, ErrorLoss, SquaredLoss
 from defragtrees.search.moves import cut_conditions
 from defragtrees.search.table import RowTable, make_columns, make_table
@@ -296,7 +287,7 @@ def test_compiled_visits_agree_with_numpy_to_the_last_bit(n_boxes):
             ),
         )
         for name, *arguments in calls:
-            plain = getattr(list_kernels, f"plain_{name}")(*arguments)
+            plain = getattr(kernels, f"plain_{name}")(*arguments)
             found = getattr(compiled, name)(*arguments)
             np.testing.assert_array_equal(found, plain)
             assert len(plain) == (n_rows if name == "list_answering" else len(plain))
@@ -323,7 +314,7 @@ def test_polished_lists_cost_less_and_no_change_of_a_condition_helps(
         assert own.cost <= before.get(n, np.inf)
         here = RuleBoxes(case.table, case.loss, own.boxes)
         for k in range(len(here.boxes)):
-            after = moves.improve_rule(here, k, limits, max_steps=1)
+            after = moves.improve_rule(here, k, limits, max_steps=1)[0]
             assert after.cost > here.cost - 0.05
     assert any(own.cost < before.get(n, -np.inf) - 1 for n, own in best.items())
 
@@ -404,7 +395,7 @@ def test_compiled_judges_agree_with_numpy(n_boxes, counts):
         rows = codes, expected, weight, chosen
         for name, more in (("list_told", ()), ("list_losses", (told, counts))):
             arguments = *rows, *more, *packed.boxes
-            plain = getattr(list_kernels, f"plain_{name}")(*arguments)
+            plain = getattr(kernels, f"plain_{name}")(*arguments)
             own = getattr(compiled, name)(*arguments)
             np.testing.assert_allclose(own, plain, rtol=1e-12, atol=1e-12)
         assert plain[0] < (weight.sum() or 600)
@@ -414,7 +405,7 @@ def test_what_must_be_used_stays_in_use_over_all_rows():
     case = Case(7, "number", n_rows=800)
     rows = case.rows()
     feature = case.table.columns[1].feature
-    limits = AskedLimits(5, must_use=(frozenset([feature]),))
+    limits = Limits(5, must_use=(frozenset([feature]),))
     mask = np.ones(case.table.columns[1].n_codes + 1, dtype=bool)
     mask[0] = False
     best = polish_all_rows(rows, [(*case.boxes(2), {1: mask})], limits)

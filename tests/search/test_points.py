@@ -12,9 +12,9 @@ from sklearn.linear_model import LogisticRegression, Ridge
 from defragtrees.data.grid import ThresholdGrid
 from defragtrees.outcomes import points as additive
 from defragtrees.search import moves
-from defragtrees.search.algorithm import polish_sets, search_sets
-from defragtrees.search.lists import Limits, condition_price, rows_in
-from defragtrees.search.moves import Slopes, grow_rule
+from defragtrees.search.limits import Limits
+from defragtrees.search.lists import condition_price, rows_in
+from defragtrees.search.moves import Slopes, grow_rule, polish, search
 from defragtrees.search.points import LogOddsLoss, NumberLoss, PointBoxes
 from defragtrees.search.table import make_table
 
@@ -168,7 +168,7 @@ def test_the_cost_never_rises(seed, kind):
     rules = PointBoxes(case.table, case.loss, case.boxes(3))
     limits = Limits(6, max_conditions=3)
     for k in range(len(rules.boxes)):
-        better = moves.improve_rule(rules, k, limits, 12)
+        better = moves.improve_rule(rules, k, limits, 12)[0]
         assert better.cost <= rules.cost
         rules = better
     again = PointBoxes(case.table, case.loss, rules.boxes)
@@ -180,7 +180,7 @@ def test_the_cost_never_rises(seed, kind):
 def test_one_rule_is_the_best_of_all_boxes(seed, kind):
     case = Case(seed, kind, n_columns=2)
     limits = Limits(2, max_conditions=4)
-    found, _ = search_sets(case.empty, [], limits, grow_rule)
+    found, _ = search(case.empty, [], limits, grow_rule, 2)
     costs = [case.empty.cost]
     for one, two in itertools.combinations(range(len(case.table.columns)), 2):
         for a, b in itertools.product(case.masks(one), case.masks(two)):
@@ -199,8 +199,8 @@ def test_one_rule_is_the_best_of_all_boxes(seed, kind):
 def test_limits_hold_and_sizes_have_no_gaps(kind):
     case = Case(3, kind, n_rows=200, n_codes=8)
     limits = Limits(5, max_conditions=2, least_answered=20.0)
-    found, _ = search_sets(case.empty, [], limits, grow_rule)
-    best = polish_sets(list(found.values()), limits)
+    found, _ = search(case.empty, [], limits, grow_rule, 2)
+    best = polish(found.values(), limits, 2)
     assert sorted(best) == list(range(1, max(best) + 1))
     assert max(best) <= 5
     for n, rules in best.items():
@@ -219,7 +219,7 @@ def test_effects_that_add_up_are_found():
     grid = ThresholdGrid((np.arange(5) + 0.5,) * 4)
     table = make_table(grid, grid.bin(X).codes)
     loss = NumberLoss(y[:, None], np.ones(500), 1e-4)
-    found, _ = search_sets(PointBoxes(table, loss, ()), [], Limits(4), grow_rule)
+    found, _ = search(PointBoxes(table, loss, ()), [], Limits(4), grow_rule, 2)
     rules = found[4].in_reading_order()
     scale = y.std()
     assert rules.spread < 0.01

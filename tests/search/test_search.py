@@ -14,11 +14,18 @@ from defragtrees._api import simplify
 from defragtrees.data.grid import ThresholdGrid
 from defragtrees.data.new_rows import draw_rows
 from defragtrees.search import moves
-from defragtrees.search.algorithm import boxes_from_tree, polish, search
 from defragtrees.search.kernels import first_true
-from defragtrees.search.lists import Limits, RuleBoxes, condition_price, n_sides
+from defragtrees.search.limits import Limits
+from defragtrees.search.lists import RuleBoxes, condition_price, n_sides
 from defragtrees.search.losses import BothLoss, ErrorLoss, SquaredLoss
-from defragtrees.search.moves import cut_conditions, insert_rule
+from defragtrees.search.moves import (
+    boxes_from_tree,
+    cut_conditions,
+    insert_rule,
+    polish,
+    promising,
+    search,
+)
 from defragtrees.search.table import Column, RowTable, make_table
 
 
@@ -85,7 +92,7 @@ def test_no_move_raises_the_cost(case, n_boxes):
     rules = RuleBoxes(case.table, case.loss, case.boxes(n_boxes))
     limits = Limits(6)
     for k in range(n_boxes):
-        after = moves.improve_rule(rules, k, limits, max_steps=4)
+        after = moves.improve_rule(rules, k, limits, max_steps=4)[0]
         assert after.cost <= rules.cost
         rules = after
     assert moves.improve_order(rules, limits).cost <= rules.cost
@@ -147,13 +154,23 @@ def test_change_is_as_good_as_the_best_interval_by_brute_force(case):
                     assert value({**box, j: mask}) <= reached + 1e-6
 
 
+def searched(table, loss, starts, limits):
+    """A search for lists from boxes to start from."""
+    starts = [
+        RuleBoxes(table, loss, [box for box in boxes if limits.allows_box(table, box)])
+        for boxes in starts
+    ]
+    empty = RuleBoxes(table, loss, ())
+    return search(empty, promising(starts, limits), limits, insert_rule)
+
+
 @given(case=cases, most=st.integers(1, 3))
 def test_limits_hold(case, most):
     case.loss = getattr(case.loss, "squared", case.loss)
     if isinstance(case.loss, ErrorLoss):
         case.loss = SquaredLoss(np.eye(3)[case.target], case.weight)
     limits = Limits(4, max_conditions=most, least_answered=2.0)
-    best, _ = search(case.table, case.loss, [case.boxes(3)], limits, n_rounds=1)
+    best, _ = searched(case.table, case.loss, [case.boxes(3)], limits)
     assert max(best) <= 4
     for n, rules in best.items():
         assert rules.n_rules == n
@@ -170,7 +187,7 @@ def test_search_finds_a_chessboard():
     grid = ThresholdGrid((np.linspace(0.05, 0.95, 19),) * 2)
     table = make_table(grid, grid.bin(X).codes)
     starts = boxes_from_tree(table, y, np.ones(600), [6])
-    best, _ = search(table, SquaredLoss(y, np.ones(600), 0.02), starts, Limits(6))
+    best, _ = searched(table, SquaredLoss(y, np.ones(600), 0.02), starts, Limits(6))
     cheapest = min(best.values(), key=lambda rules: rules.cost)
     assert cheapest.n_rules == 3
     means = cheapest.counts[:, 1] / cheapest.counts[:, 0]
@@ -214,7 +231,7 @@ def test_a_reader_s_price_makes_lists_shorter():
     n_conditions = []
     for least_price in (0.0, 20.0):
         table = RowTable(case.table.columns, case.table.codes, least_price)
-        best, _ = search(table, case.loss, [], Limits(8))
+        best, _ = searched(table, case.loss, [], Limits(8))
         cheapest = min(best.values(), key=lambda rules: rules.cost)
         n_conditions.append(cheapest.n_conditions)
     assert n_conditions[1] < n_conditions[0]
@@ -237,9 +254,10 @@ def test_leaves_of_a_tree_answer_as_the_tree_does():
 
 def test_polish_keeps_the_cheapest_of_each_length():
     case = Case(2, 150, 3, "both", False, False)
-    best, _ = search(case.table, case.loss, [], Limits(5))
+    best, _ = searched(case.table, case.loss, [], Limits(5))
     loss = ErrorLoss(case.target, case.weight, 3)
-    polished = polish([r.boxes for r in best.values()], case.table, loss, Limits(5))
+    starts = [RuleBoxes(case.table, loss, own.boxes) for own in best.values()]
+    polished = polish(starts, Limits(5), 4, 4)
     assert set(polished) <= set(range(1, 6))
     for n, rules in polished.items():
         assert rules.n_rules == n

@@ -7,9 +7,10 @@ from hypothesis import strategies as st
 
 from defragtrees.data.grid import ThresholdGrid
 from defragtrees.search import moves
-from defragtrees.search.algorithm import polish_sets, search_sets
-from defragtrees.search.lists import Limits, condition_price, rows_in
+from defragtrees.search.limits import Limits
+from defragtrees.search.lists import condition_price, rows_in
 from defragtrees.search.losses import BothLoss, ErrorLoss, SquaredLoss
+from defragtrees.search.moves import polish, search
 from defragtrees.search.standalone import CONFLICT, StandaloneBoxes, add_rule
 from defragtrees.search.table import make_table
 from tests.search.test_points import Case as PointCase
@@ -106,7 +107,7 @@ def test_the_cost_never_rises(seed, kind):
     case = Case(seed, kind)
     rules = StandaloneBoxes(case.table, case.loss, case.boxes(3))
     for k in range(len(rules.boxes)):
-        better = moves.improve_rule(rules, k, Limits(6, max_conditions=3), 12)
+        better = moves.improve_rule(rules, k, Limits(6, max_conditions=3), 12)[0]
         assert better.cost <= rules.cost
         rules = better
     again = StandaloneBoxes(case.table, case.loss, rules.boxes)
@@ -121,8 +122,8 @@ def test_limits_hold_and_sizes_have_no_gaps(kind):
     case = Case(3, kind, n_rows=200, n_codes=8)
     limits = Limits(5, max_conditions=2, least_answered=20.0)
     empty = StandaloneBoxes(case.table, case.loss, ())
-    found, _ = search_sets(empty, [], limits, add_rule)
-    best = polish_sets(list(found.values()), limits)
+    found, _ = search(empty, [], limits, add_rule, 2)
+    best = polish(found.values(), limits, 2)
     assert sorted(best) == list(range(1, max(best) + 1))
     assert 2 < max(best) <= 5
     for rules in best.values():
@@ -140,7 +141,7 @@ def test_rules_of_different_classes_stand_apart():
     squared = SquaredLoss(np.eye(3)[classes], weight, 0.02)
     loss = BothLoss(squared, ErrorLoss(classes, weight, 3))
     empty = StandaloneBoxes(table, loss, ())
-    found, _ = search_sets(empty, [], Limits(4), add_rule)
+    found, _ = search(empty, [], Limits(4), add_rule, 2)
     rules = found[3]
     assert not rules.charges.differ.any()
     assert not rules.charges.is_wrong.any()

@@ -8,7 +8,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from defragtrees.ensembles.forest import Forest, StackedTrees, Tree
-from defragtrees.search.driver import answering_rule
+from defragtrees.estimators.problem import answering_rule
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,8 +14,8 @@ from defragtrees.estimators.base import (
     Simplifier,
     with_shared,
 )
+from defragtrees.estimators.problem import answering_rule
 from defragtrees.estimators.settings import FLAG, Integer, Real, setting
-from defragtrees.search.driver import answering_rule
 
 __all__ = ["InTreesClassifier", "InTreesRegressor"]
 

@@ -7,7 +7,6 @@ trees of its own.
 
 import dataclasses
 import math
-import warnings
 from dataclasses import KW_ONLY, dataclass
 from itertools import groupby
 from operator import attrgetter
@@ -17,6 +16,7 @@ from scipy.linalg import cho_factor, cho_solve
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.tree import DecisionTreeRegressor
 
+from defragtrees._utils.warnings import warn
 from defragtrees.baselines._trees import Path, Sides, Split, find_paths, make_tree
 from defragtrees.ensembles.forest import Forest, Tree, exact_threshold
 from defragtrees.estimators.base import (
@@ -206,10 +206,8 @@ class _NodeHarvest(Simplifier):
 
 
 def _warn_of_one_rule(reason):
-    warnings.warn(
+    warn(
         f"{reason}, so the answer is one rule that always holds.",
-        UserWarning,
-        stacklevel=5,
     )
 
 
@@ -571,12 +569,11 @@ def solve_program(program):
         if largest > SLOW * previous and penalty < MOST_RISE * least:
             penalty *= 3
     else:
-        warnings.warn(
+        warn(
             "The weights of the nodes have not converged: their sums over the nodes "
             f"of a row are off by up to {math.sqrt(largest):.1g}. Raise "
             "ridge or min_samples.",
             ConvergenceWarning,
-            stacklevel=5,
         )
     return (lower + above)[: program.n_nodes]
 

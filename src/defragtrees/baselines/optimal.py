@@ -15,6 +15,7 @@ import numpy as np
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from defragtrees._utils.optional import require
+from defragtrees._utils.warnings import warn
 from defragtrees.baselines._trees import leaf_rules, make_columns, make_tree, read_tree
 from defragtrees.estimators.base import (
     RuleClassifier,
@@ -112,11 +113,9 @@ class _OptimalTree(Simplifier):
             return leaf_rules(problem, make_tree((None,), (-1,), (-1,)))
         grown, self.is_optimal_ = self._solved(problem, columns, rows, depth, seed)
         if not self.is_optimal_:
-            warnings.warn(
+            warn(
                 f"After {self.time_limit:g} seconds this tree is not proven to be the "
                 "best. Raise time_limit, or lower n_cuts or max_rules.",
-                UserWarning,
-                stacklevel=6,
             )
         tree = read_tree(grown, columns, problem, np.unique(rows))
         return leaf_rules(problem, tree, shorten=self.shorten_thresholds)

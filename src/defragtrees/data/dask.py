@@ -11,7 +11,6 @@ import os
 import platform
 import sys
 import time
-import warnings
 from functools import partial, reduce
 from itertools import pairwise
 from operator import add
@@ -20,6 +19,7 @@ from zlib import crc32
 import numpy as np
 
 from defragtrees._utils.optional import require
+from defragtrees._utils.warnings import warn
 from defragtrees.data import sources
 from defragtrees.data.shards import Shard, joined
 from defragtrees.data.sources import Part, Source, TableSource
@@ -434,13 +434,11 @@ def warn_of_small_workers(client):
     small = {name: limit for name, limit in limits.items() if 0 < limit < LEAST_MEMORY}
     if small:
         name, limit = min(small.items(), key=lambda one: one[1])
-        warnings.warn(
+        warn(
             f"Dask workers need {LEAST_MEMORY / 1e9:g} GB of memory or more; "
             f"{len(small)} of {len(workers)} have less, such as {name!r} with "
             f"{limit / 1e9:.2g} GB. Dask pauses a worker whose memory is nearly full, "
             "and this fit may wait without end: give workers a larger memory_limit.",
-            UserWarning,
-            stacklevel=2,
         )
 
 

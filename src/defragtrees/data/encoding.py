@@ -16,21 +16,6 @@ from defragtrees.data.shards import Shard
 from defragtrees.data.tables import check_finite
 from defragtrees.ensembles.forest import Forest
 
-__all__ = [
-    "BinRanges",
-    "Digest",
-    "Encoder",
-    "LeafWords",
-    "bin_values",
-    "checked_columns",
-    "compiled_bins",
-    "edge_values",
-    "integer_ranges",
-    "plain_bins",
-    "recode",
-    "recoding",
-]
-
 TILE_ROWS = 4096
 
 
@@ -57,11 +42,6 @@ class BinRanges:
 def plain_bins(grid, matrix):
     """The codes of rows and what they say of bins.
 
-    Parameters
-    ----------
-    grid : ThresholdGrid
-    matrix : float64 array of shape (n_samples, n_features)
-
     Returns
     -------
     codes : unsigned int array of shape (n_samples, n_features), C order
@@ -72,9 +52,10 @@ def plain_bins(grid, matrix):
     for start in range(0, len(matrix), TILE_ROWS):
         rows = slice(start, start + TILE_ROWS)
         codes[rows] = grid.bin(matrix[rows]).codes
-    counts, low, high = [], [], []
+    counts, low, high, is_integer = [], [], [], []
     for j, n_bins in enumerate(grid.n_bins):
-        column = codes[:, j]
+        column, numbers = codes[:, j], matrix[:, j]
+        is_integer.append(((numbers == np.floor(numbers)) | np.isnan(numbers)).all())
         counts.append(np.bincount(column, minlength=n_bins))
         low.append(np.full(n_bins, np.inf))
         high.append(np.full(n_bins, -np.inf))
@@ -86,13 +67,7 @@ def plain_bins(grid, matrix):
             values = values[: counts[-1][:-1].sum()]
             low[-1][present] = np.minimum.reduceat(values, starts)
             high[-1][present] = np.maximum.reduceat(values, starts)
-    columns = (matrix[:, j] for j in range(matrix.shape[1]))
-    is_integer = np.array([_has_no_fraction(column) for column in columns], bool)
-    return codes, BinRanges(counts, low, high, is_integer)
-
-
-def _has_no_fraction(column):
-    return bool(((column == np.floor(column)) | np.isnan(column)).all())
+    return codes, BinRanges(counts, low, high, np.array(is_integer, dtype=bool))
 
 
 def compiled_bins(grid, matrix):
@@ -124,18 +99,7 @@ def _starts(sizes):
 
 
 def recode(shard, tables, dtype, compiled=False):
-    """The shard with other codes.
-
-    Parameters
-    ----------
-    shard : Shard
-    tables : list of int array
-        For each feature the new code of each old one.
-    dtype : numpy dtype
-        Of the new codes.
-    compiled : bool, default=False
-        Whether by a compiled loop.
-    """
+    """The shard with other codes."""
     codes = np.empty(shard.codes.shape, dtype=dtype)
     if compiled:
         kernels = import_module("defragtrees.data.kernels")
@@ -179,13 +143,7 @@ class LeafWords:
 
     @classmethod
     def of(cls, forest, grid):
-        """The words of a forest on a grid of its own thresholds; None if none fit.
-
-        Parameters
-        ----------
-        forest : Forest
-        grid : ThresholdGrid
-        """
+        """The words of a forest on a grid of its own thresholds; None if none fit."""
         adds_up = forest.answers_by_trees and forest.combine != "median"
         if not (adds_up and forest.trees):
             return None
@@ -210,15 +168,7 @@ class LeafWords:
         )
 
     def add_to(self, total, codes, compiled=False):
-        """Add what the trees say of rows, tree after tree.
-
-        Parameters
-        ----------
-        total : float64 array of shape (n_samples, n_outputs)
-        codes : unsigned int array of shape (n_samples, n_features)
-        compiled : bool, default=False
-            Whether by a compiled loop, which needs numba.
-        """
+        """Add what the trees say of rows, tree after tree."""
         kernel = plain_leaf_sums
         if compiled:
             kernel = import_module("defragtrees.data.kernels").leaf_sums
@@ -394,7 +344,7 @@ class Encoder:
         check_finite(matrix, self.forest.feature_names)
         y, weight = checked_columns(part, len(matrix))
         if weight is not None and not weight.all():
-            # A row without weight has no say, not even in where thresholds may move.
+            # A row without weight does not count, not even for thresholds that move.
             kept = weight > 0
             matrix, weight = matrix[kept], weight[kept]
             y = None if y is None else y[kept]
@@ -490,7 +440,7 @@ def bin_values(digest):
     """For each feature a value of each bin: the largest that a row has; NaN last."""
     values = []
     for high in digest.high:
-        own = high + 0.0  # no minus zero, whose sign hangs on the order of parts
+        own = high + 0.0  # no minus zero, whose sign depends on the order of parts
         own[-1] = np.nan
         values.append(own)
     return values
@@ -498,34 +448,33 @@ def bin_values(digest):
 
 def edge_values(digest):
     """For each feature the sorted values of rows that stand next to a threshold."""
-    both = (
-        np.concatenate([low[:-1], high[:-1]])
-        for low, high in zip(digest.low, digest.high, strict=True)
-    )
-    return [np.unique(own[np.isfinite(own)]) for own in both]
+    edges = []
+    for low, high in zip(digest.low, digest.high, strict=True):
+        both = np.concatenate([low[:-1], high[:-1]])
+        edges.append(np.unique(both[np.isfinite(both)]))
+    return edges
 
 
-def integer_ranges(digest):
+def integer_ranges(digest, edges):
     """For each feature the smallest and largest of its whole numbers; None if others.
 
-    A feature without any value has no range.
+    `edges` is what `edge_values` gives; a feature without any value has no range.
     """
-    values = edge_values(digest)
     return [
         integer_range(own) if is_integer else None
-        for own, is_integer in zip(values, digest.is_integer, strict=True)
+        for own, is_integer in zip(edges, digest.is_integer, strict=True)
     ]
 
 
-def recoding(grid, shorter, digest):
-    """For each feature the new code of each old one; None if nothing changes."""
-    if all(
-        len(old) == len(new)
-        for old, new in zip(grid.splits, shorter.splits, strict=True)
-    ):
+def recoding(grid, shorter, values):
+    """For each feature the new code of each old one; None if nothing changes.
+
+    `values` is what `bin_values` gives.
+    """
+    if list(map(len, grid.splits)) == list(map(len, shorter.splits)):
         return None
     tables = []
-    for j, values in enumerate(bin_values(digest)):
-        filled = np.where(np.isinf(values), np.nan, values)
+    for j, own in enumerate(values):
+        filled = np.where(np.isinf(own), np.nan, own)
         tables.append(shorter.bin_column(j, filled))
     return tables

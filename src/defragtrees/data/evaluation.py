@@ -15,15 +15,6 @@ from defragtrees.outcomes.decision import cost_matrix
 from defragtrees.outcomes.measures import CalibrationSums, Moments, calibrate
 from defragtrees.rules.model import RuleModel
 
-__all__ = [
-    "Evaluation",
-    "PartEvaluator",
-    "Told",
-    "evaluate_encoded",
-    "evaluate_shard",
-    "rule_scores",
-]
-
 
 @dataclass(frozen=True, eq=False)
 class Told:
@@ -69,19 +60,7 @@ class Evaluation:
 
     @classmethod
     def of(cls, outcome, held, by_whom, labels, weight):
-        """The evaluation on some rows, but for `scores_by`.
-
-        Parameters
-        ----------
-        outcome : Classes or Numbers
-        held : bool array of shape (n_samples, n_rules)
-            Which rules hold; the last one always does.
-        by_whom : dict from str to Told
-            What the rules, the ensemble and the posterior say; see `scores_by`.
-        labels : array of shape (n_samples,) or None
-            Class numbers, -1 where there is none, or numbers.
-        weight : array of shape (n_samples,)
-        """
+        """The evaluation on some rows, but for `scores_by`."""
         sums = {
             "coverage": float(weight @ held[:, :-1].any(axis=1)),
             "overlap": float(weight @ held[:, :-1].sum(axis=1)),
@@ -184,19 +163,7 @@ class PartEvaluator:
 def evaluate_encoded(
     rules, matrix, answers, y=None, weight=None, posterior=None, probabilities=None
 ):
-    """The Evaluation of rules on encoded rows.
-
-    Parameters
-    ----------
-    rules : RuleModel
-    matrix : float64 array of shape (n_samples, n_features)
-    answers : array of shape (n_samples,)
-        What the ensemble says.
-    y, weight : arrays of shape (n_samples,), optional
-    posterior : Posterior, optional
-    probabilities : array of shape (n_samples, n_classes), optional
-        How likely the ensemble finds each class.
-    """
+    """The Evaluation of rules on encoded rows."""
     outcome = rules.outcome
     held = rules._covers(matrix)
     weight = np.ones(len(matrix)) if weight is None else weight
@@ -215,18 +182,7 @@ def evaluate_encoded(
 
 
 def evaluate_shard(shard, rules, posterior, values, packed=None):
-    """The Evaluation of rules on the rows of a shard, by class numbers or numbers.
-
-    Parameters
-    ----------
-    shard : Shard
-    rules : RuleModel
-    posterior : Posterior or None
-    values : list of array
-        For each feature a value of each bin.
-    packed : PackedList, optional
-        Of a list of classes, which a compiled loop visits.
-    """
+    """The Evaluation of rules on the rows of a shard, by class numbers or numbers."""
     if packed is not None and posterior is None:
         return _evaluate_classes(shard, rules, packed)
     outcome, targets = rules.outcome, shard.targets
@@ -283,17 +239,7 @@ def _with_scores(evaluation, rules, held, by_whom, labels, weight):
 
 
 def rule_scores(rules, held, told, labels, weight):
-    """What the answers of rules are worth on some rows.
-
-    Parameters
-    ----------
-    rules : RuleModel
-    held : bool array of shape (n_samples, n_rules)
-    told : Told
-        Without probabilities those of the rules are taken.
-    labels, weight : arrays of shape (n_samples,)
-        Class numbers, -1 where there is none, or numbers.
-    """
+    """What the answers of rules are worth on some rows."""
     outcome, probabilities = rules.outcome, told.probabilities
     if probabilities is None and outcome.n_classes and not rules.is_exclusive:
         probabilities = rules._predict_proba(held)

@@ -11,20 +11,6 @@ from joblib import effective_n_jobs
 
 from defragtrees.data.grid import rows_covered
 
-__all__ = [
-    "BOXES_A_WORD",
-    "LocalShards",
-    "OneShard",
-    "PackedList",
-    "Shard",
-    "class_sums",
-    "held_rules",
-    "in_order",
-    "joined",
-    "pack_boxes",
-    "pack_rules",
-]
-
 BOXES_A_WORD = 62  # of 64 bits, so that no sign is in the way
 
 
@@ -98,14 +84,7 @@ def _kernels():
 
 
 def pack_rules(rules, values):
-    """Rules as boxes of one word; None if no loop can visit them.
-
-    Parameters
-    ----------
-    rules : RuleModel
-    values : list of array
-        For each feature a value of each bin, to ask conditions by.
-    """
+    """Rules as boxes of one word; None if no loop can visit them."""
     if len(rules.rules) > BOXES_A_WORD or _kernels() is None:
         return None
     boxes = []
@@ -121,12 +100,6 @@ def pack_rules(rules, values):
 def held_rules(codes, packed):
     """Which rules hold in which rows, the last one always.
 
-    Parameters
-    ----------
-    codes : unsigned int array of shape (n_samples, n_features), C order
-    packed : PackedList
-        That `pack_rules` made.
-
     Returns
     -------
     bool array of shape (n_samples, n_rules), Fortran order
@@ -139,12 +112,6 @@ def held_rules(codes, packed):
 
 def class_sums(shard, packed, n_classes):
     """What the rows of a shard say of the rules of a list, by their classes.
-
-    Parameters
-    ----------
-    shard : Shard
-    packed : PackedList
-    n_classes : int
 
     Returns
     -------
@@ -219,14 +186,7 @@ class Shard:
         return _each_array(lambda array: array[rows], self)
 
     def covered(self, rules, values):
-        """Which rules hold in which rows, (n_samples, n_rules); the last one always.
-
-        Parameters
-        ----------
-        rules : RuleModel
-        values : list of array
-            For each feature a value of each bin, to ask conditions by.
-        """
+        """Which rules hold in which rows, (n_samples, n_rules); the last one always."""
         packed = pack_rules(rules, values) if self.X is None else None
         if packed is not None:
             return held_rules(self.codes, packed)

@@ -1,6 +1,6 @@
 """What rows say of each rule: coverage, rates, answer, error; as sums that add up."""
 
-import dataclasses
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,16 +16,6 @@ from defragtrees.outcomes.regression import (
     KeptValues,
     quantiles,
 )
-
-__all__ = [
-    "EXACT",
-    "PatternSums",
-    "RowStatistics",
-    "RuleSums",
-    "packed_list",
-    "recounted",
-    "round_significant",
-]
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,19 +40,7 @@ class PatternSums:
 
     @classmethod
     def of(cls, rules, held, weight, told, numbers, scale):
-        """The sums of some rows.
-
-        Parameters
-        ----------
-        rules : RuleModel
-        held : bool array of shape (n_samples, n_rules)
-        weight : array of shape (n_samples,)
-        told : array of shape (n_samples, n_outputs)
-        numbers : array of shape (n_samples,)
-            What intervals are to be about.
-        scale : float or None
-            None where all rows are here.
-        """
+        """The sums of some rows."""
         patterns, place = find_patterns(held[:, :-1].T)
         keeps = scale is None and not rules.outcome.n_classes
         values = KeptValues(numbers, weight, place) if keeps else None
@@ -81,17 +59,7 @@ class PatternSums:
         )
 
     def scorecard(self, outcome, scoring, digits, signs=None):
-        """A FittedPoints of points that are fitted jointly.
-
-        Parameters
-        ----------
-        outcome : Classes or Numbers
-        scoring : Scoring
-        digits : int
-            After the point, of points that are not whole.
-        signs : int array of shape (n_rules,), optional
-            -1 or 1 where points may only be from that side of zero on.
-        """
+        """A FittedPoints of points that are fitted jointly."""
         rows = self.held, self.weight, self.told
         points = outcome.fit_points(*rows)
         if signs is not None:
@@ -148,7 +116,7 @@ class RuleSums:
     covered : array of shape (n_rules,)
         Weight of the rows in which each rule holds.
     target : ClassSums or NumberSums
-        Of the rows that each rule answers or, where several have a say, in which it
+        Of the rows that each rule answers or, where several apply, in which it
         holds.
     labels : ClassSums or NumberSums, optional
         The same for y.
@@ -162,7 +130,7 @@ class RuleSums:
         Sums over all rows of y, as class shares or numbers, or without y of what the
         ensemble says.
     patterns : PatternSums, optional
-        Where rules have a say together, what rows say of those that hold together.
+        Where rules apply together, what rows say of those that match together.
     alone : array of shape (n_rules, n_outputs), optional
         Sums of y, or of what the ensemble says, over all rows in which each rule holds.
     """
@@ -221,17 +189,7 @@ class RuleSums:
 
     @classmethod
     def of_classes(cls, packed, shard, target, n_classes):
-        """The sums of the rows of a shard for a list of classes, by a compiled loop.
-
-        Parameters
-        ----------
-        packed : PackedList
-            The list, from `pack_rules`.
-        shard : Shard
-        target : str
-            A key of `Shard.targets`.
-        n_classes : int
-        """
+        """The sums of the rows of a shard for a list of classes, by a compiled loop."""
         covered, alone, *by = class_sums(shard, packed, n_classes)
         answers, labels, ensemble = by
         has_labels = "labels" in shard.targets
@@ -274,21 +232,7 @@ class RowStatistics:
 
     @classmethod
     def of(cls, shard, rule_sets, values, target, scale, packed=None):
-        """The statistics of one shard.
-
-        Parameters
-        ----------
-        shard : Shard
-        rule_sets : list of RuleModel
-        values : list of array
-            For each feature a value of each bin.
-        target : str
-            A key of `Shard.targets`.
-        scale : float or None
-            Of numbers; None where there is one shard only, which may be kept.
-        packed : list of (PackedList or None), optional
-            Of each rule set what `packed_list` gives.
-        """
+        """The statistics of one shard."""
         sums = []
         for rules, own in zip(
             rule_sets, packed or [None] * len(rule_sets), strict=True
@@ -312,47 +256,43 @@ def packed_list(rules, values):
     return pack_rules(rules, values)
 
 
-def recounted(rules, sums, answers="kept", decision=None, scoring=EXACT, order=None):
-    """The rules with what all rows say of them.
+def draft(model, /, **changes):
+    """A copy of a rule model with other fields, which nobody has checked yet.
 
-    Parameters
-    ----------
-    rules : RuleModel
-    sums : RuleSums
-    answers : {"kept", "target", "told"}
-        What rules answer: as before; what they were made to imitate; or what y tells,
-        the ensemble if there is no y.
-    decision : Decision, optional
-        From told probabilities to a class.
-    scoring : Scoring, optional
-        How points are to be written.
-    order : callable, optional
-        From rules, what they would tell and the weight of their rows to what they tell.
+    Rules change several times while they are counted. The model is made, and checked,
+    once they are done: by `dataclasses.replace(draft)`.
     """
+    made = copy(model)
+    made.__dict__.update(changes)
+    return made
+
+
+def counted(rules, sums, answers="kept", decision=None, scoring=EXACT, order=None):
+    """A draft of the rules with what all rows say of them."""
     outcome, weight = rules.outcome, sums.target.weight
-    total, rounded = sums.total, round_significant
-    measured = sums.target.measured(sums.target, sums.labels)
-    counted = []
-    for k, rule in enumerate(rules):
-        entries = _evidence(outcome, sums, k) | _alone(rules, sums, k)
+    entries = [_evidence(rules, sums, k) for k in range(len(weight))]
+    for k, entry in enumerate(entries):
         if answers == "target":
             basis = sums.target.basis(k if weight[k] else None)
-            entries |= sums.target.answer(outcome, basis, sums.target.spread)
+            entry |= sums.target.answer(outcome, basis, sums.target.spread)
+            if outcome.n_classes:
+                entry["distribution"] = _rounded(entry["distribution"])
         elif answers == "told":
-            entries |= _told(outcome, sums, k, decision)
-        counted.append(dataclasses.replace(rule, **_rounded(entries)))
+            entry |= _told(outcome, sums, k, decision)
     if order is not None and rules.is_exclusive:
-        counted = _in_order(rules, counted, weight, order, decision)
-    for k, rule in enumerate(counted):
-        errors = {
-            name: value if value is None else rounded(value, outcome.error_digits)
-            for name, value in measured.error(k, outcome, rule.prediction).items()
-        }
-        coverage = rounded(sums.covered[k] / total)
-        answered = rounded(weight[k] / total)
-        counted[k] = dataclasses.replace(
-            rule, coverage=coverage, answered=answered, **errors
-        )
+        _put_in_order(rules, entries, weight, order, decision)
+    measured = sums.target.measured(sums.target, sums.labels)
+    made = []
+    for k, (rule, entry) in enumerate(zip(rules, entries, strict=True)):
+        prediction = entry.get("prediction", rule.prediction)
+        for name, value in measured.error(k, outcome, prediction).items():
+            is_number = value is not None
+            entry[name] = (
+                round_significant(value, outcome.error_digits) if is_number else None
+            )
+        entry["coverage"] = round_significant(sums.covered[k] / sums.total)
+        entry["answered"] = round_significant(weight[k] / sums.total)
+        made.append(replace(rule, **entry))
     changed = {}
     if answers == "told":
 
@@ -361,62 +301,61 @@ def recounted(rules, sums, answers="kept", decision=None, scoring=EXACT, order=N
             digits = outcome.points_digits(sums.target.spread)
             return sums.patterns.scorecard(outcome, scoring, digits, signs)
 
-        counted, changed = rules._with_weights(counted, fit_points)
-    changed |= {"rules": tuple(counted[:-1]), "default": counted[-1]}
+        made, changed = rules._with_weights(made, fit_points)
     if answers == "told" and decision is not None:
         changed |= {"threshold": decision.threshold, "costs": decision.stated_costs}
-    rules = dataclasses.replace(rules, **changed)
+    rules = draft(rules, rules=tuple(made[:-1]), default=made[-1], **changed)
     if answers == "told" and not outcome.n_classes and sums.labels is not None:
-        return _with_scores(rules, sums)
+        return draft(rules, interval_scores=_interval_scores(rules, sums))
     return rules
 
 
-def _in_order(rules, counted, weight, order, decision):
-    """The rules with answers that an order allows."""
+def recounted(rules, sums, *how, **also):
+    """`counted` as a rule model that is checked."""
+    return replace(counted(rules, sums, *how, **also))
+
+
+def _put_in_order(rules, entries, weight, order, decision):
+    """Change what rules predict to what an order allows."""
     outcome = rules.outcome
     told = [
-        rule.distribution[1] if outcome.n_classes else rule.prediction
-        for rule in counted
+        entry["distribution"][1] if outcome.n_classes else entry["prediction"]
+        for entry in entries
     ]
-    changed = []
-    for rule, before, after in zip(
-        counted, told, order(rules, np.array(told), weight), strict=True
-    ):
-        entries = {}
-        if after != before:
-            value = round_significant(float(after))
-            entries = {"prediction": value}
-            if outcome.n_classes:
-                shares = np.array([1 - value, value])
-                place = int(decision.choose(shares[None])[0])
-                entries = {
-                    "distribution": tuple(shares.tolist()),
-                    "prediction": outcome.labels[place],
-                }
-        changed.append(dataclasses.replace(rule, **entries))
-    return changed
+    allowed = order(rules, np.array(told), weight)
+    for entry, before, after in zip(entries, told, allowed, strict=True):
+        if after == before:
+            continue
+        value = round_significant(float(after))
+        entry["prediction"] = value
+        if outcome.n_classes:
+            shares = np.array([1 - value, value])
+            place = int(decision.choose(shares[None])[0])
+            entry["distribution"] = tuple(shares.tolist())
+            entry["prediction"] = outcome.labels[place]
 
 
-def _alone(rules, sums, k):
-    """What a rule of a list would tell if none stood before it, as an entry of it."""
-    if not rules.is_ordered or k >= len(rules.rules) or not sums.covered[k]:
-        return {}
-    values = [round_significant(v) for v in (sums.alone[k] / sums.covered[k]).tolist()]
-    return {"alone": tuple(values) if rules.outcome.n_classes else values[0]}
-
-
-def _evidence(outcome, sums, k):
-    """What rows say of a rule whatever it answers, as entries of it."""
-    weight = sums.target.weight[k]
+def _evidence(rules, sums, k):
+    """What rows say of a rule whatever it predicts, as entries of it."""
+    outcome, weight = rules.outcome, sums.target.weight[k]
     evidence = {"n_rows": round_significant(weight)}
     if weight:
-        mean = sums.ensemble[k] / weight
-        value = mean if outcome.n_classes else round_significant(mean[0])
-        evidence["ensemble_mean"] = value
+        mean = _rounded(sums.ensemble[k] / weight)
+        evidence["ensemble_mean"] = mean if outcome.n_classes else mean[0]
         if sums.values is not None:
-            evidence["quantiles"] = quantiles(*sums.values.of_group(k), INTERVAL)
+            numbers = quantiles(*sums.values.of_group(k), INTERVAL)
+            evidence["quantiles"] = _rounded(numbers)
     if sums.labels is not None:
-        evidence |= sums.labels.evidence(k)
+        rates = sums.labels.evidence(k)
+        evidence |= {
+            name: value if value is None else _rounded(value)
+            for name, value in rates.items()
+        }
+    is_before_others = rules.is_ordered and k < len(rules.rules)
+    if is_before_others and sums.covered[k]:
+        # What a rule of a list would report if none stood before it.
+        alone = _rounded(sums.alone[k] / sums.covered[k])
+        evidence["alone"] = alone if outcome.n_classes else alone[0]
     return evidence
 
 
@@ -442,38 +381,28 @@ def _told(outcome, sums, k, decision):
         told = sums.ensemble[k] if target.weight[k] else sums.every
         told = told / told.sum()
     # Without their last digits first: a saved rule must choose as it was told.
-    told = np.array([round_significant(value) for value in told])
-    best = int(decision.choose(told[None])[0])
+    told = _rounded(told)
+    best = int(decision.choose(np.array([told]))[0])
     return {"prediction": outcome.labels[best], "distribution": told}
 
 
-def _with_scores(rules, sums):
-    """Rules with intervals from the rows that their answers rest on."""
+def _interval_scores(rules, sums):
+    """Scores of intervals from the rows that the predictions rest on."""
     if sums.patterns is not None:
-        scores = sums.patterns.interval_scores(rules)
-        return dataclasses.replace(rules, interval_scores=scores)
+        return sums.patterns.interval_scores(rules)
     answers = np.array([rule.prediction for rule in rules])
     n_conditions = sum(rule.n_conditions for rule in rules)
-    scores = sums.labels.left_out_scores(
+    return sums.labels.left_out_scores(
         sums.values, answers, rules._scales, n_conditions
     )
-    return dataclasses.replace(rules, interval_scores=scores)
 
 
-def _rounded(entries):
-    """Entries of a Rule, those with several numbers without their last digits."""
-    return {
-        name: tuple(map(round_significant, value)) if _is_several(value) else value
-        for name, value in entries.items()
-    }
-
-
-def _is_several(value):
-    return isinstance(value, (tuple, np.ndarray))
+def _rounded(values):
+    return tuple(map(round_significant, values))
 
 
 def round_significant(value, n_digits=12):
-    """A number without its last digits, which hang on where shards were cut.
+    """A number without its last digits, which depend on where shards were cut.
 
     Examples
     --------

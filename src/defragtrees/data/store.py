@@ -23,13 +23,11 @@ from defragtrees.data.shards import OneShard, Shard, joined
 from defragtrees.data.statistics import (
     EXACT,
     RowStatistics,
+    counted,
     packed_list,
-    recounted,
     round_significant,
 )
 from defragtrees.rules.profile import TrainingRows, training_column
-
-__all__ = ["RowStore", "Target", "read_store"]
 
 
 @dataclass(frozen=True)
@@ -92,18 +90,7 @@ class RowStore:
 
     @classmethod
     def of_table(cls, binned, target, n_classes, sample_weight, center=0.0, scale=1.0):
-        """The store of one shard of rows that are binned already.
-
-        Parameters
-        ----------
-        binned : Binned
-        target : array of shape (n_samples,)
-            Class numbers, or numbers.
-        n_classes : int
-        sample_weight : array of shape (n_samples,)
-        center, scale : float
-            By which numbers are standardised.
-        """
+        """The store of one shard of rows that are binned already."""
         weight = None if (sample_weight == 1).all() else sample_weight
         codes = np.ascontiguousarray(binned.codes)
         return cls(
@@ -154,20 +141,37 @@ class RowStore:
         ends = {value for ends in ranges for value in ends}
         return len(ends) == 1
 
-    def recount(
-        self, rule_sets, answers="kept", decision=None, scoring=EXACT, order=None
-    ):
-        """Rule sets with the answers and the evidence of all rows; see `recounted`."""
+    def count(self, drafts, answers="kept", decision=None, scoring=EXACT, order=None):
+        """Drafts of rule models with the evidence of all rows; see `counted`."""
         name = self.target.name
         scale = None if self.table is not None else self.target.scale
-        packed = [self._packed(rules) for rules in rule_sets]
+        packed = [self._packed(rules) for rules in drafts]
         statistics = self.shards.total(
-            RowStatistics.of, rule_sets, self.values, name, scale, packed
+            RowStatistics.of, drafts, self.values, name, scale, packed
         )
         return [
-            recounted(rules, sums, answers, decision, scoring, order)
-            for rules, sums in zip(rule_sets, statistics.sums, strict=True)
+            counted(rules, sums, answers, decision, scoring, order)
+            for rules, sums in zip(drafts, statistics.sums, strict=True)
         ]
+
+    def recount(self, models, answers="kept"):
+        """Rule models with the evidence of all rows."""
+        return [dataclasses.replace(own) for own in self.count(models, answers)]
+
+    def with_training_rows(self, drafts):
+        """The finished models of some drafts, by the same keys.
+
+        Each has what is kept of the rows it was counted on.
+        """
+        used = {
+            key: {c.feature for rule in rules.rules for c in rule.conditions}
+            for key, rules in drafts.items()
+        }
+        training = self.training_rows(set().union(*used.values()))
+        return {
+            key: dataclasses.replace(rules, training=training.for_features(used[key]))
+            for key, rules in drafts.items()
+        }
 
     def class_rates(self):
         """Share of each class in y, or in the ensemble's probabilities without y."""
@@ -274,26 +278,7 @@ def read_store(
     n_jobs=None,
     watch=None,
 ):
-    """The store of all rows of a source.
-
-    Parameters
-    ----------
-    source : Source
-    forest : Forest
-    target : {"answers", "labels"}
-        What the rules are to say.
-    shorten : bool
-        Whether thresholds may be shortened.
-    keeps_numbers : bool
-        Whether the numbers are kept too, as one table in memory.
-    compiled : bool, default=False
-        Whether rows are visited by loops that numba compiles.
-    kinds : sequence of (str or None), optional
-        Of features with numbers of days, what they are.
-    n_jobs : int or None
-    watch : callable, optional
-        Called with the number of rows of every part that is done.
-    """
+    """The store of all rows of a source."""
     grid = ThresholdGrid(tuple(forest.splits()))
     encoder = Encoder.for_rows(forest, grid, keeps_numbers, compiled)
     shards, digest = source.encode(encoder, n_jobs, watch)
@@ -306,9 +291,10 @@ def read_store(
         shards = OneShard(*joined(shards.shards, math.inf))
     counts, values = digest.counts, bin_values(digest)
     if shorten:
-        ranges = integer_ranges(digest)
-        shorter = grid.shorten_between(edge_values(digest), ranges, kinds)
-        tables = recoding(grid, shorter, digest)
+        edges = edge_values(digest)
+        ranges = integer_ranges(digest, edges)
+        shorter = grid.shorten_between(edges, ranges, kinds)
+        tables = recoding(grid, shorter, values)
         if tables is not None:
             shards = shards.map(recode, tables, shorter.dtype, compiled)
             counts, values = _moved(counts, values, tables, shorter.n_bins)

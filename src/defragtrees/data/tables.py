@@ -178,7 +178,10 @@ def feature_index(which, names, what="features"):
 
 def n_rows_of(X):
     """Number of rows of a table, or of entries of a column, of any library."""
-    if hasattr(X, "fit") or not (hasattr(X, "shape") or hasattr(X, "__len__")):
+    is_sized = hasattr(X, "shape") or hasattr(X, "__len__")
+    if not is_sized and hasattr(X, "__array__"):
+        X, is_sized = np.asarray(X), True
+    if hasattr(X, "fit") or not is_sized:
         raise TypeError(f"Expected sequence or array-like, got {type(X)}")
     shape = getattr(X, "shape", None)
     if shape == ():

@@ -1,8 +1,8 @@
 """Methods: from an ensemble and rows to a few rules, each as a pair of estimators.
 
 Each method is one module and one line in `METHODS`; it is imported when it is first
-used. The module has two classes that inherit from Simplifier (`methods/base.py`), and
-whose names end as their outcomes say: "Classifier" and "Regressor".
+used. The module has two classes that inherit from Simplifier (`estimators/base.py`),
+and whose names end as their outcomes say: "Classifier" and "Regressor".
 """
 
 from importlib import import_module

@@ -1,13 +1,11 @@
-"""Simplifier: what all methods share, from validation at the door to prediction."""
+"""Simplifier: what all methods share, from checks of their input to prediction."""
 
-import dataclasses
 import os
-import warnings
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
-from dataclasses import KW_ONLY, dataclass
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted, column_or_1d
@@ -15,30 +13,23 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 from defragtrees._utils import formatting as render
 from defragtrees._utils.progress import Progress
 from defragtrees._utils.types import Column, Floats, Places, Rows, Values
+from defragtrees._utils.warnings import warn
 from defragtrees.data import sources
 from defragtrees.data.devices import check_engine
 from defragtrees.data.evaluation import PartEvaluator, evaluate_encoded
 from defragtrees.data.sources import TableSource, open_source
 from defragtrees.data.store import read_store
-from defragtrees.data.tables import (
-    as_dense,
-    check_finite,
-    column_kinds,
-    ordered_categories,
-    select_columns,
-    take_rows,
-)
+from defragtrees.data.tables import as_dense, check_finite, select_columns, take_rows
 from defragtrees.ensembles.black_box import AskedForest, ask_model
 from defragtrees.ensembles.forest import Forest, for_many_rows, is_compiled
-from defragtrees.ensembles.pipelines.rewriting import with_categories
 from defragtrees.estimators.inputs import (
     Unreadable,
     check_columns,
     check_task,
+    described_forest,
     fit_ensemble,
     fitted_forest,
     make_generator,
-    named_forest,
     one_seed,
     warn_of_other_columns,
 )
@@ -54,187 +45,88 @@ from defragtrees.estimators.settings import (
 )
 from defragtrees.metrics.resampling import rule_stability
 from defragtrees.outcomes import make_outcome
-from defragtrees.rules.labels import (
-    KINDS,
-    ORDERED,
-    checked_labels,
-    checked_pos_label,
-    make_vocabulary,
-)
+from defragtrees.rules.labels import ORDERED, checked_labels, checked_pos_label
 from defragtrees.rules.model import RuleModel
 from defragtrees.rules.text import calibration_text, scores_text
+from defragtrees.search.limits import MOST_RULES
 
-__all__ = [
-    "BaseEstimator",
-    "ClassifierMixin",
-    "Conformal",
-    "Measuring",
-    "PATHS",
-    "RegressorMixin",
-    "RuleClassifier",
-    "RuleRegressor",
-    "Simplifier",
-    "check_days",
-    "read_rows",
-    "record_training",
-    "warn_of_unanswered",
-    "with_kinds",
-    "with_shared",
-    "words_of",
-]
+if TYPE_CHECKING:
 
+    class BaseEstimator:
+        """Settings by name."""
 
-def with_kinds(forest, X, feature_labels=None):
-    """The forest, which knows which of its features are dates and times in X.
+        def get_params(self, deep: bool = True) -> dict[str, Any]: ...
 
-    Parameters
-    ----------
-    forest : Forest
-    X : array-like or data frame
-    feature_labels : dict or sequence of str, optional
-        A label may say it too, as in "Opened [date]".
-    """
-    kinds = column_kinds(X)
-    if kinds is not None and len(kinds) != forest.n_features:
-        kinds = None
-    labels = checked_labels(feature_labels, forest.feature_names, "feature_labels")
-    # Dates that whoever made the forest has turned into days.
-    known = [k if k in KINDS else None for k in forest.feature_kinds or ()]
-    if any(known):
-        kinds = [k or own for k, own in zip(kinds or known, known, strict=True)]
-    words = make_vocabulary(forest.feature_names, None, labels, kinds)
-    kinds = [scale.kind for scale in words.scales]
-    forest, ordered = _in_order(forest, X)
-    for j in ordered:
-        kinds[j] = ORDERED
-    kinds = tuple(kinds) if any(kinds) else None
-    return dataclasses.replace(forest, feature_kinds=kinds)
+        def set_params(self, **params: Any) -> Self: ...
 
+        def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]: ...
 
-def _in_order(forest, X):
-    """The forest with categories in the order that X gives them, and their features."""
-    categories, ordered = list(forest.categories), []
-    for j, order in enumerate(ordered_categories(X) or ()):
-        if j >= len(categories) or order is None or categories[j] is None:
-            continue
-        if set(categories[j]) <= set(order):
-            categories[j] = order
-            ordered.append(j)
-    if tuple(categories) == forest.categories:
-        return forest, ordered
-    return with_categories(forest, categories), ordered
+        def __sklearn_tags__(self) -> Any: ...
 
+    class _Scored:
+        def score(
+            self, X: Rows, y: Column, sample_weight: Column | None = None
+        ) -> float: ...
 
-def words_of(estimator, forest):
-    """Labels and kinds, as fields of rules; those that fit nothing are refused."""
-    names, classes = forest.feature_names, forest.classes or ()
-    return {
-        "feature_labels": checked_labels(
-            estimator.feature_labels, names, "feature_labels"
-        ),
-        "class_labels": checked_labels(estimator.class_labels, classes, "class_labels"),
-        "feature_kinds": forest.feature_kinds,
-        "pos_label": checked_pos_label(estimator.pos_label, classes),
-    }
+    class ClassifierMixin(_Scored):
+        """Accuracy."""
 
-
-def check_days(forest, store):
-    """Refuse dates that all lie on one side of the ensemble's thresholds."""
-    kinds = forest.feature_kinds or ()
-    for j, kind in enumerate(kinds):
-        thresholds = store.grid.splits[j]
-        n_sides = np.count_nonzero(store.counts[j][:-1])
-        if kind not in (None, ORDERED) and len(thresholds) and n_sides < 2:
-            raise ValueError(
-                f"{forest.feature_names[j]!r} is read as a number of days (since "
-                "1970-01-01, if it is a date), and must then lie around the "
-                f"thresholds of the ensemble; it has {thresholds[0]:g} among these. "
-                "Train the ensemble on days, or give X the numbers that it saw."
-            )
-
-
-def read_rows(simplifier, source, forest):
-    """All rows as codes, and as numbers too if they are few or needed."""
-    # Rows that are not read yet are not lost where the engine cannot be used.
-    engine = getattr(simplifier, "engine", "auto")
-    check_engine(engine, source.workers())
-    keeps_numbers = simplifier._needs_numbers or source.n_rows() <= sources.MANY_ROWS
-    is_shown = getattr(simplifier, "verbose", 0) and not keeps_numbers
-    with Progress("rows", source.n_rows()) as progress:
-        store = read_store(
-            source,
-            forest if keeps_numbers else for_many_rows(forest, engine),
-            compiled=not keeps_numbers and is_compiled(engine),
-            target="labels" if simplifier.target == "labels" else "answers",
-            shorten=simplifier.shorten_thresholds,
-            keeps_numbers=keeps_numbers,
-            kinds=forest.feature_kinds,
-            n_jobs=_n_threads(simplifier),
-            watch=progress.advance if is_shown else None,
-        )
-    check_days(forest, store)
-    empty = [j for j, count in enumerate(store.counts) if not count[:-1].any()]
-    for j in empty[:5]:
-        warnings.warn(
-            f"Column {forest.feature_names[j]!r} holds missing values only; no "
-            "rule can use it.",
-            UserWarning,
-            stacklevel=4,
-        )
-    return store
-
-
-def _n_threads(simplifier):
-    """Threads that visit rows: all processors where they feed a GPU."""
-    n_jobs = simplifier.n_jobs
-    is_for_gpu = getattr(simplifier, "engine", None) == "cuda"
-    return -1 if n_jobs is None and is_for_gpu else n_jobs
+    class RegressorMixin(_Scored):
+        """R²."""
+else:
+    from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 
 PATHS = ("path_", "path_by_conditions_")  # of an estimator, rule sets by their size
 
 
-def record_training(estimator, store):
-    """Give the rules of a fitted estimator, and of its paths, what rows were like.
-
-    Parameters
-    ----------
-    estimator : Simplifier
-    store : RowStore
-    """
-    paths = [getattr(estimator, name, None) or {} for name in PATHS]
-    every = [estimator.rules_, *(rules for path in paths for rules in path.values())]
-    features = {j for rules in every for j in _features(rules)}
-    training = store.training_rows(features)
-
-    error = estimator.training_.get("error")
-    chosen = estimator.rules_
-
-    def recorded(rules):
-        kept = training.for_features(_features(rules))
-        if rules is chosen and error is not None:
-            kept = dataclasses.replace(kept, error=float(f"{error:.12g}"))
-        return dataclasses.replace(rules, training=kept)
-
-    estimator.rules_ = recorded(chosen)
-    for path in paths:
-        path.update({size: recorded(rules) for size, rules in path.items()})
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 
-def _features(rules):
-    return {c.feature for rule in rules.rules for c in rule.conditions}
+def like_rules(method: Method) -> Method:
+    """Give a method of an estimator the docstring that it has in a rule model."""
+    method.__doc__ = getattr(RuleModel, method.__name__).__doc__
+    return method
 
 
-class Measuring:
-    """The part of a Simplifier that measures its rules."""
+class FittedRules(BaseEstimator):
+    """What a fitted estimator does, all of it by its `rules_`."""
 
-    # What `fit` sets.
     ensemble_: Any
     forest_: Forest
     rules_: RuleModel
     training_: dict[str, float]
     n_features_in_: int
     feature_names_in_: Values
+    n_jobs: int | None
+
+    @like_rules
+    def predict(self, X: Rows) -> Values:
+        check_is_fitted(self, "rules_")
+        rules = self.rules_
+        return self._predictions(X, rules._predict, rules.outcome.dtype)
+
+    @like_rules
+    def apply(self, X: Rows) -> Places:
+        check_is_fitted(self, "rules_")
+        return self._predictions(X, self.rules_._apply, np.intp)
+
+    @like_rules
+    def explain(self, X: Rows | Mapping[str, Any]) -> str | list[str]:
+        check_is_fitted(self, "rules_")
+        return self.rules_.explain(X)
+
+    @like_rules
+    def export(
+        self, format: str, path: str | os.PathLike[str] | None = None, **options: Any
+    ) -> Any:
+        check_is_fitted(self, "rules_")
+        return self.rules_.export(format, path, **options)
+
+    @like_rules
+    def save(self, path: str | os.PathLike[str]) -> None:
+        check_is_fitted(self, "rules_")
+        self.rules_.save(path)
 
     def evaluate(
         self, X: Rows, y: Column | None = None, sample_weight: Column | None = None
@@ -267,22 +159,6 @@ class Measuring:
         """
         return self._evaluation(X, y, sample_weight).scores(self.rules_)
 
-    def _evaluation(self, X, y=None, sample_weight=None, is_by_rule=False):
-        source = self.reopen(X, y, sample_weight)
-        rules, forest = self.rules_, self.forest_
-        if not source.is_in_memory or source.n_rows() > sources.MANY_ROWS:
-            forest = for_many_rows(forest, getattr(self, "engine", "auto"))
-        evaluator = PartEvaluator(rules, forest, self._posterior, is_by_rule)
-        evaluation = source.total(evaluator, self.n_jobs)
-        if evaluation is None or not evaluation.weight:
-            raise ValueError("At least one row with a positive weight is needed.")
-        if not evaluation.has_known:
-            raise ValueError(
-                f"y must have labels such as {list(rules.classes)[:5]!r}; no row has "
-                "one of them. Are they of another type?"
-            )
-        return evaluation
-
     def evaluate_encoded(
         self,
         matrix: Floats,
@@ -305,64 +181,9 @@ class Measuring:
         if probabilities is None and y is not None and self.rules_.outcome.n_classes:
             probabilities = self.forest_.predict_proba_encoded(matrix)
         rows = matrix, answers, y, sample_weight
-        evaluation = evaluate_encoded(
-            self.rules_, *rows, self._posterior, probabilities
-        )
+        posterior = getattr(self, "posterior_", None)
+        evaluation = evaluate_encoded(self.rules_, *rows, posterior, probabilities)
         return evaluation.scores(self.rules_)
-
-    @property
-    def _posterior(self):
-        """What stands behind the rules, if anything does."""
-        return getattr(self, "posterior_", None)
-
-    def export(
-        self,
-        format: str,
-        path: str | os.PathLike[str] | None = None,
-        **options: Any,
-    ) -> Any:
-        """The rules in another format; with a path, written to a file as well.
-
-        Parameters
-        ----------
-        format : str
-            See `defragtrees.export.export`.
-        path : path, optional
-        **options
-            Of the format.
-
-        Examples
-        --------
-        >>> from defragtrees import DistilledTreeRegressor
-        >>> X, y = [[0.0], [1.0], [2.0], [3.0]] * 10, [1.0, 1.0, 4.0, 6.0] * 10
-        >>> simple = DistilledTreeRegressor(max_rules=2, random_state=0).fit(X, y)
-        >>> simple.export("text")[:20]
-        '1. if x1 <= 1 then 1'
-        """
-        check_is_fitted(self, "rules_")
-        return self.rules_.export(format, path, **options)
-
-    def save(self, path: str | os.PathLike[str]) -> None:
-        """Write the rules to a JSON file, which `defragtrees.load` reads.
-
-        Parameters
-        ----------
-        path : path
-            The file appears when it is complete; one that is there is replaced then.
-
-        Examples
-        --------
-        >>> import defragtrees, tempfile
-        >>> X, y = [[0.0], [1.0], [2.0], [3.0]] * 10, [1.0, 1.0, 4.0, 6.0] * 10
-        >>> simple = defragtrees.DistilledTreeRegressor(max_rules=2, random_state=0)
-        >>> simple = simple.fit(X, y)
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     simple.save(f"{folder}/rules.json")
-        ...     defragtrees.load(f"{folder}/rules.json") == simple.rules_
-        True
-        """
-        check_is_fitted(self, "rules_")
-        self.rules_.save(path)
 
     def summary(self, X: Rows | None = None, y: Column | None = None) -> render.Lines:
         """The rules and how good they are, as text.
@@ -395,74 +216,89 @@ class Measuring:
             parts.append(self.forest_.origin)
         if calibration is not None:
             parts.append(calibration_text(rules, calibration.rows(rules), where))
-        if getattr(self, "stability_", None) is not None:
-            parts.append(str(self.stability_))
+        stability = getattr(self, "stability_", None)
+        if stability is not None:
+            parts.append(str(stability))
         return render.Lines("\n\n".join(parts))
 
+    def validate_rows(self, X: Rows) -> Floats:
+        """X of a later call as encoded numbers, checked against what `fit` saw.
 
-def warn_of_unanswered(rules, store):
-    """Say which classes of the rows no rule answers, if there are rules at all.
+        Parameters
+        ----------
+        X : array-like or data frame of shape (n_samples, n_features)
 
-    Parameters
-    ----------
-    rules : RuleModel
-    store : RowStore
-    """
-    if rules.n_rules == 1 or not rules.unanswered_classes:
-        return
-    rates = dict(zip(rules.classes, store.class_shares(), strict=True))
-    missing = [label for label in rules.unanswered_classes if rates[label] > 0]
-    if missing:
-        shown = [
-            rules.outcome.answer_text(c) if rules.class_labels else c for c in missing
-        ]
-        names = ", ".join(map(repr, shown[:5])) + (", ..." if shown[5:] else "")
-        share = render.share(sum(rates[label] for label in missing))
-        warnings.warn(
-            f"No rule answers {names}, which {share} of the rows have; more rules, or "
-            "more weight for such a class, may change it.",
-            UserWarning,
-            stacklevel=4,
-        )
+        Returns
+        -------
+        float64 array of shape (n_samples, n_features)
+        """
+        check_is_fitted(self, "rules_")
+        X = select_columns(as_dense(X), self.rules_.feature_names)
+        check_columns(self, X, reset=False)
+        return _encoded(self.rules_, X)
 
+    def reopen(
+        self, X: Rows, y: Column | None = None, sample_weight: Column | None = None
+    ) -> Any:
+        """The source of rows of a later call, with the columns that `fit` saw."""
+        check_is_fitted(self, "rules_")
+        source = open_source(X, y, sample_weight)
+        source.select(self.rules_.feature_names)
+        check_columns(self, source.first().X, reset=False)
+        return source
 
-if TYPE_CHECKING:
-    from typing import Any, Self
+    def _answers(self, X, predict, dtype, n_outputs=None):
+        """What `predict` says of encoded rows, wherever they are."""
+        answer = partial(_answered, self.rules_, predict)
+        return self.reopen(X).each(answer, dtype=dtype, n_outputs=n_outputs)
 
-    from defragtrees._utils.types import Column, Rows
+    def _predictions(self, X, predict, dtype, n_outputs=None):
+        """What `predict` makes of the rules that match rows, wherever they are."""
+        predict = partial(_of_matches, self.rules_, predict)
+        return self._answers(X, predict, dtype, n_outputs)
 
-    class BaseEstimator:
-        """Settings by name."""
+    def _evaluation(self, X, y=None, sample_weight=None, is_by_rule=False):
+        source = self.reopen(X, y, sample_weight)
+        rules, forest = self.rules_, self.forest_
+        if not source.is_in_memory or source.n_rows() > sources.MANY_ROWS:
+            forest = for_many_rows(forest, getattr(self, "engine", "auto"))
+        posterior = getattr(self, "posterior_", None)
+        evaluator = PartEvaluator(rules, forest, posterior, is_by_rule)
+        evaluation = source.total(evaluator, self.n_jobs)
+        if evaluation is None or not evaluation.weight:
+            raise ValueError("At least one row with a positive weight is needed.")
+        if not evaluation.has_known:
+            raise ValueError(
+                f"y must have labels such as {list(rules.classes)[:5]!r}; no row has "
+                "one of them. Are they of another type?"
+            )
+        return evaluation
 
-        def get_params(self, deep: bool = True) -> dict[str, Any]: ...
+    def _repr_mimebundle_(self, **kwargs):
+        """What a notebook shows: scikit-learn's diagram, or the rules once fitted."""
+        shown = super()._repr_mimebundle_(**kwargs)
+        if hasattr(self, "rules_"):
+            shown["text/html"] = self.rules_._repr_html_()
+        return shown
 
-        def set_params(self, **params: Any) -> Self: ...
+    def _repr_html_(self):
+        return self._repr_mimebundle_().get("text/html")
 
-        def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, Any]: ...
-
-        def __sklearn_tags__(self) -> Any: ...
-
-    class _Scored:
-        def score(
-            self, X: Rows, y: Column, sample_weight: Column | None = None
-        ) -> float: ...
-
-    class ClassifierMixin(_Scored):
-        """Accuracy."""
-
-    class RegressorMixin(_Scored):
-        """R²."""
-else:
-    from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+    def __sklearn_tags__(self):
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.string = False
+        tags.input_tags.sparse = True
+        return tags
 
 
 @dataclass(repr=False, eq=False)
-class Simplifier(Measuring, BaseEstimator, ABC):
+class Simplifier(FittedRules, ABC):
     """Base of all methods: `fit` makes `rules_`, everything else reads it.
 
     A method sets `_task`, declares its settings beside those that all have (see
-    estimators/settings.py), and writes `_simplify(problem, rng)`, which returns the
-    rules.
+    `defragtrees.estimators.settings`), and writes `_simplify(problem, rng)`, which
+    returns a rule model.
     """
 
     ensemble: Any = None
@@ -529,20 +365,21 @@ class Simplifier(Measuring, BaseEstimator, ABC):
         """
         check_settings(self)
         rng = make_generator(self.random_state)
-        forest = fitted_forest(self.ensemble, X) if forest is None else forest
-        source = self._open(X, y, sample_weight, forest)
-        self.ensemble_ = self.ensemble
+        given = fitted_forest(self.ensemble, X) if forest is None else forest
+        source, first = self._open(X, y, sample_weight, given)
+        self.ensemble_, forest = self.ensemble, given
         if forest is None:
             self.ensemble_ = fit_ensemble(self, source, rng)
             forest = fitted_forest(self.ensemble_, source.X)
         if isinstance(forest, Unreadable):
             source, forest = self._ask(source, forest.reason, rng)
-        source.select(forest.feature_names)
-        check_columns(self, source.first().X)
-        X = source.first().X
-        self.forest_ = with_kinds(named_forest(forest, X), X, self.feature_labels)
+        if forest is not given:  # now it is known which columns are needed
+            source.select(forest.feature_names)
+            first = source.first().X
+            check_columns(self, first)
+        self.forest_ = described_forest(forest, first, self.feature_labels)
         self._check_forest(self.forest_)
-        words = words_of(self, self.forest_)
+        words = self._words(self.forest_)
         store = read_rows(self, source, self.forest_)
         problem = Problem.of_store(
             store, self.forest_, sources.MANY_ROWS, rng, self.shorten_thresholds, words
@@ -551,77 +388,16 @@ class Simplifier(Measuring, BaseEstimator, ABC):
             self.classes_ = np.asarray(problem.classes)
         self.rules_ = self._simplify(problem, rng)
         self._count_rows(store, problem.is_sample)
-        self.training_ = store.evaluate(self.rules_, self._posterior)
-        record_training(self, store)
+        posterior = getattr(self, "posterior_", None)
+        self.training_ = store.evaluate(self.rules_, posterior)
+        self._record_training(store)
         warn_of_unanswered(self.rules_, store)
-        self._end_asking()
-        return self
-
-    def _ask(self, source, why, rng):
-        """The rows that a model may be asked about, and its answers as a forest."""
-        if not source.is_in_memory:
-            raise TypeError(
-                f"A model that cannot be read needs its rows in memory; {why} Pass a "
-                "table, or a sample of the rows."
-            )
-        if self.max_calls is not None and source.n_rows() > self.max_calls:
-            rows = rng.choice(source.n_rows(), size=self.max_calls, replace=False)
-            parts = (source.X, source.y, source.sample_weight)
-            source = TableSource(*(take_rows(part, np.sort(rows)) for part in parts))
-        forest = ask_model(
-            self.ensemble_,
-            source.X,
-            source.y,
-            rng=rng,
-            task=self._task,
-            why=why,
-            max_calls=self.max_calls,
-            verbose=getattr(self, "verbose", 0),
-        )
-        return source, forest
-
-    def _end_asking(self):
-        """After the fit, a model that was asked may be asked without limit."""
         self.__dict__.pop("n_calls_", None)
         if isinstance(self.forest_, AskedForest):
+            # After the fit the model may be queried without limit.
             questions = self.forest_.model.questions
             self.n_calls_, questions.limit = questions.n_rows, None
-
-    @abstractmethod
-    def _simplify(self, problem, rng):
-        """The RuleModel for a Problem; every method writes this."""
-
-    def _check_forest(self, forest):
-        """Refuse an ensemble, or settings that do not go with it."""
-        check_task(self, forest)
-
-    def _count_rows(self, store, is_sample):
-        """Give the rules the evidence of all rows and, not of a sample, the answers."""
-        if self.rules_.is_exclusive:
-            answers = "target" if is_sample else "kept"
-            [self.rules_] = store.recount([self.rules_], answers)
-
-    def _open(self, X, y, sample_weight, forest):
-        """The source of the rows to fit on; few are loaded, whatever they are from."""
-        source = open_source(X, y, sample_weight)
-        if isinstance(forest, Forest):
-            if source.is_in_memory:  # a file has columns for others too
-                warn_of_other_columns(source.first().X, forest)
-            source.select(forest.feature_names)
-        if source.n_rows() <= sources.MANY_ROWS:
-            source = source.load()
-        elif self._needs_numbers and not source.is_in_memory:
-            raise TypeError(
-                f"{type(self).__name__} needs all rows in memory; with more than "
-                f"{sources.MANY_ROWS:,} pass a table in memory or a sample of them, or "
-                "use DefragClassifier or DefragRegressor."
-            )
-        check_columns(self, source.first().X, ensure_min_samples=1)
-        if source.is_in_memory:
-            source.y = self.validate_target(source.y, source.n_rows())
-        elif not source.has_labels:
-            self.validate_target(None, 0)
-        return source
+        return self
 
     def validate_target(self, y: Column | None, n_samples: int) -> Values | None:
         """y as one checked column; None stays None, if it is not what rules imitate.
@@ -646,129 +422,196 @@ class Simplifier(Measuring, BaseEstimator, ABC):
             )
         return make_outcome(self._task).check(labels)
 
-    def validate_rows(self, X: Rows) -> Floats:
-        """X of a later call as encoded numbers, checked against what `fit` saw.
+    @abstractmethod
+    def _simplify(self, problem, rng):
+        """The rule model for a Problem; every method writes this."""
 
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
+    def _check_forest(self, forest):
+        """Raise if the ensemble, or settings, do not go with the method."""
+        check_task(self, forest)
 
-        Returns
-        -------
-        float64 array of shape (n_samples, n_features)
+    def _count_rows(self, store, is_sample):
+        """Give the rules the evidence of all rows and, not of a sample, the answers."""
+        if self.rules_.is_exclusive:
+            answers = "target" if is_sample else "kept"
+            [self.rules_] = store.recount([self.rules_], answers)
+
+    def _record_training(self, store):
+        """Give the rules a profile of the training rows, with their error on these.
+
+        Rules of a search have had that from the start, but for the error.
         """
-        check_is_fitted(self, "rules_")
-        X = select_columns(as_dense(X), self.rules_.feature_names)
-        check_columns(self, X, reset=False)
-        return _encoded(self.rules_, X)
+        rules, error = self.rules_, self.training_.get("error")
+        training = rules.training
+        if training is None:
+            used = {c.feature for rule in rules.rules for c in rule.conditions}
+            training = store.training_rows(used)
+        if error is not None:
+            training = replace(training, error=float(f"{error:.12g}"))
+        self.rules_ = replace(rules, training=training)
+        for name in PATHS:
+            path = getattr(self, name, None) or {}
+            for size, own in path.items():
+                if own is rules:
+                    path[size] = self.rules_
 
-    def reopen(
-        self, X: Rows, y: Column | None = None, sample_weight: Column | None = None
-    ) -> Any:
-        """The source of rows of a later call, with the columns that `fit` saw."""
-        check_is_fitted(self, "rules_")
+    def _open(self, X, y, sample_weight, forest):
+        """The rows to fit on, few of them loaded, and a first look at their columns."""
         source = open_source(X, y, sample_weight)
-        source.select(self.rules_.feature_names)
-        check_columns(self, source.first().X, reset=False)
-        return source
+        if isinstance(forest, Forest):
+            if source.is_in_memory:  # a file has columns for others too
+                warn_of_other_columns(source.X, forest)
+            source.select(forest.feature_names)
+        if source.n_rows() <= sources.MANY_ROWS:
+            source = source.load()
+        elif self._needs_numbers and not source.is_in_memory:
+            raise TypeError(
+                f"{type(self).__name__} needs all rows in memory; with more than "
+                f"{sources.MANY_ROWS:,} pass a table in memory or a sample of them, or "
+                "use DefragClassifier or DefragRegressor."
+            )
+        first = source.first().X
+        check_columns(self, first, ensure_min_samples=1)
+        if source.is_in_memory:
+            source.y = self.validate_target(source.y, source.n_rows())
+        elif not source.has_labels:
+            self.validate_target(None, 0)
+        return source, first
 
-    def _answers(self, X, predict, dtype, n_outputs=None):
-        """What `predict` says of encoded rows, wherever they are."""
-        answer = partial(_answered, self.rules_, predict)
-        return self.reopen(X).each(answer, dtype=dtype, n_outputs=n_outputs)
+    def _ask(self, source, why, rng):
+        """The rows that a model may be asked about, and its answers as a forest."""
+        if not source.is_in_memory:
+            raise TypeError(
+                f"A model that cannot be read needs its rows in memory; {why} Pass a "
+                "table, or a sample of the rows."
+            )
+        if self.max_calls is not None and source.n_rows() > self.max_calls:
+            rows = rng.choice(source.n_rows(), size=self.max_calls, replace=False)
+            parts = (source.X, source.y, source.sample_weight)
+            source = TableSource(*(take_rows(part, np.sort(rows)) for part in parts))
+        forest = ask_model(
+            self.ensemble_,
+            source.X,
+            source.y,
+            rng=rng,
+            task=self._task,
+            why=why,
+            max_calls=self.max_calls,
+            verbose=getattr(self, "verbose", 0),
+        )
+        return source, forest
 
-    def _predictions(self, X, predict, dtype, n_outputs=None):
-        """What `predict` makes of the rules that match rows, wherever they are."""
-        predict = partial(_of_matches, self.rules_, predict)
-        return self._answers(X, predict, dtype, n_outputs)
+    def _words(self, forest):
+        """Labels and kinds, as fields of a rule model; those that fit nothing raise."""
+        names, classes = forest.feature_names, forest.classes or ()
+        return {
+            "feature_labels": checked_labels(
+                self.feature_labels, names, "feature_labels"
+            ),
+            "class_labels": checked_labels(self.class_labels, classes, "class_labels"),
+            "feature_kinds": forest.feature_kinds,
+            "pos_label": checked_pos_label(self.pos_label, classes),
+        }
 
-    def predict(self, X: Rows) -> Values:
-        """Answers of the rules as they are printed.
 
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
+@dataclass(repr=False, eq=False)
+class RuleFinder(Simplifier):
+    """What the search and the paper's method share.
 
-        Returns
-        -------
-        array of shape (n_samples,)
+    Their rules are found on codes, so rows may be more than memory holds; their number
+    is capped; and the fit may be repeated on halves of the rows.
+    """
 
-        Examples
-        --------
-        >>> from defragtrees import DistilledTreeClassifier
-        >>> X, y = [[0.0], [1.0], [2.0], [3.0]] * 10, ["no", "no", "yes", "yes"] * 10
-        >>> simple = DistilledTreeClassifier(max_rules=2, random_state=0).fit(X, y)
-        >>> simple.predict([[0.5], [2.5]]).tolist()
-        ['no', 'yes']
-        """
+    _: KW_ONLY
+    max_rules: str | int = setting("auto", "auto", Integer(1))
+    features: Any = None
+    verbose: int = setting(0, *FLAG, Integer(0))
+    stability: int = setting(0, 0, Integer(2))
+
+    _needs_numbers = False
+
+    def fit_forest(
+        self,
+        forest: Forest | None,
+        X: Rows,
+        y: Column | None = None,
+        sample_weight: Column | None = None,
+    ) -> Self:
+        """`fit` for a caller who has read the ensemble already; see Simplifier."""
+        is_table = hasattr(X, "__len__") and not isinstance(X, (str, os.PathLike))
+        if self.stability and not is_table:
+            raise TypeError(
+                "stability needs all rows in memory, to fit to half of them; got "
+                f"{type(X).__name__}. Pass a table, or leave stability out."
+            )
+        self.__dict__.pop("stability_", None)
+        super().fit_forest(forest, X, y, sample_weight)
+        if self.stability:
+            settings = self.get_params(deep=False) | {"ensemble": self.forest_}
+            again = type(self)(**settings)
+            again.rules_ = self.rules_
+            self.stability_ = rule_stability(
+                again,
+                X,
+                y,
+                sample_weight,
+                n_resamples=int(self.stability),
+                random_state=one_seed(self.random_state),
+            )
+        return self
+
+    def most_rules(self) -> int:
+        """Maximum number of rules, or of components of the mixture."""
+        return MOST_RULES if self.max_rules == "auto" else int(self.max_rules)
+
+    def _warn_of_little_data(self, n_rows, most):
+        """Warn of a budget beyond the rows, of which so many rules can come at most."""
+        if self.max_rules != "auto" and n_rows < self.max_rules:
+            warn(
+                f"max_rules={self.max_rules} is more than the {n_rows} rows of X; at "
+                f"most {most} rules can be found."
+            )
+
+    def _warn_of_one_value(self, problem, rules):
+        # Probabilities may differ where the likeliest class is the same everywhere.
+        if rules.n_rules == 1 and problem.store.has_one_value():
+            warn("The target has one value only, so the answer is one rule.")
+
+
+class RuleClassifier(ClassifierMixin, FittedRules):
+    """What a method's classifier has besides; stands before the method's class."""
+
+    _task = "classification"
+    classes_: Values
+
+    @like_rules
+    def predict_proba(self, X: Rows) -> Floats:
         check_is_fitted(self, "rules_")
         rules = self.rules_
-        return self._predictions(X, rules._predict, rules.outcome.dtype)
+        n_classes = rules.outcome.n_classes
+        return self._predictions(X, rules._predict_proba, np.float64, n_classes)
 
-    def apply(self, X: Rows) -> Places:
-        """Index of the rule that answers each row; the last is the "otherwise".
-
-        Examples
-        --------
-        >>> from defragtrees import DistilledTreeClassifier
-        >>> X, y = [[0.0], [1.0], [2.0], [3.0]] * 10, ["no", "no", "yes", "yes"] * 10
-        >>> simple = DistilledTreeClassifier(max_rules=2, random_state=0).fit(X, y)
-        >>> simple.apply([[0.5], [2.5]]).tolist()
-        [0, 1]
-        """
+    @like_rules
+    def rate_interval(self, X: Rows) -> Floats:
         check_is_fitted(self, "rules_")
-        return self._predictions(X, self.rules_._apply, np.intp)
+        return self._predictions(X, self.rules_._rate_interval, np.float64, 2)
 
-    def explain(self, X: Rows | Mapping[str, Any]) -> str | list[str]:
-        """Why the rules answer what they answer, in a sentence; see RuleModel.explain.
-
-        Examples
-        --------
-        >>> from defragtrees import DistilledTreeRegressor
-        >>> X, y = [[0.0], [1.0], [2.0], [3.0]] * 10, [1.0, 1.0, 4.0, 6.0] * 10
-        >>> simple = DistilledTreeRegressor(max_rules=2, random_state=0).fit(X, y)
-        >>> print(simple.explain([0.5]))
-        1, by rule 1: x1 <= 1 (it is 0.5). 80 % of its 20 training rows have 1 to 1.
-        """
+    @like_rules
+    def decision_function(self, X: Rows) -> Floats:
         check_is_fitted(self, "rules_")
-        return self.rules_.explain(X)
-
-    def _repr_mimebundle_(self, **kwargs):
-        """What a notebook shows: scikit-learn's diagram, or the rules once fitted."""
-        shown = super()._repr_mimebundle_(**kwargs)
-        if hasattr(self, "rules_"):
-            shown["text/html"] = self.rules_._repr_html_()
-        return shown
-
-    def _repr_html_(self):
-        return self._repr_mimebundle_().get("text/html")
-
-    def __sklearn_tags__(self):
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = False
-        tags.input_tags.sparse = True
-        return tags
+        rules, n_classes = self.rules_, self.rules_.outcome.n_classes
+        n_outputs = n_classes if n_classes != 2 else None
+        return self._predictions(X, rules._decision_function, np.float64, n_outputs)
 
 
-def _encoded(rules, X):
-    matrix = rules.encode(X)
-    check_finite(matrix, rules.feature_names)
-    return matrix
+class RuleRegressor(RegressorMixin, FittedRules):
+    """What a method's regressor has besides; stands before the method's class."""
 
+    _task = "regression"
 
-def _answered(rules, predict, X):
-    return predict(_encoded(rules, X))
+    if TYPE_CHECKING:
 
-
-def _of_matches(rules, predict, matrix):
-    return predict(rules._covers(matrix))
-
-
-class Conformal:
-    """What every regressor has for intervals."""
-
-    rules_: RuleModel
+        def predict(self, X: Rows) -> Floats: ...
 
     def calibrate(self, X: Rows, y: Column | None = None) -> Self:
         """Let intervals hold as often as they say, by rows that were not fitted on.
@@ -777,6 +620,13 @@ class Conformal:
         in the interval of `predict_interval` with a probability of at least its
         coverage, however good the rules are. `rules_`, and with `path_` all lists of
         it, keep what is needed.
+
+        Without it, `DefragRegressor` takes what `fit` with y saw: how far each training
+        row is from what the answer would be without this row. That is exact for the
+        answers, not for the choice of rules, which fit the rows that they were chosen
+        by too well. So intervals grow as if each condition used up three rows, a rule
+        of thumb; with a few hundred rows they may still hold in 86 rows of 100 where
+        90 are asked for.
 
         Parameters
         ----------
@@ -819,155 +669,91 @@ class Conformal:
                 setattr(self, name, dict(zip(path, told, strict=False)))
         return self
 
+    @like_rules
     def predict_interval(self, X: Rows, coverage: float = 0.9) -> Floats:
-        """For each row an interval in which y is with a probability of `coverage`.
-
-        It reaches equally far to both sides of the answer, and farther where a rule's
-        rows are farther apart. After `calibrate` the promise is exact.
-
-        Without it, `DefragRegressor` takes what `fit` with y saw: how far each training
-        row is from what the answer would be without this row. That is exact for the
-        answers, not for the choice of rules, which fit the rows that they were chosen
-        by too well. So intervals grow as if each condition used up three rows, a rule
-        of thumb; with a few hundred rows they may still hold in 86 rows of 100 where
-        90 are asked for.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-        coverage : float, default=0.9
-
-        Returns
-        -------
-        array of shape (n_samples, 2)
-            Lower and upper ends.
-
-        Examples
-        --------
-        >>> from defragtrees import DistilledTreeRegressor
-        >>> X, y = [[0.0], [1.0], [2.0], [3.0]] * 10, [1.0, 1.0, 4.0, 6.0] * 10
-        >>> simple = DistilledTreeRegressor(max_rules=2, random_state=0).fit(X, y)
-        >>> simple = simple.calibrate([[0.5], [2.5]] * 10, [1.0, 5.5] * 10)
-        >>> simple.predict_interval([[2.5]], coverage=0.8).round(2).tolist()
-        [[4.49, 5.5]]
-        """
         check_is_fitted(self, "rules_")
         rules = self.rules_
         rules._score_for(coverage, "calibrate")
-        tell = partial(rules._predict_interval, coverage=coverage)
-        return self._predictions(X, tell, np.float64, 2)
+        predict = partial(rules._predict_interval, coverage=coverage)
+        return self._predictions(X, predict, np.float64, 2)
+
+
+def read_rows(simplifier, source, forest):
+    """All rows as codes, and as numbers too if they are few or needed."""
+    engine, n_rows = getattr(simplifier, "engine", "auto"), source.n_rows()
+    # Rows that are not read yet are not lost where the engine cannot be used.
+    check_engine(engine, source.workers())
+    keeps_numbers = simplifier._needs_numbers or n_rows <= sources.MANY_ROWS
+    is_shown = getattr(simplifier, "verbose", 0) and not keeps_numbers
+    n_jobs = simplifier.n_jobs
+    if n_jobs is None and engine == "cuda":
+        n_jobs = -1  # all processors feed the GPU
+    with Progress("rows", n_rows) as progress:
+        store = read_store(
+            source,
+            forest if keeps_numbers else for_many_rows(forest, engine),
+            compiled=not keeps_numbers and is_compiled(engine),
+            target="labels" if simplifier.target == "labels" else "answers",
+            shorten=simplifier.shorten_thresholds,
+            keeps_numbers=keeps_numbers,
+            kinds=forest.feature_kinds,
+            n_jobs=n_jobs,
+            watch=progress.advance if is_shown else None,
+        )
+    names = forest.feature_names
+    for j, kind in enumerate(forest.feature_kinds or ()):
+        thresholds = store.grid.splits[j]
+        n_sides = np.count_nonzero(store.counts[j][:-1])
+        if kind not in (None, ORDERED) and len(thresholds) and n_sides < 2:
+            raise ValueError(
+                f"{names[j]!r} is read as a number of days (since "
+                "1970-01-01, if it is a date), and must then lie around the "
+                f"thresholds of the ensemble; it has {thresholds[0]:g} among these. "
+                "Train the ensemble on days, or give X the numbers that it saw."
+            )
+    empty = [j for j, count in enumerate(store.counts) if not count[:-1].any()]
+    for j in empty[:5]:
+        warn(f"Column {names[j]!r} holds missing values only; no rule can use it.")
+    return store
+
+
+def warn_of_unanswered(rules, store):
+    """Warn of classes that rows have and no rule predicts, if there are rules."""
+    if rules.n_rules == 1 or not rules.unanswered_classes:
+        return
+    rates = dict(zip(rules.classes, store.class_shares(), strict=True))
+    missing = [label for label in rules.unanswered_classes if rates[label] > 0]
+    if missing:
+        shown = [
+            rules.outcome.answer_text(c) if rules.class_labels else c for c in missing
+        ]
+        names = ", ".join(map(repr, shown[:5])) + (", ..." if shown[5:] else "")
+        share = render.share(sum(rates[label] for label in missing))
+        warn(
+            f"No rule answers {names}, which {share} of the rows have; more rules, or "
+            "more weight for such a class, may change it."
+        )
+
+
+def _encoded(rules, X):
+    matrix = rules.encode(X)
+    check_finite(matrix, rules.feature_names)
+    return matrix
+
+
+def _answered(rules, predict, X):
+    return predict(_encoded(rules, X))
+
+
+def _of_matches(rules, predict, matrix):
+    return predict(rules._covers(matrix))
 
 
 def _part_scores(lists, part):
     """For one part of rows the scores of each list of rules; parts are added up."""
-    matrix = lists[0].encode(part.X)
-    check_finite(matrix, lists[0].feature_names)
+    matrix = _encoded(lists[0], part.X)
     y = column_or_1d(part.y, warn=True)
     return [[rules._scores(rules._covers(matrix), y) for rules in lists]]
-
-
-class RuleClassifier(ClassifierMixin):
-    """What a method's classifier has besides; stands before the method's class."""
-
-    _task = "classification"
-    classes_: Values
-
-    def predict_proba(self, X: Rows) -> Floats:
-        """Probabilities of classes: of the answering rule, or their mean by weight.
-
-        `DefragClassifier` tells the class rates of y among the training rows that a
-        rule answers, as if 3.84 more had the rates of all rows; without y, the
-        ensemble's mean probabilities. Other methods tell the shares of the
-        classes that they imitate.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples, n_classes)
-
-        Examples
-        --------
-        >>> from defragtrees import DistilledTreeClassifier
-        >>> X, y = [[0.0], [1.0], [2.0], [3.0]] * 10, ["no", "no", "yes", "yes"] * 10
-        >>> simple = DistilledTreeClassifier(max_rules=2, random_state=0).fit(X, y)
-        >>> simple.predict_proba([[0.5], [2.5]]).round(2).tolist()
-        [[1.0, 0.0], [0.0, 1.0]]
-        """
-        check_is_fitted(self, "rules_")
-        rules = self.rules_
-        return self._predictions(
-            X, rules._predict_proba, np.float64, len(rules.classes)
-        )
-
-    def rate_interval(self, X: Rows) -> Floats:
-        """For each row the 95 % interval of the rate that the answering rule tells.
-
-        Of two classes it is the rate of `pos_label`, or of the second; of more that of
-        the class that is answered. For lists and trees, where one rule answers.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples, 2)
-            Lower and upper ends.
-
-        Examples
-        --------
-        >>> from defragtrees import DistilledTreeClassifier
-        >>> X, y = [[0.0], [1.0], [2.0], [3.0]] * 10, ["no", "no", "yes", "yes"] * 10
-        >>> simple = DistilledTreeClassifier(max_rules=2, random_state=0).fit(X, y)
-        >>> simple.rate_interval([[0.5], [2.5]]).round(2).tolist()
-        [[0.0, 0.16], [0.84, 1.0]]
-        """
-        check_is_fitted(self, "rules_")
-        return self._predictions(X, self.rules_._rate_interval, np.float64, 2)
-
-    def decision_function(self, X: Rows) -> Floats:
-        """How much speaks for a class, by which rows can be ranked.
-
-        Parameters
-        ----------
-        X : array-like or data frame of shape (n_samples, n_features)
-
-        Returns
-        -------
-        array of shape (n_samples,) or (n_samples, n_classes)
-            Two classes: the log-odds of the second less those at which it is answered,
-            so that above 0 it is. More: for each class what it is expected to cost to
-            answer it, negated; the answer has the largest.
-
-        Examples
-        --------
-        >>> from defragtrees import DistilledTreeClassifier
-        >>> X, y = [[0.0], [1.0], [2.0], [3.0]] * 10, ["no", "no", "no", "yes"] * 10
-        >>> simple = DistilledTreeClassifier(max_rules=2, random_state=0).fit(X, y)
-        >>> (simple.decision_function([[0.5], [3.5]]) > 0).tolist()
-        [False, True]
-        """
-        check_is_fitted(self, "rules_")
-        rules, n_classes = self.rules_, len(self.rules_.classes)
-        return self._predictions(
-            X,
-            rules._decision_function,
-            np.float64,
-            n_classes if n_classes != 2 else None,
-        )
-
-
-class RuleRegressor(Conformal, RegressorMixin):
-    """What a method's regressor has besides; stands before the method's class."""
-
-    _task = "regression"
-
-    if TYPE_CHECKING:
-
-        def predict(self, X: Rows) -> Floats: ...
 
 
 SHARED = {
@@ -1012,79 +798,3 @@ def with_shared(text, **others):
     for name, part in parts.items():
         text = text.replace(name, part)
     return text
-
-
-MOST_RULES = 10  # where the fit chooses their number
-
-
-@dataclass(repr=False, eq=False)
-class RuleFinder(Simplifier):
-    """What the search and the paper's method share.
-
-    Their rules are found on codes, so rows may be more than memory holds; their number
-    is capped; and the fit may be repeated on halves of the rows.
-    """
-
-    _: KW_ONLY
-    max_rules: str | int = setting("auto", "auto", Integer(1))
-    features: Any = None
-    verbose: int = setting(0, *FLAG, Integer(0))
-    stability: int = setting(0, 0, Integer(2))
-
-    _needs_numbers = False
-
-    def fit_forest(
-        self,
-        forest: Forest | None,
-        X: Rows,
-        y: Column | None = None,
-        sample_weight: Column | None = None,
-    ) -> Self:
-        """`fit` for a caller who has read the ensemble already; see Simplifier."""
-        if self.stability and not _is_table(X):
-            raise TypeError(
-                "stability needs all rows in memory, to fit to half of them; got "
-                f"{type(X).__name__}. Pass a table, or leave stability out."
-            )
-        self.__dict__.pop("stability_", None)
-        super().fit_forest(forest, X, y, sample_weight)
-        if self.stability:
-            settings = self.get_params(deep=False) | {"ensemble": self.forest_}
-            again = type(self)(**settings)
-            again.rules_ = self.rules_
-            self.stability_ = rule_stability(
-                again,
-                X,
-                y,
-                sample_weight,
-                n_resamples=int(self.stability),
-                random_state=one_seed(self.random_state),
-            )
-        return self
-
-    def most_rules(self) -> int:
-        """Maximum number of rules, or of components of the mixture."""
-        return MOST_RULES if self.max_rules == "auto" else int(self.max_rules)
-
-    def _warn_of_little_data(self, problem):
-        n_rows = problem.store.n_rows
-        if self.max_rules != "auto" and n_rows < self.max_rules:
-            warnings.warn(
-                f"max_rules={self.max_rules} is more than the {n_rows} rows of X; at "
-                f"most {n_rows} rules can be found.",
-                UserWarning,
-                stacklevel=6,
-            )
-
-    def _warn_of_one_value(self, problem, rules):
-        # Probabilities may differ where the likeliest class is the same everywhere.
-        if rules.n_rules == 1 and problem.store.has_one_value():
-            warnings.warn(
-                "The target has one value only, so the answer is one rule.",
-                UserWarning,
-                stacklevel=6,
-            )
-
-
-def _is_table(X):
-    return hasattr(X, "__len__") and not isinstance(X, (str, os.PathLike))

@@ -1,4 +1,4 @@
-"""DefragClassifier and DefragRegressor: a search for short rules."""
+"""DefragClassifier and DefragRegressor: a search for a few rules that imitate."""
 
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar
@@ -8,6 +8,7 @@ import numpy as np
 from defragtrees.data.devices import ENGINES
 from defragtrees.estimators.base import (
     RuleClassifier,
+    RuleFinder,
     RuleRegressor,
     with_shared,
 )
@@ -17,23 +18,28 @@ from defragtrees.estimators.settings import (
     Integer,
     Key,
     Real,
+    Several,
     setting,
 )
 from defragtrees.metrics.resampling import RuleStability
 from defragtrees.outcomes.decision import make_decision
 from defragtrees.outcomes.points import Scoring
 from defragtrees.rules.model import RuleModel
-from defragtrees.search.driver import CRITERIA, FORMS, PathCounter, Refinement, nearest
-from defragtrees.search.limits import LIMITS, Limiting, refuse_without_lists
-from defragtrees.search.lists import rules_for_rows
+from defragtrees.search.driver import (
+    CRITERIA,
+    FORMS,
+    SearchSettings,
+    count_found,
+    nearest,
+)
+from defragtrees.search.limits import (
+    read_limits,
+    refuse_without_lists,
+    rules_for_rows,
+    share_of_rows,
+)
 
-__all__ = [
-    "DefragClassifier",
-    "DefragRegressor",
-    "DefragResults",
-    "FOR_CLASSES",
-    "PARAMETERS",
-]
+__all__ = ["DefragClassifier", "DefragRegressor"]
 
 
 class DefragResults:
@@ -112,6 +118,27 @@ PARAMETERS = """
     {fitted}
 """
 
+LIMITS = """\
+    min_rows : int, optional
+        Number of training rows, by weight, that each rule must answer, the "otherwise"
+        too; in place of `min_coverage`.
+    max_total_conditions : int, optional
+        Most conditions of all rules together.
+    features : sequence of str or int, optional
+        Features that rules may use, by name or by number; all by default.
+    exclude : sequence of str or int, optional
+        Features that rules may not use.
+    must_use : sequence of str or int, optional
+        Features that some rule must ask about.
+    monotone : dict from str or int to {-1, 1}, optional
+        Features with which answers, numbers or the probability of the second of two
+        classes, may only fall (-1) or only rise (1) while all others stay.
+    groups : dict from str to features, or sequence of features, optional
+        A rule asks about features of one group only; features in no group may stand in
+        any rule. The name of a group can be used for its features in `features` and
+        `exclude`, and for any of them in `must_use`.
+"""
+
 FOR_CLASSES = """\
     criterion : {"both", "probability", "error"}, default="both"
         What rules for classes are for: to tell how likely each class is
@@ -134,9 +161,20 @@ FOR_CLASSES = """\
 """
 
 
+DECISIONS = {"list": "first", "standalone": "standalone", "points": "points"}
+
+
 @dataclass(repr=False, eq=False)
-class _Defrag(DefragResults, Limiting):
+class _Defrag(DefragResults, RuleFinder):
     _: KW_ONLY
+    max_conditions: int | None = setting(None, None, Integer(1))
+    min_coverage: float | None = setting(None, None, Real(0, 1))
+    min_rows: int | None = setting(None, None, Real(above=0))
+    max_total_conditions: int | None = setting(None, None, Integer(1))
+    exclude: Any = None
+    must_use: Any = None
+    monotone: Any = None
+    groups: Any = setting(None, None, Several())
     form: str = setting("list", Key(FORMS))
     points: str = setting("exact", "exact", "integer")
     brevity: float = setting(0.01, Real(0))
@@ -144,7 +182,25 @@ class _Defrag(DefragResults, Limiting):
     engine: str = setting("auto", Key(ENGINES, "auto"))
 
     conflicts: ClassVar[tuple[Conflict, ...]] = (
-        *Limiting.conflicts,
+        Conflict(
+            "min_rows says what min_coverage says, in rows; got both. Leave one out.",
+            min_rows=Given(),
+            min_coverage=Real(above=0),
+        ),
+        *(
+            Conflict(
+                f"{name} needs two rules at least; got max_rules=1. Allow more rules.",
+                max_rules=Integer(1, 1),
+                **{name: Given()},
+            )
+            for name in (
+                "min_rows",
+                "max_total_conditions",
+                "must_use",
+                "monotone",
+                "groups",
+            )
+        ),
         Conflict(
             "monotone needs form='list' or 'points'; got form='standalone'.",
             form="standalone",
@@ -167,25 +223,49 @@ class _Defrag(DefragResults, Limiting):
     )
 
     def _simplify(self, problem, rng):
-        limits = self.rule_limits(self.forest_, problem.store.total_weight)
-        self._warn_of_little_data(problem)
+        store, limits = problem.store, self._limits
+        n_rules = rules_for_rows(limits.max_rules, store.n_rows)
+        self._warn_of_little_data(store.n_rows, n_rules)
+        if self.min_rows is not None:
+            share = share_of_rows(self.min_rows, store.total_weight)
+            limits = replace(limits, min_coverage=share)
+        limits = replace(limits, max_rules=n_rules)
         # What falls with a feature must not jump between two whole numbers.
         problem = problem.without_integers(limits.monotone)
-        settings = self._refinement(problem, limits)
-        refined = FORMS[self.form](problem, settings, rng)
-        if not refined.lists:
+        decision = self._decision(problem.classes, store)
+        settings = SearchSettings(
+            limits,
+            brevity=float(self.brevity),
+            n_new_rows=0 if self.augment == "auto" else int(self.augment),
+            criterion=getattr(self, "criterion", "both"),
+            decision=decision,
+            is_labels=self.target == "labels",
+            engine=self.engine,
+        )
+        found = FORMS[self.form](problem, settings, rng)
+        blank = problem.blank(DECISIONS[self.form])
+        path, costs, by_conditions = count_found(
+            found, blank, store, limits, decision, self._scoring()
+        )
+        if not path:
             refuse_without_lists(limits, problem.feature_names, self.most_rules())
-        self.n_iter_ = refined.n_rounds
-        self.path_, self.path_costs_ = refined.lists, refined.costs
-        self.path_by_conditions_ = refined.by_conditions
-        self._enough_conditions = refined.chosen
-        rules = self._chosen()
+        self.n_iter_ = found.n_rounds
+        self.path_, self.path_costs_ = path, costs
+        self.path_by_conditions_ = by_conditions
+        self._enough_conditions = found.enough
+        if self.max_rules == "auto" and found.enough is not None and by_conditions:
+            rules = by_conditions[nearest(by_conditions, found.enough)]
+        else:
+            rules = path[min(costs, key=lambda n: (costs[n], n))]
         self._warn_of_one_value(problem, rules)
         return rules
 
     def _check_forest(self, forest):
         super()._check_forest(forest)
-        self.rule_limits(forest)
+        self._limits = read_limits(self, forest)
+
+    def _count_rows(self, store, is_sample):
+        """Rules of a search are counted as they are made."""
 
     def _decision(self, labels, store=None):
         """From probabilities to a class; numbers need none."""
@@ -194,39 +274,6 @@ class _Defrag(DefragResults, Limiting):
     def _scoring(self):
         """How points are to be written."""
         return Scoring(self.points == "integer")
-
-    def _chosen(self):
-        """Of the lists the one to use."""
-        enough, lists = self._enough_conditions, self.path_by_conditions_
-        if self.max_rules == "auto" and enough is not None and lists:
-            return lists[nearest(lists, enough)]
-        costs = self.path_costs_
-        return self.path_[min(costs, key=lambda n: (costs[n], n))]
-
-    def _refinement(self, problem, limits):
-        n_new = self.augment
-        return Refinement(
-            max_rules=rules_for_rows(self.most_rules(), problem.store.n_rows),
-            max_conditions=limits.max_conditions,
-            min_coverage=limits.min_coverage,
-            brevity=float(self.brevity),
-            features=limits.features,
-            asked=limits,
-            n_new_rows=0 if n_new == "auto" else int(n_new),
-            decision=self._decision(problem.classes, problem.store),
-            is_labels=self.target == "labels",
-            engine=self.engine,
-        )
-
-    def _count_rows(self, store, is_sample):
-        limits = self.rule_limits(self.forest_, store.total_weight)
-        decision = self._decision(self.rules_.classes, store)
-        keep = PathCounter(store, decision, limits, self._scoring())
-        self.path_, self.path_costs_ = keep.by_rules(
-            self.path_, self.path_costs_, self.most_rules()
-        )
-        self.path_by_conditions_ = keep.by_conditions(self.path_by_conditions_)
-        self.rules_ = self._chosen()
 
 
 @dataclass(repr=False, eq=False)
@@ -303,10 +350,6 @@ class DefragClassifier(RuleClassifier, _Defrag):
         return Scoring(
             self.points == "integer", None if doubling is None else float(doubling)
         )
-
-    def _refinement(self, problem, limits):
-        settings = super()._refinement(problem, limits)
-        return replace(settings, criterion=self.criterion)
 
 
 class DefragRegressor(RuleRegressor, _Defrag):

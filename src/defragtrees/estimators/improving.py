@@ -13,8 +13,6 @@ from defragtrees.rules.conditions import Condition, Rule
 from defragtrees.rules.edits import Edit
 from defragtrees.rules.model import RuleModel
 
-__all__ = ["improve"]
-
 Model = TypeVar("Model", bound=RuleModel)
 FEWEST_ROWS = 20  # in which to search for rules
 LEAST_SHARE = 1e-6  # that a class is given, as its logarithm is taken
@@ -32,7 +30,7 @@ def improve(
 ) -> Model:
     """The rules, those not kept searched for again; see `RuleModel.improve`.
 
-    Where several rules have a say, those of a new search are taken one after the other
+    Where several rules apply, those of a new search are taken one after the other
     beside the kept ones, as long as each is worth more nats than it takes to say it.
     """
     kept = _kept(rules, keep)

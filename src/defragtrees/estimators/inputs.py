@@ -2,7 +2,6 @@
 
 import dataclasses
 import numbers
-import warnings
 
 import numpy as np
 from sklearn.base import BaseEstimator, clone
@@ -18,6 +17,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from defragtrees._utils.values import shown
+from defragtrees._utils.warnings import warn
 from defragtrees.data.tables import (
     category_lists,
     column_kinds,
@@ -25,38 +25,21 @@ from defragtrees.data.tables import (
     dates_as_days,
     lightgbm_names,
     listed,
+    ordered_categories,
     text_as_categories,
 )
 from defragtrees.ensembles.black_box import ask_model, can_be_asked
+from defragtrees.ensembles.pipelines.rewriting import with_categories
 from defragtrees.ensembles.readers import read_forest, read_on_table
 from defragtrees.errors import SettingError, UnsupportedEnsembleError
 from defragtrees.outcomes import make_outcome
-
-__all__ = [
-    "Unreadable",
-    "check_columns",
-    "check_task",
-    "fit_ensemble",
-    "fitted_forest",
-    "is_renamed",
-    "make_generator",
-    "named_forest",
-    "one_seed",
-    "open_model",
-    "warn_of_other_columns",
-]
+from defragtrees.rules.labels import KINDS, ORDERED, checked_labels, make_vocabulary
 
 MADE_UP_NAMES = ("x{1}", "x{0}", "f{0}", "{0}", "Column_{0}")
 
 
 def warn_of_other_columns(X, forest):
-    """Say that columns are taken by name, where others stand beside or between them.
-
-    Parameters
-    ----------
-    X : array-like or data frame
-    forest : Forest
-    """
+    """Warn that columns are taken by name, where others stand beside or between."""
     names = column_names(X)
     if names is None or not set(forest.feature_names) <= set(names):
         return
@@ -69,22 +52,11 @@ def warn_of_other_columns(X, forest):
         text = f"X has columns in another order than the ensemble saw: {listed(names)}"
     else:
         return
-    warnings.warn(
-        f"{text}. Those that it needs are taken by name.", UserWarning, stacklevel=5
-    )
+    warn(f"{text}. Those that it needs are taken by name.")
 
 
 def check_columns(estimator, X, reset=True, ensure_min_samples=0):
-    """Check the kind of X, and remember its columns or compare them with `fit`'s.
-
-    Parameters
-    ----------
-    estimator : Simplifier
-    X : array-like or data frame
-    reset : bool
-        Whether the columns are to be remembered.
-    ensure_min_samples : int
-    """
+    """Check the kind of X, and remember (`reset`) or compare its columns."""
     if column_names(X) is None:
         validate_data(
             estimator,
@@ -128,14 +100,12 @@ def one_seed(random_state):
 
 def is_renamed(forest, names):
     """Whether the forest's names are a library's own form of these, or made up."""
-    return _made_up(forest) or forest.feature_names == lightgbm_names(names)
-
-
-def _made_up(forest):
-    """Whether the names are a library's own, as for a model trained on an array."""
-    names = forest.feature_names
+    own = forest.feature_names
+    if own == lightgbm_names(names):
+        return True
+    # As for a model that was trained on an array.
     return any(
-        names == tuple(form.format(j, j + 1) for j in range(len(names)))
+        own == tuple(form.format(j, j + 1) for j in range(len(own)))
         for form in MADE_UP_NAMES
     )
 
@@ -152,12 +122,6 @@ def fitted_forest(ensemble, X=None):
     """The forest of an ensemble; None if there is none, or it is not fitted yet.
 
     An `Unreadable` stands for a fitted model that can only be asked.
-
-    Parameters
-    ----------
-    ensemble : fitted ensemble, model, path, Forest or None
-    X : array or data frame, optional
-        Rows, without which some ensembles cannot be read.
     """
     try:
         return None if ensemble is None else read_forest(ensemble)
@@ -197,19 +161,7 @@ def _is_fitted(ensemble):
 
 
 def open_model(ensemble, X, y=None, random_state=None, max_calls=None, verbose=0):
-    """The forest of a fitted ensemble or, where it cannot be read, of its answers.
-
-    Parameters
-    ----------
-    ensemble : fitted ensemble, path or Forest; or model that predicts
-    X : array or data frame
-        Rows to ask about.
-    y : array, optional
-    random_state : int, RandomState, Generator or None
-    max_calls : int, optional
-        Most rows to ask about.
-    verbose : int, default=0
-    """
+    """The forest of a fitted ensemble or, where it cannot be read, of its answers."""
     forest = fitted_forest(ensemble, X)
     if forest is None:
         raise NotFittedError(
@@ -278,33 +230,53 @@ def _default_ensemble(simplifier, X, seed):
 
 
 def check_task(simplifier, forest):
-    """Refuse a forest that predicts something else than the simplifier."""
-    if forest.task == simplifier._task:
-        _check_outputs(forest)
-        return
+    """Raise if a forest predicts something else than the simplifier, or too much."""
     own, other = make_outcome(simplifier._task), forest.outcome
-    name = type(simplifier).__name__
-    raise ValueError(
-        f"{name} needs an ensemble for {own.task}; this one is for {other.task}. Use "
-        f"{name.replace(own.estimator_suffix, other.estimator_suffix)}."
-    )
-
-
-def _check_outputs(forest):
-    """Refuse a forest that answers several numbers at once."""
+    if other.task != own.task:
+        name = type(simplifier).__name__
+        raise ValueError(
+            f"{name} needs an ensemble for {own.task}; this one is for {other.task}. "
+            f"Use {name.replace(own.estimator_suffix, other.estimator_suffix)}."
+        )
     n_outputs = len(forest.base)
-    if not forest.outcome.n_classes and n_outputs > 1 and isinstance(forest.link, str):
+    if not other.n_classes and n_outputs > 1 and isinstance(forest.link, str):
         raise UnsupportedEnsembleError(
             "An ensemble with one number as its answer is needed; this one has "
             f"{n_outputs}. Fit one ensemble for each, and simplify one at a time."
         )
 
 
-def named_forest(forest, X):
-    """The forest under the names of X, if its own are a library's invention."""
-    names = column_names(X)
-    if names is None or len(names) != forest.n_features:
-        return forest
-    if is_renamed(forest, names):
-        return dataclasses.replace(forest, feature_names=names)
-    return forest
+def described_forest(forest, X, feature_labels=None):
+    """The forest with what the columns of X are called, and what they hold.
+
+    It takes their names, if its own are a library's invention; which of them are dates
+    and times, which a label may say too, as in "Opened [date]"; and the order of their
+    categories.
+    """
+    names, changes = column_names(X), {}
+    if names is not None and len(names) == forest.n_features:
+        if names != forest.feature_names and is_renamed(forest, names):
+            changes["feature_names"] = names
+    names = changes.get("feature_names", forest.feature_names)
+    kinds = column_kinds(X)
+    if kinds is not None and len(kinds) != forest.n_features:
+        kinds = None
+    # Dates that whoever made the forest has turned into days.
+    known = [k if k in KINDS else None for k in forest.feature_kinds or ()]
+    if any(known):
+        kinds = [k or own for k, own in zip(kinds or known, known, strict=True)]
+    labels = checked_labels(feature_labels, names, "feature_labels")
+    words = make_vocabulary(names, None, labels, kinds)
+    kinds = [scale.kind for scale in words.scales]
+    categories = list(forest.categories)
+    for j, order in enumerate(ordered_categories(X) or ()):
+        if j >= len(categories) or order is None or categories[j] is None:
+            continue
+        if set(categories[j]) <= set(order):
+            categories[j], kinds[j] = order, ORDERED
+    if tuple(categories) != forest.categories:
+        forest = with_categories(forest, categories)
+    kinds = tuple(kinds) if any(kinds) else None
+    if kinds != forest.feature_kinds:
+        changes["feature_kinds"] = kinds
+    return dataclasses.replace(forest, **changes) if changes else forest

@@ -12,10 +12,9 @@ import numpy as np
 from defragtrees.data.grid import Binned, ThresholdGrid, rows_covered
 from defragtrees.ensembles.forest import Forest
 from defragtrees.outcomes import make_outcome
+from defragtrees.rules.conditions import Rule
 from defragtrees.rules.forms import FORMS
 from defragtrees.rules.labels import ORDERED
-
-__all__ = ["Problem"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,20 +64,7 @@ class Problem:
 
     @classmethod
     def of_store(cls, store, forest, n_rows, rng, shorten=True, words=None):
-        """The problem of the rows in a store, or of a sample if there are only codes.
-
-        Parameters
-        ----------
-        store : RowStore
-        forest : Forest
-        n_rows : int
-            Most rows of a sample.
-        rng : numpy.random.Generator
-        shorten : bool, default=True
-            Whether the thresholds of the store are shortened.
-        words : dict, optional
-            What features and classes are called, as fields of a RuleModel.
-        """
+        """The problem of the rows of a store; of a sample, if these are only codes."""
         shard = store.table if store.table is not None else store.draw(n_rows, rng)
         targets = shard.targets
         target = targets[store.target.name]
@@ -170,6 +156,17 @@ class Problem:
         outcome, weight = self.outcome, self.sample_weight[rows]
         return outcome.sums.of_group(outcome, self.target[rows], weight)
 
+    def number_near(self, rows):
+        """What some rows, given by a mask, say of numbers; None for classes.
+
+        Numbers of a rule are counted around it, so that nothing is lost in rounding.
+        """
+        if self.n_classes:
+            return None
+        rows = rows if rows.any() else np.ones_like(rows)
+        sums = self.target_sums(rows)
+        return sums.answer(self.outcome, sums.basis(0), self.spread)["prediction"]
+
     @property
     def n_classes(self):
         """Number of classes; 0 for regression."""
@@ -183,7 +180,7 @@ class Problem:
 
     @cached_property
     def feature_order(self):
-        """Features sorted by name, so that the order of columns has no say.
+        """Features sorted by name, so that the order of columns does not matter.
 
         Numbers in names count as numbers: columns without names, which are called x1,
         x2, ..., x10, stand in the order of X.
@@ -204,11 +201,19 @@ class Problem:
             **self.words,
         )
 
+    def blank(self, decision):
+        """A rule model with a default rule only, whose answer is yet to be counted."""
+        sums = self.target_sums(np.ones(len(self.target), dtype=bool))
+        answer = sums.answer(self.outcome, sums.basis(0), self.spread)
+        n_points = self.outcome.n_points
+        default = FORMS[decision]._uncounted(Rule((), **answer), n_points)
+        return self.rule_set([default], decision)
+
     def in_canonical_order(self):
         """The same problem with its rows sorted by a hash of their contents.
 
-        So the order in which a user gives rows has no say: not in which rows are drawn
-        as seeds, and not in the last bits of a sum. Equal rows come to stand together.
+        So the order in which a user gives rows does not matter: not for which rows are
+        drawn as seeds, and not in the last bits of a sum. Equal rows come together.
         """
         key = np.zeros(len(self.target), dtype=np.uint64)
         columns = [
@@ -230,6 +235,24 @@ class Problem:
             probabilities=_taken(self.probabilities, rows),
             labels=_taken(self.labels, rows),
         )
+
+
+def answering_rule(problem, conditions, taken, basis=None, held=None):
+    """The rule that answers these training rows."""
+    outcome, sums = problem.outcome, problem.target_sums(taken)
+    if basis is None:
+        every = np.ones_like(taken)
+        basis = (sums if taken.any() else problem.target_sums(every)).basis(0)
+    answer = sums.answer(outcome, basis, problem.spread)
+    weight = problem.sample_weight
+    held = problem.covered(conditions) if held is None else held
+    return Rule(
+        conditions,
+        coverage=float(weight[held].sum() / weight.sum()),
+        answered=float(weight[taken].sum() / weight.sum()),
+        **answer,
+        **sums.error(0, outcome, answer["prediction"]),
+    )
 
 
 def _taken(array, rows):

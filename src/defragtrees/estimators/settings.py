@@ -12,26 +12,7 @@ from dataclasses import dataclass, field, fields
 import numpy as np
 
 from defragtrees._utils.values import shown
-from defragtrees.data.tables import feature_index
 from defragtrees.errors import SettingError
-
-__all__ = [
-    "Conflict",
-    "Each",
-    "FLAG",
-    "Function",
-    "Given",
-    "Integer",
-    "Jobs",
-    "Key",
-    "Real",
-    "Several",
-    "as_list",
-    "check_settings",
-    "feature_list",
-    "feature_numbers",
-    "setting",
-]
 
 FLAG = (True, False)
 MOST_JOBS = 1_000_000  # threads
@@ -158,14 +139,7 @@ class Conflict:
 
 
 def setting(default, *allowed):
-    """A field of an estimator.
-
-    Parameters
-    ----------
-    default : object
-    *allowed : None, str, bool, Integer, Real, Each or Key
-        What it may be; anything if there is nothing.
-    """
+    """A field of an estimator."""
     return field(default=default, metadata={"allowed": allowed})
 
 
@@ -223,32 +197,3 @@ def _until(most):
 def as_list(value):
     """A setting that may be one value or several, as a list."""
     return [value] if np.ndim(value) == 0 else list(value)
-
-
-def feature_list(features, what):
-    """The names and numbers that a setting holds, one or several, as a list."""
-    if isinstance(features, str) or _is_integer(features):
-        return [features]
-    if not Several().accepts(features):
-        raise SettingError(
-            f"{what} must be a name or a number of a feature, or several of them; got "
-            f"{shown(features)}."
-        )
-    features = list(features)
-    for which in features:
-        if not (isinstance(which, str) or _is_integer(which)):
-            raise SettingError(
-                f"{what} must hold names or numbers of features; got {shown(which)}."
-            )
-    return features
-
-
-def feature_numbers(features, names, what="features"):
-    """Positions of the features that a setting names; None for none."""
-    if features is None:
-        return None
-    given = feature_list(features, what)
-    numbers = frozenset(feature_index(which, names, what) for which in given)
-    if not numbers:
-        raise ValueError(f"{what} must name at least one feature; it is empty.")
-    return numbers

@@ -5,13 +5,13 @@ which rule answers or, where rules are averaged, which of all rules hold.
 """
 
 import math
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 from sklearn import tree
 from sklearn.tree._tree import Tree
 
+from defragtrees._utils.warnings import warn
 from defragtrees.data.tables import listed
 from defragtrees.export import portable
 from defragtrees.rules.model import RuleModel
@@ -65,12 +65,10 @@ def to_tree(
         decides = rules.threshold is not None or rules.costs is not None
         differs = "the rules decide by threshold or costs" if decides else None
     if differs and leaves == "probabilities":
-        warnings.warn(
+        warn(
             "The tree tells the probabilities of the rules and answers with the "
             f"likeliest class; {differs}. Decide from predict_proba, or pass "
             "leaves='answers'.",
-            UserWarning,
-            stacklevel=3,
         )
     return _estimator(rules, _in_order(_merged(nodes)))
 

@@ -1,6 +1,5 @@
 """FABRulesClassifier and FABRulesRegressor: the paper's method as published."""
 
-import warnings
 from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, replace
 from functools import partial
@@ -11,6 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from defragtrees._utils.progress import Progress
 from defragtrees._utils.types import Rows, Values
+from defragtrees._utils.warnings import warn
 from defragtrees.data.store import RowStore
 from defragtrees.estimators.base import (
     RuleClassifier,
@@ -24,7 +24,6 @@ from defragtrees.estimators.settings import (
     Integer,
     Key,
     Real,
-    feature_numbers,
     setting,
 )
 from defragtrees.metrics.resampling import RuleStability
@@ -33,6 +32,7 @@ from defragtrees.paper.loop import SCHEDULES, Settings, Step
 from defragtrees.paper.parameters import Posterior
 from defragtrees.paper.rules import component_rules, list_components
 from defragtrees.rules.conditions import Rule
+from defragtrees.search.limits import feature_numbers
 
 __all__ = ["FABRulesClassifier", "FABRulesRegressor"]
 
@@ -138,16 +138,19 @@ class _FABRules(_FABResults, RuleFinder):
 
     def _check_forest(self, forest):
         super()._check_forest(forest)
-        feature_numbers(self.features, forest.feature_names)
+        self._allowed = None
+        if self.features is not None:
+            self._allowed = feature_numbers(self.features, forest.feature_names)
 
     def _simplify(self, problem, rng):
-        self._warn_of_little_data(problem)
+        n_rows = problem.store.n_rows
+        self._warn_of_little_data(n_rows, n_rows)
         self._fit_mixture(problem, rng)
         n_tolerances = 1 if self.statement_weight == "paper" else len(TOLERANCES)
         rules, boxes = list_components(
             problem,
             self.posterior_,
-            feature_numbers(self.features, self.forest_.feature_names),
+            self._allowed,
             self.most_rules(),
             TOLERANCES[:n_tolerances],
         )
@@ -197,11 +200,10 @@ class _FABRules(_FABResults, RuleFinder):
         self.kept_restart_, self.n_iter_ = best.restart, len(kept)
         # A fit that the callback stopped is as the user wants it.
         if not best.converged and kept[-1].finished:
-            warnings.warn(
+            warn(
                 f"The kept restart did not converge in {self.max_iter} iterations; "
                 "raise max_iter or tol.",
                 ConvergenceWarning,
-                stacklevel=6,
             )
         _warn_of_units(self.posterior_, settings, problem)
 
@@ -262,13 +264,11 @@ def _warn_of_units(posterior, settings, problem):
     could_differ = settings.max_components > 1 and np.ptp(problem.target) > 0
     if not (is_single and could_differ and settings.draws_all):
         return
-    warnings.warn(
+    warn(
         "All rows are in one component. Random starts of this e_step need a y that is "
         "near 0 and spreads by about 1, as the paper's authors draw means in the units "
         f"of y; its mean is {problem.center:.4g} and its standard deviation "
         f'{problem.spread:.4g}. Standardise y, or use e_step="gentle".',
-        UserWarning,
-        stacklevel=7,
     )
 
 

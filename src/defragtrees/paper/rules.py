@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from defragtrees.search.driver import answering_rule
+from defragtrees.estimators.problem import answering_rule
 
 __all__ = ["Side", "component_rules", "component_sides", "list_components"]
 

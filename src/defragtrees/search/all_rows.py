@@ -6,255 +6,21 @@ gain; both are sums over all rows, made in one visit for many lists.
 
 import math
 from dataclasses import dataclass, replace
-from functools import cache, cached_property, partial
-from importlib import import_module
+from functools import cached_property
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
-from defragtrees.data.shards import BOXES_A_WORD, pack_boxes
+from defragtrees.data.shards import pack_boxes
 from defragtrees.outcomes.classification import SHRINKAGE
-from defragtrees.search.algorithm import keep
+from defragtrees.search import kernels
 from defragtrees.search.choice import FREQUENT, HOLD_OUT_EVERY, ListScore
 from defragtrees.search.lists import BoxList, box_price, settled
-from defragtrees.search.moves import LEAST_GAIN, changes_by_sums, tidy
-
-__all__ = [
-    "AllRows",
-    "CountedBoxes",
-    "Folds",
-    "Imitated",
-    "JudgedRows",
-    "LOW_BITS",
-    "MIXING",
-    "RowNumbers",
-    "ShardKeeper",
-    "ShardVisits",
-    "TARGET_BITS",
-    "list_answering",
-    "list_counts",
-    "list_gains",
-    "list_losses",
-    "list_told",
-    "polish_all_rows",
-    "squares",
-    "weight_bits",
-    "with_expected",
-]
-
-LOW_WORD_BITS = (
-    26  # of a whole number; sums of the rest and of these are exact as float64
-)
-
-
-def plain_list_answering(codes, n_boxes, used, starts, rejects):
-    """The first box that accepts each row; their number where none does."""
-    once, _ = _rejected(codes, used, starts, rejects)
-    return _first_box(once, n_boxes)
-
-
-def plain_list_counts(
-    codes, target, classes, units, n_classes, n_boxes, used, starts, rejects
-):
-    """Sums over the rows that each rule answers.
-
-    Parameters
-    ----------
-    codes : unsigned int array of shape (n_rows, n_features)
-    target : int32 array of shape (n_rows, n_outputs)
-    classes : unsigned int array of shape (n_rows,), or empty
-    units : int64 array of shape (n_rows,)
-        Weights; one number if all are the same.
-    n_classes : int
-        0 if classes do not count.
-    n_boxes, used, starts, rejects : see PackedList
-
-    Returns
-    -------
-    int64 array of shape (n_rules, 1 + n_outputs + n_classes)
-        Of the weight, of weight times target, and of the weight of each class.
-    """
-    rule = plain_list_answering(codes, n_boxes, used, starts, rejects)
-    weight = np.broadcast_to(units, len(codes))
-    columns = [weight, *(weight * one for one in target.T)]
-    columns += [np.where(classes == c, weight, 0) for c in range(n_classes)]
-    return np.column_stack([_exact_sums(rule, one, n_boxes + 1) for one in columns])
-
-
-def plain_list_gains(
-    codes,
-    target,
-    classes,
-    weight,
-    n_boxes,
-    used,
-    starts,
-    rejects,
-    slope,
-    level,
-    columns,
-    places,
-):
-    """What each box would gain by feature and bin, with all its other conditions.
-
-    Parameters
-    ----------
-    codes, target, classes, n_boxes, used, starts, rejects : as for `list_counts`
-    weight : float64 array of shape (n_rows,), or empty if all are one
-    slope, level : see PackedList
-    columns : int array of shape (n_columns,)
-        Features to add up by; those in use are among them.
-    places : int array of shape (n_columns + 1,)
-        Where the bins of each of them begin in the sums; the last is their number.
-
-    Returns
-    -------
-    int64 array of shape (n_boxes, n_places)
-    """
-    once, twice = _rejected(codes, used, starts, rejects)
-    sums = np.zeros((n_boxes, places[-1]), dtype=np.int64)
-    place_of = dict(zip(columns.tolist(), places.tolist(), strict=False))
-    reaches = np.ones(len(codes), dtype=bool)
-    for k in range(n_boxes):
-        word, bit = divmod(k, BOXES_A_WORD)
-        is_rejected = (once[word] >> bit & 1).astype(bool)
-        is_near = is_rejected & (twice[word] >> bit & 1 == 0)
-        rows = np.flatnonzero(reaches & (is_near | ~is_rejected))
-        after = _first_box(once[:, rows], n_boxes, k + 1)
-        kind = classes[rows] if level.shape[2] > 1 else 0
-        gain = level[k, after, kind]
-        for one, each in zip(target.T, slope[k].T, strict=True):
-            gain = gain + each[after] * one[rows]
-        if len(weight):
-            gain = np.rint(weight[rows] * gain).astype(np.int64)
-        inside = ~is_rejected[rows]
-        for j, start, end in zip(columns, places, places[1:], strict=False):
-            own = _exact_sums(codes[rows[inside], j], gain[inside], end - start)
-            sums[k, start:end] += own
-        near, gain = rows[~inside], gain[~inside]
-        for j, start in zip(used, starts, strict=True):
-            own = codes[near, j]
-            only = (rejects[word, start + own] >> bit & 1).astype(bool)
-            own = _exact_sums(own[only], gain[only])
-            sums[k, place_of[int(j)] :][: len(own)] += own
-        reaches &= is_rejected
-    return sums
-
-
-def plain_list_told(codes, expected, weight, chosen, n_boxes, used, starts, rejects):
-    """Weight and sums of what should come out, by the rule that answers.
-
-    Parameters
-    ----------
-    codes, n_boxes, used, starts, rejects : as for `list_counts`
-    expected : float64 array of shape (n_rows, n_outputs)
-    weight : float64 array of shape (n_rows,), or empty if all are one
-    chosen : bool array of shape (n_rows,)
-        Rows that count.
-
-    Returns
-    -------
-    float64 array of shape (n_rules, 1 + n_outputs)
-    """
-    rule = plain_list_answering(codes[chosen], n_boxes, used, starts, rejects)
-    weight = weight[chosen] if len(weight) else np.ones(len(rule))
-    columns = [weight, *(weight * one for one in expected[chosen].T)]
-    return np.column_stack([np.bincount(rule, one, n_boxes + 1) for one in columns])
-
-
-def plain_list_losses(
-    codes, expected, weight, chosen, told, counts, n_boxes, used, starts, rejects
-):
-    """Sums of what a list loses that tells something of each row.
-
-    Parameters
-    ----------
-    codes, expected, weight, chosen, n_boxes, used, starts, rejects : see `list_told`
-    told : float64 array of shape (n_rules, n_outputs)
-    counts : bool
-        Whether a wrong class is the loss, not the squared distance.
-
-    Returns
-    -------
-    float64 array of shape (5,)
-        Of the weight, weight times loss, and of squared weights times the powers of
-        the loss.
-    """
-    rule = plain_list_answering(codes[chosen], n_boxes, used, starts, rejects)
-    weight = weight[chosen] if len(weight) else np.ones(len(rule))
-    answers, expected = told[rule], expected[chosen]
-    if counts:
-        loss = (answers.argmax(axis=1) != expected.argmax(axis=1)).astype(np.float64)
-    else:
-        loss = ((answers - expected) ** 2).sum(axis=1)
-    square = weight**2
-    powers = np.ones(len(loss)), loss, loss**2
-    return np.array([weight.sum(), weight @ loss, *(square @ one for one in powers)])
-
-
-def _rejected(codes, used, starts, rejects):
-    """Boxes that one feature rejects a row for, and those that two do, as bits."""
-    shape = len(rejects), len(codes)
-    once, twice = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
-    for j, start in zip(used, starts, strict=True):
-        more = rejects[:, start + codes[:, j].astype(np.intp)]
-        twice |= once & more
-        once |= more
-    return once, twice
-
-
-def _first_box(once, n_boxes, begin=0):
-    answering = np.full(once.shape[1], n_boxes)
-    for k in range(n_boxes - 1, begin - 1, -1):
-        word, bit = divmod(k, BOXES_A_WORD)
-        np.copyto(answering, k, where=once[word] >> bit & 1 == 0)
-    return answering
-
-
-def _exact_sums(place, values, n_places=0):
-    """`numpy.bincount` of whole numbers, without rounding."""
-    high = values >> LOW_WORD_BITS
-    low = values - (high << LOW_WORD_BITS)
-    total = np.bincount(place, high, n_places).astype(np.int64) << LOW_WORD_BITS
-    return total + np.bincount(place, low, n_places).astype(np.int64)
-
-
-@cache
-def _kernel(name):
-    """A loop, compiled if numba can be imported; that waits until now."""
-    try:
-        return getattr(import_module("defragtrees.search.list_kernels_numba"), name)
-    except ImportError:
-        return globals()[f"plain_{name}"]
-
-
-def list_answering(*arguments):
-    """See `plain_list_answering`."""
-    return _kernel("list_answering")(*arguments)
-
-
-def list_counts(*arguments):
-    """See `plain_list_counts`."""
-    return _kernel("list_counts")(*arguments)
-
-
-def list_gains(*arguments):
-    """See `plain_list_gains`."""
-    return _kernel("list_gains")(*arguments)
-
-
-def list_told(*arguments):
-    """See `plain_list_told`."""
-    return _kernel("list_told")(*arguments)
-
-
-def list_losses(*arguments):
-    """See `plain_list_losses`."""
-    return _kernel("list_losses")(*arguments)
-
+from defragtrees.search.moves import LEAST_GAIN, changes_by_sums, keep, tidy
 
 SEEN, JUDGED = 1, 2  # bits of a fold
-# The high bits of a product hang on all bits of what was multiplied.
+# The high bits of a product depend on all bits of what was multiplied.
 MIXING, LOW_BITS = 0x9E3779B97F4A7C15, 40
 
 
@@ -277,15 +43,7 @@ class Folds:
 
     @classmethod
     def of_sample(cls, codes, weight, order):
-        """The folds for rows of which some are here.
-
-        Parameters
-        ----------
-        codes : unsigned int array of shape (n_samples, n_features)
-        weight : array of shape (n_samples,)
-        order : sequence of int
-            Features in an order that hangs on their names only.
-        """
+        """The folds for rows of which some are here."""
         factors = np.empty(codes.shape[1], dtype=np.uint64)
         rng = np.random.default_rng(0)
         drawn = rng.integers(2**63, size=len(factors), dtype=np.uint64)
@@ -366,16 +124,7 @@ class ShardVisits:
         return self._folded.total(_told_sums, packed, self.imitated, self.folds)
 
     def loss_moments(self, packed, told, counts_errors):
-        """For every list the sums that a score needs, of rows that judge.
-
-        Parameters
-        ----------
-        packed : list of PackedList
-        told : list of array of shape (n_rules, n_outputs)
-            What the rules of each tell.
-        counts_errors : bool
-            Whether a wrong class is the loss, not the squared distance.
-        """
+        """For every list the sums that a score needs, of rows that judge."""
         context = self.imitated, self.folds, counts_errors
         return self._folded.total(_loss_moments, packed, told, *context)
 
@@ -407,7 +156,7 @@ def _sides(shard, folds):
 
 
 def _score(rules, moments):
-    """The score from sums over all rows, without the digits that hang on their order.
+    """The score from sums over all rows, without the digits that depend on their order.
 
     These are of the weight, weight times loss, and of squared weights times the powers
     of the loss.
@@ -422,7 +171,7 @@ def _score(rules, moments):
 
 def _told_sums(shard, packed, imitated, folds):
     rows = _rows(shard, SEEN, imitated, folds)
-    sums = [list_told(shard.codes, *rows, *own.boxes) for own in packed]
+    sums = [kernels.list_told(shard.codes, *rows, *own.boxes) for own in packed]
     return np.concatenate([own.ravel() for own in sums])
 
 
@@ -437,7 +186,7 @@ def _loss_moments(shard, packed, told, imitated, folds, counts_errors):
     rows = _rows(shard, JUDGED, imitated, folds)
     return np.array(
         [
-            list_losses(shard.codes, *rows, means, counts_errors, *own.boxes)
+            kernels.list_losses(shard.codes, *rows, means, counts_errors, *own.boxes)
             for own, means in zip(packed, told, strict=True)
         ]
     )
@@ -546,7 +295,7 @@ class RowNumbers:
     spread : float
         Of the target; one is 2**16.
     mean_weight : float
-        Of a row, dear classes counted as often as they cost; one is 2**bits.
+        Of a row, costly classes counted as often as they cost; one is 2**bits.
     unit : float
         What such a weight stands for.
     bits : int
@@ -566,7 +315,7 @@ class RowNumbers:
     @classmethod
     def of_totals(cls, imitated, totals, n_rows, total_weight, has_target):
         """The numbers for rows with these `Imitated.totals` and this weight."""
-        # Rounded, since the last digits of a sum hang on its order.
+        # Rounded, since the last digits of a sum depend on its order.
         weight, square, *sums = totals
         center = tuple(round(value / weight, 6) + 0.0 for value in sums)
         variance = square / weight - sum(value**2 for value in center)
@@ -653,7 +402,7 @@ def shard_counts(shard, lists, n_classes, bits):
     units = np.array([1 << bits], dtype=np.int64)
     if shard.weight is not None:
         units = np.rint(shard.weight * (1 << bits)).astype(np.int64)
-    counts = [list_counts(*rows, units, n_classes, *own.boxes) for own in lists]
+    counts = [kernels.list_counts(*rows, units, n_classes, *own.boxes) for own in lists]
     return np.concatenate([own.ravel() for own in counts])
 
 
@@ -662,7 +411,7 @@ def shard_gains(shard, lists, columns, places):
     weight = np.empty(0) if shard.weight is None else shard.weight
     rows = shard.codes, shard.targets["target"], shard.targets["classes"], weight
     gains = [
-        list_gains(*rows, *own.boxes, own.slope, own.level, columns, places)
+        kernels.list_gains(*rows, *own.boxes, own.slope, own.level, columns, places)
         for own in lists
     ]
     return np.concatenate([own.ravel() for own in gains])
@@ -781,14 +530,7 @@ class AllRows:
 
 
 def _gain_tables(means, spread, answers, mistake, n_classes):
-    """What a row gains if a box takes it from a rule, by its target and its class.
-
-    Parameters
-    ----------
-    means, spread, answers, mistake : what `SquaredLoss.rule_terms` gives
-    n_classes : int
-        0 if classes do not count.
-    """
+    """What a row gains if a box takes it from a rule, by its target and its class."""
     n_boxes = len(means) - 1
     slope = (means[:-1, None] - means[None]) / spread
     square = (means**2).sum(axis=1) / (2 * spread)
@@ -870,7 +612,7 @@ class CountedBoxes(BoxList):
         for j, accepted in self.boxes[k].items():
             column = self.table.columns[j]
             sums = _by_code(column, self._used_gains[column.feature][k])
-            yield j, accepted, partial(_gain_outside, sums, accepted)
+            yield j, accepted, sums
 
     @cached_property
     def _used_gains(self):
@@ -882,10 +624,6 @@ def _by_code(column, bins):
     return np.append(bins[column.bins], bins[-1])
 
 
-def _gain_outside(sums, accepted, wider):
-    return sums[wider & ~accepted].sum()
-
-
 MOST_SWEEPS = 12  # visits for conditions before the order of rules is looked at
 MOST_ROUNDS = 2  # how often that is
 N_FIRST = 4  # lists that are tried at first: all changes at once, and the best alone
@@ -895,18 +633,11 @@ LEAST_SHARE = 1e-7  # nats a row; a list that gains less in a visit is done
 def polish_all_rows(rows, lists, limits):
     """The lists after a descent over all rows, by number of rules.
 
-    Parameters
-    ----------
-    rows : AllRows
-    lists : list of (list of dict)
-        Boxes over the codes of `rows.table`; each keeps to the limits on other rows.
-    limits : Limits
-
     Returns
     -------
     dict from number of rules to CountedBoxes
     """
-    limits = limits.keeping()
+    limits = replace(limits, keeps_used=True)
     starts = [rows.list_of(boxes) for boxes in lists]
     rows.count(starts)
     polished = {}
@@ -917,7 +648,7 @@ def polish_all_rows(rows, lists, limits):
         if n not in polished and n + 1 in polished:
             shorter = [polished[n + 1].without_box(k) for k in range(n)]
             rows.count(shorter)
-            best = tidy(min(shorter, key=lambda own: own.cost), limits)
+            best = tidy(min(shorter, key=attrgetter("cost")), limits)
             for own in _descended(rows, [best], limits):
                 if limits.allows(own):
                     keep(polished, own, limits)
@@ -996,7 +727,7 @@ def _better(rows, lists, options, limits):
     rows.count([option for own in options.values() for option in own])
     better = {}
     for i, own in options.items():
-        for option in sorted(own, key=lambda option: option.cost):
+        for option in sorted(own, key=attrgetter("cost")):
             if option.cost >= lists[i].cost - LEAST_GAIN:
                 break
             if limits.allows(option):

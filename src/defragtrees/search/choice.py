@@ -1,19 +1,11 @@
 """How long a list should be: judged by rows that the search did not see."""
 
 from dataclasses import dataclass
+from operator import attrgetter
 
 import numpy as np
 
 from defragtrees.outcomes.classification import SHRINKAGE
-
-__all__ = [
-    "FREQUENT",
-    "HOLD_OUT_EVERY",
-    "HeldOut",
-    "ListScore",
-    "choose",
-    "held_out_rows",
-]
 
 HOLD_OUT_EVERY = 4  # one row in so many is kept from the search
 FREQUENT = 8  # rows that are alike; some of them will come again
@@ -64,44 +56,36 @@ class HeldOut:
     def scores(self, lists):
         """A ListScore for each of some RuleBoxes over all the rows.
 
-        What a list tells comes from the rows that the search saw.
+        What a list predicts comes from the rows that the search saw.
         """
-        return [self._score(rules) for rules in lists]
-
-    def _score(self, rules):
-        losses = self._losses(rules.answering, rules.n_rules)
-        weight = self.weight[self.is_judged]
-        total = max(weight.sum(), 1e-300)
-        mean = float(weight @ losses / total)
-        error = float(np.sqrt(weight**2 @ (losses - mean) ** 2) / total)
-        return ListScore(rules.n_rules, rules.n_conditions, mean, error)
-
-    def _losses(self, answering, n_rules):
         seen, judged = self.is_seen, self.is_judged
-        weight, group = self.weight[seen], answering[seen]
-        outputs = self.outputs[seen]
+        weight, outputs = self.weight[seen], self.outputs[seen]
         every = weight @ outputs / max(weight.sum(), 1e-300)
-        sums = [np.bincount(group, weight * one, n_rules) for one in outputs.T]
-        told = np.column_stack(sums) + SHRINKAGE * every
-        told /= (np.bincount(group, weight, n_rules) + SHRINKAGE)[:, None]
-        expected, told = self.outputs[judged], told[answering[judged]]
-        if self.counts_errors:
-            return (told.argmax(axis=1) != expected.argmax(axis=1)).astype(float)
-        return ((told - expected) ** 2).sum(axis=1)
+        expected, judging = self.outputs[judged], self.weight[judged]
+        total = max(judging.sum(), 1e-300)
+        scores = []
+        for rules in lists:
+            group, n_rules = rules.answering[seen], rules.n_rules
+            sums = [np.bincount(group, weight * one, n_rules) for one in outputs.T]
+            told = np.column_stack(sums) + SHRINKAGE * every
+            told /= (np.bincount(group, weight, n_rules) + SHRINKAGE)[:, None]
+            told = told[rules.answering[judged]]
+            if self.counts_errors:
+                losses = (told.argmax(axis=1) != expected.argmax(axis=1)).astype(float)
+            else:
+                losses = ((told - expected) ** 2).sum(axis=1)
+            mean = float(judging @ losses / total)
+            error = float(np.sqrt(judging**2 @ (losses - mean) ** 2) / total)
+            scores.append(ListScore(n_rules, rules.n_conditions, mean, error))
+        return scores
 
 
 def held_out_rows(table, target, weight):
     """Rows to search on, and rows to judge by: every fourth, in order of the target.
 
-    The order of rows and columns has no say. Rows that are alike stay together, so that
-    a row given twice is a row of weight two; what many rows have in common is on both
-    sides, as it is in new data.
-
-    Parameters
-    ----------
-    table : RowTable
-    target : array of shape (n_samples, n_outputs)
-    weight : array of shape (n_samples,)
+    The order of rows and columns does not matter. Rows that are alike stay together, so
+    that a row given twice is a row of weight two; what many rows have in common is on
+    both sides, as it is in new data.
 
     Returns
     -------
@@ -125,26 +109,17 @@ def choose(scores):
 
     A list without conditions is taken only if it is the best.
 
-    Parameters
-    ----------
-    scores : list of ListScore
-
     Examples
     --------
     >>> lists = ListScore(1, 0, 0.5, 0.03), ListScore(2, 1, 0.22, 0.02)
     >>> choose([*lists, ListScore(4, 6, 0.21, 0.02)])
     1
     """
-    best = min(scores, key=lambda score: (score.loss, score.n_conditions))
+    best = min(scores, key=attrgetter("loss", "n_conditions"))
     limit = best.loss + best.standard_error
     # Who asks for rules is not served by none, unless none are better.
     least = min(best.n_conditions, 1)
-    places = [
-        i
-        for i, score in enumerate(scores)
-        if score.loss <= limit and score.n_conditions >= least
+    good = [
+        score for score in scores if score.loss <= limit and score.n_conditions >= least
     ]
-    return min(
-        places,
-        key=lambda i: (scores[i].n_conditions, scores[i].n_rules, scores[i].loss),
-    )
+    return scores.index(min(good, key=attrgetter("n_conditions", "n_rules", "loss")))

@@ -1,6 +1,12 @@
-"""From training rows to short rules that are the model: what the search is fed."""
+"""From training rows to short rules: which rows to search, the search, the counts.
 
+`FORMS` names a search for each form of rules. It gives plain data, conditions and what
+they cost, by number of rules; `count_found` makes rule models of these, over all rows.
+"""
+
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -8,17 +14,9 @@ import numpy as np
 from defragtrees.data import devices
 from defragtrees.data.new_rows import draw_rows
 from defragtrees.data.shards import Shard
+from defragtrees.data.statistics import draft
 from defragtrees.outcomes.decision import Decision
-from defragtrees.rules import forms
-from defragtrees.rules.conditions import Rule
-from defragtrees.search.algorithm import (
-    boxes_from_tree,
-    polish,
-    polish_sets,
-    search,
-    search_sets,
-    tree_sizes,
-)
+from defragtrees.rules.conditions import Condition
 from defragtrees.search.all_rows import (
     AllRows,
     Folds,
@@ -29,12 +27,8 @@ from defragtrees.search.all_rows import (
     polish_all_rows,
 )
 from defragtrees.search.choice import HeldOut, choose, held_out_rows
-from defragtrees.search.limits import (
-    MonotoneAnswers,
-    refuse_without_lists,
-    within_limits,
-)
-from defragtrees.search.lists import Limits, RuleBoxes
+from defragtrees.search.limits import Limits, MonotoneAnswers
+from defragtrees.search.lists import RuleBoxes
 from defragtrees.search.losses import (
     LEAST_ERRORS,
     LEAST_SPREAD,
@@ -42,105 +36,547 @@ from defragtrees.search.losses import (
     ErrorLoss,
     SquaredLoss,
 )
-from defragtrees.search.moves import MOST_GROWN_BOXES as MOST_GROWN
-from defragtrees.search.moves import cut_conditions, grow_rule
+from defragtrees.search.moves import (
+    MOST_GROWN_BOXES,
+    boxes_from_tree,
+    cut_conditions,
+    grow_rule,
+    insert_rule,
+    polish,
+    promising,
+    search,
+    tree_sizes,
+)
 from defragtrees.search.points import LogOddsLoss, NumberLoss, PointBoxes
 from defragtrees.search.standalone import StandaloneBoxes, add_rule
 from defragtrees.search.table import RowTable, make_columns, make_table
 from defragtrees.search.torch import DeviceKeeper, TorchKeeper
 
-__all__ = [
-    "AllRowsSearch",
-    "CRITERIA",
-    "FORMS",
-    "PathCounter",
-    "Refined",
-    "Refinement",
-    "SEARCH_CODES",
-    "SEARCH_ROWS",
-    "accepted_bins",
-    "answering_rule",
-    "box_conditions",
-    "nearest",
-    "refine",
-    "refine_points",
-    "refine_standalone",
-    "rules_of_boxes",
-    "search_losses",
-    "search_rows",
-]
+MOST_ROWS = 100_000  # with more rows, the search looks at a sample of them
+SAMPLE_ROWS = 25_000  # or at fewer, if lists are polished on all rows
+SEARCH_ROWS = 3_000  # so many rows are enough to search; the result is polished on all
+SEARCH_CODES = 64  # and so many codes of a feature
+SLACK = 0.5  # in a list on few rows a rule may have so much less than it must have
+EMPHASIS = 1.0  # nats for classes count so many times those for probabilities
+FEW_CONDITIONS = 2  # of a rule, in the sets that the search starts from
+CRITERIA = ("both", "probability", "error")
 
 
-def answering_rule(problem, conditions, taken, basis=None, held=None):
-    """The rule that answers these training rows.
+@dataclass(frozen=True)
+class SearchSettings:
+    """How to search.
 
     Parameters
     ----------
-    problem : Problem
-    conditions : tuple of Condition
-    taken : bool array of shape (n_samples,)
-        The training rows that it answers.
-    basis : array of shape (n_classes,) or float, optional
-        What its answer rests on, class weights or a mean; by default those of the
-        rows, or of all rows if there are none.
-    held : bool array of shape (n_samples,), optional
-        The training rows in which its conditions hold, if they are known.
+    limits : Limits
+    brevity : float
+        Nats per row that a condition must be worth.
+    n_new_rows : int
+        Rows to draw near the data.
+    criterion : str
+        One of `CRITERIA`.
+    decision : Decision or None
+        From probabilities to a class.
+    is_labels : bool
+        Whether rules imitate y.
+    engine : str
+        Of the estimator; "cuda" keeps many rows on a GPU.
     """
-    outcome, sums = problem.outcome, problem.target_sums(taken)
-    if basis is None:
-        every = np.ones_like(taken)
-        basis = (sums if taken.any() else problem.target_sums(every)).basis(0)
-    answer = sums.answer(outcome, basis, problem.spread)
-    weight = problem.sample_weight
-    held = problem.covered(conditions) if held is None else held
-    return Rule(
-        conditions,
-        coverage=float(weight[held].sum() / weight.sum()),
-        answered=float(weight[taken].sum() / weight.sum()),
-        **answer,
-        **sums.error(0, outcome, answer["prediction"]),
+
+    limits: Limits
+    brevity: float = 0.0
+    n_new_rows: int = 0
+    criterion: str = "both"
+    decision: Decision | None = None
+    is_labels: bool = False
+    engine: str = "auto"
+
+
+@dataclass(frozen=True, eq=False)
+class Conjunctions:
+    """Rules that the search found, before they are counted.
+
+    Parameters
+    ----------
+    conditions : tuple of tuple of Condition
+        Of each rule; the default rule, which has none, is left out.
+    answers : tuple
+        Of each rule, and of the default rule: a number near those of its rows, around
+        which these are counted; None for classes.
+    cost : float
+        Description length in nats.
+    """
+
+    conditions: tuple[tuple[Condition, ...], ...]
+    answers: tuple[Any, ...]
+    cost: float
+
+    @property
+    def n_conditions(self):
+        """Number of conditions of all rules."""
+        return sum(c.n_sides for rule in self.conditions for c in rule)
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What a search gives.
+
+    Parameters
+    ----------
+    by_rules : dict from int to Conjunctions
+        The best of every number of rules.
+    n_rounds : int
+        Of the search.
+    by_conditions : dict from int to Conjunctions
+        The best of every total number of conditions, where more are better.
+    enough : int, optional
+        Conditions that are enough to be nearly as good as the best on rows that the
+        search did not see.
+    """
+
+    by_rules: dict[int, Conjunctions]
+    n_rounds: int
+    by_conditions: dict[int, Conjunctions] = field(default_factory=dict)
+    enough: int | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Strategy:
+    """How rules of one form are searched for.
+
+    Parameters
+    ----------
+    make : callable
+        From table, loss and boxes to rules over the rows of the table.
+    insert : callable
+        From such rules and limits to the same with one more rule, or None.
+    losses : callable
+        From rows, number of classes and criterion to what the search minimises, and
+        what its rules are polished by.
+    n_rounds : int
+        Of growing and cutting.
+    polish_rounds, gap_rounds : int
+        Of a descent over all rows; see `polish`.
+    slack : float
+        Share of the rows of a rule that are enough on few rows.
+    """
+
+    make: Callable
+    insert: Callable
+    losses: Callable
+    n_rounds: int
+    polish_rounds: int
+    gap_rounds: int = 0
+    slack: float = 1.0
+
+    def starts(self, few, loss, boxes, limits):
+        """Rules to start from, given boxes of trees."""
+        for own in boxes:
+            own = [box for box in own if limits.allows_box(few, box)]
+            yield self.make(few, loss, own)
+        # From rules with few conditions longer ones come out better.
+        most = limits.max_conditions
+        if most is None or most > FEW_CONDITIONS:
+            short = replace(limits, max_conditions=FEW_CONDITIONS)
+            empty = self.make(few, loss, ())
+            best, _ = search(empty, [], short, self.insert, self.n_rounds)
+            yield from (rules for n, rules in best.items() if n > 1)
+
+    def searched(self, limits, rng, table, loss, rows):
+        """Boxes of the cheapest rules by a search over few of the rows; its rounds."""
+        if len(rows) > SEARCH_ROWS:
+            rows = np.sort(rng.choice(rows, SEARCH_ROWS, replace=False))
+        few, groups = table.coarse(rows, SEARCH_CODES)
+        loss = loss.take(rows)
+        limits = limits.for_search(loss.total_weight, self.slack)
+        sizes = tree_sizes(limits.max_rules)
+        boxes = boxes_from_tree(few, loss.target, loss.weight, sizes)
+        starts = self.starts(few, loss, boxes, limits)
+        empty = self.make(few, loss, ())
+        best, n_rounds = search(empty, starts, limits, self.insert, self.n_rounds)
+        found = [
+            [{j: mask[groups[j]] for j, mask in box.items()} for box in rules.boxes]
+            for rules in best.values()
+        ]
+        return found, n_rounds
+
+    def polished(self, boxes, table, loss, limits):
+        """Rules of these boxes after a descent over all rows, by their number."""
+        starts = (self.make(table, loss, own) for own in boxes)
+        return polish(starts, limits, self.polish_rounds, self.gap_rounds)
+
+
+class ListStrategy(Strategy):
+    """How lists are searched for: only promising starts are worth a full descent."""
+
+    def starts(self, few, loss, boxes, limits):
+        """Rules to start from, given boxes of trees."""
+        lists = []
+        for own in boxes:
+            own = [box for box in own if limits.allows_box(few, box)]
+            lists.append(self.make(few, loss, own[: limits.max_rules - 1]))
+        return promising(lists, limits)
+
+
+def find_lists(problem, settings, rng):
+    """The best lists found, by number of rules and of conditions.
+
+    Returns
+    -------
+    Found
+    """
+    most_rows = SAMPLE_ROWS if problem.is_sample else MOST_ROWS
+    rows = search_rows(problem, settings, rng, most_rows)
+    loss, last_loss = LISTS.losses(rows, problem.n_classes, settings.criterion)
+    table = _table(problem, settings, rows, loss)
+    if not table.columns or not np.ptp(rows.target, axis=0).any():
+        alone = _list_of_boxes(problem, RuleBoxes(table, last_loss, ()), {})
+        return Found({1: alone}, 1, {0: alone}, 0)
+    if problem.is_sample:
+        everywhere = AllRowsSearch(problem, settings, rows, table, last_loss)
+        judge = everywhere.judge(problem, settings, rows)
+    else:
+        everywhere = None
+        is_seen, is_judged = held_out_rows(table, rows.target, rows.weight)
+        judge = HeldOut(
+            rows.expected,
+            rows.weight,
+            is_seen | rows.is_drawn,
+            is_judged & ~rows.is_drawn,  # new rows do not judge
+            counts_errors=settings.criterion == "error",
+        )
+    limits, seen = settings.limits, np.flatnonzero(judge.is_seen)
+    lists, n_rounds = LISTS.searched(limits, rng, table, loss, seen)
+    n_best, enough = _judged(judge, table, loss, lists, limits)
+    # Other rows, other lists: of each length the cheapest on all rows is kept.
+    every = np.arange(table.n_rows)
+    more, n_more = LISTS.searched(limits, rng, table, loss, every)
+    wide = limits.for_search(loss.total_weight)
+    best = LISTS.polished(lists + more, table, last_loss, wide)
+    if everywhere is not None:
+        wide = limits.for_search(everywhere.total_weight)
+        best = everywhere.polished(best, wide)
+    best = {n: rules for n, rules in best.items() if n <= limits.max_rules}
+    n_rounds += n_more
+    if not best:  # nothing keeps to the limits
+        return Found({}, n_rounds)
+    longest = best[max((n for n in best if n <= n_best), default=min(best))]
+    return Found(*_paths(problem, best, longest, wide, n_rounds), enough)
+
+
+def find_standalone(problem, settings, rng):
+    """The best rules that are true on their own found of every number."""
+    rows = search_rows(problem, settings, rng)
+    best, n_rounds = _find_sets(STANDALONE, problem, settings, rng, rows)
+    return Found(_set_path(problem, settings, best, False), n_rounds)
+
+
+def find_points(problem, settings, rng):
+    """The best rules with points found of every number.
+
+    The search fits points to what rules imitate, on the rows that it looks at. They
+    are fitted again once all rows are counted: to y, and as whole numbers if asked.
+    """
+    rows = search_rows(problem, settings, rng)
+    if settings.limits.max_conditions is None:
+        limits = replace(settings.limits, max_conditions=MOST_GROWN_BOXES)
+        settings = replace(settings, limits=limits)
+    best, n_rounds = _find_sets(POINTS, problem, settings, rng, rows)
+    best = {n: rules.in_reading_order() for n, rules in best.items()}
+    return Found(_set_path(problem, settings, best, True), n_rounds)
+
+
+FORMS = {"list": find_lists, "standalone": find_standalone, "points": find_points}
+
+
+def count_found(found, draft_model, store, limits, decision, scoring):
+    """Rule models of what was found, counted over all rows, by their sizes.
+
+    Each is made once, with its evidence and a profile of the training rows. Lists
+    that break a limit over all rows are left out, or lose a rule.
+
+    Returns
+    -------
+    path, costs : dicts by number of rules
+    by_conditions : dict from total number of conditions to rule model
+    """
+    order = MonotoneAnswers(limits.monotone) if limits.monotone else None
+    count = partial(
+        store.count, answers="told", decision=decision, scoring=scoring, order=order
+    )
+    found_rules = [*found.by_rules.values(), *found.by_conditions.values()]
+    distinct = {one.conditions: one for one in found_rules}
+    drafts = [_with_conjunctions(draft_model, one) for one in distinct.values()]
+    counted = dict(zip(distinct, count(drafts), strict=True))
+    if draft_model.is_exclusive:
+        for conditions, rules in counted.items():
+            counted[conditions] = _within_limits(rules, limits, count)
+    kept = {one: rules for one, rules in counted.items() if rules is not None}
+    made = store.with_training_rows(kept)
+    path, costs, by_conditions = {}, {}, {}
+    for _, one in sorted(found.by_rules.items()):
+        rules = made.get(one.conditions)
+        if rules is not None and rules.n_rules not in path:
+            path[rules.n_rules], costs[rules.n_rules] = rules, one.cost
+    for _, one in sorted(found.by_conditions.items()):
+        rules = made.get(one.conditions)
+        if rules is not None:
+            by_conditions.setdefault(rules.n_conditions, rules)
+    return path, costs, by_conditions
+
+
+def _with_conjunctions(model, found):
+    """A draft of the model with the conditions that were found."""
+    *answers, last = found.answers
+    rules = [
+        replace(model.default, conditions=own, prediction=answer, weight=1.0)
+        for own, answer in zip(found.conditions, answers, strict=True)
+    ]
+    return draft(
+        model, rules=tuple(rules), default=replace(model.default, prediction=last)
     )
 
 
-def rules_of_boxes(problem, rules, coverages=None):
-    """The boxes of a list as rules, with what they say of the training rows.
+def _within_limits(rules, limits, count):
+    """The list without rules of too few rows; None if it breaks another limit."""
+    while small := limits.too_small(rules):
+        # Rows of a small "otherwise" are joined by those of the rule before it.
+        gone = min(small[0], len(rules.rules) - 1)
+        kept = rules.rules[:gone] + rules.rules[gone + 1 :]
+        [rules] = count([draft(rules, rules=kept)])
+    return rules if limits.allows_model(rules) else None
+
+
+def nearest(sizes, enough):
+    """The smallest size that is enough, else the largest.
+
+    Any smaller one was more than a standard error behind on rows that were not seen.
+
+    Examples
+    --------
+    >>> nearest([0, 2, 5], 4), nearest([0, 2, 5], 2), nearest([0], 1)
+    (5, 2, 0)
+    """
+    return min((size for size in sizes if size >= enough), default=max(sizes))
+
+
+@dataclass(frozen=True, eq=False)
+class SearchRows:
+    """The rows that the search looks at.
 
     Parameters
     ----------
-    problem : Problem
-    rules : RuleBoxes or CountedBoxes
-    coverages : dict, optional
-        From conditions to the rows in which they hold; lists that share some may share
-        it too.
+    codes : unsigned int array of shape (n_samples, n_features)
+        Bin numbers.
+    target : array of shape (n_samples, n_outputs)
+        Numbers, or probabilities on the scale of the search.
+    classes : int array of shape (n_samples,), optional
+        The class that each row should get.
+    weight : array of shape (n_samples,)
+    outputs : array of shape (n_samples, n_classes), optional
+        Probabilities as they are.
+    expected : array of shape (n_samples, n_outputs)
+        What should come out: y where it is there, else what is imitated.
+    is_drawn : bool array of shape (n_samples,)
+        Whether a row is new.
     """
-    coverages = {} if coverages is None else coverages
-    conditions = [box_conditions(problem, rules.table, box) for box in rules.boxes]
+
+    codes: np.ndarray
+    target: np.ndarray
+    classes: np.ndarray | None
+    weight: np.ndarray
+    outputs: np.ndarray | None
+    expected: np.ndarray
+    is_drawn: np.ndarray
+
+
+def search_rows(problem, settings, rng, most=MOST_ROWS):
+    """The rows that a search looks at, at most so many and new ones besides."""
+    n_rows, outcome = len(problem.target), problem.outcome
+    rows = np.arange(n_rows)
+    if n_rows > most:
+        rows = np.sort(rng.choice(n_rows, most, replace=False))
+    codes, weight = problem.binned.codes[rows], problem.sample_weight[rows]
+    if problem.n_classes and not settings.is_labels:
+        outputs = problem.probabilities.astype(np.float64)[rows]
+    else:
+        outputs = outcome.indicators(problem.target)[rows]
+    n_new = settings.n_new_rows
+    if n_new:
+        is_set = np.array([c is not None for c in problem.categories], dtype=bool)
+        features = range(len(problem.feature_names))
+        X = np.column_stack([problem.column(j)[rows] for j in features])
+        new = draw_rows(X, n_new, is_set, rng, problem.feature_order)
+        share = weight.mean() * min(1.0, len(X) / n_new)
+        codes = np.vstack([codes, problem.grid.bin(new).codes])
+        outputs = np.vstack([outputs, _forest_outputs(problem, new)])
+        weight = np.concatenate([weight, np.full(n_new, share)])
+    is_drawn = np.arange(len(codes)) >= len(rows)
+    classes, target, expected = None, outputs, outputs
+    if problem.labels is not None:
+        labels = outcome.indicators(problem.labels[rows])
+        expected = np.vstack([labels, outputs[is_drawn]])
+    if problem.n_classes:
+        expected, _ = settings.decision.emphasise(expected, weight)
+        outputs, weight = settings.decision.emphasise(outputs, weight)
+        classes, target = outputs.argmax(axis=1), outcome.search_target(outputs)
+    probabilities = outputs if problem.n_classes else None
+    return SearchRows(codes, target, classes, weight, probabilities, expected, is_drawn)
+
+
+def _forest_outputs(problem, matrix):
+    if problem.n_classes:
+        return problem.forest.predict_proba_encoded(matrix)
+    return problem.forest.predict_encoded(matrix)[:, None]
+
+
+def _table(problem, settings, rows, loss):
+    return make_table(
+        problem.grid,
+        rows.codes,
+        settings.limits.features,
+        problem.feature_order,
+        settings.brevity * loss.total_weight,
+        problem.ordered_features,
+    )
+
+
+def search_losses(rows, n_classes, criterion):
+    """What the search minimises, and what its lists are polished by."""
+    if not n_classes:
+        squared = SquaredLoss(rows.target, rows.weight)
+        return squared, squared
+    squared = SquaredLoss(rows.target, rows.weight, LEAST_ERRORS)
+    if criterion == "probability":
+        return squared, squared
+    wrong = ErrorLoss(rows.classes, rows.weight, n_classes)
+    both = BothLoss(squared, wrong, EMPHASIS)
+    return both, both if criterion == "both" else wrong
+
+
+def _point_losses(rows, n_classes, criterion):
+    """Points are always fitted to probabilities, or numbers."""
+    least = LEAST_ERRORS if n_classes else LEAST_SPREAD
+    if n_classes == 2:
+        loss = LogOddsLoss(rows.outputs[:, 1:], rows.weight, least)
+    else:
+        loss = NumberLoss(rows.target, rows.weight, least)
+    return loss, loss
+
+
+LISTS = ListStrategy(RuleBoxes, insert_rule, search_losses, 1, 4, 4, SLACK)
+STANDALONE = Strategy(StandaloneBoxes, add_rule, search_losses, 2, 2)
+POINTS = Strategy(PointBoxes, grow_rule, _point_losses, 2, 2)
+
+
+def _find_sets(strategy, problem, settings, rng, rows):
+    """The cheapest rules of every number, and how many rounds that took."""
+    losses = strategy.losses(rows, problem.n_classes, settings.criterion)
+    loss, last_loss = losses
+    table = _table(problem, settings, rows, loss)
+    if not table.columns or not np.ptp(rows.target, axis=0).any():
+        return {1: strategy.make(table, last_loss, ())}, 1
+    limits, every = settings.limits, np.arange(table.n_rows)
+    boxes, n_rounds = strategy.searched(limits, rng, table, loss, every)
+    wide = limits.for_search(last_loss.total_weight)
+    return strategy.polished(boxes, table, last_loss, wide), n_rounds
+
+
+def _judged(judge, table, loss, lists, limits):
+    """Rules of the list that does best on rows not seen; conditions that are enough.
+
+    Enough are as few as a list has that is within one standard error of the best: one
+    of the lists, or the best without some of its conditions.
+    """
+    found = [RuleBoxes(table, loss, boxes) for boxes in lists]
+    found = [rules for rules in found if rules.n_rules <= limits.max_rules]
+    if not found:
+        return limits.max_rules, None
+    scores = judge.scores(found)
+    best = found[int(np.argmin([score.loss for score in scores]))]
+    wide = limits.for_search(loss.total_weight, SLACK)
+    scores += judge.scores(list(cut_conditions(best, wide)))
+    return best.n_rules, scores[choose(scores)].n_conditions
+
+
+def _paths(problem, best, longest, limits, n_rounds):
+    """Lists of every number of rules, rounds, and lists by number of conditions.
+
+    The latter are cut from the longest one, where they are better.
+    """
+    by_rules, by_conditions, coverages = {}, {}, {}
+    for n in sorted(best):
+        found = _list_of_boxes(problem, best[n], coverages)
+        by_rules.setdefault(len(found.conditions) + 1, found)
+    cuts = [cut for cut in cut_conditions(longest, limits) if limits.allows(cut)]
+    cuts += best.values()
+    least = np.inf
+    for boxes in sorted(cuts, key=lambda boxes: (boxes.n_conditions, boxes.fit_cost)):
+        if boxes.fit_cost < least:
+            least = boxes.fit_cost
+            found = _list_of_boxes(problem, boxes, coverages)
+            by_conditions.setdefault(found.n_conditions, found)
+    return by_rules, n_rounds, by_conditions
+
+
+def _set_path(problem, settings, best, is_base):
+    """Rules without an order, by their number."""
+    by_rules = {}
+    for n in sorted(best):
+        found = _set_of_boxes(problem, best[n], is_base)
+        if len(found.conditions) < settings.limits.max_rules:
+            by_rules.setdefault(len(found.conditions) + 1, found)
+    return by_rules
+
+
+def _list_of_boxes(problem, rules, coverages):
+    """The boxes of a list as conditions on features.
+
+    `coverages` keeps which rows match, for lists that share some conditions.
+    """
     left = np.ones(len(problem.target), dtype=bool)
-    answering = []
-    for conjunction in [*conditions, ()]:
-        covered = _covered(problem, conjunction, coverages)
-        held = left & covered
-        # A rule for new rows alone would have nothing to tell; where there are more
+    conditions, answers = [], []
+    for box in rules.boxes:
+        own = _box_conditions(problem, rules.table, box)
+        if own not in coverages:
+            coverages[own] = problem.covered(own)
+        taken = left & coverages[own]
+        # A rule for new rows alone would have nothing to report; where there are more
         # rows than these, some may be its own.
-        if held.any() or not conjunction or problem.is_sample:
-            answering.append(answering_rule(problem, conjunction, held, held=covered))
-        left &= ~held
-    return problem.rule_set(answering)
+        if taken.any() or problem.is_sample:
+            conditions.append(own)
+            answers.append(problem.number_near(taken))
+        left &= ~taken
+    answers.append(problem.number_near(left))
+    return Conjunctions(tuple(conditions), tuple(answers), rules.cost)
 
 
-def _covered(problem, conditions, coverages):
-    if conditions not in coverages:
-        coverages[conditions] = problem.covered(conditions)
-    return coverages[conditions]
+def _set_of_boxes(problem, rules, is_base):
+    """Boxes without an order as conditions on features.
+
+    The default rule is for all rows if it is a base, else for those of no rule.
+    """
+    left = np.ones(len(problem.target), dtype=bool)
+    every = left.copy()
+    conditions, answers = [], []
+    for box in rules.boxes:
+        own = _box_conditions(problem, rules.table, box)
+        covered = problem.covered(own)
+        if covered.any():
+            conditions.append(own)
+            answers.append(problem.number_near(covered))
+        left &= ~covered
+    answers.append(problem.number_near(every if is_base else left))
+    return Conjunctions(tuple(conditions), tuple(answers), rules.cost)
 
 
-def box_conditions(problem, table, box):
+def _box_conditions(problem, table, box):
     """The conditions that a box over the codes of a table stands for."""
-    columns = ((table.columns[j], mask) for j, mask in box.items())
-    return problem.grid.conditions(
-        (column.feature, accepted_bins(problem.grid, column, mask))
-        for column, mask in columns
-    )
+    sides = []
+    for j, mask in box.items():
+        column = table.columns[j]
+        sides.append((column.feature, accepted_bins(problem.grid, column, mask)))
+    return problem.grid.conditions(sides)
 
 
 def accepted_bins(grid, column, mask):
@@ -161,31 +597,18 @@ def accepted_bins(grid, column, mask):
         ] = 1
     elif inside.size:
         is_open = inside[-1] == column.n_codes - 1
-        first = _between(column.bins, inside[0] - 1) + 1 if inside[0] > 0 else 0
-        end = -1 if is_open else _between(column.bins, inside[-1]) + 1
-        accepts[first:end] = True
+        # The middle one of the thresholds between a code and the next.
+        middle = (column.bins[:-1] + column.bins[1:] - 1) // 2 + 1
+        first = middle[inside[0] - 1] if inside[0] > 0 else 0
+        accepts[first : -1 if is_open else middle[inside[-1]]] = True
     return accepts
-
-
-def _between(bins, code):
-    """The middle one of the thresholds between a code and the next."""
-    return (bins[code] + bins[code + 1] - 1) // 2
 
 
 class AllRowsSearch:
     """What is asked of all rows once a sample has given lists.
 
-    Parameters
-    ----------
-    problem : Problem
-        With a sample of the rows of its store.
-    settings : Refinement
-    rows : SearchRows
-        Those of the sample, and new ones.
-    table : RowTable
-        Of the same rows.
-    loss : SquaredLoss, ErrorLoss or BothLoss
-        That lists are polished by.
+    The problem has a sample of the rows of its store; `rows` and `table` are of the
+    sample and of new rows. Lists are polished by `loss`.
     """
 
     def __init__(self, problem, settings, rows, table, loss):
@@ -204,7 +627,7 @@ class AllRowsSearch:
         columns = make_columns(
             problem.grid,
             store.counts,
-            settings.features,
+            settings.limits.features,
             problem.feature_order,
             problem.ordered_features,
         )
@@ -221,12 +644,7 @@ class AllRowsSearch:
         return self.rows.loss.total_weight
 
     def judge(self, problem, settings, rows):
-        """Who judges lists of the sample; nothing here keeps it, or rows, for longer.
-
-        Parameters
-        ----------
-        problem, settings, rows : as before
-        """
+        """Who judges lists of the sample; nothing here keeps it, or rows, longer."""
         order, n_rows = problem.feature_order, int((~rows.is_drawn).sum())
         codes, weight = rows.codes[:n_rows], rows.weight[:n_rows]
         folds = Folds.of_sample(codes, weight, order)
@@ -284,15 +702,9 @@ def _new_rows(rows, imitated, numbers):
 
 
 class SampleJudge:
-    """Judges lists that were found on some rows of a sample by all rows.
+    """Judges lists by all rows that were found on some rows of a sample, `is_seen`.
 
-    Parameters
-    ----------
-    judged : JudgedRows
-    lists_of : callable
-        From lists of the sample to lists of all rows.
-    is_seen : bool array
-        Rows of the sample to find lists on.
+    `lists_of` makes lists of all rows from lists of the sample.
     """
 
     def __init__(self, judged, lists_of, is_seen):
@@ -301,543 +713,3 @@ class SampleJudge:
     def scores(self, lists):
         """A ListScore for each of some RuleBoxes of the sample."""
         return self.judged.scores(self.lists_of(lists)) if lists else []
-
-
-MOST_ROWS = 100_000  # with more rows, refine looks at a sample of them
-SAMPLE_ROWS = 25_000  # or at fewer, if all rows have the last word
-SEARCH_ROWS = 3_000  # so many rows are enough to search; the result is polished on all
-SEARCH_CODES = 64  # and so many codes of a feature
-SEARCH_RULES = 10  # a list of few rules is better cut from a longer one
-SLACK = 0.5  # on the way a rule may have so much less than the rows it must have
-EMPHASIS = 1.0  # nats for classes count so many times those for probabilities
-CRITERIA = ("both", "probability", "error")
-
-
-@dataclass(frozen=True)
-class Refinement:
-    """How to refine.
-
-    Parameters
-    ----------
-    max_rules : int
-    max_conditions : int or None
-        Of one rule.
-    min_coverage : float
-        Share of the rows that a rule must answer.
-    brevity : float
-        Nats a row that a condition must be worth.
-    asked : RuleLimits or None
-        What else a user asks for.
-    features : frozenset of int or None
-        Features that rules may use.
-    n_new_rows : int
-        Rows to draw near the data.
-    criterion : str
-        One of `CRITERIA`.
-    decision : Decision or None
-        From probabilities to a class.
-    is_labels : bool
-        Whether rules imitate y.
-    engine : str
-        Of the estimator; "cuda" keeps many rows on a GPU.
-    """
-
-    max_rules: int
-    max_conditions: int | None = None
-    min_coverage: float = 0.0
-    brevity: float = 0.0
-    features: frozenset[int] | None = None
-    n_new_rows: int = 0
-    criterion: str = "both"
-    decision: Decision | None = None
-    is_labels: bool = False
-    asked: Any = None
-    engine: str = "auto"
-
-    def with_conditions(self, most):
-        """The same with at most so many conditions in a rule."""
-        asked = self.asked
-        if asked is not None:
-            asked = replace(asked, max_conditions=most)
-        return replace(self, max_conditions=most, asked=asked)
-
-    def limits(self, total_weight, slack=1.0):
-        """The limits for rows with so much weight.
-
-        Parameters
-        ----------
-        total_weight : float
-        slack : float, default=1
-            Share of the rows of a rule that are enough.
-        """
-        least = self.min_coverage * total_weight * slack
-        # Past the budget, so that a smaller one is a place on the same path.
-        most = max(self.max_rules, SEARCH_RULES)
-        if self.asked is not None:
-            return self.asked.for_search(most, least)
-        return Limits(most, self.max_conditions, least)
-
-
-@dataclass(frozen=True, eq=False)
-class Refined:
-    """What refine gives. Its lists answer what they imitate.
-
-    Parameters
-    ----------
-    lists : dict from int to RuleModel
-        The best list of every number of rules.
-    costs : dict from int to float
-        Description length of each, in nats.
-    n_rounds : int
-        Of the search.
-    by_conditions : dict from int to RuleModel
-        The best list of every total number of conditions, where more are better.
-    chosen : int, optional
-        Conditions that are enough to be nearly as good as the best on rows that the
-        search did not see.
-    """
-
-    lists: dict[int, Any]
-    costs: dict[int, float]
-    n_rounds: int
-    by_conditions: dict[int, Any] = field(default_factory=dict)
-    chosen: int | None = None
-
-
-def refine(problem, settings, rng):
-    """The best lists found, by number of rules and of conditions.
-
-    Parameters
-    ----------
-    problem : Problem
-    settings : Refinement
-    rng : numpy.random.Generator
-
-    Returns
-    -------
-    Refined
-    """
-    most = SAMPLE_ROWS if problem.is_sample else MOST_ROWS
-    rows = search_rows(problem, settings, rng, most)
-    loss, last_loss = search_losses(rows, problem.n_classes, settings.criterion)
-    table = make_table(
-        problem.grid,
-        rows.codes,
-        settings.features,
-        problem.feature_order,
-        settings.brevity * loss.total_weight,
-        problem.ordered_features,
-    )
-    if not table.columns or not np.ptp(rows.target, axis=0).any():
-        alone = RuleBoxes(table, last_loss, ())
-        rules = rules_of_boxes(problem, alone)
-        return Refined({1: rules}, {1: alone.cost}, 1, {0: rules}, 0)
-    if problem.is_sample:
-        everywhere = AllRowsSearch(problem, settings, rows, table, last_loss)
-        judge = everywhere.judge(problem, settings, rows)
-    else:
-        everywhere = None
-        judge = _held_out(table, rows, settings.criterion == "error")
-    seen = np.flatnonzero(judge.is_seen)
-    lists, n_rounds = _searched(settings, rng, table, loss, seen)
-    n_best, most = _judged(judge, table, loss, lists, settings)
-    # Other rows, other lists: of each length the cheapest on all rows is kept.
-    more, n_more = _searched(settings, rng, table, loss, np.arange(table.n_rows))
-    limits = settings.limits(loss.total_weight)
-    best = polish(lists + more, table, last_loss, limits)
-    if everywhere is not None:
-        limits = settings.limits(everywhere.total_weight)
-        best = everywhere.polished(best, limits)
-    best = {n: rules for n, rules in best.items() if n <= settings.max_rules}
-    if not best:  # nothing keeps to the limits
-        return Refined({}, {}, n_rounds + n_more)
-    longest = best[max((n for n in best if n <= n_best), default=min(best))]
-    return _refined(problem, best, longest, limits, most, n_rounds + n_more)
-
-
-@dataclass(frozen=True, eq=False)
-class SearchRows:
-    """The rows that the search looks at.
-
-    Parameters
-    ----------
-    codes : unsigned int array of shape (n_samples, n_features)
-        Bin numbers.
-    target : array of shape (n_samples, n_outputs)
-        Numbers, or probabilities on the scale of the search.
-    classes : int array of shape (n_samples,), optional
-        The class that each row should get.
-    weight : array of shape (n_samples,)
-    outputs : array of shape (n_samples, n_classes), optional
-        Probabilities as they are.
-    expected : array of shape (n_samples, n_outputs)
-        What should come out: y where it is there, else what is imitated.
-    is_drawn : bool array of shape (n_samples,)
-        Whether a row is new.
-    """
-
-    codes: np.ndarray
-    target: np.ndarray
-    classes: np.ndarray | None
-    weight: np.ndarray
-    outputs: np.ndarray | None
-    expected: np.ndarray
-    is_drawn: np.ndarray
-
-
-def search_rows(problem, settings, rng, most=MOST_ROWS):
-    """The rows that a search looks at, new ones included.
-
-    Parameters
-    ----------
-    problem : Problem
-    settings : Refinement
-    rng : numpy.random.Generator
-    most : int
-        Rows of the problem, new ones left out.
-    """
-    n_rows = len(problem.target)
-    rows = np.arange(n_rows)
-    if n_rows > most:
-        rows = np.sort(rng.choice(n_rows, most, replace=False))
-    codes, weight = problem.binned.codes[rows], problem.sample_weight[rows]
-    outputs = _outputs(problem, settings)[rows]
-    n_new = settings.n_new_rows
-    if n_new:
-        is_set = np.array([c is not None for c in problem.categories], dtype=bool)
-        features = range(len(problem.feature_names))
-        X = np.column_stack([problem.column(j)[rows] for j in features])
-        new = draw_rows(X, n_new, is_set, rng, problem.feature_order)
-        share = weight.mean() * min(1.0, len(X) / n_new)
-        codes = np.vstack([codes, problem.grid.bin(new).codes])
-        outputs = np.vstack([outputs, _forest_outputs(problem, new)])
-        weight = np.concatenate([weight, np.full(n_new, share)])
-    is_drawn = np.arange(len(codes)) >= len(rows)
-    outcome, classes, target = problem.outcome, None, outputs
-    shown = outputs
-    if problem.labels is not None:
-        shown = outcome.indicators(problem.labels[rows])
-        shown = np.vstack([shown, outputs[is_drawn]])
-    if problem.n_classes:
-        shown, _ = settings.decision.emphasise(shown, weight)
-        outputs, weight = settings.decision.emphasise(outputs, weight)
-        classes, target = outputs.argmax(axis=1), outcome.search_target(outputs)
-    probabilities = outputs if problem.n_classes else None
-    return SearchRows(codes, target, classes, weight, probabilities, shown, is_drawn)
-
-
-def _outputs(problem, settings):
-    """What rules imitate: probabilities of classes, or numbers, in columns."""
-    if problem.n_classes and not settings.is_labels:
-        return problem.probabilities.astype(np.float64)
-    return problem.outcome.indicators(problem.target)
-
-
-def _forest_outputs(problem, matrix):
-    if problem.n_classes:
-        return problem.forest.predict_proba_encoded(matrix)
-    return problem.forest.predict_encoded(matrix)[:, None]
-
-
-def search_losses(rows, n_classes, criterion):
-    """What the search minimises, and what its lists are polished by."""
-    if not n_classes:
-        squared = SquaredLoss(rows.target, rows.weight)
-        return squared, squared
-    squared = SquaredLoss(rows.target, rows.weight, LEAST_ERRORS)
-    if criterion == "probability":
-        return squared, squared
-    wrong = ErrorLoss(rows.classes, rows.weight, n_classes)
-    both = BothLoss(squared, wrong, EMPHASIS)
-    return both, both if criterion == "both" else wrong
-
-
-def _held_out(table, rows, counts_errors):
-    """Which rows judge the lists; new ones do not."""
-    is_seen, is_judged = held_out_rows(table, rows.target, rows.weight)
-    is_seen, is_judged = is_seen | rows.is_drawn, is_judged & ~rows.is_drawn
-    return HeldOut(rows.expected, rows.weight, is_seen, is_judged, counts_errors)
-
-
-def _searched(settings, rng, table, loss, rows):
-    """Boxes of the cheapest lists, by a search over few of the rows; and its rounds."""
-    if len(rows) > SEARCH_ROWS:
-        rows = np.sort(rng.choice(rows, SEARCH_ROWS, replace=False))
-    few, groups = table.coarse(rows, SEARCH_CODES)
-    few_loss = loss.take(rows)
-    limits = settings.limits(few_loss.total_weight, SLACK)
-    sizes = tree_sizes(limits.max_rules)
-    starts = boxes_from_tree(few, few_loss.target, few_loss.weight, sizes)
-    best, n_rounds = search(few, few_loss, starts, limits)
-    lists = [
-        [{j: mask[groups[j]] for j, mask in box.items()} for box in rules.boxes]
-        for rules in best.values()
-    ]
-    return lists, n_rounds
-
-
-def _judged(judge, table, loss, lists, settings):
-    """Rules of the list that does best on rows not seen; conditions that are enough.
-
-    Enough are as few as a list has that is within one standard error of the best: one
-    of the lists, or the best without some of its conditions.
-    """
-    found = [RuleBoxes(table, loss, boxes) for boxes in lists]
-    found = [rules for rules in found if rules.n_rules <= settings.max_rules]
-    if not found:
-        return settings.max_rules, None
-    scores = judge.scores(found)
-    best = found[min(range(len(found)), key=lambda i: scores[i].loss)]
-    limits = settings.limits(loss.total_weight, SLACK)
-    scores += judge.scores(list(cut_conditions(best, limits)))
-    return best.n_rules, scores[choose(scores)].n_conditions
-
-
-def _refined(problem, best, longest, limits, most, n_rounds):
-    """The lists as rules, those of every length and those cut from one of them.
-
-    Parameters
-    ----------
-    problem : Problem
-    best : dict from int to RuleBoxes
-    longest : RuleBoxes
-        The list to cut.
-    limits : Limits
-    most : int
-        Conditions that are enough.
-    n_rounds : int
-    """
-    lists, costs, by_conditions, coverages = {}, {}, {}, {}
-    for n in sorted(best):
-        rules = rules_of_boxes(problem, best[n], coverages)
-        if rules.n_rules not in lists:
-            lists[rules.n_rules], costs[rules.n_rules] = rules, best[n].cost
-    cuts = [cut for cut in cut_conditions(longest, limits) if limits.allows(cut)]
-    cuts += best.values()
-    least = np.inf
-    for boxes in sorted(cuts, key=lambda boxes: (boxes.n_conditions, boxes.fit_cost)):
-        if boxes.fit_cost < least:
-            least = boxes.fit_cost
-            rules = rules_of_boxes(problem, boxes, coverages)
-            by_conditions.setdefault(rules.n_conditions, rules)
-    return Refined(lists, costs, n_rounds, by_conditions, most)
-
-
-FEW_CONDITIONS = 2  # of a rule, in the sets that the search starts from
-
-
-def refine_points(problem, settings, rng):
-    """The best set of rules with points found of every size; see `refine`.
-
-    The points are those of the training rows only once rows are counted.
-    """
-    rows = search_rows(problem, settings, rng)
-    if settings.max_conditions is None:
-        settings = settings.with_conditions(MOST_GROWN)
-    loss = _point_loss(rows, problem.n_classes)
-    search = _Search(PointBoxes, grow_rule, loss, loss)
-    best, n_rounds = search.run(problem, settings, rng, rows)
-    best = {n: rules.in_reading_order() for n, rules in best.items()}
-    return Refined(*_rule_sets(problem, settings, best, "points"), n_rounds)
-
-
-def refine_standalone(problem, settings, rng):
-    """The best set of rules that hold on their own found of every size; see `refine`.
-
-    Answers are those of the training rows only once rows are counted.
-    """
-    rows = search_rows(problem, settings, rng)
-    loss, last_loss = search_losses(rows, problem.n_classes, settings.criterion)
-    search = _Search(StandaloneBoxes, add_rule, loss, last_loss)
-    best, n_rounds = search.run(problem, settings, rng, rows)
-    return Refined(*_rule_sets(problem, settings, best, "standalone"), n_rounds)
-
-
-FORMS = {"list": refine, "standalone": refine_standalone, "points": refine_points}
-
-
-def _point_loss(rows, n_classes):
-    if not n_classes:
-        return NumberLoss(rows.target, rows.weight, LEAST_SPREAD)
-    if n_classes == 2:
-        return LogOddsLoss(rows.outputs[:, 1:], rows.weight, LEAST_ERRORS)
-    return NumberLoss(rows.target, rows.weight, LEAST_ERRORS)
-
-
-@dataclass(frozen=True, eq=False)
-class _Search:
-    """A search for sets of one kind.
-
-    Parameters
-    ----------
-    make : callable
-        From table, loss and boxes to a set.
-    insert : callable
-        From a set and limits to one with one more rule, or None.
-    loss, last_loss
-        What the search minimises, and what its sets are polished by.
-    """
-
-    make: Any
-    insert: Any
-    loss: Any
-    last_loss: Any
-
-    def run(self, problem, settings, rng, rows):
-        """The cheapest set of each size, and how many rounds that took."""
-        table = make_table(
-            problem.grid,
-            rows.codes,
-            settings.features,
-            problem.feature_order,
-            settings.brevity * self.loss.total_weight,
-            problem.ordered_features,
-        )
-        if not table.columns or not np.ptp(rows.target, axis=0).any():
-            return {1: self.make(table, self.last_loss, ())}, 1
-        lists, n_rounds = self._searched(settings, rng, table)
-        sets = [self.make(table, self.last_loss, boxes) for boxes in lists]
-        limits = settings.limits(self.last_loss.total_weight)
-        return polish_sets(sets, limits), n_rounds
-
-    def _searched(self, settings, rng, table):
-        """Boxes of the cheapest sets by a search over few rows and codes."""
-        rows = np.arange(table.n_rows)
-        if len(rows) > SEARCH_ROWS:
-            rows = np.sort(rng.choice(len(rows), SEARCH_ROWS, replace=False))
-        few, groups = table.coarse(rows, SEARCH_CODES)
-        loss = self.loss.take(rows)
-        limits = settings.limits(loss.total_weight)
-        starts = []
-        sizes = tree_sizes(limits.max_rules)
-        for boxes in boxes_from_tree(few, loss.target, loss.weight, sizes):
-            boxes = [box for box in boxes if limits.allows_box(few, box)]
-            starts.append(self.make(few, loss, boxes))
-        empty = self.make(few, loss, ())
-        starts += self._short_sets(empty, settings)
-        best, n_rounds = search_sets(empty, starts, limits, self.insert)
-        lists = [
-            [{j: mask[groups[j]] for j, mask in box.items()} for box in rules.boxes]
-            for rules in best.values()
-        ]
-        return lists, n_rounds
-
-    def _short_sets(self, empty, settings):
-        """Sets of rules with few conditions, from which longer ones come out better."""
-        most = settings.max_conditions
-        if most is not None and most <= FEW_CONDITIONS:
-            return []
-        short = settings.with_conditions(FEW_CONDITIONS)
-        limits = short.limits(empty.loss.total_weight)
-        best, _ = search_sets(empty, [], limits, self.insert)
-        return [rules for n, rules in best.items() if n > 1]
-
-
-def _rule_sets(problem, settings, best, decision):
-    """Rule sets by number of rules, and what each costs."""
-    sets, costs = {}, {}
-    for n in sorted(best):
-        rules = _rule_set(problem, best[n], decision)
-        if rules.n_rules not in sets and rules.n_rules <= settings.max_rules:
-            sets[rules.n_rules], costs[rules.n_rules] = rules, best[n].cost
-    return sets, costs
-
-
-def _rule_set(problem, rules, decision):
-    """The boxes as rules, with what they say of the training rows."""
-    conditions = [box_conditions(problem, rules.table, box) for box in rules.boxes]
-    free = np.ones(len(problem.target), dtype=bool)
-    form, n_points = forms.FORMS[decision], problem.outcome.n_points
-    made = []
-    for conjunction in [*conditions, ()]:
-        held = problem.covered(conjunction)
-        # A rule for new rows alone would have nothing to tell.
-        if not held.any() and conjunction:
-            continue
-        rows = held if conjunction or form.default_matches_all else free
-        rule = answering_rule(problem, conjunction, rows)
-        free &= ~held
-        made.append(form._uncounted(rule, n_points))
-    return problem.rule_set(made, decision=decision)
-
-
-@dataclass(frozen=True, eq=False)
-class PathCounter:
-    """Counts lists over all rows, and leaves out those that break a limit.
-
-    Parameters
-    ----------
-    store : RowStore
-    decision : Decision or None
-    limits : RuleLimits
-    scoring : Scoring
-        How points are to be written.
-    """
-
-    store: Any
-    decision: Any
-    limits: Any
-    scoring: Any
-
-    def by_rules(self, path, costs, max_rules):
-        """The lists that keep to the limits, and their costs, by number of rules.
-
-        Parameters
-        ----------
-        path : dict from int to RuleModel
-        costs : dict from int to float
-        max_rules : int
-            For the message.
-
-        Returns
-        -------
-        path, costs : dicts
-            Of a list that became shorter, where there is no other of its length.
-        """
-        kept, kept_costs = {}, {}
-        for n, rules in sorted(self._counted(path).items()):
-            if rules.n_rules not in kept:
-                kept[rules.n_rules], kept_costs[rules.n_rules] = rules, costs[n]
-        if not kept:
-            names = next(iter(path.values())).feature_names
-            refuse_without_lists(self.limits, names, max_rules)
-        return kept, kept_costs
-
-    def by_conditions(self, path):
-        """The lists that keep to the limits, by their total number of conditions."""
-        kept = {}
-        for _, rules in sorted(self._counted(path).items()):
-            kept.setdefault(rules.n_conditions, rules)
-        return kept
-
-    def _counted(self, path):
-        """Those of the lists that keep to the limits, under the same numbers."""
-        counted = zip(path, self._recount(list(path.values())), strict=True)
-        kept = {}
-        for n, rules in counted:
-            if rules.is_exclusive:
-                rules = within_limits(rules, self.limits, self._recount_one)
-            if rules is not None:
-                kept[n] = rules
-        return kept
-
-    def _recount(self, lists):
-        monotone = self.limits.monotone
-        order = MonotoneAnswers(monotone) if monotone else None
-        return self.store.recount(lists, "told", self.decision, self.scoring, order)
-
-    def _recount_one(self, rules):
-        return self._recount([rules])[0]
-
-
-def nearest(sizes, enough):
-    """The smallest size that is enough, else the largest.
-
-    Any smaller one was more than a standard error behind on rows that were not seen.
-
-    Examples
-    --------
-    >>> nearest([0, 2, 5], 4), nearest([0, 2, 5], 2), nearest([0], 1)
-    (5, 2, 0)
-    """
-    return min((size for size in sizes if size >= enough), default=max(sizes))

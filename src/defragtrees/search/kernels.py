@@ -1,33 +1,26 @@
 """The loops that the search spends its time in, in numpy; compiled where it can be.
 
-`first_true` says who answers, `row_gains` what rows gain if a rule takes them,
+`first_true` says which rule matches, `row_gains` what rows gain if a rule takes them,
 `rejections` which conditions stand in their way; `gain_sums` adds up what rows gain, by
 code of every column, and `rule_gains` does these three in one pass; `near_gains` does
 so for the rows that only one condition of a rule rejects. `condition_values` finds what
 the best condition on every column is worth, `best_cuts` the cut that is worth most to a
-new rule, and `answered_sums` adds up what answered rows say. `compiled_kernels` holds
-the same in numba. Both add in the order of rows and outputs, and rows in a box before
-those near it, so they agree to the last bit.
+new rule, and `answered_sums` adds up what matched rows say. `list_...` do the same for
+lists of boxes over rows in shards, in whole numbers.
+
+Each has its definition here, with `plain_` before its name. Without that, the name is
+the loop that numba compiles (`kernels_numba`, `list_kernels_numba`), or the definition
+where there is no numba. Both add in the order of rows and outputs, and rows in a box
+before those near it, so they agree to the last bit.
 """
 
-from functools import cache
 from importlib import import_module
 
 import numpy as np
 
-__all__ = [
-    "answered_sums",
-    "best_cuts",
-    "condition_values",
-    "first_true",
-    "gain_sums",
-    "near_gains",
-    "plain_best_cuts",
-    "plain_condition_values",
-    "rejections",
-    "row_gains",
-    "rule_gains",
-]
+from defragtrees.data.shards import BOXES_A_WORD
+
+LOW_WORD_BITS = 26  # of a whole number; sums of these, and of the rest, are exact
 
 
 def plain_condition_values(sums, n_codes, prices, name_prices, is_set):
@@ -146,10 +139,7 @@ def _worth(constant, quadratic, linear):
     return constant + (linear**2).sum(axis=0) / np.maximum(quadratic, 1e-300)
 
 
-NO_ROWS = np.empty(0, dtype=np.intp)
-
-
-def plain_first_true(held, start):
+def plain_first_true(held, start=0):
     """Index of the first box, from `start` on, that accepts each row.
 
     Parameters
@@ -396,69 +386,151 @@ def plain_answered_sums(answering, n_rules, columns, weight, classes, n_classes)
     return sums
 
 
-PLAIN = {
-    "answered_sums": plain_answered_sums,
-    "best_cuts": plain_best_cuts,
-    "condition_values": plain_condition_values,
-    "first_true": plain_first_true,
-    "gain_sums": plain_gain_sums,
-    "near_gains": plain_near_gains,
-    "rejections": plain_rejections,
-    "row_gains": plain_row_gains,
-    "rule_gains": plain_rule_gains,
-}
+def plain_list_answering(codes, n_boxes, used, starts, rejects):
+    """The first box that accepts each row; their number where none does."""
+    once, _ = _rejected(codes, used, starts, rejects)
+    return _first_box(once, n_boxes)
 
 
-@cache
-def _kernel(name):
-    """A loop, compiled if numba can be imported; that waits until now."""
+def plain_list_counts(
+    codes, target, classes, units, n_classes, n_boxes, used, starts, rejects
+):
+    """Sums over the rows that each rule answers.
+
+    Returns
+    -------
+    int64 array of shape (n_rules, 1 + n_outputs + n_classes)
+        Of the weight, of weight times target, and of the weight of each class.
+    """
+    rule = plain_list_answering(codes, n_boxes, used, starts, rejects)
+    weight = np.broadcast_to(units, len(codes))
+    columns = [weight, *(weight * one for one in target.T)]
+    columns += [np.where(classes == c, weight, 0) for c in range(n_classes)]
+    return np.column_stack([_exact_sums(rule, one, n_boxes + 1) for one in columns])
+
+
+def plain_list_gains(
+    codes,
+    target,
+    classes,
+    weight,
+    n_boxes,
+    used,
+    starts,
+    rejects,
+    slope,
+    level,
+    columns,
+    places,
+):
+    """What each box would gain by feature and bin, with all its other conditions.
+
+    Returns
+    -------
+    int64 array of shape (n_boxes, n_places)
+    """
+    once, twice = _rejected(codes, used, starts, rejects)
+    sums = np.zeros((n_boxes, places[-1]), dtype=np.int64)
+    place_of = dict(zip(columns.tolist(), places.tolist(), strict=False))
+    reaches = np.ones(len(codes), dtype=bool)
+    for k in range(n_boxes):
+        word, bit = divmod(k, BOXES_A_WORD)
+        is_rejected = (once[word] >> bit & 1).astype(bool)
+        is_near = is_rejected & (twice[word] >> bit & 1 == 0)
+        rows = np.flatnonzero(reaches & (is_near | ~is_rejected))
+        after = _first_box(once[:, rows], n_boxes, k + 1)
+        kind = classes[rows] if level.shape[2] > 1 else 0
+        gain = level[k, after, kind]
+        for one, each in zip(target.T, slope[k].T, strict=True):
+            gain = gain + each[after] * one[rows]
+        if len(weight):
+            gain = np.rint(weight[rows] * gain).astype(np.int64)
+        inside = ~is_rejected[rows]
+        for j, start, end in zip(columns, places, places[1:], strict=False):
+            own = _exact_sums(codes[rows[inside], j], gain[inside], end - start)
+            sums[k, start:end] += own
+        near, gain = rows[~inside], gain[~inside]
+        for j, start in zip(used, starts, strict=True):
+            own = codes[near, j]
+            only = (rejects[word, start + own] >> bit & 1).astype(bool)
+            own = _exact_sums(own[only], gain[only])
+            sums[k, place_of[int(j)] :][: len(own)] += own
+        reaches &= is_rejected
+    return sums
+
+
+def plain_list_told(codes, expected, weight, chosen, n_boxes, used, starts, rejects):
+    """Weight and sums of what should come out, by the rule that answers.
+
+    Returns
+    -------
+    float64 array of shape (n_rules, 1 + n_outputs)
+    """
+    rule = plain_list_answering(codes[chosen], n_boxes, used, starts, rejects)
+    weight = weight[chosen] if len(weight) else np.ones(len(rule))
+    columns = [weight, *(weight * one for one in expected[chosen].T)]
+    return np.column_stack([np.bincount(rule, one, n_boxes + 1) for one in columns])
+
+
+def plain_list_losses(
+    codes, expected, weight, chosen, told, counts, n_boxes, used, starts, rejects
+):
+    """Sums of what a list loses that tells something of each row.
+
+    Returns
+    -------
+    float64 array of shape (5,)
+        Of the weight, weight times loss, and of squared weights times the powers of
+        the loss.
+    """
+    rule = plain_list_answering(codes[chosen], n_boxes, used, starts, rejects)
+    weight = weight[chosen] if len(weight) else np.ones(len(rule))
+    answers, expected = told[rule], expected[chosen]
+    if counts:
+        loss = (answers.argmax(axis=1) != expected.argmax(axis=1)).astype(np.float64)
+    else:
+        loss = ((answers - expected) ** 2).sum(axis=1)
+    square = weight**2
+    powers = np.ones(len(loss)), loss, loss**2
+    return np.array([weight.sum(), weight @ loss, *(square @ one for one in powers)])
+
+
+def _rejected(codes, used, starts, rejects):
+    """Boxes that one feature rejects a row for, and those that two do, as bits."""
+    shape = len(rejects), len(codes)
+    once, twice = np.zeros(shape, dtype=np.int64), np.zeros(shape, dtype=np.int64)
+    for j, start in zip(used, starts, strict=True):
+        more = rejects[:, start + codes[:, j].astype(np.intp)]
+        twice |= once & more
+        once |= more
+    return once, twice
+
+
+def _first_box(once, n_boxes, begin=0):
+    answering = np.full(once.shape[1], n_boxes)
+    for k in range(n_boxes - 1, begin - 1, -1):
+        word, bit = divmod(k, BOXES_A_WORD)
+        np.copyto(answering, k, where=once[word] >> bit & 1 == 0)
+    return answering
+
+
+def _exact_sums(place, values, n_places=0):
+    """`numpy.bincount` of whole numbers, without rounding."""
+    high = values >> LOW_WORD_BITS
+    low = values - (high << LOW_WORD_BITS)
+    total = np.bincount(place, high, n_places).astype(np.int64) << LOW_WORD_BITS
+    return total + np.bincount(place, low, n_places).astype(np.int64)
+
+
+def __getattr__(name):
+    """The loop of this name; numba takes long to import, so it waits until now."""
+    plain = globals().get(f"plain_{name}")
+    if plain is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    kind = "list_kernels_numba" if name.startswith("list_") else "kernels_numba"
     try:
-        return getattr(import_module("defragtrees.search.kernels_numba"), name)
+        kernel = getattr(import_module(f"defragtrees.search.{kind}"), name)
     except ImportError:
-        return PLAIN[name]
-
-
-def first_true(held, start=0):
-    """See `plain_first_true`."""
-    return _kernel("first_true")(held, start)
-
-
-def row_gains(*arguments):
-    """See `plain_row_gains`."""
-    return _kernel("row_gains")(*arguments)
-
-
-def rejections(*arguments):
-    """See `plain_rejections`."""
-    return _kernel("rejections")(*arguments)
-
-
-def gain_sums(*arguments):
-    """See `plain_gain_sums`."""
-    return _kernel("gain_sums")(*arguments)
-
-
-def near_gains(*arguments):
-    """See `plain_near_gains`."""
-    return _kernel("near_gains")(*arguments)
-
-
-def best_cuts(*arguments):
-    """See `plain_best_cuts`."""
-    return _kernel("best_cuts")(*arguments)
-
-
-def answered_sums(answering, n_rules, columns, weight, classes=NO_ROWS, n_classes=0):
-    """See `plain_answered_sums`."""
-    rows = columns, weight, classes, n_classes
-    return _kernel("answered_sums")(answering, n_rules, *rows)
-
-
-def rule_gains(*arguments):
-    """See `plain_rule_gains`."""
-    return _kernel("rule_gains")(*arguments)
-
-
-def condition_values(*arguments):
-    """See `plain_condition_values`."""
-    return _kernel("condition_values")(*arguments)
+        kernel = plain
+    globals()[name] = kernel
+    return kernel

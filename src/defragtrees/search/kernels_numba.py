@@ -3,21 +3,9 @@
 import numpy as np
 from numba import njit
 
-__all__ = [
-    "answered_sums",
-    "best_cuts",
-    "condition_values",
-    "first_true",
-    "gain_sums",
-    "near_gains",
-    "rejections",
-    "row_gains",
-    "rule_gains",
-]
-
 
 @njit(cache=True, nogil=True)
-def first_true(held, start):
+def first_true(held, start=0):
     """See `kernels.plain_first_true`."""
     n_boxes, n_rows = held.shape
     answering = np.full(n_rows, n_boxes)

@@ -1,100 +1,103 @@
-"""Limits that a user asks for: read from settings, refused where nothing meets them."""
+"""Limits that a user sets: read from settings, kept to by the search and its rules."""
 
-import dataclasses
 import math
-from copy import copy
-from dataclasses import KW_ONLY, dataclass
-from typing import Any, ClassVar
+from dataclasses import KW_ONLY, dataclass, field, replace
 
 import numpy as np
 
 from defragtrees._utils.values import shown
-from defragtrees.data.tables import listed
-from defragtrees.ensembles.forest import Forest
-from defragtrees.estimators.base import RuleFinder
-from defragtrees.estimators.settings import (
-    Conflict,
-    Given,
-    Integer,
-    Real,
-    Several,
-    feature_list,
-    feature_numbers,
-    setting,
+from defragtrees.data.tables import feature_index, listed
+from defragtrees.errors import SettingError
+from defragtrees.search.lists import (
+    breaks_order,
+    n_conditions,
+    ordered_pairs,
+    rows_in,
 )
-from defragtrees.search.lists import Limits, breaks_order, ordered_pairs, rows_in
 from defragtrees.search.moves import descend, remove_rule
 
-__all__ = [
-    "AskedLimits",
-    "LIMITS",
-    "Limiting",
-    "MonotoneAnswers",
-    "RuleLimits",
-    "breaking_pairs",
-    "refuse_without_lists",
-    "within_limits",
-]
-
+MOST_RULES = 10  # where the fit chooses their number
+SEARCH_RULES = 10  # a list of few rules is better cut from a longer one
+ROWS_OF_A_RULE = 5  # with fewer, none of many rules is worth what it costs
+LEAST_COVERAGE = 0.01  # where no setting says so
 MOST_TRIED = 8  # forced conditions of each rule, best first
 
 
-class AskedLimits(Limits):
-    """Limits of a search, with all that a user may ask for.
+@dataclass(frozen=True, eq=False)
+class Limits:
+    """What rules may look like; features by number.
 
     Parameters
     ----------
-    max_rules, max_conditions, least_answered : as for Limits
-    max_total : int, optional
-        Most conditions of a list.
+    max_rules : int
+        The default rule counts as one.
+    max_conditions : int or None
+        Of one rule.
+    least_answered : float
+        Weight of the rows that a rule must match, of those that are searched.
+    max_total : int or None
+        Maximum number of conditions of all rules.
+    min_coverage : float
+        Share of all rows that each rule must match, if there are two at least.
+    features : frozenset of int or None
+        That rules may use.
     monotone : dict from int to {-1, 1}
-        Features with which answers may only fall or only rise.
+        Features with which predictions may only fall or only rise.
     groups : tuple of frozenset of int
-        A rule asks about features of one of them only; those in none are free.
+        A rule uses features of one of them only; those in none are free.
     must_use : tuple of frozenset of int
-        One feature of each must be asked about.
+        One feature of each must be used.
+    keeps_used : bool
+        Whether rules use these already, and must go on to.
     """
 
-    def __init__(
-        self,
-        max_rules=10,
-        max_conditions=None,
-        least_answered=0.0,
-        *,
-        max_total=None,
-        monotone=None,
-        groups=(),
-        must_use=(),
-    ):
-        super().__init__(max_rules, max_conditions, least_answered)
-        self.max_total = max_total
-        self.monotone = monotone or {}
-        self.groups = groups
-        self.must_use = must_use
-        self._keeps_used = False
-        self._grouped = frozenset().union(*groups)
+    max_rules: int = MOST_RULES
+    max_conditions: int | None = None
+    least_answered: float = 0.0
+    _: KW_ONLY
+    max_total: int | None = None
+    min_coverage: float = 0.0
+    features: frozenset[int] | None = None
+    monotone: dict[int, int] = field(default_factory=dict)
+    groups: tuple[frozenset[int], ...] = ()
+    must_use: tuple[frozenset[int], ...] = ()
+    keeps_used: bool = False
+
+    def for_search(self, total_weight, slack=1.0):
+        """The same for the moves of a search over rows of so much weight.
+
+        With a slack a rule may have that share of the rows it must have. The search
+        goes past a small budget, which is then a place on the same path.
+        """
+        return replace(
+            self,
+            max_rules=max(self.max_rules, SEARCH_RULES),
+            least_answered=self.min_coverage * total_weight * slack,
+        )
 
     def allows_box(self, table, box):
         """Whether a box has few enough conditions, on features of one group."""
-        if not super().allows_box(table, box):
+        most = self.max_conditions
+        if most is not None and n_conditions(table, box) > most:
             return False
-        asked = {table.columns[j].feature for j in box} & self._grouped
-        return not asked or any(asked <= group for group in self.groups)
+        if not self.groups:
+            return True
+        return self._keeps_groups({table.columns[j].feature for j in box})
+
+    def allows_longer(self, table, box):
+        """Whether a box could take one more condition."""
+        most = self.max_conditions
+        return most is None or n_conditions(table, box) < most
 
     def allows(self, rules):
-        """Whether a list keeps to all limits but what it must use on the way."""
-        if not super().allows(rules):
+        """Whether boxes keep to all limits but what they must use on the way."""
+        if rules.least_answered < self.least_answered:
             return False
         if self.max_total is not None and rules.n_conditions > self.max_total:
             return False
-        if self._keeps_used and self._unused(rules):
+        if self.keeps_used and self._unused(rules):
             return False
-        return self._is_monotone(rules)
-
-    def _is_monotone(self, rules):
-        if not self.monotone:
-            return True
-        for j, column in enumerate(rules.table.columns):
+        for j, column in enumerate(rules.table.columns if self.monotone else ()):
             sign = self.monotone.get(column.feature)
             if sign is None or not any(j in box for box in rules.boxes):
                 continue
@@ -103,22 +106,42 @@ class AskedLimits(Limits):
         return True
 
     def repaired(self, rules):
-        """The list without rules that break the limits, the cheapest ones first."""
+        """The boxes without those that break the limits, the cheapest ones first."""
         while rules.boxes and not self.allows(rules):
             rules = remove_rule(rules)
         return rules
 
-    def completed(self, lists):
-        """The lists with what they must use; those that cannot have it are left out.
+    def allows_model(self, rules):
+        """Whether a counted rule model keeps to all limits."""
+        counts = [rule.n_conditions for rule in rules.rules]
+        used = [{c.feature for c in rule.conditions} for rule in rules.rules]
+        every = frozenset().union(*used)
+        return (
+            max(counts, default=0) <= (self.max_conditions or math.inf)
+            and sum(counts) <= (math.inf if self.max_total is None else self.max_total)
+            and not self.too_small(rules)
+            and (self.features is None or every <= self.features)
+            and all(wanted & every for wanted in self.must_use)
+            and all(map(self._keeps_groups, used))
+            and not any(breaking_pairs(rules, j, s) for j, s in self.monotone.items())
+        )
 
-        Parameters
-        ----------
-        lists : dict from int to RuleBoxes
-            By number of rules.
-        """
+    def too_small(self, rules):
+        """Places of the counted rules that match too few rows."""
+        if rules.n_rules == 1:
+            return []
+        least = self.min_coverage - 1e-9
+        return [k for k, rule in enumerate(rules) if rule.answered < least]
+
+    def _keeps_groups(self, features):
+        grouped = features & frozenset().union(*self.groups)
+        return not grouped or any(grouped <= group for group in self.groups)
+
+    def completed(self, lists):
+        """Rules by their number, with what they must use; those without go."""
         if not self.must_use:
             return lists
-        keeping, best = self.keeping(), {}
+        keeping, best = replace(self, keeps_used=True), {}
         for rules in lists.values():
             for may_grow in (False, True):
                 complete = self._complete(rules, may_grow)
@@ -130,19 +153,13 @@ class AskedLimits(Limits):
                         best[n] = found
         return best
 
-    def keeping(self):
-        """The same limits for lists that have all that they must have, and keep it."""
-        keeping = copy(self)
-        keeping._keeps_used = True
-        return keeping
-
     def _unused(self, rules):
         columns = rules.table.columns
         used = {columns[j].feature for box in rules.boxes for j in box}
         return [wanted for wanted in self.must_use if not wanted & used]
 
     def _complete(self, rules, may_grow):
-        """The list with the conditions that cost least on what it does not use."""
+        """The rules with the cheapest conditions on what they do not use yet."""
         for wanted in self._unused(rules):
             options = [
                 changed
@@ -156,365 +173,101 @@ class AskedLimits(Limits):
         return None if self._unused(rules) else rules
 
     def _with_column(self, rules, j, may_grow):
-        """Lists in which one more rule, or a new last one, asks about a column."""
-        for k, box in enumerate(rules.boxes):
-            if j not in box:
-                for mask in _best_masks(rules, k, j):
-                    yield from self._allowed(rules, {**box, j: mask}, k)
+        """Rules of which one more, or a new last one, has a condition on a column."""
+        table = rules.table
+        changes = [
+            (k, {**box, j: mask})
+            for k, box in enumerate(rules.boxes)
+            if j not in box
+            for mask in _best_masks(rules, k, j)
+        ]
         if may_grow and rules.n_rules < self.max_rules:
-            for mask in _all_masks(rules.table.columns[j]):
-                yield from self._allowed(rules, {j: mask})
-
-    def _allowed(self, rules, box, k=None):
-        if not self.allows_box(rules.table, box):
-            return
-        if k is None:
-            changed = rules.with_new_box(len(rules.boxes), box)
-        else:
-            changed = rules.with_box(k, box)
-        if rules_have_rows(changed) and self.allows(changed):
-            yield changed
+            changes += [(None, {j: mask}) for mask in _all_masks(table.columns[j])]
+        for k, box in changes:
+            if not self.allows_box(table, box):
+                continue
+            if k is None:
+                changed = rules.with_new_box(len(rules.boxes), box)
+            else:
+                changed = rules.with_box(k, box)
+            if (changed.weights > 0).all() and self.allows(changed):
+                yield changed
 
 
-def rules_have_rows(rules):
-    """Whether each rule of a list answers some row."""
-    return bool((rules.weights > 0).all())
+def rules_for_rows(max_rules, n_rows):
+    """The maximum number of rules that is worth a search in so many rows.
 
+    A rule and its conditions cost a few nats, which it must earn in the rows that it
+    matches; so few rows cannot pay for many rules, whatever the budget.
 
-def _best_masks(rules, k, j):
-    """Conditions on a column for rule k, those that gain most first."""
-    table = rules.table
-    column = table.columns[j]
-    inside = rows_in(table, rules.boxes[k])
-    gain = np.bincount(
-        table.codes[inside, j], rules.row_gains(k)[inside], column.n_codes + 1
-    )
-    masks = list(_all_masks(column))
-    masks.sort(key=lambda mask: -gain[mask].sum())
-    return masks[:MOST_TRIED]
-
-
-def _all_masks(column):
-    """Conditions with one side, or on one category and all others."""
-    n = column.n_codes
-    codes = np.arange(n + 1)
-    for c in range(n if column.is_set else n - 1):
-        below = codes == c if column.is_set else codes <= c
-        for mask in (below, ~below):
-            mask = mask.copy()
-            mask[-1] = False
-            yield mask
-
-
-def breaking_pairs(rules, feature, sign, answers=None):
-    """Pairs of rules of which the second can follow the first and goes the wrong way.
-
-    Parameters
-    ----------
-    rules : RuleModel
-        Asked in order.
-    feature : int
-    sign : {-1, 1}
-    answers : array of shape (n_rules,), optional
-        What the rules answer, if it is something else.
+    Examples
+    --------
+    >>> rules_for_rows(10**6, 200), rules_for_rows(10, 200), rules_for_rows(10, 3)
+    (40, 10, 2)
     """
-    pairs = rule_pairs(rules, feature)
-    answers = answers_of(rules) if answers is None else answers
-    if pairs is None:
-        # Too many to look at: only equal answers are sure to be in order.
-        pairs = {(a, b) for a in range(len(answers)) for b in range(len(answers))}
-    return breaks_order(pairs, answers, sign)
+    return min(max_rules, max(2, n_rows // ROWS_OF_A_RULE))
 
 
-def rule_pairs(rules, feature):
-    """`ordered_pairs` for a RuleModel."""
-    ends: dict[int, set] = {}
-    for rule in rules.rules:
-        for condition in rule.conditions:
-            ends.setdefault(condition.feature, set())
-            if condition.categories is None:
-                ends[condition.feature] |= set(condition.bounds)
-    if feature not in ends:
-        return set()
-    # A value of each cell, then one that is missing.
-    cells = {
-        j: np.array([*sorted(e for e in known if e > -np.inf), np.inf, np.nan])
-        if rules.categories[j] is None
-        else np.array([*range(len(rules.categories[j]) + 1), np.nan])
-        for j, known in ends.items()
-    }
-    boxes = [
-        {c.feature: c.covers(cells[c.feature]).astype(bool) for c in rule.conditions}
-        for rule in rules.rules
-    ]
-    return ordered_pairs(boxes, feature, len(cells[feature]) - 1)
-
-
-def answers_of(rules):
-    """One number for each rule: its answer, or the probability of the second class."""
-    if rules.outcome.n_classes:
-        return np.array([rule.distribution[1] for rule in rules])
-    return np.array([rule.prediction for rule in rules], dtype=np.float64)
-
-
-@dataclasses.dataclass(frozen=True)
-class MonotoneAnswers:
-    """Makes the answers of counted rules keep an order.
-
-    Two rules that break it tell what the rows of both say together.
-
-    Parameters
-    ----------
-    signs : dict from int to {-1, 1}
-    """
-
-    signs: dict[int, int]
-
-    def point_signs(self, rules):
-        """For each rule, the base last, the sign that its points may have; 0 for any.
-
-        A rule that accepts what is above a threshold may only add where sums rise.
-        """
-        signs = np.zeros(rules.n_rules, dtype=int)
-        for k, rule in enumerate(rules.rules):
-            for condition in rule.conditions:
-                sign = self.signs.get(condition.feature)
-                if sign is not None and condition.lower < condition.upper:
-                    signs[k] = sign if condition.lower > -np.inf else -sign
-        return signs
-
-    def __call__(self, rules, answers, weights):
-        """Answers in order.
-
-        Parameters
-        ----------
-        rules : RuleModel
-        answers : array of shape (n_rules,)
-        weights : array of shape (n_rules,)
-            Of the rows behind them.
-        """
-        pooled = np.array(answers, dtype=np.float64)
-        weights = np.maximum(np.asarray(weights, dtype=np.float64), 1e-9)
-        block = np.arange(len(pooled))
-        while True:
-            broken = [
-                pair
-                for j, sign in self.signs.items()
-                for pair in breaking_pairs(rules, j, sign, pooled)
-            ]
-            if not broken:
-                return pooled
-            a, b = max(broken, key=lambda pair: abs(pooled[pair[0]] - pooled[pair[1]]))
-            block[block == block[b]] = block[a]
-            together = block == block[a]
-            pooled[together] = np.average(
-                np.asarray(answers)[together], weights=weights[together]
-            )
-
-
-LEAST_COVERAGE = 0.01  # where nothing is said
-
-LIMITS = """\
-    min_rows : int, optional
-        Number of training rows, by weight, that each rule must answer, the "otherwise"
-        too; in place of `min_coverage`.
-    max_total_conditions : int, optional
-        Most conditions of all rules together.
-    features : sequence of str or int, optional
-        Features that rules may use, by name or by number; all by default.
-    exclude : sequence of str or int, optional
-        Features that rules may not use.
-    must_use : sequence of str or int, optional
-        Features that some rule must ask about.
-    monotone : dict from str or int to {-1, 1}, optional
-        Features with which answers, numbers or the probability of the second of two
-        classes, may only fall (-1) or only rise (1) while all others stay.
-    groups : dict from str to features, or sequence of features, optional
-        A rule asks about features of one group only; features in no group may stand in
-        any rule. The name of a group can be used for its features in `features` and
-        `exclude`, and for any of them in `must_use`.
-"""
-
-
-@dataclass(frozen=True)
-class RuleLimits:
-    """What each list must keep to; features by number.
-
-    Parameters
-    ----------
-    max_conditions, max_total : int or None
-    min_coverage : float
-        Share of the rows that each rule must answer, if there are two at least.
-    features : frozenset of int or None
-    monotone : dict from int to {-1, 1}
-    groups, must_use : tuple of frozenset of int
-    """
-
-    max_conditions: int | None = None
-    max_total: int | None = None
-    min_coverage: float = 0.0
-    features: frozenset[int] | None = None
-    monotone: dict[int, int] = dataclasses.field(default_factory=dict)
-    groups: tuple[frozenset[int], ...] = ()
-    must_use: tuple[frozenset[int], ...] = ()
-
-    def for_search(self, max_rules, least_answered):
-        """The same for the moves of a search."""
-        return AskedLimits(
-            max_rules,
-            self.max_conditions,
-            least_answered,
-            max_total=self.max_total,
-            monotone=self.monotone,
-            groups=self.groups,
-            must_use=self.must_use,
+def read_limits(given, forest):
+    """The limits that settings ask for, checked against a forest."""
+    names, groups, allowed, must_use, monotone = forest.feature_names, {}, None, (), {}
+    if given.groups is not None:
+        groups = _read_groups(given.groups, names)
+    if given.features is not None or given.exclude is not None:
+        allowed = _allowed(given.features, given.exclude, names, groups)
+    if given.must_use is not None:
+        must_use = _read_must_use(given.must_use, names, groups, allowed)
+    if given.monotone is not None:
+        monotone = _read_monotone(given.monotone, forest, allowed, given.pos_label)
+    max_rules = MOST_RULES if given.max_rules == "auto" else int(given.max_rules)
+    total, each = given.max_total_conditions, given.max_conditions
+    most = math.inf if each is None else each * (max_rules - 1)
+    if total is not None and total >= most and each is not None:
+        raise ValueError(
+            f"max_total_conditions must be below {most}, which {max_rules} "
+            f"rules of at most {each} conditions have anyhow; got {total}. Lower "
+            "it, or leave it out."
         )
-
-    def allows(self, rules):
-        """Whether a counted RuleModel keeps to all of them."""
-        counts = [rule.n_conditions for rule in rules.rules]
-        used = [{c.feature for c in rule.conditions} for rule in rules.rules]
-        every = frozenset().union(*used)
-        grouped = frozenset().union(*self.groups)
-        return (
-            max(counts, default=0) <= (self.max_conditions or math.inf)
-            and sum(counts) <= (math.inf if self.max_total is None else self.max_total)
-            and not self.too_small(rules)
-            and (self.features is None or every <= self.features)
-            and all(wanted & every for wanted in self.must_use)
-            and all(
-                not asked & grouped or any(asked & grouped <= g for g in self.groups)
-                for asked in used
-            )
-            and not any(breaking_pairs(rules, j, s) for j, s in self.monotone.items())
+    room = min(most, math.inf if total is None else total)
+    if len(must_use) > room:
+        raise ValueError(
+            f"must_use needs {len(must_use)} conditions; {room} are allowed. Allow "
+            "more rules or conditions, or name fewer features."
         )
-
-    def too_small(self, rules):
-        """Places of the rules that answer too few rows."""
-        if rules.n_rules == 1:
-            return []
-        least = self.min_coverage - 1e-9
-        return [k for k, rule in enumerate(rules) if rule.answered < least]
-
-
-def within_limits(rules, limits, recount):
-    """The list without rules that answer too few of all rows; None if it breaks limits.
-
-    Parameters
-    ----------
-    rules : RuleModel
-        Counted.
-    limits : RuleLimits
-    recount : callable
-        From a RuleModel to the same, counted.
-    """
-    while small := limits.too_small(rules):
-        # Rows of a small "otherwise" are joined by those of the rule before it.
-        gone = min(small[0], len(rules.rules) - 1)
-        kept = tuple(rule for k, rule in enumerate(rules.rules) if k != gone)
-        rules = recount(dataclasses.replace(rules, rules=kept))
-    return rules if limits.allows(rules) else None
-
-
-@dataclass(repr=False, eq=False)
-class Limiting(RuleFinder):
-    """A method whose search keeps to limits."""
-
-    _: KW_ONLY
-    max_conditions: int | None = setting(None, None, Integer(1))
-    min_coverage: float | None = setting(None, None, Real(0, 1))
-    min_rows: int | None = setting(None, None, Real(above=0))
-    max_total_conditions: int | None = setting(None, None, Integer(1))
-    exclude: Any = None
-    must_use: Any = None
-    monotone: Any = None
-    groups: Any = setting(None, None, Several())
-
-    conflicts: ClassVar[tuple[Conflict, ...]] = (
-        Conflict(
-            "min_rows says what min_coverage says, in rows; got both. Leave one out.",
-            min_rows=Given(),
-            min_coverage=Real(above=0),
-        ),
-        *(
-            Conflict(
-                f"{name} needs two rules at least; got max_rules=1. Allow more rules.",
-                max_rules=Integer(1, 1),
-                **{name: Given()},
+    if must_use:
+        splits = forest.splits()
+    for wanted in must_use:
+        if not any(len(splits[j]) for j in wanted):
+            raise ValueError(
+                f"must_use names {names[min(wanted)]!r}, on which the ensemble has no "
+                "split; no rule can ask about it. Leave it out."
             )
-            for name in (
-                "min_rows",
-                "max_total_conditions",
-                "must_use",
-                "monotone",
-                "groups",
-            )
-        ),
+    share = given.min_coverage
+    return Limits(
+        max_rules,
+        None if each is None else int(each),
+        max_total=None if total is None else int(total),
+        min_coverage=LEAST_COVERAGE if share is None else float(share),
+        features=allowed,
+        monotone=monotone,
+        groups=tuple(groups.values()),
+        must_use=must_use,
     )
 
-    def rule_limits(
-        self, forest: Forest, total_weight: float | None = None
-    ) -> RuleLimits:
-        """The limits for a forest, checked.
 
-        Parameters
-        ----------
-        forest : Forest
-        total_weight : float, optional
-            Of all rows, to check numbers of rows.
-        """
-        names = forest.feature_names
-        groups = _read_groups(self.groups, names)
-        allowed = _allowed(self.features, self.exclude, names, groups)
-        must_use = _read_must_use(self.must_use, names, groups, allowed)
-        monotone = _read_monotone(self.monotone, forest, allowed, self.pos_label)
-        self._check_counts(must_use)
-        _check_splits(must_use, forest)
-        given = self.min_coverage
-        coverage = LEAST_COVERAGE if given is None else float(given)
-        if self.min_rows is not None and total_weight is not None:
-            coverage = float(self.min_rows) / total_weight
-            if coverage > 0.5:
-                raise ValueError(
-                    f"min_rows must be half of the rows at most, as two rules share "
-                    f"them; got {self.min_rows} of {total_weight:g}. Ask for fewer."
-                )
-        return RuleLimits(
-            _as_integer(self.max_conditions),
-            _as_integer(self.max_total_conditions),
-            coverage,
-            allowed,
-            monotone,
-            tuple(groups.values()),
-            must_use,
+def share_of_rows(min_rows, total_weight):
+    """The number of rows that each rule must match as a share of all rows."""
+    share = float(min_rows) / total_weight
+    if share > 0.5:
+        raise ValueError(
+            f"min_rows must be half of the rows at most, as two rules share "
+            f"them; got {min_rows} of {total_weight:g}. Ask for fewer."
         )
-
-    def _check_counts(self, must_use):
-        """Refuse a number of conditions that is no limit, or too small a one."""
-        total, each = self.max_total_conditions, self.max_conditions
-        most = math.inf if each is None else each * (self.most_rules() - 1)
-        if total is not None and total >= most and each is not None:
-            raise ValueError(
-                f"max_total_conditions must be below {most}, which {self.most_rules()} "
-                f"rules of at most {each} conditions have anyhow; got {total}. Lower "
-                "it, or leave it out."
-            )
-        room = min(most, math.inf if total is None else total)
-        if len(must_use) > room:
-            raise ValueError(
-                f"must_use needs {len(must_use)} conditions; {room} are allowed. Allow "
-                "more rules or conditions, or name fewer features."
-            )
-
-
-def _as_integer(value):
-    return None if value is None else int(value)
+    return share
 
 
 def _read_groups(groups, names):
     """Groups by name, as sets of numbers; places stand for names that are not given."""
-    if groups is None:
-        return {}
     if not hasattr(groups, "keys"):
         groups = dict(enumerate(groups))
     read = {}
@@ -571,8 +324,6 @@ def _allowed(features, exclude, names, groups):
 
 def _read_must_use(must_use, names, groups, allowed):
     """For each entry the features of which one must be used."""
-    if must_use is None:
-        return ()
     wanted = []
     for item in feature_list(must_use, "must_use"):
         numbers = groups.get(item) if isinstance(item, str) else None
@@ -589,24 +340,8 @@ def _read_must_use(must_use, names, groups, allowed):
     return tuple(wanted)
 
 
-def _check_splits(must_use, forest):
-    """Refuse features that no condition can be on."""
-    if not must_use:
-        return
-    splits = forest.splits()
-    for wanted in must_use:
-        if not any(len(splits[j]) for j in wanted):
-            name = forest.feature_names[min(wanted)]
-            raise ValueError(
-                f"must_use names {name!r}, on which the ensemble has no split; no rule "
-                "can ask about it. Leave it out."
-            )
-
-
 def _read_monotone(monotone, forest, allowed, pos_label):
     """Signs by number of the feature, for the second class or the number."""
-    if monotone is None:
-        return {}
     names = forest.feature_names
     if not hasattr(monotone, "keys") or not monotone:
         raise ValueError(
@@ -637,6 +372,150 @@ def _read_monotone(monotone, forest, allowed, pos_label):
             )
         signs[j] = turn * int(sign)
     return signs
+
+
+def feature_list(features, what):
+    """The names and numbers that a setting holds, one or several, as a list."""
+    if isinstance(features, str) or _is_integer(features):
+        return [features]
+    if not np.iterable(features):
+        raise SettingError(
+            f"{what} must be a name or a number of a feature, or several of them; got "
+            f"{shown(features)}."
+        )
+    features = list(features)
+    for which in features:
+        if not (isinstance(which, str) or _is_integer(which)):
+            raise SettingError(
+                f"{what} must hold names or numbers of features; got {shown(which)}."
+            )
+    return features
+
+
+def feature_numbers(features, names, what="features"):
+    """Positions of the features that a setting names."""
+    given = feature_list(features, what)
+    numbers = frozenset(feature_index(which, names, what) for which in given)
+    if not numbers:
+        raise ValueError(f"{what} must name at least one feature; it is empty.")
+    return numbers
+
+
+def _is_integer(value):
+    return isinstance(value, (int, np.integer)) and not isinstance(value, bool)
+
+
+def breaking_pairs(rules, feature, sign, answers=None):
+    """Pairs of rules whose second can follow the first and goes the wrong way."""
+    pairs = rule_pairs(rules, feature)
+    answers = answers_of(rules) if answers is None else answers
+    if pairs is None:
+        # Too many to look at: only equal answers are sure to be in order.
+        pairs = {(a, b) for a in range(len(answers)) for b in range(len(answers))}
+    return breaks_order(pairs, answers, sign)
+
+
+def rule_pairs(rules, feature):
+    """`ordered_pairs` for a RuleModel."""
+    ends: dict[int, set] = {}
+    for rule in rules.rules:
+        for condition in rule.conditions:
+            ends.setdefault(condition.feature, set())
+            if condition.categories is None:
+                ends[condition.feature] |= set(condition.bounds)
+    if feature not in ends:
+        return set()
+    # A value of each cell, then one that is missing.
+    cells = {
+        j: np.array([*sorted(e for e in known if e > -np.inf), np.inf, np.nan])
+        if rules.categories[j] is None
+        else np.array([*range(len(rules.categories[j]) + 1), np.nan])
+        for j, known in ends.items()
+    }
+    boxes = [
+        {c.feature: c.covers(cells[c.feature]).astype(bool) for c in rule.conditions}
+        for rule in rules.rules
+    ]
+    return ordered_pairs(boxes, feature, len(cells[feature]) - 1)
+
+
+def answers_of(rules):
+    """One number for each rule: its answer, or the probability of the second class."""
+    if rules.outcome.n_classes:
+        return np.array([rule.distribution[1] for rule in rules])
+    return np.array([rule.prediction for rule in rules], dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class MonotoneAnswers:
+    """Makes the answers of counted rules keep an order.
+
+    Two rules that break it tell what the rows of both say together.
+
+    Parameters
+    ----------
+    signs : dict from int to {-1, 1}
+    """
+
+    signs: dict[int, int]
+
+    def point_signs(self, rules):
+        """For each rule, the base last, the sign that its points may have; 0 for any.
+
+        A rule that accepts what is above a threshold may only add where sums rise.
+        """
+        signs = np.zeros(rules.n_rules, dtype=int)
+        for k, rule in enumerate(rules.rules):
+            for condition in rule.conditions:
+                sign = self.signs.get(condition.feature)
+                if sign is not None and condition.lower < condition.upper:
+                    signs[k] = sign if condition.lower > -np.inf else -sign
+        return signs
+
+    def __call__(self, rules, answers, weights):
+        """Answers in order."""
+        pooled = np.array(answers, dtype=np.float64)
+        weights = np.maximum(np.asarray(weights, dtype=np.float64), 1e-9)
+        block = np.arange(len(pooled))
+        while True:
+            broken = [
+                pair
+                for j, sign in self.signs.items()
+                for pair in breaking_pairs(rules, j, sign, pooled)
+            ]
+            if not broken:
+                return pooled
+            a, b = max(broken, key=lambda pair: abs(pooled[pair[0]] - pooled[pair[1]]))
+            block[block == block[b]] = block[a]
+            together = block == block[a]
+            pooled[together] = np.average(
+                np.asarray(answers)[together], weights=weights[together]
+            )
+
+
+def _best_masks(rules, k, j):
+    """Conditions on a column for rule k, those that gain most first."""
+    table = rules.table
+    column = table.columns[j]
+    inside = rows_in(table, rules.boxes[k])
+    gain = np.bincount(
+        table.codes[inside, j], rules.row_gains(k)[inside], column.n_codes + 1
+    )
+    masks = list(_all_masks(column))
+    masks.sort(key=lambda mask: -gain[mask].sum())
+    return masks[:MOST_TRIED]
+
+
+def _all_masks(column):
+    """Conditions with one side, or on one category and all others."""
+    n = column.n_codes
+    codes = np.arange(n + 1)
+    for c in range(n if column.is_set else n - 1):
+        below = codes == c if column.is_set else codes <= c
+        for mask in (below, ~below):
+            mask = mask.copy()
+            mask[-1] = False
+            yield mask
 
 
 def refuse_without_lists(limits, names, max_rules):

@@ -11,8 +11,6 @@ from numba import njit
 from defragtrees.data.kernels import NONE, ONE, lowest_place
 from defragtrees.data.shards import BOXES_A_WORD
 
-__all__ = ["list_answering", "list_counts", "list_gains", "list_losses", "list_told"]
-
 FULL_WORD = np.int64(2**BOXES_A_WORD - 1)
 
 

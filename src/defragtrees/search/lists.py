@@ -1,35 +1,10 @@
 """RuleBoxes: an ordered list of boxes over the rows of a table, with its cost."""
 
-from functools import cached_property, partial
+from functools import cached_property
 
 import numpy as np
 
-from defragtrees.search.kernels import (
-    first_true,
-    gain_sums,
-    near_gains,
-    rejections,
-    row_gains,
-    rule_gains,
-)
-
-__all__ = [
-    "BoxList",
-    "Boxes",
-    "DIGITS",
-    "Limits",
-    "RuleBoxes",
-    "box_price",
-    "breaks_order",
-    "code_gains",
-    "condition_price",
-    "n_conditions",
-    "n_sides",
-    "ordered_pairs",
-    "rows_in",
-    "rules_for_rows",
-    "settled",
-]
+from defragtrees.search import kernels
 
 MOST_PATTERNS = 20_000
 SLACK = 1e-12
@@ -39,15 +14,6 @@ def ordered_pairs(boxes, feature, n_codes):
     """Pairs of rules of which the second can follow the first as a feature rises.
 
     A few pairs may be among them that cannot, but none is left out.
-
-    Parameters
-    ----------
-    boxes : sequence of dict
-        For each rule, from features to the codes that it accepts, missing last; the
-        "otherwise" is left out.
-    feature : int
-    n_codes : int
-        Of the feature, missing left out.
 
     Returns
     -------
@@ -127,13 +93,6 @@ def _is_within(common, box):
 def breaks_order(pairs, answers, sign):
     """Pairs of rules whose answers go the wrong way.
 
-    Parameters
-    ----------
-    pairs : set of (int, int)
-    answers : array of shape (n_rules,)
-    sign : {-1, 1}
-        Whether answers may only fall, or only rise.
-
     Examples
     --------
     >>> breaks_order({(0, 1), (1, 2)}, np.array([0.1, 0.3, 0.2]), 1)
@@ -144,7 +103,6 @@ def breaks_order(pairs, answers, sign):
     ]
 
 
-ROWS_OF_A_RULE = 5  # with fewer, none of many rules is worth what it costs
 DIGITS = 6  # of nats, after the point
 RULE_PRICE = 1.0  # nats for one more rule, beside its conditions and its answer
 
@@ -234,19 +192,18 @@ class RuleBoxes(BoxList):
             prices = tuple(box_price(table, box) for box in self.boxes)
         self.held = held
         self.prices = prices
-        self.answering = first_true(held)
+        self.answering = kernels.first_true(held)
         self.counts = loss.counts(self.answering, len(self.boxes) + 1)
         self.fit_cost = settled(loss.cost(self.counts))
         self.cost = settled(self.fit_cost + self.price)
-
-    def _made(self, boxes, held, prices):
-        return RuleBoxes(self.table, self.loss, boxes, held, prices)
 
     def with_box(self, k, box):
         """The list with another box at place k."""
         held = self.held.copy()
         held[k] = rows_in(self.table, box)
-        return self._made(
+        return RuleBoxes(
+            self.table,
+            self.loss,
             (*self.boxes[:k], box, *self.boxes[k + 1 :]),
             held,
             (*self.prices[:k], box_price(self.table, box), *self.prices[k + 1 :]),
@@ -254,14 +211,18 @@ class RuleBoxes(BoxList):
 
     def with_new_box(self, k, box):
         """The list with one more box, at place k."""
-        return self._made(
+        return RuleBoxes(
+            self.table,
+            self.loss,
             (*self.boxes[:k], box, *self.boxes[k:]),
             np.insert(self.held, k, rows_in(self.table, box), axis=0),
             (*self.prices[:k], box_price(self.table, box), *self.prices[k:]),
         )
 
     def _ordered(self, order):
-        return self._made(
+        return RuleBoxes(
+            self.table,
+            self.loss,
             tuple(self.boxes[i] for i in order),
             self.held[np.array(order, dtype=np.intp)],
             tuple(self.prices[i] for i in order),
@@ -273,18 +234,18 @@ class RuleBoxes(BoxList):
 
     def answering_after(self, k):
         """Who would answer each row if the boxes up to k did not."""
-        return first_true(self.held, k + 1)
+        return kernels.first_true(self.held, k + 1)
 
     def row_gains(self, k):
         """What the list gains for each row if rule k accepts it; 0 where it cannot."""
-        return row_gains(self.held, self.answering, k, *self._gain_terms)
+        return kernels.row_gains(self.held, self.answering, k, *self._gain_terms)
 
     def code_gains(self, k):
         """What rule k would gain by column and code, and what it gains as it is."""
         table = self.table
         box = table.packed(self.boxes[k])
         rows = self.held, self.answering, k, *self._gain_terms
-        sums, inside = rule_gains(*rows, table.codes, *box, table.width)
+        sums, inside = kernels.rule_gains(*rows, table.codes, *box, table.width)
         return sums, inside.sum()
 
     @cached_property
@@ -292,15 +253,12 @@ class RuleBoxes(BoxList):
         return self.loss.gain_terms(self.counts)
 
     def widenings(self, k):
-        """Conditions of rule k: their column, their codes, and what a wider one gains.
-
-        The last is a function of the codes that the wider condition accepts.
-        """
+        """Conditions of rule k: column, accepted codes, and gains of other codes."""
         columns, accepted = self.table.packed(self.boxes[k])
         rows = self.held, self.answering, k, *self._gain_terms
-        gains = near_gains(*rows, self.table.codes, columns, accepted)
+        gains = kernels.near_gains(*rows, self.table.codes, columns, accepted)
         for own, (j, mask) in zip(gains, self.boxes[k].items(), strict=True):
-            yield j, mask, partial(_gain_of_codes, own)
+            yield j, mask, own[: len(mask)]
 
     def swap_gain(self, k):
         """What it gains, but for rounding, to swap boxes k and k + 1."""
@@ -312,12 +270,8 @@ class RuleBoxes(BoxList):
         return self.fit_cost - settled(self.loss.cost(counts))
 
 
-def _gain_of_codes(gains, accepted):
-    return gains[: len(accepted)][accepted].sum()
-
-
 def settled(nats):
-    """Nats without their last digits, which hang on how a processor adds up.
+    """Nats without their last digits, which depend on how a processor adds up.
 
     Lists that differ in nothing that counts, such as two rules in either order that no
     row passes both, then cost the same on every machine, and the first one is kept.
@@ -328,66 +282,6 @@ def settled(nats):
     True
     """
     return round(float(nats), DIGITS)
-
-
-def rules_for_rows(max_rules, n_rows):
-    """The most rules that are worth a search in so many rows.
-
-    A rule and its conditions cost a few nats, which it must earn in the rows that it
-    answers; so few rows cannot pay for many rules, whatever the budget.
-
-    Examples
-    --------
-    >>> rules_for_rows(10**6, 200), rules_for_rows(10, 200), rules_for_rows(10, 3)
-    (40, 10, 2)
-    """
-    return min(max_rules, max(2, n_rows // ROWS_OF_A_RULE))
-
-
-class Limits:
-    """What rules may look like.
-
-    Parameters
-    ----------
-    max_rules : int
-        The last "otherwise" counts as one.
-    max_conditions : int or None
-        Of one rule.
-    least_answered : float
-        Weight of the rows that a rule must answer.
-    """
-
-    def __init__(self, max_rules=10, max_conditions=None, least_answered=0.0):
-        self.max_rules = max_rules
-        self.max_conditions = max_conditions
-        self.least_answered = least_answered
-        self.monotone = {}  # features with which answers only fall, or only rise
-
-    def allows_box(self, table, box):
-        """Whether a box has few enough conditions."""
-        most = self.max_conditions
-        return most is None or n_conditions(table, box) <= most
-
-    def allows_longer(self, table, box):
-        """Whether a box could take one more condition."""
-        most = self.max_conditions
-        return most is None or n_conditions(table, box) < most
-
-    def allows(self, rules):
-        """Whether each rule of a list answers enough rows."""
-        return rules.least_answered >= self.least_answered
-
-    def repaired(self, rules):
-        """A list that is allowed, made from one that may not be."""
-        return rules
-
-    def completed(self, lists):
-        """Lists by number of rules, with all that they must have."""
-        return lists
-
-    def keeping(self):
-        """The same limits for lists that have all that they must have, and keep it."""
-        return self
 
 
 def rows_in(table, box):
@@ -401,20 +295,14 @@ def rows_in(table, box):
 def code_gains(table, box, gain):
     """Sums of what rows gain by column and code, and over the rows in a box.
 
-    Parameters
-    ----------
-    table : RowTable
-    box : dict
-    gain : array of shape (n_samples,)
-
     Returns
     -------
     sums : array of shape (n_columns, width)
         Over the rows that all conditions on other columns accept.
     inside : float
     """
-    n_rejecting, rejecting = rejections(table.codes, *table.packed(box))
-    sums = gain_sums(table.codes, gain, n_rejecting, rejecting, table.width)
+    n_rejecting, rejecting = kernels.rejections(table.codes, *table.packed(box))
+    sums = kernels.gain_sums(table.codes, gain, n_rejecting, rejecting, table.width)
     return sums, gain[n_rejecting == 0].sum()
 
 

@@ -10,10 +10,9 @@ from functools import cached_property
 
 import numpy as np
 
-from defragtrees.search.kernels import answered_sums
+from defragtrees.search import kernels
 
-__all__ = ["BothLoss", "ErrorLoss", "LEAST_ERRORS", "SquaredLoss"]
-
+NO_CLASSES = np.empty(0, dtype=np.intp)
 PRIOR = 0.5  # Jeffreys' prior of a share of errors
 LEAST_ERRORS = 0.02  # a list is not asked to agree with the ensemble more often
 LEAST_SPREAD = 1e-4  # share of the variance of numbers that may stay unexplained
@@ -53,15 +52,7 @@ class SquaredLoss:
         return self.n_outputs, 0
 
     def elsewhere(self, total_weight, square):
-        """The same loss for rows that are not here; it knows their counts only.
-
-        Parameters
-        ----------
-        total_weight : float
-            Of all rows.
-        square : float
-            Sum of their squared targets, by weight.
-        """
+        """The same loss for rows that are not here; it knows their counts only."""
         loss = copy(self)
         loss.target = loss.weight = None
         loss.total_weight, loss.square = total_weight, square
@@ -73,7 +64,8 @@ class SquaredLoss:
 
     def counts(self, answering, n_rules):
         """Weight and weighted sums of the target for each rule."""
-        return answered_sums(answering, n_rules, self.weighted, self.weight)
+        rows = self.weighted, self.weight, NO_CLASSES, 0
+        return kernels.answered_sums(answering, n_rules, *rows)
 
     def weights(self, counts):
         """Weight of the rows that each rule answers."""
@@ -174,7 +166,8 @@ class ErrorLoss:
         """Weight of each class among the rows that each rule answers."""
         classes = self.target, self.n_classes
         nothing = np.empty((0, len(answering)))
-        return answered_sums(answering, n_rules, nothing, self.weight, *classes)
+        rows = nothing, self.weight, *classes
+        return kernels.answered_sums(answering, n_rules, *rows)
 
     def weights(self, counts):
         """Weight of the rows that each rule answers."""
@@ -268,7 +261,7 @@ class BothLoss:
         """The counts of the two losses side by side."""
         weighted, classes = self.squared.weighted, self.wrong.target
         rows = n_rules, weighted, self.weight, classes, self.wrong.n_classes
-        return answered_sums(answering, *rows)
+        return kernels.answered_sums(answering, *rows)
 
     def weights(self, counts):
         """Weight of the rows that each rule answers."""

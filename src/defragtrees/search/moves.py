@@ -1,15 +1,20 @@
-"""Moves that lower the cost of a rule list; each is kept only if it does.
+"""Moves that lower the cost of rules, each kept only if it does, and the search.
 
 One rule and one feature at a time, all else fixed: a row that reaches rule k gains its
 loss with the rules after k, less its loss with rule k. The best condition on a feature
-is then found exactly (`segments`) among all intervals, or sets, of its codes.
+is then found exactly among all intervals, or sets, of its codes (`best_condition`).
+
+`search` goes from several starts to the cheapest rules of every number. Rules are
+RuleBoxes, StandaloneBoxes or PointBoxes; the moves are the same for all.
 """
 
 from dataclasses import dataclass
+from operator import attrgetter, itemgetter
 
 import numpy as np
+from sklearn.tree import DecisionTreeRegressor
 
-from defragtrees.search.kernels import best_cuts, condition_values, gain_sums
+from defragtrees.search import kernels
 from defragtrees.search.lists import (
     DIGITS,
     box_price,
@@ -20,32 +25,118 @@ from defragtrees.search.lists import (
     settled,
 )
 
-__all__ = [
-    "LEAST_GAIN",
-    "best_condition",
-    "box_changes",
-    "changes_by_sums",
-    "cut_conditions",
-    "descend",
-    "find_seeds",
-    "grow_rule",
-    "insert_rule",
-    "remove_rule",
-    "tidy",
-]
+N_PROMISING = 2  # starts of each length that are worth a full descent
+
+
+def search(empty, starts, limits, insert, n_rounds=1):
+    """The cheapest rules found of every number, from one up.
+
+    Returns
+    -------
+    best : dict from number of rules to rules
+    n_done : int
+        Rounds that it took.
+    """
+    best = {1: empty}
+    for rules in starts:
+        keep(best, descend(tidy(rules, limits), limits), limits)
+    grown, cut = {}, {}
+    n_done = 0
+    while n_done < n_rounds:
+        n_done += 1
+        before = {n: rules.cost for n, rules in best.items()}
+        for n in range(1, limits.max_rules):
+            # Rules that have been tried before have nothing new to give.
+            if n in best and grown.get(n) is not best[n]:
+                grown[n] = best[n]
+                longer = insert(best[n], limits)
+                if longer is not None:
+                    keep(best, descend(tidy(longer, limits), limits), limits)
+        for n in range(limits.max_rules, 2, -1):
+            if n in best and cut.get(n) is not best[n]:
+                cut[n] = best[n]
+                shorter = tidy(remove_rule(best[n]), limits)
+                keep(best, descend(shorter, limits), limits)
+        if before == {n: rules.cost for n, rules in best.items()}:
+            break
+    return best, n_done
+
+
+def promising(starts, limits):
+    """Of each length the few starts that are cheapest after one round."""
+    by_length = {}
+    for rules in starts:
+        rules = descend(tidy(rules, limits), limits, max_rounds=1, max_steps=2)
+        by_length.setdefault(rules.n_rules, []).append(rules)
+    for rules in by_length.values():
+        yield from sorted(rules, key=attrgetter("cost"))[:N_PROMISING]
+
+
+def polish(starts, limits, max_rounds, gap_rounds=0):
+    """The rules after a descent on all rows, or by another loss, by their number.
+
+    Where a number is left out, rules are cut from those with one more.
+    """
+    polished = {}
+    for rules in starts:
+        keep(polished, descend(tidy(rules, limits), limits, max_rounds), limits)
+    for n in range(max(polished) - 1, 1, -1):
+        if n not in polished and n + 1 in polished:
+            shorter = tidy(remove_rule(polished[n + 1]), limits)
+            keep(polished, shorter, limits)
+            keep(polished, descend(shorter, limits, gap_rounds), limits)
+    return limits.completed(polished)
+
+
+def keep(best, rules, limits):
+    """Note rules if they are the cheapest of their number."""
+    n = rules.n_rules
+    if n <= limits.max_rules and (n not in best or rules.cost < best[n].cost):
+        best[n] = rules
+
+
+def tree_sizes(max_rules):
+    """Numbers of leaves to start from: about five, the largest first.
+
+    Examples
+    --------
+    >>> list(tree_sizes(10)), list(tree_sizes(200))
+    ([10, 8, 6, 4, 2], [200, 160, 120, 80, 40])
+    """
+    return range(max_rules, 1, -max(2, max_rules // 5))
+
+
+def boxes_from_tree(table, target, weight, sizes):
+    """Leaves of trees grown on codes, shortest first, the last left out.
+
+    One list of boxes for each size. A tree takes its best split first, so a smaller
+    one is the beginning of a larger.
+    """
+    grown = DecisionTreeRegressor(max_leaf_nodes=max(sizes), random_state=0)
+    tree = grown.fit(table.codes, target, sample_weight=weight).tree_
+    return [_leaves(table, tree, 2 * n - 1) for n in sizes]
+
+
+def _leaves(table, tree, n_nodes):
+    """Boxes of the leaves of the tree that has only the first nodes."""
+    boxes, waiting = [], [(0, {})]
+    while waiting:
+        node, box = waiting.pop()
+        left, right = tree.children_left[node], tree.children_right[node]
+        if left < 0 or max(left, right) >= n_nodes:
+            boxes.append(box)
+            continue
+        j = int(tree.feature[node])
+        n_codes = table.columns[j].n_codes
+        below = np.arange(n_codes + 1) <= tree.threshold[node]
+        accepted = box.get(j, np.ones(n_codes + 1, dtype=bool))
+        waiting.append((right, {**box, j: accepted & ~below}))
+        waiting.append((left, {**box, j: accepted & below}))
+    return sorted(boxes, key=len)[:-1]
 
 
 def best_condition(sums, missing, price, name_price=None):
     """Value and accepted codes of the best condition on one feature, missing last.
-
-    Parameters
-    ----------
-    sums : float64 array of shape (n_codes,)
-    missing : float
-    price : float
-        Of each finite side, or of a set with its first category.
-    name_price : float, optional
-        Of every further category that a set names; for numbers there is none.
 
     Examples
     --------
@@ -125,15 +216,6 @@ MOST_TRIED = 4  # changes of a rule, best first, before it is left as it is
 def descend(rules, limits, max_rounds=20, max_steps=12):
     """Improve every rule in turn, and their order, until nothing moves.
 
-    Parameters
-    ----------
-    rules : RuleBoxes
-    limits : Limits
-    max_rounds : int
-        How often to go through the rules.
-    max_steps : int
-        How many conditions of a rule to change before the next rule.
-
     Returns
     -------
     RuleBoxes
@@ -143,7 +225,7 @@ def descend(rules, limits, max_rounds=20, max_steps=12):
         before = rules.cost
         for k in range(len(rules.boxes)):
             if at_rest.get(k) is not rules:
-                rules, is_done = _improved(rules, k, limits, max_steps)
+                rules, is_done = improve_rule(rules, k, limits, max_steps)
                 at_rest[k] = rules if is_done else None
         rules = tidy(improve_order(rules, limits), limits)
         if rules.cost > before - max(LEAST_GAIN, 1e-6 * abs(before)):
@@ -152,12 +234,10 @@ def descend(rules, limits, max_rounds=20, max_steps=12):
 
 
 def improve_rule(rules, k, limits, max_steps):
-    """Change the conditions of rule k one at a time, best change first."""
-    return _improved(rules, k, limits, max_steps)[0]
+    """Change the conditions of rule k one at a time, best change first.
 
-
-def _improved(rules, k, limits, max_steps):
-    """What `improve_rule` gives, and whether nothing more moves the rule."""
+    Returns the rules, and whether nothing more moves this one.
+    """
     for _ in range(max_steps):
         sums, inside = rules.code_gains(k)
         options = changes_by_sums(
@@ -174,16 +254,7 @@ def _improved(rules, k, limits, max_steps):
 
 
 def box_changes(table, box, gain, limits):
-    """Boxes that differ in one condition and gain more, best first.
-
-    Parameters
-    ----------
-    table : RowTable
-    box : dict
-    gain : array of shape (n_samples,)
-        What is gained for each row that the box accepts.
-    limits : Limits
-    """
+    """Boxes that differ in one condition and gain more, best first."""
     sums, inside = code_gains(table, box, gain)
     for _, changed in changes_by_sums(table, box, sums, inside, limits):
         yield changed
@@ -192,26 +263,13 @@ def box_changes(table, box, gain, limits):
 def changes_by_sums(table, box, sums, inside, limits, price=None):
     """Boxes that differ in one condition, best first, and what each gains more.
 
-    Parameters
-    ----------
-    table : RowTable
-    box : dict
-    sums : array of shape (n_columns, width)
-        What is gained by column and code, over the rows that all conditions on other
-        columns accept.
-    inside : float
-        What is gained over the rows in the box.
-    limits : Limits
-    price : float, optional
-        Nats for the conditions of the box, where they are at hand.
-
     Yields
     ------
     more : float
         In nats, less the price of the conditions.
     changed : dict
     """
-    value = condition_values(
+    value = kernels.condition_values(
         sums, table.n_codes, table.prices, table.name_prices, table.is_set
     )
     price = box_price(table, box) if price is None else price
@@ -264,8 +322,7 @@ def improve_order(rules, limits):
 
 def remove_rule(rules):
     """The cheapest list with one rule less."""
-    lists = [rules.without_box(k) for k in range(len(rules.boxes))]
-    return min(lists, key=lambda shorter: shorter.cost)
+    return min(map(rules.without_box, range(len(rules.boxes))), key=attrgetter("cost"))
 
 
 def tidy(rules, limits):
@@ -303,24 +360,16 @@ class Seed:
     accepted: np.ndarray
 
 
-def insert_rule(rules, limits, places=None, n_seeds=N_SEEDS):
+def insert_rule(rules, limits):
     """The cheapest list found with one more rule; None if there is none.
 
     At every place, and for every cut of every column, the rows on either side could
     have a rule of their own, with their own mean. The few best of these are grown by
     further conditions.
-
-    Parameters
-    ----------
-    rules : RuleBoxes
-        With a SquaredLoss or BothLoss.
-    limits : Limits
-    places : sequence of int, optional
-        Where the rule may stand; anywhere by default.
     """
     best = None
     seeds, terms = [], {}
-    for k in range(len(rules.boxes) + 1) if places is None else places:
+    for k in range(len(rules.boxes) + 1):
         reaching = rules.reaching(k)
         if not reaching.any():
             continue
@@ -333,8 +382,8 @@ def insert_rule(rules, limits, places=None, n_seeds=N_SEEDS):
             np.where(reaching, quadratic, 0.0),
         )
         seeds += find_seeds(rules.table, k, terms[k])
-    seeds.sort(key=lambda seed: -seed.value)
-    for seed in seeds[:n_seeds]:
+    seeds.sort(key=attrgetter("value"), reverse=True)
+    for seed in seeds[:N_SEEDS]:
         box = _grow(rules.table, seed, terms[seed.place], limits)
         longer = rules.with_new_box(seed.place, box)
         if limits.allows(longer) and (best is None or longer.cost < best.cost):
@@ -344,13 +393,6 @@ def insert_rule(rules, limits, places=None, n_seeds=N_SEEDS):
 
 def find_seeds(table, place, terms):
     """For each column the best cut for a rule at this place.
-
-    Parameters
-    ----------
-    table : RowTable
-    place : int
-    terms : tuple of array
-        What rows gain by the rule; see `SquaredLoss.new_rule_terms`.
 
     Returns
     -------
@@ -362,13 +404,15 @@ def find_seeds(table, place, terms):
 
     def by_code(values):
         values = np.ascontiguousarray(values)
-        return gain_sums(table.codes, values, n_rejecting, rejecting, table.width)
+        return kernels.gain_sums(
+            table.codes, values, n_rejecting, rejecting, table.width
+        )
 
     sums = np.stack([by_code(constant), by_code(quadratic), *map(by_code, linear.T)])
     order = _code_order(table, sums)
     if table.is_set.any():
         sums = np.take_along_axis(sums, order[None], axis=2)
-    values, cuts, are_low = best_cuts(sums, table.n_codes, table.cut_prices)
+    values, cuts, are_low = kernels.best_cuts(sums, table.n_codes, table.cut_prices)
     seeds = []
     for j in np.flatnonzero(np.isfinite(values)).tolist():
         accepted = np.zeros(table.columns[j].n_codes + 1, dtype=bool)
@@ -418,7 +462,7 @@ class Cut:
     Parameters
     ----------
     fall : float
-        By how much the loss falls with it, all points fitted anew.
+        By how much the loss falls with it, all points fitted again.
     column : int
     accepted : bool array
         Codes of the column, missing last.
@@ -477,12 +521,6 @@ class Slopes:
     def cuts(self, inside, sign=0):
         """For each column the best cut of the rows inside, on either side.
 
-        Parameters
-        ----------
-        inside : bool array of shape (n_samples,)
-        sign : {-1, 0, 1}
-            That the points of the box must have; 0 for any.
-
         Returns
         -------
         list of Cut
@@ -491,7 +529,9 @@ class Slopes:
         nobody = np.zeros(table.n_rows, dtype=np.uint8), np.zeros(table.n_rows, np.intp)
         sums = np.stack(
             [
-                gain_sums(table.codes, np.where(inside, row, 0.0), *nobody, table.width)
+                kernels.gain_sums(
+                    table.codes, np.where(inside, row, 0.0), *nobody, table.width
+                )
                 for row in self.rows
             ]
         )
@@ -550,15 +590,7 @@ class Slopes:
 
 
 def grow_rule(rules, limits, n_seeds=N_GROWN_SEEDS):
-    """The cheapest set found with one more rule; None if there is none.
-
-    Parameters
-    ----------
-    rules : PointBoxes
-    limits : Limits
-    n_seeds : int
-        How many columns to start from.
-    """
+    """The cheapest set found with one more rule; None if there is none."""
     slopes = Slopes(rules, limits.monotone)
     every = np.ones(rules.table.n_rows, dtype=bool)
     cuts = sorted(slopes.cuts(every), key=lambda cut: -_value(rules, cut, {}))
@@ -580,7 +612,7 @@ def _grown(rules, slopes, seed, limits):
     for _ in range((limits.max_conditions or MOST_GROWN_BOXES) - 1):
         cuts = slopes.cuts(rows_in(rules.table, box), sign)
         narrowed = [(_value(rules, cut, box), cut) for cut in cuts]
-        best, cut = max(narrowed, key=lambda pair: pair[0], default=(value, None))
+        best, cut = max(narrowed, key=itemgetter(0), default=(value, None))
         if best <= value:
             break
         changed = _narrowed(box, cut)
@@ -608,18 +640,13 @@ def _value(rules, cut, box):
 def cut_conditions(rules, limits):
     """Ever shorter lists, each with a condition less than the one before.
 
-    Parameters
-    ----------
-    rules : RuleBoxes
-    limits : Limits
-
     Yields
     ------
     RuleBoxes
         The last one has no condition.
     """
     while rules.boxes:
-        k, box = max(_shorter_boxes(rules), key=lambda option: option[0])[1:]
+        _, k, box = max(_shorter_boxes(rules), key=itemgetter(0))
         rules = tidy(rules.with_box(k, box), limits)
         yield rules
 
@@ -628,7 +655,7 @@ def _shorter_boxes(rules):
     """What is gained, in nats, the rule and its box without one of its sides."""
     table = rules.table
     for k, box in enumerate(rules.boxes):
-        for j, accepted, gained in rules.widenings(k):
+        for j, accepted, gains in rules.widenings(k):
             column = table.columns[j]
             for wider in _wider(column, accepted):
                 rest = {i: mask for i, mask in box.items() if i != j}
@@ -636,7 +663,8 @@ def _shorter_boxes(rules):
                 if not column.accepts_all(wider):
                     rest[j] = wider
                     saved -= condition_price(table, j, wider)
-                yield settled(gained(wider) + saved), k, rest
+                gained = gains[wider & ~accepted].sum()
+                yield settled(gained + saved), k, rest
 
 
 def _wider(column, accepted):

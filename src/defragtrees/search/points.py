@@ -19,8 +19,6 @@ from defragtrees.search.lists import (
     settled,
 )
 
-__all__ = ["LogOddsLoss", "NumberLoss", "PointBoxes"]
-
 
 class NumberLoss:
     """Squared error of sums of points, for numbers, one or several a row.
@@ -175,7 +173,7 @@ class PointBoxes(Boxes):
     def totals(self, without=None):
         """Sums of points of each row, (n_samples, n_outputs); one rule may be left out.
 
-        Rule by rule, so that rounding does not hang on how matrices are multiplied.
+        Rule by rule, so that rounding does not depend on how matrices are multiplied.
         """
         shape = (self.table.n_rows, self.points.shape[1])
         totals = np.tile(self.points[-1], (shape[0], 1))
@@ -235,7 +233,7 @@ class PointBoxes(Boxes):
         return True
 
     def swap_gain(self, k):
-        """Nothing: the order of these rules has no say."""
+        """Nothing: these rules have no order."""
         return 0.0
 
     def in_reading_order(self):

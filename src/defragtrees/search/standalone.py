@@ -7,14 +7,13 @@ overlap, or to stand apart.
 """
 
 from dataclasses import dataclass
+from operator import attrgetter
 
 import numpy as np
 
 from defragtrees.search.lists import RULE_PRICE, Boxes, box_price, rows_in, settled
 from defragtrees.search.losses import BothLoss, ErrorLoss
 from defragtrees.search.moves import box_changes, find_seeds
-
-__all__ = ["StandaloneBoxes", "add_rule"]
 
 CONFLICT = 2.0  # a row whose rules differ counts as so many wrong rows more
 MOST_GROWN = 6  # conditions that a new rule is grown by; descent may add more
@@ -181,16 +180,7 @@ class StandaloneBoxes(Boxes):
         return self.gains(self._charged(without=k), self.answers, k)
 
     def gains(self, charges, answers, k):
-        """What is gained for each row if a rule accepts it.
-
-        Parameters
-        ----------
-        charges : Charges
-            Without the rule.
-        answers : Answers
-        k : int
-            The place of the rule in it.
-        """
+        """What is gained for each row if a rule accepts it."""
         others = charges.is_held
         far, is_wrong = answers.apart[k], answers.is_wrong[k]
         far = np.where(others, np.maximum(charges.apart, far), far)
@@ -230,7 +220,7 @@ class StandaloneBoxes(Boxes):
         )
 
     def swap_gain(self, k):
-        """Nothing: the order of these rules has no say."""
+        """Nothing: these rules have no order."""
         return 0.0
 
 
@@ -249,7 +239,7 @@ def _answers(loss, held):
     weight = np.array([row.sum() for row in weighted])
     mean, apart = np.zeros((n_rules, 1)), np.zeros((n_rules, n_rows))
     if squared is not None:
-        # Row by row, so that rounding does not hang on how matrices are multiplied.
+        # Row by row, so that rounding does not depend on how matrices are multiplied.
         sums = [[(row * one).sum() for one in squared.target.T] for row in weighted]
         shape = (n_rules, squared.target.shape[1])
         mean = np.array(sums).reshape(shape) / np.maximum(weight, 1e-300)[:, None]
@@ -264,17 +254,8 @@ def _answers(loss, held):
     return Answers(weight, mean, label, apart, is_wrong)
 
 
-def add_rule(rules, limits, n_seeds=N_SEEDS):
-    """The cheapest set found with one more rule; None if there is none.
-
-    Parameters
-    ----------
-    rules : StandaloneBoxes
-        With a SquaredLoss or BothLoss.
-    limits : Limits
-    n_seeds : int
-        How many first conditions to grow into rules.
-    """
+def add_rule(rules, limits):
+    """The cheapest set found with one more rule; None if there is none."""
     squared = _parts(rules.loss)[0]
     if not rules.is_free.any():
         return None
@@ -286,7 +267,8 @@ def add_rule(rules, limits, n_seeds=N_SEEDS):
     terms = constant, squared.target * quadratic[:, None], quadratic
     seeds = find_seeds(rules.table, 0, terms)
     best = None
-    for seed in sorted(seeds, key=lambda seed: -seed.value)[:n_seeds]:
+    seeds.sort(key=attrgetter("value"), reverse=True)
+    for seed in seeds[:N_SEEDS]:
         longer = rules.with_new_box(len(rules.boxes), _grown(rules, seed, limits))
         if limits.allows(longer) and (best is None or longer.cost < best.cost):
             best = longer

@@ -9,8 +9,6 @@ from functools import cached_property
 
 import numpy as np
 
-__all__ = ["Column", "RowTable", "make_columns", "make_table"]
-
 
 @dataclass(frozen=True, eq=False)
 class Column:
@@ -101,12 +99,6 @@ class RowTable:
     def coarse(self, rows, most_codes):
         """A table of some of the rows, with neighbouring codes put together.
 
-        Parameters
-        ----------
-        rows : int array
-        most_codes : int
-            About how many codes a numeric column keeps, each with as many rows.
-
         Returns
         -------
         table : RowTable
@@ -133,17 +125,7 @@ class RowTable:
 
 
 def make_table(grid, bins, allowed=None, order=None, least_price=0.0, ordered=()):
-    """The table for binned training rows.
-
-    Parameters
-    ----------
-    grid : ThresholdGrid
-    bins : unsigned int array of shape (n_samples, n_features)
-        Bin numbers of the rows.
-    allowed, order, ordered : as for `make_columns`
-    least_price : float, default=0
-        Nats that a reader pays for any condition, and for any further name in a set.
-    """
+    """The table for binned training rows."""
     counts = [
         np.bincount(bins[:, j], minlength=grid.n_bins[j])
         for j in range(grid.n_features)
@@ -161,18 +143,6 @@ def make_columns(grid, counts, allowed=None, order=None, ordered=()):
     log(n_codes) / 2 to name the threshold, as precisely as a number estimated from data
     is worth saying; for a set log(2) for each category, inside or outside. A reader
     pays for the names besides, of those inside or outside, the fewer ones.
-
-    Parameters
-    ----------
-    grid : ThresholdGrid
-    counts : list of array
-        For each feature the number of rows in each bin.
-    allowed : collection of int, optional
-        Features that rules may use; all by default.
-    order : sequence of int, optional
-        Features in the order in which ties are broken; as in the grid by default.
-    ordered : collection of int
-        Features whose categories have an order, so that conditions are intervals.
 
     Returns
     -------

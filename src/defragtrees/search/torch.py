@@ -23,8 +23,6 @@ from defragtrees.search.all_rows import (
 )
 from defragtrees.search.choice import HOLD_OUT_EVERY
 
-__all__ = ["DeviceKeeper", "TorchKeeper", "TorchVisits"]
-
 
 class TorchVisits:
     """What judging asks of rows, where their codes are on a device.

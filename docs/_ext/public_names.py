@@ -40,7 +40,6 @@ INTERNAL = {
     "named",
     "predict_target",
     "reopen",
-    "rule_limits",
     "shown_names",
     "sides",
     "sum_start",

@@ -158,7 +158,7 @@ def _reason(batch, i, explanation):
             {"rule": k + 1, "points": list(every[k].points)}
             for k in explanation.averaged
         ]
-        totals = rules.totals_encoded(batch.matrix[i : i + 1])[0]
+        totals = rules._totals(rules._covers(batch.matrix[i : i + 1]))[0]
         shown = [float(render.rounded(value, 9)) for value in totals]
         reason |= {"added": added, "total": shown}
     elif explanation.averaged:

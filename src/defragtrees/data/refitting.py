@@ -24,7 +24,7 @@ def refit(
 
     Examples
     --------
-    >>> from defragtrees import Condition, Rule
+    >>> from defragtrees import Condition, Rule, RuleList
     >>> rules = RuleList((Rule((Condition(0, lower=20.0),), 9.0),), Rule((), 1.0),
     ...                  ("degrees",), "regression")
     >>> rules = refit(rules, [[21], [22], [23], [1], [2], [3]], [5, 6, 7, 1, 2, 3])

@@ -140,11 +140,6 @@ class RuleModel(ByValue, ABC):
         return None
 
     @property
-    def is_list(self) -> bool:
-        """Whether the first rule that matches predicts."""
-        return self.is_exclusive
-
-    @property
     def is_ordered(self) -> bool:
         """Whether a rule must be read with those before it in mind."""
         return False

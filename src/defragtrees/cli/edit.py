@@ -101,13 +101,10 @@ def _with_condition(rules, number, text):
 
 def _answer(rules, text):
     """A class, a number, or points with commas between them."""
-    if rules.classes and rules.decision != "points":
-        return text
     try:
-        numbers = [float(part) for part in text.split(",")]
+        return rules._read_answer(text)
     except ValueError:
         raise click.UsageError(f"--answer needs a number here; got {text!r}.") from None
-    return numbers if rules.decision == "points" else numbers[0]
 
 
 def _place(number, left):

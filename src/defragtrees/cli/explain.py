@@ -153,19 +153,7 @@ def _reason(batch, i, explanation):
     basis = rules._basis(explanation)
     if basis:
         reason["basis"] = basis
-    if rules.decision == "points":
-        added = [
-            {"rule": k + 1, "points": list(every[k].points)}
-            for k in explanation.averaged
-        ]
-        totals = rules._totals(rules._covers(batch.matrix[i : i + 1]))[0]
-        shown = [float(render.rounded(value, 9)) for value in totals]
-        reason |= {"added": added, "total": shown}
-    elif explanation.averaged:
-        reason["averaged"] = [
-            {"rule": k + 1, "weight": every[k].weight} for k in explanation.averaged
-        ]
-    return reason
+    return reason | rules._explanation_data(explanation, batch.matrix[i])
 
 
 def _value_text(value):

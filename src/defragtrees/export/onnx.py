@@ -49,8 +49,8 @@ def to_onnx(rules: RuleModel, *, single_input: bool = False):
     graph = _Graph(onnx, rules)
     columns = _read_matrix(graph) if single_input else _read_columns(graph)
     held = [_rule(graph, columns, tests) for tests in portable.column_tests(rules)]
-    write = {"list": _write_first, "mean": _write_mean, "points": _write_sum}
-    write[portable.form(rules)](graph, held)
+    write = {"first": _write_first, "mean": _write_mean, "sum": _write_sum}
+    write[rules.combination](graph, held)
     return graph.model()
 
 

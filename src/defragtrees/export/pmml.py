@@ -61,10 +61,10 @@ def to_pmml(rules: RuleModel, *, name: str | None = None) -> str:
 
 def _model_of(rules):
     """The function that writes such rules; others are rejected."""
-    form, has_classes = portable.form(rules), rules.outcome.has_probabilities
-    if form == "list" and has_classes:
+    has_classes = rules.outcome.has_probabilities
+    if rules.is_exclusive and has_classes:
         return _add_rule_set
-    is_whole = form == "points" and all(
+    is_whole = rules.combination == "sum" and all(
         len(values) == 1 and values[0].is_integer() for values in portable.points(rules)
     )
     if is_whole:

@@ -23,7 +23,6 @@ __all__ = [
     "class_labels",
     "column_kind",
     "column_tests",
-    "form",
     "has_shares",
     "labels_of",
     "moment_text",
@@ -80,13 +79,6 @@ class ColumnTest:
         if self.labels is not None:
             return not self.is_listed and not self.labels
         return self.lower == -math.inf and self.upper == math.inf
-
-
-def form(rules):
-    """How the rules that match a row combine: "list", "mean" or "points"."""
-    if rules.decision == "points":
-        return "points"
-    return "list" if rules.is_list else "mean"
 
 
 def column_tests(rules):

@@ -7,18 +7,7 @@ from defragtrees._utils import formatting as render
 from defragtrees.rules.model import RuleModel, edit_lines
 from defragtrees.rules.text import decision_text
 
-__all__ = ["HOW_TO_READ", "to_prompt"]
-
-HOW_TO_READ = {
-    "first": "Ask the rules in order. The first whose conditions all hold gives the "
-    "answer; do not ask those after it.",
-    "partition": "Exactly one rule holds for each row; it gives the answer.",
-    "average": "All rules that hold have a say: the answer is the mean of what they "
-    "say, each counted by its weight.",
-    "standalone": "Each rule is true by itself, of all rows in which it holds. Where "
-    "several hold, the answer is the mean of what they say, each counted by its rows.",
-    "points": "Add up the points of the base and of every rule that holds.",
-}
+__all__ = ["to_prompt"]
 
 
 def to_prompt(rules: RuleModel, *, title: str = "Rules") -> str:
@@ -75,10 +64,9 @@ with a 95 % interval. A rate of few rows is uncertain.
 
 
 def _reading_lines(rules):
-    yield HOW_TO_READ[rules.decision]
-    if rules.decision == "points":
-        meaning = rules.outcome.sum_text(rules.unit, rules.origin)
-        yield f"The total is {render.plain(meaning)}."
+    yield rules._usage_text()
+    if rules._total_text():
+        yield f"The total is {render.plain(rules._total_text())}."
     if decision_text(rules):
         yield decision_text(rules)
     yield 'A missing value fails a condition unless the condition says "or missing".'
@@ -105,13 +93,14 @@ def _column_lines(rules):
 def _rule_lines(rules):
     for rule, row in zip(rules, rules.rows(), strict=True):
         then = rules._then_text(rule)
-        if rules.decision == "points":
+        if rules.combination == "sum":
             then = f"{then} points"
         if rule.conditions:
             text = f"If {rule.text()}, then {then}."
         else:
             text = f"{rules.default_text.capitalize()} {then}."
         told = f" ({row['told']})" if row["told"] else ""
-        if rules.decision == "average":
-            told += f" Weight {render.number(row['weight'])}."
+        weight = rules._shown_weight(rule)
+        if weight is not None:
+            told += f" Weight {render.number(weight)}."
         yield render.plain(f"{row['rule']}. {text}{told}")

@@ -186,8 +186,8 @@ def to_python(rules: RuleModel) -> str:
     ----------
     rules : RuleModel
     """
-    write = {"list": _ordered, "mean": _averaging, "points": _adding}
-    constants, *functions = write[portable.form(rules)](rules)
+    write = {"first": _ordered, "mean": _averaging, "sum": _adding}
+    constants, *functions = write[rules.combination](rules)
     readers = _readers(rules)
     imports = "import datetime\n" if DAYS in readers else ""
     if any("math." in function for function in functions):

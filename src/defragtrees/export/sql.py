@@ -110,7 +110,7 @@ def _expression(rules, dialect, k=None):
         or "1 = 1"
         for tests in portable.column_tests(rules)[:-1]
     ]
-    write = {"list": _list, "mean": _mean, "points": _points}[portable.form(rules)]
+    write = {"first": _list, "mean": _mean, "sum": _points}[rules.combination]
     return write(rules, matches, dialect, k)
 
 

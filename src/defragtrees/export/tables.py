@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 from defragtrees._utils import formatting as render
 from defragtrees._utils.files import to_json as json_text
 from defragtrees._utils.optional import require
-from defragtrees.export.prompt import HOW_TO_READ
 from defragtrees.rules.model import RuleModel
 from defragtrees.rules.schema import rules_schema
 from defragtrees.rules.text import decision_text, rule_table
@@ -86,13 +85,14 @@ def _values(rules, rule, shown):
 
 def _form_values(rules, rule):
     """What a rule predicts, and the columns that only some forms of rules have."""
-    if rules.decision == "points":
+    if rules.combination == "sum":
         names = ["points"]
         if rules.outcome.n_points > 1:
             names = [f"points {label}" for label in rules.outcome.labels]
         points = dict(zip(names, map(float, rule.points), strict=True))
         return None, {**points, "weight": None}
-    weight = float(rule.weight) if rules.decision == "average" else None
+    weight = rules._shown_weight(rule)
+    weight = None if weight is None else float(weight)
     return rules.outcome.cell_value(rule.prediction), {"weight": weight}
 
 
@@ -191,7 +191,7 @@ def to_excel(rules: RuleModel):
     sheet.freeze_panes = "A2"
     notes = book.create_sheet("how to read")
     lines = [
-        HOW_TO_READ[rules.decision],
+        rules._usage_text(),
         rules._combination_text(),
         decision_text(rules),
     ]
@@ -257,7 +257,7 @@ def to_latex(rules: RuleModel, *, longtable: bool = False) -> str:
         Break the table over pages.
     """
     titles, cells = rule_table(rules)
-    header, *cells = [
+    header, *lines = [
         " & ".join(LATEX_SPECIAL.sub(lambda m: LATEX[m.group()], cell) for cell in row)
         + r" \\"
         for row in (titles, *cells)
@@ -265,17 +265,17 @@ def to_latex(rules: RuleModel, *, longtable: bool = False) -> str:
     sides = {"if": r"p{0.6\linewidth}", "then": "l"}
     columns = "".join(sides.get(title, "r") for title in titles)
     name = "longtable" if longtable else "tabular"
-    lines = [
+    whole = [
         f"\\begin{{{name}}}{{{columns}}}",
         r"\toprule",
         header,
         r"\midrule",
         *([r"\endhead"] if longtable else []),
-        *cells,
+        *lines,
         r"\bottomrule",
         f"\\end{{{name}}}",
     ]
-    return "\n".join(lines) + "\n"
+    return "\n".join(whole) + "\n"
 
 
 # A lone "<" or "&" and the "_" inside a word mean themselves in Markdown; conditions
@@ -287,13 +287,13 @@ MARKDOWN_SPECIAL = re.compile(
 
 def to_markdown(rules: RuleModel) -> str:
     """The rules as a table in GitHub's Markdown; names and labels are escaped."""
-    header, cells = rule_table(rules)
-    marks = [":---" if name in ("if", "then") else "---:" for name in header]
-    header, *cells = [
+    titles, cells = rule_table(rules)
+    marks = [":---" if name in ("if", "then") else "---:" for name in titles]
+    header, *lines = [
         [MARKDOWN_SPECIAL.sub(r"\\\g<0>", cell) for cell in row]
-        for row in (header, *cells)
+        for row in (titles, *cells)
     ]
-    return "".join(f"| {' | '.join(row)} |\n" for row in (header, marks, *cells))
+    return "".join(f"| {' | '.join(row)} |\n" for row in (header, marks, *lines))
 
 
 def to_text(rules: RuleModel, *, header: str = "") -> str:

@@ -54,7 +54,7 @@ def to_tree(
                 f"categories of {test.name!r}. Encode them before the ensemble is "
                 "fitted, or choose another format."
             )
-    if portable.form(rules) == "list":
+    if rules.is_exclusive:
         values, others = _list_values(rules, leaves)
         nodes = _grow(tests, lambda possible: values[possible[0]], max_leaves, values)
         differs = f"rule {listed(others)} answers another one" if others else None
@@ -139,7 +139,7 @@ def _grow(tests, leaf_value, max_leaves, values=None):
 
 def _next_split(place, tests, values):
     """What to ask next, or None at a leaf; and the rules that may still match."""
-    is_list = values is not None
+    is_first_only = values is not None
     split, possible = None, []
     for k in place.rules:
         status = _status(tests[k], place.spans)
@@ -148,9 +148,9 @@ def _next_split(place, tests, values):
         possible.append(k)
         if status is not True and split is None:
             split = status
-        if status is True and is_list:
+        if status is True and is_first_only:
             break
-    if is_list and len({values[k] for k in possible}) == 1:
+    if is_first_only and len({values[k] for k in possible}) == 1:
         split = None
     return split, tuple(possible)
 

@@ -13,6 +13,7 @@ from defragtrees.outcomes import make_outcome
 from defragtrees.outcomes.decision import make_decision
 from defragtrees.outcomes.measures import calibrate
 from defragtrees.outcomes.points import reachable_totals
+from defragtrees.rules.forms import Scorecard
 from defragtrees.rules.model import RuleModel
 
 __all__ = [
@@ -222,16 +223,12 @@ def calibration(
 
 def covered_share(rules, held, sample_weight=None):
     """`coverage` from what `RuleModel.covers` gave."""
-    if rules.decision == "partition":
-        return 1.0
-    return float(np.average(held[:, :-1].any(axis=1), weights=sample_weight))
+    return float(np.average(rules._n_matching(held) > 0, weights=sample_weight))
 
 
 def covering_count(rules, held, sample_weight=None):
     """`overlap` from what `RuleModel.covers` gave."""
-    if rules.decision == "partition":
-        return 1.0
-    return float(np.average(held[:, :-1].sum(axis=1), weights=sample_weight))
+    return float(np.average(rules._n_matching(held), weights=sample_weight))
 
 
 def trade_off_scores(rules, matrix, expected, answers, sample_weight=None):
@@ -327,7 +324,7 @@ def score_table(
     >>> score_table(rules)
     [{'low': 2.0, 'high': 2.0, 'told': 2.0}, {'low': 5.0, 'high': 5.0, 'told': 5.0}]
     """
-    if rules.decision != "points" or rules.outcome.n_points != 1:
+    if not isinstance(rules, Scorecard) or rules.outcome.n_points != 1:
         raise ValueError(
             "score_table needs points that add up to one total, of numbers or two "
             f"classes; got rules with decision={rules.decision!r} and "

@@ -307,7 +307,7 @@ class _Comparison:
         now = columns(rules._predict(rules._covers(self.matrix)))
         total = sum(rule.n_rows for rule in rules)
         # NaN where a rule was not counted.
-        has_then, then = rules.is_list and total > 0, None
+        has_then, then = rules.is_exclusive and total > 0, None
         for k, name in enumerate(outcome.output_names):
             if has_then:
                 pairs = zip(rules, of_rules[k].tolist(), strict=True)
@@ -316,13 +316,13 @@ class _Comparison:
 
     def of_rules(self):
         """Coverage and rate of each rule."""
-        is_everywhere = self.rules.decision in ("points", "average")
         for k, rule in enumerate(self.rules):
             if math.isnan(rule.n_rows) or math.isnan(self.n_then):
                 continue
             members = self.members[:, k]
             about = f"rule {k + 1}"
-            if not (is_everywhere and k == len(self.rules.rules)):
+            is_default = k == len(self.rules.rules)
+            if not (is_default and self.rules.default_matches_all):
                 yield self._coverage(rule, members, about, k)
             if self.y is not None:
                 yield from self._rate(rule, members, about, k)
@@ -344,7 +344,7 @@ class _Comparison:
         if self.rules.outcome.statistic == "rates" and rule.rates is not None:
             found = "rate", about, *self._same_rates(rule, n_then, y)
             yield Finding(*found, rule=k + 1)
-        elif rule.spread is not None and self.rules.decision != "points":
+        elif rule.spread is not None and self.rules.combination != "sum":
             p = mean_p(rule.prediction, rule.spread, n_then, y)
             texts = render.rounded(rule.prediction), _mean_text(y)
             yield Finding("mean", about, *texts, p, rule=k + 1)
@@ -483,7 +483,7 @@ class _Comparison:
         agrees = int((rules._predict(rules._covers(self.matrix)) == answers).sum())
         errors = np.array([rule.error * rule.n_rows for rule in rules])
         total = sum(rule.n_rows for rule in rules)
-        if not rules.is_list or not np.isfinite(errors).all():
+        if not rules.is_exclusive or not np.isfinite(errors).all():
             return
         wrong = float(errors.sum())
         n_now = len(answers)

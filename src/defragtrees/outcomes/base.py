@@ -65,6 +65,10 @@ class Outcome:
         """The outcome with these labels, if it has any, and their printed names."""
         return cls()
 
+    def positive_threshold(self, threshold):
+        """Of two labels, the threshold from which the positive one is predicted."""
+        return threshold
+
     # y and predictions as arrays
 
     @property

@@ -158,7 +158,8 @@ def risks(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
     for height in heights:
         places.append(top + height / 2)
         top += height
-    beside = {"transform": ax.get_yaxis_transform(), "va": "center", "fontsize": SIZE}
+    beside: dict[str, Any] = {"va": "center", "fontsize": SIZE}
+    beside["transform"] = ax.get_yaxis_transform()
     for place, rule, mark in zip(places, rules, marks, strict=True):
         value, interval, text = mark
         i = outcome.labels.index(rule.prediction) if outcome.labels else 0
@@ -410,7 +411,7 @@ def convergence(
         ]
         counts = [step.n_components for step in steps]
         if restart == kept:
-            bold = {"lw": 2.2, "zorder": 5}
+            bold: dict[str, Any] = {"lw": 2.2, "zorder": 5}
             ax.plot(
                 iterations, bounds, "-", color=blue, label=f"bound, {label}", **bold
             )
@@ -437,7 +438,7 @@ def convergence(
     highest = max(step.n_components for step in steps)
     right.set(ylabel="number of components", ylim=(0, 2.2 * highest))
     for axis in (ax.xaxis, right.yaxis):
-        axis.get_major_locator().set_params(integer=True)
+        style.ticks_at_integers(axis)
     right.set_yticks([tick for tick in right.get_yticks() if tick <= highest])
     style.legend_above(ax)
     return ax

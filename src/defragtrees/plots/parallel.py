@@ -185,7 +185,7 @@ def _draw_rows(ax, rules, heights, answering, kept):
     if kept is not None and set(every) - {kept}:
         handles.append(style.line(color="0.75", lw=2))
         labels.append("other rules")
-    title = "answering rule" if rules.is_list else "strongest rule"
+    title = "answering rule" if rules.is_exclusive else "strongest rule"
     style.legend(ax, handles, labels, title=title)
 
 

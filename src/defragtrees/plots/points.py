@@ -1,6 +1,6 @@
 """Pictures of a scorecard: the points of its rules, and the risk for each total."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -8,6 +8,7 @@ from defragtrees._utils import formatting as render
 from defragtrees._utils.types import Column, Rows
 from defragtrees.metrics.rulesets import score_table
 from defragtrees.plots import style
+from defragtrees.rules.forms import Scorecard
 from defragtrees.rules.model import RuleModel
 
 if TYPE_CHECKING:
@@ -66,9 +67,10 @@ def scorecard(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
         ax.barh(at, points[:, c], 0.9 * height, color=colours, label=label)
         for k, value in enumerate(points[:, c]):
             side = 1 if value >= 0 else -1
-            where = {"ha": "left" if side > 0 else "right", "va": "center"}
+            looks: dict[str, Any] = {"ha": "left" if side > 0 else "right"}
+            looks |= {"va": "center", "fontsize": 8}
             text = render.signed(float(render.rounded(value, 4)))
-            ax.text(value + 0.01 * side * ends, at[k], text, fontsize=8, **where)
+            ax.text(value + 0.01 * side * ends, at[k], text, **looks)
     ax.axvline(0.0, color=style.DARK, lw=0.8)
     ax.set_yticks(places, labels=labels, fontsize=8)
     ax.set(
@@ -124,8 +126,16 @@ def score_risk(
         sizes = np.array([line["n_rows"] for line in lines])
         observed = [line["observed"] for line in lines]
         area = 15 + 120 * sizes / sizes.max()
-        looks = {"facecolor": "none", "edgecolor": orange, "lw": 1.4}
-        ax.scatter(middles, observed, area, label="observed", zorder=3, **looks)
+        ax.scatter(
+            middles,
+            observed,
+            area,
+            label="observed",
+            zorder=3,
+            facecolor="none",
+            edgecolor=orange,
+            lw=1.4,
+        )
         ax.legend(frameon=False, fontsize=8)
     title = "answer"
     if rules.outcome.is_binary:
@@ -137,7 +147,7 @@ def score_risk(
 
 
 def _check(rules):
-    if rules.decision != "points":
+    if not isinstance(rules, Scorecard):
         raise ValueError(
             "A scorecard needs rules whose points add up; got rules with "
             f"decision={rules.decision!r}. Fit with form='points'."

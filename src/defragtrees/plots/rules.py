@@ -1,7 +1,7 @@
 """Pictures of the rules themselves: table, heat map of features, coverage, overlap."""
 
 import math
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -62,7 +62,8 @@ def rule_table(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
     ['1', 'degrees > 20', '1']
     """
     shares = None
-    if rules.decision == "average" and rules.outcome.has_probabilities:
+    is_weighted = rules._shown_weight(rules.default) is not None
+    if is_weighted and rules.outcome.has_probabilities:
         shares = [style.shares_text(rules, rule) for rule in rules]
     header, cells = sentences.rule_table(
         rules,
@@ -75,7 +76,8 @@ def rule_table(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
         # One point more than the text is high: rounding must not make it smaller.
         wide, high = TABLE_WIDTH + 2 * MARGIN, sum(heights) + 2 * MARGIN + 1
         ax = style.axes_or_new(None, (wide / 72, high / 72))
-        ax.figure.set_layout_engine("none")
+        figure: Any = ax.figure
+        figure.set_layout_engine("none")
         left, bottom = MARGIN / wide, MARGIN / high
         ax.set_position((left, bottom, 1 - 2 * left, 1 - 2 * bottom))
     wide, high = style.size_in_points(ax)
@@ -87,7 +89,8 @@ def rule_table(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
     ax.axis("off")
     top = 0.0
     for i, (row, height) in enumerate(zip(lines, heights, strict=True)):
-        looks = {"size": size, "weight": "normal" if i else "bold", "va": "baseline"}
+        looks: dict[str, Any] = {"size": size, "va": "baseline"}
+        looks["weight"] = "normal" if i else "bold"
         for left, cell in zip(lefts, row, strict=True):
             # Line by line, so that letters of all cells stand on one line.
             for n, line in enumerate(cell):
@@ -176,8 +179,9 @@ def feature_heat_map(
                 ax.add_patch(rectangle(corner, 0.88 * (high - low), 0.09, fc=colour))
             text = condition.text(["x"] * len(names), *rules.vocabulary[1:])
             text = "\n".join(style.wrap(text, points, letters, most=2))
-            looks = {"ha": "center", "va": "center", "linespacing": 1.0}
-            ax.text(place + 0.5, k + 0.42, text, fontsize=letters, **looks)
+            looks: dict[str, Any] = {"ha": "center", "va": "center"}
+            looks |= {"linespacing": 1.0, "fontsize": letters}
+            ax.text(place + 0.5, k + 0.42, text, **looks)
     ax.set(xlim=(0, n_columns), ylim=(n_rules, 0))
     last = rules.default_text
     labels = []
@@ -199,8 +203,8 @@ def feature_heat_map(
     if kinds:
         patch = style.part("patches").Patch
         areas = [patch(color=style.tint(KINDS[kind], STRENGTH)) for kind in kinds]
-        place = {"loc": "upper left", "bbox_to_anchor": (0, -0.02)}
-        style.legend(ax, areas, kinds, ncols=min(len(kinds), n_columns), **place)
+        below = {"loc": "upper left", "bbox_to_anchor": (0, -0.02)}
+        style.legend(ax, areas, kinds, ncols=min(len(kinds), n_columns), **below)
     return ax
 
 
@@ -277,22 +281,24 @@ def coverage(
     ax = style.axes_or_new(ax, (8.0, 1.1 + 0.3 * rules.n_rules))
     places = np.arange(rules.n_rules)
     blue, orange = style.COLOURS[:2]
-    edge = {"edgecolor": style.GREY, "linewidth": 0.6}
+    edge: dict[str, Any] = {"edgecolor": style.GREY, "linewidth": 0.6}
     ax.barh(places, held, 0.75, color=style.PALE, label="holds", **edge)
     if answered is not None:
         ax.barh(places, answered, 0.45, color=blue, label="answers")
         if rules.outcome.error_is_share and errors is not None:
             wrong = np.nan_to_num(answered * errors)
-            looks = {"color": orange, "hatch": "////", "edgecolor": "white", "lw": 0}
+            looks: dict[str, Any] = {"color": orange, "hatch": "////"}
+            looks |= {"edgecolor": "white", "lw": 0}
             ax.barh(places, wrong, 0.45, left=answered - wrong, label="wrong", **looks)
-    beside = {"transform": ax.get_yaxis_transform(), "va": "center", "fontsize": 8}
+    beside: dict[str, Any] = {"va": "center", "fontsize": 8}
+    beside["transform"] = ax.get_yaxis_transform()
     labels = []
     for k, (row, rule) in enumerate(zip(rules.rows(), rules, strict=True)):
         text = render.share((held if answered is None else answered)[k])
         if errors is not None and not math.isnan(errors[k]):
             text += f", {rules.outcome.error_phrase(errors[k])}"
-        elif rules.decision == "average":
-            text += f", weight {render.rounded(rule.weight, 3)}"
+        elif (weight := rules._shown_weight(rule)) is not None:
+            text += f", weight {render.rounded(weight, 3)}"
         ax.text(1.02, k, text, **beside)
         # The conditions are cut where they are long.
         then = style.cut(rules._short_then_text(rule), LABEL / 2, 8)
@@ -329,7 +335,7 @@ def _measured(rules, X, y):
             )
     else:
         held = rules._covers(matrix).mean(axis=0)
-    if not rules.is_list:
+    if not rules.is_exclusive:
         return held, None, None
     if matrix is None:
         answered = np.array([rule.answered for rule in rules])
@@ -378,10 +384,7 @@ def overlap(rules: RuleModel, X: Rows, ax: "Axes | None" = None) -> "Axes":
     """
     matrix = encoded(rules, X)
     held = rules._covers(matrix)
-    counts, mean = held[:, :-1].sum(axis=1), covering_count(rules, held)
-    if rules.decision == "partition":
-        # Its last rule is a leaf like the others, written as the otherwise.
-        counts = np.ones(len(matrix), int)
+    counts, mean = rules._n_matching(held), covering_count(rules, held)
     labels, differs = rules.outcome.labels, np.zeros(len(held), bool)
     if labels and len(rules.rules):
         given = np.array([rule.prediction for rule in rules.rules])
@@ -394,11 +397,12 @@ def overlap(rules: RuleModel, X: Rows, ax: "Axes | None" = None) -> "Axes":
     blue, orange = style.COLOURS[:2]
     ax.bar(places, alike, 0.7, color=blue, label="one answer" if labels else "rows")
     if labels:
-        looks = {"color": orange, "hatch": "////", "edgecolor": "white", "lw": 0}
-        ax.bar(places, apart, 0.7, bottom=alike, label="different answers", **looks)
+        hatched: dict[str, Any] = {"color": orange, "hatch": "////"}
+        hatched |= {"edgecolor": "white", "lw": 0}
+        ax.bar(places, apart, 0.7, bottom=alike, label="different answers", **hatched)
     ax.axvline(mean, color=style.DARK, ls="--", lw=1, label=f"mean {mean:.2f}")
     ends = alike + apart
-    looks = {"ha": "center", "va": "center", "fontsize": 8}
+    looks: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 8}
     looks |= {"textcoords": "offset points"}
     looks["bbox"] = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
     for place in np.flatnonzero(ends) if len(places) <= 12 else ():
@@ -406,7 +410,7 @@ def overlap(rules: RuleModel, X: Rows, ax: "Axes | None" = None) -> "Axes":
     ax.set(xlabel="rules that hold in a row", ylabel="share of rows")
     ax.set_ylim(0, 1.12 * ends.max())
     ax.set_xlim(-0.6, max(counts.max(), 1) + 0.6)
-    ax.xaxis.get_major_locator().set_params(integer=True)
+    style.ticks_at_integers(ax.xaxis)
     ax.spines[["top", "right"]].set_visible(False)
     style.legend_above(ax)
     return ax

@@ -49,6 +49,11 @@ def size_in_points(ax):
     return box.width * scale, box.height * scale
 
 
+def ticks_at_integers(axis):
+    """Put the ticks of an axis at whole numbers only."""
+    axis.get_major_locator().set_params(integer=True)
+
+
 def colour(i):
     """Colour of the class or rule with number i."""
     return COLOURS[i % len(COLOURS)]

@@ -135,7 +135,7 @@ def _draw_boxes(ax, plane, rules, cells):
                 outline(ax, plane, block)
         # Numbers in one corner would lie on each other; they move on with the rule.
         shift = (7 + 15 * (k % 8), -7)
-        if not rules.is_list and blocks:
+        if not rules.is_exclusive and blocks:
             (x, y), _, up = plane.rectangle(blocks[-1])
             place = x, y + up
         elif answered:
@@ -174,7 +174,7 @@ def rule_panels(
     axes: Any = None,
     *,
     limits: Any = None,
-    max_panels: int = 24,
+    max_panels: int | None = 24,
     max_rows: int = 500,
 ) -> Values:
     """One panel for each rule: its box over two features, the stronger the more weight.
@@ -219,7 +219,7 @@ def rule_panels(
     fixed = np.zeros(len(rules.feature_names))
     plane = _rule_plane(rules, features, matrix, limits, fixed)
     every = [*rules]
-    shown = range(len(every))
+    shown = [*range(len(every))]
     if max_panels is not None and len(every) > max_panels:
         shown = sorted(sorted(shown, key=lambda k: -every[k].weight)[:max_panels])
     panels = _panels(axes, len(shown))
@@ -305,8 +305,9 @@ def _draw_panel(ax, plane, rule, colours, strength):
 def _panel_title(rules, k, features):
     rule = [*rules][k]
     text = f"{k + 1}: {rules._short_then_text(rule)}"
-    if rules.decision == "average":
-        text += f", weight {render.rounded(rule.weight, 3)}"
+    weight = rules._shown_weight(rule)
+    if weight is not None:
+        text += f", weight {render.rounded(weight, 3)}"
     lines = [style.plain(style.cut(text, 140, 8))]
     others = sum(c.n_sides for c in rule.conditions if c.feature not in features)
     if others:

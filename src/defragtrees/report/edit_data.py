@@ -44,18 +44,6 @@ def draw_sample(summary):
     return Sample(*(column[kept] for column in columns))
 
 
-def offers(rules):
-    """Whether answers, points and order can be changed; conditions always can."""
-    by_label = rules.threshold is None and rules.costs is None
-    is_points = rules.decision == "points"
-    is_own = rules.outcome.labels is None or (rules.is_list and by_label)
-    return {
-        "answer": not is_points and is_own,
-        "points": is_points,
-        "move": rules.is_list,
-    }
-
-
 def can_edit(rules):
     """Whether scripts know the labels to the last digit."""
     labels = rules.outcome.labels or ()
@@ -83,7 +71,7 @@ def edit_data(summary):
         "class_words": [outcome.label_text(label) for label in labels],
         "target": visible(summary.target),
         "error_name": outcome.error_name,
-        "offers": offers(rules),
+        "offers": rules.editable,
         "path": _path(summary, sample),
     }
 

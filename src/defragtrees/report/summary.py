@@ -144,7 +144,7 @@ class Summary:
         losses = self.outcome.losses(rows.expected, rows.predicted)
         if not losses.any():
             return None
-        if not rules.is_list or rules.n_rules == 1:
+        if not rules.is_exclusive or rules.n_rules == 1:
             return {}
         sums = np.bincount(rows.answering, rows.weight * losses, rules.n_rules)
         k = int(sums.argmax())
@@ -195,7 +195,7 @@ class Summary:
     def totals(self):
         """Totals of points and what they stand for; none where no points add up."""
         rules, rows = self.rules, self.rows
-        if rules.decision != "points" or rules.outcome.n_points != 1:
+        if rules.combination != "sum" or rules.outcome.n_points != 1:
             return []
         return table_of_totals(rules, rules._totals(rows.held)[:, 0], rows.y)
 
@@ -548,7 +548,7 @@ def _answered_rows(simplifier, X, y, sample_weight):
 def _card(rows, k, colours, flags):
     rules, members = rows.rules, rows.members[:, k]
     rule, row, outcome = list(rules)[k], rules.rows()[k], rows.rules.outcome
-    mean = row.get("ensemble_mean", math.nan)
+    mean, weight = row.get("ensemble_mean", math.nan), rules._shown_weight(rule)
     alone = outcome.alone_text(rule) if outcome.differs_alone(rule) else ""
 
     def written(text):
@@ -562,7 +562,7 @@ def _card(rows, k, colours, flags):
         told=written(row["told"]),
         alone=_number_text(alone.removesuffix(" !")),
         ensemble_told=None if math.isnan(mean) else mean,
-        weight=render.number(rule.weight) if rules.decision == "average" else None,
+        weight=None if weight is None else render.number(weight),
         n_rows=int(members.sum()),
         share=rows.share(members),
         holds=rows.share(rows.held[:, k]),
@@ -753,7 +753,7 @@ def rule_flags(rows, k, baseline, stability=None):
     flags = {"rates": _rate_flags, "mean": _mean_flags}[rules.outcome.statistic]
     n_rows, reasons = int(members.sum()), flags(rows, k, baseline)
     if list(rules)[k].conditions and rows.share(members) < RARE:
-        verb = "answers" if rules.is_list else "holds in"
+        verb = "answers" if rules.is_exclusive else "holds in"
         reasons.append(
             f"It {verb} under 1 % of the rows here: {count(n_rows)} of "
             f"{count(len(rows))}."
@@ -811,7 +811,8 @@ def _observed_rate(rows, k, place):
         return rule.rates[place], rule.n_rows, "training rows"
     members = rows.members[:, k]
     weight = float(rows.weight[members].sum())
-    if rows.y is None or rows.rules.decision == "average" or not weight > 0:
+    is_averaged = rows.rules._shown_weight(rule) is not None
+    if rows.y is None or is_averaged or not weight > 0:
         return None, 0.0, ""
     is_class = rows.y == rows.rules.outcome.labels[place]
     return rows.mean(is_class, members), weight, "rows here"
@@ -820,7 +821,7 @@ def _observed_rate(rows, k, place):
 def _mean_flags(rows, k, baseline):
     """Rows that are as spread as all are, and an answer that is that of all rows."""
     rule, reasons = list(rows.rules)[k], []
-    if rows.rules.decision in ("points", "average"):
+    if rows.rules.default_matches_all:
         return reasons
     if rule.quantiles is not None and baseline.quantiles:
         width = rule.quantiles[1] - rule.quantiles[0]

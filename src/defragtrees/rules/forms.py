@@ -22,6 +22,7 @@ from defragtrees.rules.text import Explanation
 
 __all__ = ["FORMS", "RuleEnsemble", "RuleList", "RuleSet", "Scorecard"]
 
+NOT_MOVED = "These rules have no order, so they cannot be moved."
 N_TOTALS = 7  # totals of points that are printed with their probability
 
 
@@ -118,6 +119,25 @@ class RuleList(RuleModel):
             "it answers, and something else of all rows in which it holds."
         )
 
+    def _usage_text(self) -> str:
+        if self.is_partition:
+            return "Exactly one rule holds for each row; it gives the answer."
+        return (
+            "Ask the rules in order. The first whose conditions all hold gives the "
+            "answer; do not ask those after it."
+        )
+
+    def _reading_text(self) -> str:
+        if self.is_partition:
+            return (
+                "The rules are the leaves of one tree: exactly one of them holds in "
+                "each row, and it gives the answer."
+            )
+        return (
+            "The rules are asked from the top. The first one that holds gives the "
+            "answer, and those below it are not asked any more."
+        )
+
     def _size_ending(self, scores: Mapping[str, Any], is_short: bool) -> str:
         if self.is_partition:
             return "." if is_short else "; just one of them holds in a row."
@@ -171,6 +191,14 @@ class RuleList(RuleModel):
         by_label = self.threshold is None and self.costs is None
         return {"answer": by_label or not self.classes, "points": False, "move": True}
 
+    def _not_editable_text(self) -> str:
+        if self.editable["answer"]:
+            return ""
+        return (
+            "What a rule answers follows from its probabilities and from what mistakes "
+            "cost, so it cannot be changed here."
+        )
+
     def _takes_rows(self, is_default: bool) -> bool:
         return True
 
@@ -204,6 +232,7 @@ class RuleSet(RuleModel):
     """
 
     combination: ClassVar[str] = "mean"
+    is_standalone: ClassVar[bool] = True
 
     @property
     def decision(self) -> str:
@@ -257,6 +286,12 @@ class RuleSet(RuleModel):
             "answer is their mean by these rows."
         )
 
+    def _usage_text(self) -> str:
+        return (
+            "Each rule is true by itself, of all rows in which it holds. Where several "
+            "hold, the answer is the mean of what they say, each counted by its rows."
+        )
+
     def _size_ending(self, scores: Mapping[str, Any], is_short: bool) -> str:
         if is_short:
             return "."
@@ -288,6 +323,15 @@ class RuleSet(RuleModel):
         if not explanation.averaged:
             return super()._basis(explanation)
         return _basis_of_all(self, explanation)
+
+    def _not_editable_text(self) -> str:
+        if self.editable["answer"]:
+            return NOT_MOVED
+        return (
+            "Rules that stand alone have no order, and where several hold their "
+            "probabilities decide; so a rule can be dropped and its conditions "
+            "changed, and nothing else."
+        )
 
     def _takes_rows(self, is_default: bool) -> bool:
         return is_default
@@ -532,11 +576,19 @@ class Scorecard(RuleModel):
         return False
 
     def _combination_text(self) -> str:
-        meaning = self.outcome.sum_text(self.unit, self.origin)
         return render.plain(
             "Add up the points of the base and of all rules that hold: the total is "
-            f"{meaning}.{self._scale_text()}"
+            f"{self._total_text()}.{self._scale_text()}"
         )
+
+    def _usage_text(self) -> str:
+        return "Add up the points of the base and of every rule that holds."
+
+    def _reading_text(self) -> str:
+        return "The points of the base and of every rule that holds add up."
+
+    def _total_text(self) -> str:
+        return self.outcome.sum_text(self.unit, self.origin)
 
     def _scale_text(self) -> str:
         """From some totals of whole points to probabilities, as a sentence."""
@@ -599,6 +651,12 @@ class Scorecard(RuleModel):
     @property
     def editable(self) -> dict[str, bool]:
         return {"answer": False, "points": True, "move": False}
+
+    def _not_editable_text(self) -> str:
+        return (
+            "Points add up in any order, so rules cannot be moved; the points of each "
+            "can be changed."
+        )
 
     def _read_answer(self, text: str) -> Any:
         return [float(part) for part in text.split(",")]
@@ -672,6 +730,18 @@ class RuleEnsemble(RuleModel):
     def _shown_weight(self, rule: Rule) -> float | None:
         return rule.weight
 
+    def _usage_text(self) -> str:
+        return (
+            "All rules that hold have a say: the answer is the mean of what they say, "
+            "each counted by its weight."
+        )
+
+    def _reading_text(self) -> str:
+        return (
+            "Every rule that holds has a say. The answer is the mean of what they say, "
+            "each counted by its weight."
+        )
+
     def _size_ending(self, scores: Mapping[str, Any], is_short: bool) -> str:
         if is_short:
             return "."
@@ -689,6 +759,14 @@ class RuleEnsemble(RuleModel):
         ]
         answer = self.outcome.answer_text(explanation.answer)
         return f"{answer}, the mean by weight of {', '.join(parts)}."
+
+    def _not_editable_text(self) -> str:
+        if self.editable["answer"]:
+            return NOT_MOVED
+        return (
+            "Rules that are averaged have no order and share their answers, so a rule "
+            "can be dropped and its conditions changed, and nothing else."
+        )
 
 
 FORMS: dict[str, Any] = {

@@ -123,6 +123,7 @@ class RuleModel(ByValue, ABC):
     # "first" takes one, "mean" averages them by weight, "sum" adds points up.
     combination: ClassVar[str]
     is_exclusive: ClassVar[bool] = False  # one rule alone predicts each row
+    is_standalone: ClassVar[bool] = False  # a rule is true of all rows that it matches
     default_text: ClassVar[str] = "otherwise"  # what the default rule is called
     default_matches_all: ClassVar[bool] = False  # also rows that other rules match
     then_title: ClassVar[str] = "then"  # over what rules predict, in a table
@@ -137,11 +138,6 @@ class RuleModel(ByValue, ABC):
     def form(self) -> str | None:
         """The setting `form` of a search that finds such rules; None if none does."""
         return None
-
-    @property
-    def is_list(self) -> bool:
-        """Whether the first rule that matches predicts."""
-        return self.is_exclusive
 
     @property
     def is_ordered(self) -> bool:
@@ -632,6 +628,18 @@ class RuleModel(ByValue, ABC):
         """How a prediction follows from several rules; empty where one predicts."""
         return ""
 
+    @abstractmethod
+    def _usage_text(self) -> str:
+        """How to predict a row with the rules, for those who only have their text."""
+
+    def _reading_text(self) -> str:
+        """How the rules predict, for readers of a report."""
+        return self._usage_text()
+
+    def _total_text(self) -> str:
+        """What the total of points stands for; empty where none add up."""
+        return ""
+
     def _size_text(self, scores: Mapping[str, Any], is_short: bool = False) -> str:
         """Number of rules and conditions, and how many rules match per row.
 
@@ -1067,6 +1075,10 @@ class RuleModel(ByValue, ABC):
     def editable(self) -> dict[str, bool]:
         """Which of "answer", "points" and "move" change something in this form."""
         return {"answer": not self.classes, "points": False, "move": False}
+
+    @abstractmethod
+    def _not_editable_text(self) -> str:
+        """Why some of `editable` are False; empty if nothing need be said."""
 
     def _read_answer(self, text: str) -> Any:
         """What `answer` takes, from a text: a class as it is, or a number."""

@@ -128,15 +128,15 @@ def features(page):
 def overlap(page):
     """How much of the rows the rules match, and how much they share."""
     summary, rows = page.summary, page.summary.rows
-    form = summary.rules.decision
-    is_in_order, is_partition = form == "first", form == "partition"
+    rules = summary.rules
+    is_in_order, is_partition = rules.is_ordered, rules.is_partition
     lines = []
     for card in summary.cards:
         holds = card.share if is_partition else card.holds
         line = [card.name, badge(card), bar(holds, percent(holds), "second")]
         line += [bar(card.share, percent(card.share))] if is_in_order else []
         lines.append(line)
-    has_conflicts = form == "standalone" and summary.outcome.labels is not None
+    has_conflicts = rules.is_standalone and summary.outcome.labels is not None
     matches = [
         [
             "none" if n_matching == 0 else plural(n_matching, "rule"),

@@ -1,11 +1,8 @@
-"""The rules as cards, the place where they can be changed, and totals of points.
-
-What is said by the form of the rules stands in the tables at the top.
-"""
+"""The rules as cards, the place where they can be changed, and totals of points."""
 
 from dataclasses import asdict
 
-from defragtrees.report.edit_data import can_edit, edit_data, offers
+from defragtrees.report.edit_data import can_edit, edit_data
 from defragtrees.report.pictures import histogram
 from defragtrees.report.summary import RARE
 from defragtrees.report.text import (
@@ -22,49 +19,27 @@ from defragtrees.report.text import (
 
 SPACE = "\N{NO-BREAK SPACE}"
 MOST_UNANSWERED = 5
-HOW_TO_READ = {
-    "first": "The rules are asked from the top. The first one that holds gives the "
-    "answer, and those below it are not asked any more.",
-    "partition": "The rules are the leaves of one tree: exactly one of them holds in "
-    "each row, and it gives the answer.",
-    "average": "Every rule that holds has a say. The answer is the mean of what they "
-    "say, each counted by its weight.",
-    "standalone": "Each rule is true by itself, of all rows in which it holds. Where "
-    "several hold, the answer is the mean of what they say, each counted by its rows.",
-    "points": "The points of the base and of every rule that holds add up.",
+# Before what a rule predicts: with conditions, and without.
+WORDS = {
+    "first": ("then", "the answer is"),
+    "mean": ("then", "the answer is"),
+    "sum": ("add", "start with"),
 }
-# Why something is not offered in the edit mode.
-REASONS = {
-    "average": "Rules that are averaged have no order and share their answers, so a "
-    "rule can be dropped and its conditions changed, and nothing else.",
-    "standalone": "Rules that stand alone have no order, and where several hold their "
-    "probabilities decide; so a rule can be dropped and its conditions changed, and "
-    "nothing else.",
-    "points": "Points add up in any order, so rules cannot be moved; the points of "
-    "each can be changed.",
-}
-BY_COST = (
-    "What a rule answers follows from its probabilities and from what mistakes cost, "
-    "so it cannot be changed here."
-)
 
 
 def rules(page):
     """The rules as cards, in their order."""
     summary = page.summary
-    form, cards = summary.rules.decision, [_card(c, summary) for c in summary.cards]
-    total = None
-    if form == "points":
-        total = summary.outcome.sum_text(summary.rules.unit, summary.rules.origin)
+    cards = [_card(card, summary) for card in summary.cards]
     missing = summary.rules.unanswered_classes
     has_conditions = any(card.parts for card in summary.cards)
     return {
-        "how_to_read": HOW_TO_READ[form],
-        "total": total,
+        "how_to_read": summary.rules._reading_text(),
+        "total": summary.rules._total_text(),
         "has_told": any(card.told for card in summary.cards),
         "has_intervals": any(card["interval"] for card in cards),
         "picture_words": _picture_words(summary) if has_conditions else "",
-        "is_in_order": form == "first",
+        "is_in_order": summary.rules.is_ordered,
         "cards": cards,
         "unanswered": [
             (summary.outcome.answer_text(label), _having(summary.rows, label))
@@ -76,12 +51,10 @@ def rules(page):
 
 def _card(card, summary):
     rules, k = summary.rules, card.number - 1
-    word = "then" if card.parts else "the answer is"
-    if rules.decision == "points":
-        word = "add" if card.parts else "start with"
+    with_conditions, without = WORDS[rules.combination]
     return asdict(card) | {
         "lead": _lead(card, rules),
-        "word": word,
+        "word": with_conditions if card.parts else without,
         "conditions": [
             (*parts, histogram(summary, k, condition))
             for parts, condition in zip(
@@ -128,7 +101,7 @@ def _interval(summary, k):
     rules, rule = summary.rules, list(summary.rules)[k]
     if summary.outcome.statistic != "rates" or rule.interval is None:
         return None
-    if rules.decision == "average":
+    if rules._shown_weight(rule) is not None:
         return None
     place = summary.outcome.rate_index(rule)
     base = rules.training_rates
@@ -167,28 +140,23 @@ def _having(rows, label):
 
 def edit(page):
     """What can be changed in the page; the scripts do it."""
-    summary, form = page.summary, page.summary.rules
-    if not page.is_live or not form.rules:
+    summary, rules = page.summary, page.summary.rules
+    if not page.is_live or not rules.rules:
         return None
-    if not can_edit(form):
+    if not can_edit(rules):
         return {"can_edit": False}
     page.edit = edit_data(summary)
-    offered = offers(form)
+    offered = rules.editable
     deeds = ["drop a rule", "move a cut", "remove a condition"]
     deeds += ["change an answer"] if offered["answer"] else []
     deeds += ["change points"] if offered["points"] else []
     deeds += ["move a rule up or down"] if offered["move"] else []
-    reason = REASONS.get(form.decision, "")
-    if form.is_list and not offered["answer"]:
-        reason = BY_COST
-    if form.decision in ("average", "standalone") and offered["answer"]:
-        reason = "These rules have no order, so they cannot be moved."
     return {
         "can_edit": True,
         "deeds": f"{', '.join(deeds[:-1]).capitalize()} or {deeds[-1]}.",
         "n_rows": page.edit["n_rows"],
         "n_all": len(summary.rows),
-        "reason": reason,
+        "reason": rules._not_editable_text(),
     }
 
 

@@ -4,7 +4,7 @@ Run as `python -m benchmarks.harvest_solvers` (part of `make bench`). One thread
 problems: 1,000 nodes in 5,000 rows of MiniBooNE, and the 569 rows of the breast cancer
 data; each without and with a limit on the sum of the weights. The solvers:
 
-- ours: multipliers around non-negative least squares (`node_harvest/program.py`);
+- ours: multipliers around non-negative least squares (`baselines/node_harvest.py`);
 - PIQP: an interior-point solver (`pip install piqp`), left out where it is not
   installed. It needs equations that do not depend on each other, here found from the
   eigenvectors of the Gram matrix, which its time includes;

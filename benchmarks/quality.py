@@ -34,7 +34,7 @@ from benchmarks.quality_trees import add_figs, add_optimal, add_trees, has_figs
 from defragtrees._utils.formatting import text_table
 
 RESULTS = Path(__file__).parent / "results"
-MEASURES = ("auc", "log_loss", "calibration", "error", "n_rules", "n_conditions")
+MEASURES = ("auc", "log_loss", "calibration", "error", "n_rules", "mean_conditions")
 N_INTERVAL_SPLITS = 10
 
 
@@ -65,7 +65,7 @@ def tables(results):
     header = ["method", "error", "fidelity", "AUC", "log loss", "off", "rules"]
     header += ["conditions", "seconds"]
     columns = ["error", "fidelity", "auc", "log_loss", "calibration", "n_rules"]
-    columns += ["n_conditions", "seconds"]
+    columns += ["mean_conditions", "seconds"]
     for (name, kind), part in results.groupby(["data", "ensemble"], sort=False):
         mean = part.groupby(["method", "budget"], sort=False)[columns].mean()
         lines = [

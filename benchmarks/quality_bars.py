@@ -188,8 +188,8 @@ def tree_bars(results):
 def reading_bars(results):
     """How short the default lists are, and how alike those of two halves."""
     lists = results[(results.method == "ours") & (results.budget == 0)]
-    a_rule = lists.total_conditions.sum() / (lists.n_rules - 1).sum()
-    in_all = lists.total_conditions.mean()
+    a_rule = lists.n_conditions.sum() / (lists.n_rules - 1).sum()
+    in_all = lists.n_conditions.mean()
     halves = results.dropna(subset=["agreement"])
     mean = halves.groupby(["data", "ensemble", "method"]).agreement.mean().unstack()
     more = mean["ours, halves"] - mean["distilled tree, halves"]

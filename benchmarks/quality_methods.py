@@ -40,8 +40,8 @@ class Scores:
             "n_test": len(self.y),
             **self._errors(predicted),
             "n_rules": size[0],
-            "n_conditions": size[1],
-            "total_conditions": size[2],
+            "mean_conditions": size[1],
+            "n_conditions": size[2],
             "seconds": seconds,
         }
         if split.is_binary:
@@ -180,7 +180,7 @@ def size_of(rules):
 
 
 def add_list(scores, method, budget, rules, seconds):
-    """One row for a rule set."""
+    """One row for a rule model."""
     split = scores.split
     test = split.X.iloc[split.test]
     told = None

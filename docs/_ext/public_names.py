@@ -25,33 +25,26 @@ MODULES = (
     "defragtrees.export",
     "defragtrees.datasets",
 )
-# Names that rooms of the package call one another by; people have no use for them.
+# Names that other modules of the package call; users do not need them.
 INTERNAL = {
-    "axis_names",
     "calibrated",
-    "checked_words",
-    "class_index",
-    "edges",
     "encode",
     "Format",
     "finish_sums",
     "fit_forest",
+    "linked",
     "most_rules",
     "named",
     "predict_target",
     "reopen",
-    "shown_names",
-    "sides",
     "sum_start",
     "validate_rows",
     "validate_target",
     "values_of",
-    "with_scores",
-    "words_dict",
 }
-INTERNAL_ENDINGS = ("_encoded", "_from_raw", "_held")
+INTERNAL_ENDINGS = ("_encoded", "_from_raw")
 
-# Where people read more about a name, or about all names of a room.
+# Where people read more about a name, or about all names of a module.
 GUIDES = {
     "defragtrees.simplify": ("start", "how-short", "probabilities", "columns", "forms"),
     "defragtrees.simplify_path": ("how-short",),
@@ -91,9 +84,9 @@ def is_internal(name):
 def public_objects():
     """Yield the full name and the object of each public function and class."""
     for module in MODULES:
-        room = import_module(module)
-        for name in room.__all__:
-            thing = getattr(room, name)
+        imported = import_module(module)
+        for name in imported.__all__:
+            thing = getattr(imported, name)
             if callable(thing) and not is_internal(name):
                 yield f"{module}.{name}", thing
 

@@ -35,7 +35,7 @@ def read_quality():
     results = results[(results.budget > 0) | results.method.isin(BOUNDS)]
     # Lists as short as a tree have no number of rules to keep to.
     results = results[~results.method.str.startswith(AS_SHORT)]
-    results["in_all"] = results.total_conditions.where(results.budget > 0)
+    results["in_all"] = results.n_conditions.where(results.budget > 0)
     keys = ["data", "ensemble", "method", "budget"]
     columns = ["error", "auc", "log_loss", "n_rules", "in_all"]
     means = results.groupby(keys, sort=False)[columns].mean().reset_index()

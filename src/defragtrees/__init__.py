@@ -103,22 +103,16 @@ NAMES = {
     "rules.model": ("RuleModel",),
     "_api": ("load", "simplify"),
 }
+# Packages with public names; the others are imported by their full names.
 MODULES = (
-    "baselines",
-    "data",
     "datasets",
-    "ensembles",
     "errors",
     "estimators",
     "export",
     "metrics",
-    "monitoring",
-    "outcomes",
-    "paper",
     "plots",
     "report",
     "rules",
-    "search",
 )
 
 

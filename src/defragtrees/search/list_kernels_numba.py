@@ -1,4 +1,4 @@
-"""The loops of `list_kernels`, compiled by numba; each row is visited once.
+"""The loops of `kernels`, compiled by numba; each row is visited once.
 
 Numbers of places are unsigned, which saves the question whether one counts from the end
 of an array; that question took most of the time. Lists whose boxes fit into one word,
@@ -15,7 +15,7 @@ FULL_WORD = np.int64(2**BOXES_A_WORD - 1)
 
 
 def list_answering(codes, n_boxes, used, starts, rejects):
-    """See `list_kernels.plain_list_answering`."""
+    """See `kernels.plain_list_answering`."""
     answering = np.full(len(codes), n_boxes)
     if len(rejects) == 1:
         _answer_by_word(codes, *_word(n_boxes, used, starts, rejects), answering)
@@ -61,7 +61,7 @@ def _lowest(word):
 
 
 def list_counts(codes, target, classes, units, n_classes, *boxes):
-    """See `list_kernels.plain_list_counts`."""
+    """See `kernels.plain_list_counts`."""
     rule = list_answering(codes, *boxes)
     sums = np.zeros((boxes[0] + 1, 1 + target.shape[1] + n_classes), dtype=np.int64)
     _add_counts(rule, target, classes, units, sums)
@@ -97,7 +97,7 @@ def list_gains(
     columns,
     places,
 ):
-    """See `list_kernels.plain_list_gains`."""
+    """See `kernels.plain_list_gains`."""
     sums = np.zeros((n_boxes, places[-1]), dtype=np.int64)
     place_of = np.zeros(codes.shape[1], dtype=np.uint64)
     place_of[columns] = places[:-1]
@@ -261,7 +261,7 @@ def _next_box(held, n_boxes):
 
 
 def list_told(codes, expected, weight, chosen, *boxes):
-    """See `list_kernels.plain_list_told`."""
+    """See `kernels.plain_list_told`."""
     sums = np.zeros((boxes[0] + 1, 1 + expected.shape[1]))
     _add_told(list_answering(codes, *boxes), expected, weight, chosen, sums)
     return sums
@@ -282,7 +282,7 @@ def _add_told(rule, expected, weight, chosen, sums):
 
 
 def list_losses(codes, expected, weight, chosen, told, counts, *boxes):
-    """See `list_kernels.plain_list_losses`."""
+    """See `kernels.plain_list_losses`."""
     rule = list_answering(codes, *boxes)
     return np.array(_losses(rule, expected, weight, chosen, told, counts))
 

@@ -1,4 +1,4 @@
-"""Rows for refine: bins that occur, as small numbers, and what a condition costs.
+"""Rows for the search: bins that occur, as small numbers, and what a condition costs.
 
 Codes are those of the training rows only, so that between two neighbouring codes lies
 at least one threshold that tells rows apart.
@@ -12,7 +12,7 @@ import numpy as np
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """One feature as refine sees it.
+    """One feature as the search sees it.
 
     Parameters
     ----------

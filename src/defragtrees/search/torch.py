@@ -1,4 +1,4 @@
-"""All rows on a device, or on one for each worker: the visits of `list_kernels`.
+"""All rows on a device, or on one for each worker: the visits of `kernels`.
 
 They are done by PyTorch. Codes lie there feature by feature, targets and weights beside
 them; packed lists go there and sums come back. These are of whole numbers, which GPUs

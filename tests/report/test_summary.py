@@ -127,7 +127,7 @@ def test_the_path_of_the_simplifier_is_measured_on_the_rows():
     X = rng.normal(size=(200, 3))
     y = (X[:, 0] > 0).astype(int) + (X[:, 1] > 0)
     forest = RandomForestClassifier(10, random_state=0).fit(X, y)
-    simple = simplify(forest, X, y, max_rules=4, n_restarts=3, random_state=0)
+    simple = simplify(forest, X, y, max_rules=4, random_state=0)
     found = summarize(simple, X, y).trade_off
     assert [point.n_rules for point in found.points] == sorted(simple.path_)
     at = found.points[found.shown]
@@ -146,7 +146,7 @@ def test_a_typical_row_has_categories_and_missing_values():
     model = HistGradientBoostingClassifier(
         categorical_features="from_dtype", max_iter=10, min_samples_leaf=5
     ).fit(X, y)
-    simple = simplify(model, X, y, max_rules=4, n_restarts=3, random_state=0)
+    simple = simplify(model, X, y, max_rules=4, random_state=0)
     found = summarize(simple, X, y)
     [table] = written("rows", found)
     lines = [[re.sub("</?b>", "", cell) for cell in line] for line in cells(table)]

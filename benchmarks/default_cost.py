@@ -29,13 +29,13 @@ import numpy as np
 from sklearn.base import clone
 
 from benchmarks.quality_data import REGRESSION, as_numbers, make_ensemble, read
-from defragtrees import _api as simplification
+from defragtrees import _api
 from defragtrees._api import simplify
 from defragtrees._utils.formatting import text_table
 from defragtrees.data.encoding import Encoder
 from defragtrees.data.store import RowStore
 from defragtrees.estimators import base
-from defragtrees.search import driver as forms
+from defragtrees.search import driver
 
 PARTS = ("reading", "coding", "walking", "search", "telling", "other")
 N_REPEATS = 5
@@ -55,10 +55,10 @@ def timed_parts():
     """A dict that gathers seconds by part while fits run."""
     spent = dict.fromkeys(PARTS, 0.0)
     places = [
-        (simplification.__dict__, "read_forest", "reading"),
+        (_api.__dict__, "read_forest", "reading"),
         (base.__dict__, "read_rows", "coding"),
         (Encoder, "_answers", "walking"),
-        (forms.FORMS, "list", "search"),
+        (driver.FORMS, "list", "search"),
         (RowStore, "count", "telling"),
         (RowStore, "evaluate", "telling"),
     ]

@@ -31,8 +31,7 @@ from defragtrees.data import devices, sources
 from defragtrees.data.store import RowStore
 from defragtrees.estimators import base
 from defragtrees.estimators.defrag import DefragClassifier, DefragRegressor
-from defragtrees.search import driver as all_rows
-from defragtrees.search import driver as refining
+from defragtrees.search import driver
 from defragtrees.search.driver import AllRowsSearch
 
 N_FEATURES = 28
@@ -87,13 +86,13 @@ def default_fit(n_rows, engine="cuda", X=None):
     simple = DefragClassifier(model, engine=engine, n_jobs=n_jobs, random_state=0)
     places = [
         (base, "read_rows", "coding rows, asking the ensemble"),
-        (refining.ListStrategy, "searched", "search on the sample"),
-        (refining, "polish", "polish on the sample"),
-        (refining, "_judged", "how long the list should be, by all rows"),
-        (refining, "AllRowsSearch", "rows as whole numbers, to the GPU"),
+        (driver.ListStrategy, "searched", "search on the sample"),
+        (driver, "polish", "polish on the sample"),
+        (driver, "_judged", "how long the list should be, by all rows"),
+        (driver, "AllRowsSearch", "rows as whole numbers, to the GPU"),
         (AllRowsSearch, "judge", "which rows judge"),
-        (all_rows, "polish_all_rows", "polish on all rows"),
-        (refining, "_paths", "shorter lists by all rows, as conditions"),
+        (driver, "polish_all_rows", "polish on all rows"),
+        (driver, "_paths", "shorter lists by all rows, as conditions"),
         (RowStore, "count", "counts of the rules"),
         (RowStore, "evaluate", "measures of the rules"),
     ]

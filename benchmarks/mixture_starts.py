@@ -27,8 +27,7 @@ from defragtrees._api import simplify
 from defragtrees._utils.formatting import text_table
 from defragtrees.estimators import estimator_for
 from defragtrees.paper.rules import component_sides
-from defragtrees.search import driver as forms
-from defragtrees.search import moves as search_module
+from defragtrees.search import driver, moves
 from defragtrees.search.table import RowTable
 
 SETS = "spambase,magic,adult,wine_quality,california_housing,abalone,compas,energy"
@@ -54,11 +53,11 @@ def component_boxes(posterior, table, tolerance):
 @contextmanager
 def mixture_among_the_starts(seed):
     """While this holds, a search starts from the mixture's components too."""
-    strategy = forms.ListStrategy
-    originals = forms.FORMS["list"], strategy.starts, RowTable.coarse
+    strategy = driver.ListStrategy
+    originals = driver.FORMS["list"], strategy.starts, RowTable.coarse
     held = {}
 
-    def refine(problem, settings, rng):
+    def find(problem, settings, rng):
         kind = estimator_for("paper", problem.outcome)
         own = {name: SEEDED[name] for name in SEEDED if name != "method"}
         estimator = kind(**own, random_state=seed)
@@ -78,14 +77,14 @@ def mixture_among_the_starts(seed):
             more.append([_coarse_box(box, held["groups"]) for box in found])
         return originals[1](own, few, loss, [*boxes, *more], limits)
 
-    forms.FORMS["list"], strategy.starts, RowTable.coarse = refine, starts, coarse
+    driver.FORMS["list"], strategy.starts, RowTable.coarse = find, starts, coarse
     # Else a start goes on only if it is among the two cheapest of its length.
-    n_promising, search_module.N_PROMISING = search_module.N_PROMISING, 99
+    n_promising, moves.N_PROMISING = moves.N_PROMISING, 99
     try:
         yield
     finally:
-        forms.FORMS["list"], strategy.starts, RowTable.coarse = originals
-        search_module.N_PROMISING = n_promising
+        driver.FORMS["list"], strategy.starts, RowTable.coarse = originals
+        moves.N_PROMISING = n_promising
 
 
 def _coarse_box(box, groups):

@@ -17,6 +17,7 @@ from benchmarks import (
     quality_methods,
 )
 from benchmarks.quality import run_one
+from defragtrees.search import driver
 
 FOLDER = Path(__file__).parent.parent / "src" / "defragtrees" / "datasets"
 
@@ -185,13 +186,13 @@ def test_a_coarse_code_is_accepted_where_most_of_its_codes_are():
 
 
 def test_the_mixture_is_among_the_starts_only_while_it_is_to_be():
-    before = mixture_starts.forms.FORMS["list"], mixture_starts.refining.search
+    before = driver.FORMS["list"], driver.ListStrategy.starts
     with mixture_starts.mixture_among_the_starts(0):
-        assert mixture_starts.refining.search is not before[1]
+        assert driver.ListStrategy.starts is not before[1]
         X = np.random.default_rng(0).random((60, 2))
         y = (X[:, 0] > 0.5).astype(int)
         ensemble = RandomForestClassifier(5, random_state=0).fit(X, y)
         simple, _ = mixture_starts.fitted(ensemble, X, y, 0, 3)
     assert simple.rules_.n_rules <= 3
-    after = mixture_starts.forms.FORMS["list"], mixture_starts.refining.search
+    after = driver.FORMS["list"], driver.ListStrategy.starts
     assert after == before

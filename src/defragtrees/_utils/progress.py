@@ -7,12 +7,7 @@ import time
 class Progress:
     """Shows how much of `total` is done, once work lasts longer than a second.
 
-    Parameters
-    ----------
-    label : str
-    total : float
-        What `advance` adds up to.
-    stream : file, default=standard error
+    `total` is what `advance` adds up to; the stream is standard error by default.
 
     Examples
     --------

@@ -40,12 +40,8 @@ PIECE = 2**22  # Dask warns of tasks that bring more than 10 MB
 class DaskSource(Source):
     """A Dask array or data frame, with labels and weights.
 
-    Parameters
-    ----------
-    X : Dask array or data frame of shape (n_samples, n_features)
-    y, sample_weight : Dask array or data frame column, or array, optional
-        Dask collections of which the numbers of rows are not known must have a block
-        for each block of X.
+    Where y or weights are Dask collections whose numbers of rows are not known, they
+    must have a block for each block of X.
     """
 
     def __init__(self, X, y=None, sample_weight=None):
@@ -196,13 +192,8 @@ class DaskSource(Source):
 class DaskShards:
     """Shards on the workers, with the interface of LocalShards.
 
-    Parameters
-    ----------
-    client : distributed.Client
-    bundles : list of Future
-        Each a list of runs, and a run is a list of shards of consecutive blocks.
-    positions : list of list of int
-        The numbers of these runs.
+    `bundles` are futures, each of a list of runs; a run is a list of shards of
+    consecutive blocks, and `positions` has the numbers of the runs of each bundle.
     """
 
     is_here = False

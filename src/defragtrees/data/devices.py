@@ -13,11 +13,8 @@ DEVICE = "cuda"  # what engine="cuda" stands for
 def check_engine(name, ask_workers=None):
     """Raise where an engine cannot be used; "auto" always can.
 
-    Parameters
-    ----------
-    name : str
-    ask_workers : callable, optional
-        If the workers of a cluster keep the rows: runs a function on all of them.
+    `ask_workers` runs a function on all workers, where those of a cluster keep the
+    rows.
     """
     if name not in ("auto", *ENGINES):
         raise ValueError(f"engine must be one of {ENGINES}; got {name!r}.")

@@ -21,32 +21,16 @@ TILE_ROWS = 4096
 
 @dataclass(frozen=True, eq=False)
 class BinRanges:
-    """What rows say of the bins of each feature.
+    """What rows show of the bins of each feature."""
 
-    Parameters
-    ----------
-    counts : list of int array
-        For each feature the number of rows in each bin.
-    low, high : list of float64 array
-        The smallest and the largest value in each bin.
-    is_integer : bool array of shape (n_features,)
-        Features in which no row has a fraction.
-    """
-
-    counts: list[np.ndarray]
-    low: list[np.ndarray]
-    high: list[np.ndarray]
-    is_integer: np.ndarray
+    counts: list[np.ndarray]  # for each feature the number of rows in each bin
+    low: list[np.ndarray]  # the smallest value in each bin
+    high: list[np.ndarray]  # the largest value in each bin
+    is_integer: np.ndarray  # features in which no row has a fraction
 
 
 def plain_bins(grid, matrix):
-    """The codes of rows and what they say of bins.
-
-    Returns
-    -------
-    codes : unsigned int array of shape (n_samples, n_features), C order
-    bins : BinRanges
-    """
+    """The codes of rows, in C order, and the BinRanges of these rows."""
     codes = np.empty(matrix.shape, dtype=grid.dtype)
     # So few rows at a time that they stay in the cache.
     for start in range(0, len(matrix), TILE_ROWS):
@@ -116,29 +100,14 @@ MOST_LEAVES = 64  # bits of a word
 
 @dataclass(frozen=True, eq=False)
 class LeafWords:
-    """The trees of a forest as tables of words.
+    """The trees of a forest as tables of words."""
 
-    Parameters
-    ----------
-    used : uint64 array of shape (n_used,)
-        The features that each tree asks about, tree after tree.
-    starts : uint64 array of shape (n_used,)
-        Where the bins of each of them begin in `rejects`.
-    rejects : uint64 array
-        The leaves that a row with a bin cannot be in, as bits.
-    ends : uint64 array of shape (n_trees,)
-        Where the features of each tree end in `used`.
-    leaves : uint64 array of shape (n_trees,)
-        Where the leaves of each tree begin in `values`.
-    values : float64 array of shape (n_leaves, n_outputs)
-        What each leaf says, times the weight of its tree.
-    """
-
-    used: np.ndarray
-    starts: np.ndarray
-    rejects: np.ndarray
-    ends: np.ndarray
-    leaves: np.ndarray
+    used: np.ndarray  # the features that each tree uses, tree after tree
+    starts: np.ndarray  # where the bins of each of them begin in `rejects`
+    rejects: np.ndarray  # the leaves that a row with a bin cannot be in, as bits
+    ends: np.ndarray  # where the features of each tree end in `used`
+    leaves: np.ndarray  # where the leaves of each tree begin in `values`
+    # of each leaf, times the weight of its tree: (n_leaves, n_outputs)
     values: np.ndarray
 
     @classmethod
@@ -263,30 +232,15 @@ def plain_leaf_sums(codes, used, starts, rejects, ends, leaves, values, total):
 
 @dataclass(frozen=True, eq=False)
 class Digest:
-    """What is known of all rows of a source; digests of parts add up.
-
-    Parameters
-    ----------
-    n_rows : int
-    weight : float
-        Of all rows.
-    counts : list of int array
-        For each feature the number of rows in each bin.
-    low, high : list of float64 array
-        The smallest and the largest value in each bin.
-    ranges : dict from {"answers", "labels"} to (float, float)
-        The smallest and the largest of numbers; empty for classes.
-    is_integer : bool array of shape (n_features,)
-        Features in which no row has a fraction.
-    """
+    """What is known of all rows of a source; digests of parts add up."""
 
     n_rows: int
-    weight: float
-    counts: list[np.ndarray]
-    low: list[np.ndarray]
-    high: list[np.ndarray]
-    ranges: dict[str, tuple[float, float]]
-    is_integer: np.ndarray
+    weight: float  # of all rows
+    counts: list[np.ndarray]  # for each feature the number of rows in each bin
+    low: list[np.ndarray]  # the smallest value in each bin
+    high: list[np.ndarray]  # the largest value in each bin
+    ranges: dict[str, tuple[float, float]]  # of "answers" and "labels", if numbers
+    is_integer: np.ndarray  # features in which no row has a fraction
 
     def __add__(self, other):
         def pairs(name):
@@ -311,25 +265,14 @@ class Digest:
 
 @dataclass(frozen=True, eq=False)
 class Encoder:
-    """Makes a Shard and a Digest of a Part.
-
-    Parameters
-    ----------
-    forest : Forest
-    grid : ThresholdGrid
-        All thresholds of the forest.
-    keeps_numbers : bool, default=False
-        Whether shards have the numbers too, not only their codes.
-    compiled : bool, default=False
-        Whether numba compiles the loops over rows.
-    words : LeafWords, optional
-        What the trees say by codes; without them rows walk through the trees.
-    """
+    """Makes a Shard and a Digest of a Part."""
 
     forest: Forest
-    grid: ThresholdGrid
+    grid: ThresholdGrid  # all thresholds of the forest
+    # whether shards have the numbers too, not only their codes
     keeps_numbers: bool = False
-    compiled: bool = False
+    compiled: bool = False  # whether numba compiles the loops over rows
+    # what the trees predict by codes; without them rows walk through the trees
     words: LeafWords | None = None
 
     @classmethod

@@ -18,45 +18,24 @@ from defragtrees.rules.model import RuleModel
 
 @dataclass(frozen=True, eq=False)
 class Told:
-    """What someone says of some rows.
+    """What a model predicts for some rows."""
 
-    Parameters
-    ----------
-    answers : array of shape (n_samples,)
-        Class numbers, or numbers.
-    probabilities : array of shape (n_samples, n_classes), optional
-    """
-
-    answers: np.ndarray
+    answers: np.ndarray  # class numbers, or numbers
     probabilities: np.ndarray | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """How well rules do on some rows; those of other rows can be added.
+    """How well rules do on some rows; those of other rows can be added."""
 
-    Parameters
-    ----------
-    weight : float
-        Of the rows.
-    sums : dict from str to float
-        Of weight times what is measured.
-    answers : Moments
-        Of the ensemble's numbers.
-    scores_by : dict from str to ClassScores or NumberScores
-        What answers are worth against y, by what stands before the names of measures:
-        nothing for the rules, "ensemble_" and "posterior_".
-    calibration : CalibrationSums, optional
-    has_known : bool
-        Whether any label is one that the rules can answer.
-    """
-
-    weight: float
-    sums: dict[str, float]
-    answers: Moments = field(default_factory=Moments)
+    weight: float  # of the rows
+    sums: dict[str, float]  # of weight times what is measured
+    answers: Moments = field(default_factory=Moments)  # of the ensemble's numbers
+    # scores against y, by what stands before the names of measures: nothing for the
+    # rules, "ensemble_" and "posterior_"
     scores_by: dict[str, Any] = field(default_factory=dict)
     calibration: CalibrationSums | None = None
-    has_known: bool = True
+    has_known: bool = True  # whether any label is one that the rules can predict
 
     @classmethod
     def of(cls, outcome, held, by_whom, labels, weight):
@@ -120,20 +99,12 @@ class Evaluation:
 
 @dataclass(frozen=True, eq=False)
 class PartEvaluator:
-    """From a part of any rows to its Evaluation; safe to send to another process.
-
-    Parameters
-    ----------
-    rules : RuleModel
-    forest : Forest
-    posterior : Posterior, optional
-    is_by_rule : bool, default=False
-        Whether to count what was told and what came true for each rule.
-    """
+    """From a part of any rows to its Evaluation; safe to send to another process."""
 
     rules: RuleModel
     forest: Forest
     posterior: Any = None
+    # whether to count predictions and true outcomes for each rule
     is_by_rule: bool = False
 
     def __call__(self, part):

@@ -30,16 +30,6 @@ LARGEST_INTEGER = 2.0**52  # up to which the next whole number is a double
 class ThresholdGrid(ByValue):
     """For each feature its sorted distinct thresholds, or its sets of categories.
 
-    Parameters
-    ----------
-    splits : tuple of array
-        For a numeric feature its thresholds; for a categorical one a bool array of
-        shape (n_sets, n_categories + 1), each row a set of category positions.
-    counts : tuple of int array, optional
-        Number of splits of the ensemble that each split stands for; 1 by default.
-    ranges : tuple of ((float, float) or None), optional
-        Of features that have whole numbers only, the smallest and the largest.
-
     Examples
     --------
     >>> grid = ThresholdGrid(([1.0, 2.5],))
@@ -47,8 +37,12 @@ class ThresholdGrid(ByValue):
     [0, 0, 2, 3]
     """
 
+    # thresholds, or for a categorical feature a bool array of shape (n_sets,
+    # n_categories + 1), each row a set of category positions
     splits: tuple[np.ndarray, ...]
+    # number of splits of the ensemble that each split stands for; 1 by default
     counts: tuple[np.ndarray, ...] | None = None
+    # smallest and largest value of features that have whole numbers only
     ranges: tuple[tuple[float, float] | None, ...] | None = None
 
     def __post_init__(self) -> None:

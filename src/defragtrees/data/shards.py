@@ -16,28 +16,17 @@ BOXES_A_WORD = 62  # of 64 bits, so that no sign is in the way
 
 @dataclass(frozen=True, eq=False)
 class PackedList:
-    """A list of boxes as arrays.
-
-    Parameters
-    ----------
-    n_boxes : int
-    used : int array of shape (n_used,)
-        Features that it asks about.
-    starts : int array of shape (n_used,)
-        Where the bins of each of them begin in `rejects`.
-    rejects : int64 array of shape (n_words, n_places)
-        Boxes that do not accept a bin, as bits.
-    slope : int64 array of shape (n_boxes, n_rules, n_outputs), optional
-        What a row gains if a box takes it from a rule, for each unit of its target.
-    level : int64 array of shape (n_boxes, n_rules, n_classes), optional
-        And whatever its target is, by class; one number where there are none.
-    """
+    """A list of boxes as arrays."""
 
     n_boxes: int
-    used: np.ndarray
-    starts: np.ndarray
-    rejects: np.ndarray
+    used: np.ndarray  # features that it uses
+    starts: np.ndarray  # where the bins of each of them begin in `rejects`
+    rejects: np.ndarray  # boxes that do not accept a bin, as bits: (n_words, n_places)
+    # what a row gains if a box takes it from a rule, for each unit of its target:
+    # (n_boxes, n_rules, n_outputs)
     slope: np.ndarray | None = None
+    # and whatever its target is, by class: (n_boxes, n_rules, n_classes); one number
+    # where there are no classes
     level: np.ndarray | None = None
 
     @property
@@ -98,12 +87,7 @@ def pack_rules(rules, values):
 
 
 def held_rules(codes, packed):
-    """Which rules hold in which rows, the last one always.
-
-    Returns
-    -------
-    bool array of shape (n_samples, n_rules), Fortran order
-    """
+    """Which rules match which rows, the last one always: (n_samples, n_rules)."""
     held = np.ones((len(codes), packed.n_rules), dtype=bool, order="F")
     if packed.n_boxes:
         _kernels().held_rules(codes, *_boxes(packed), held)
@@ -111,17 +95,12 @@ def held_rules(codes, packed):
 
 
 def class_sums(shard, packed, n_classes):
-    """What the rows of a shard say of the rules of a list, by their classes.
+    """Sums over the rows of a shard for the rules of a list, by their classes.
 
-    Returns
-    -------
-    covered : array of shape (n_rules,)
-        Weight of the rows in which each rule holds.
-    alone : array of shape (n_rules, n_classes)
-        Sums of y, or without y of the ensemble's probabilities, over these rows.
-    by_answer, by_label, by_share : arrays of shape (n_rules, n_classes)
-        Over the rows that each rule answers: weight by the ensemble's class and by
-        that of y, and sums of the ensemble's probabilities.
+    For each rule the weight of the rows that it matches, and sums over these of y, or
+    without y of the ensemble's probabilities. Then over the rows that it predicts:
+    weight by the ensemble's class and by that of y, and sums of the ensemble's
+    probabilities.
     """
     targets, shape = shard.targets, (packed.n_rules, n_classes)
     labels = targets.get("labels", np.empty(0, dtype=targets["answers"].dtype))
@@ -146,25 +125,14 @@ def _boxes(packed):
 
 @dataclass(frozen=True, eq=False)
 class Shard:
-    """Some rows.
+    """Some rows."""
 
-    Parameters
-    ----------
-    codes : unsigned int array of shape (n_samples, n_features), C order
-        Bin numbers.
-    targets : dict from str to array with an entry for each row
-        What rules may be asked to say, as class numbers or numbers: the "answers" of
-        the ensemble, and the "labels" where there is y; and the "probabilities" that
-        the ensemble gives each class, (n_samples, n_classes).
-    weight : float64 array of shape (n_samples,), optional
-        All 1 by default.
-    X : float64 array of shape (n_samples, n_features), optional
-        The numbers behind the codes, where a method has to see them.
-    """
-
-    codes: np.ndarray
+    codes: np.ndarray  # bin numbers, C order
+    # class numbers or numbers: "answers" of the ensemble, "labels" where there is y;
+    # and the "probabilities" of the ensemble, (n_samples, n_classes)
     targets: dict[str, np.ndarray]
-    weight: np.ndarray | None = None
+    weight: np.ndarray | None = None  # all 1 by default
+    # the numbers behind the codes, where a method needs them
     X: np.ndarray | None = None
 
     def __len__(self):
@@ -197,21 +165,9 @@ class Shard:
 
 
 class LocalShards:
-    """Shards in memory, visited by threads.
+    """Shards in memory, visited by threads."""
 
-    Parameters
-    ----------
-    shards : list of Shard
-    n_jobs : int or None
-        Threads.
-
-    Attributes
-    ----------
-    is_here : bool
-        Whether this process has the shards.
-    """
-
-    is_here = True
+    is_here = True  # whether this process has the shards
 
     def __init__(self, shards, n_jobs=None):
         self.shards = list(shards)

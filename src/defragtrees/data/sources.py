@@ -43,11 +43,8 @@ class Part:
 def open_source(X, y=None, sample_weight=None):
     """The source of these rows.
 
-    Parameters
-    ----------
-    X : array, data frame, path of a Parquet file or folder, iterator of tables, or
-        Dask array or data frame
-    y, sample_weight : array, column name of a Parquet file, or Dask collection
+    X is an array, a data frame, the path of a Parquet file or folder, an iterator of
+    tables, or a Dask collection; y and weights may be column names of a Parquet file.
     """
     if type(X).__module__.split(".")[0].startswith("dask"):
         return import_module("defragtrees.data.dask").DaskSource(X, y, sample_weight)

@@ -20,22 +20,14 @@ from defragtrees.outcomes.regression import (
 
 @dataclass(frozen=True, eq=False)
 class PatternSums:
-    """Sums by which rules hold together; those of other rows can be added.
+    """Sums by which rules match together; those of other rows can be added."""
 
-    Parameters
-    ----------
-    held : float array of shape (n_patterns, n_rules)
-        1 where a rule holds; the last one always does.
-    weight : array of shape (n_patterns,)
-    told : array of shape (n_patterns, n_outputs)
-        Sums of y, as class shares or numbers, or without y of what the ensemble says.
-    values : KeptValues, optional
-        Numbers by pattern, of rows that are in one place.
-    """
-
+    # (n_patterns, n_rules): 1 where a rule matches; the last one always does
     held: np.ndarray
     weight: np.ndarray
+    # sums of y, as class shares or numbers, or without y of the ensemble's output
     told: np.ndarray
+    # a KeptValues: numbers by pattern, of rows that are in one place
     values: Any = None
 
     @classmethod
@@ -109,40 +101,21 @@ EXACT = Scoring()
 
 @dataclass(frozen=True, eq=False)
 class RuleSums:
-    """What rows say of the rules of one rule set; that of other rows can be added.
+    """What rows show of the rules of one rule set; that of other rows can be added."""
 
-    Parameters
-    ----------
-    covered : array of shape (n_rules,)
-        Weight of the rows in which each rule holds.
-    target : ClassSums or NumberSums
-        Of the rows that each rule answers or, where several apply, in which it
-        holds.
-    labels : ClassSums or NumberSums, optional
-        The same for y.
-    ensemble : array of shape (n_rules, n_outputs)
-        Sums of the ensemble's probabilities, or answers.
-    values : KeptValues, CountedValues or None
-        Of numbers, y or without y the ensemble's answers.
-    total : float
-        Weight of all rows.
-    every : array of shape (n_outputs,)
-        Sums over all rows of y, as class shares or numbers, or without y of what the
-        ensemble says.
-    patterns : PatternSums, optional
-        Where rules apply together, what rows say of those that match together.
-    alone : array of shape (n_rules, n_outputs), optional
-        Sums of y, or of what the ensemble says, over all rows in which each rule holds.
-    """
-
-    covered: np.ndarray
+    covered: np.ndarray  # weight of the rows that each rule matches
+    # of the rows that each rule predicts or, where several apply, that it matches
     target: Any
-    labels: Any
-    ensemble: np.ndarray
-    values: Any = None
-    total: float = 0.0
+    labels: Any  # the same for y
+    ensemble: np.ndarray  # sums of the ensemble's probabilities, or numbers
+    values: Any = None  # of numbers, y or without y the ensemble's
+    total: float = 0.0  # weight of all rows
+    # sums over all rows of y, as class shares or numbers, or without y of the
+    # ensemble's output
     every: np.ndarray | None = None
+    # where rules apply together, sums by those that match together
     patterns: Any = None
+    # sums of y, or of the ensemble's output, over all rows that each rule matches
     alone: np.ndarray | None = None
 
     @classmethod
@@ -220,15 +193,9 @@ class RuleSums:
 
 @dataclass(frozen=True, eq=False)
 class RowStatistics:
-    """What rows say of some rule sets; that of other rows can be added.
+    """What rows show of some rule sets; that of other rows can be added."""
 
-    Parameters
-    ----------
-    sums : list of RuleSums
-        One for each rule set.
-    """
-
-    sums: list[RuleSums]
+    sums: list[RuleSums]  # one for each rule set
 
     @classmethod
     def of(cls, shard, rule_sets, values, target, scale, packed=None):

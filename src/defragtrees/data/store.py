@@ -32,18 +32,10 @@ from defragtrees.rules.profile import TrainingRows, training_column
 
 @dataclass(frozen=True)
 class Target:
-    """Which column of a shard rules are to say, and how it is standardised.
+    """Which column of a shard rules are to predict, and how it is standardised."""
 
-    Parameters
-    ----------
-    name : str
-        A key of `Shard.targets`.
-    center, scale : float
-        Of numbers; not used for classes.
-    """
-
-    name: str = "answers"
-    center: float = 0.0
+    name: str = "answers"  # a key of `Shard.targets`
+    center: float = 0.0  # of numbers, as `scale`; not used for classes
     scale: float = 1.0
 
     def of(self, shard, n_classes):
@@ -57,35 +49,18 @@ class Target:
 
 @dataclass(frozen=True, eq=False)
 class RowStore:
-    """Rows as codes, in shards.
-
-    Parameters
-    ----------
-    shards : OneShard, LocalShards or DaskShards
-    grid : ThresholdGrid
-        That the codes are of.
-    target : Target
-    n_classes : int
-        0 for numbers.
-    counts : list of array
-        For each feature the number of rows in each bin.
-    total_weight : float
-        Of all rows.
-    n_rows : int
-    values : list of array, optional
-        For each feature a value of each bin, to ask conditions by.
-    ends : list of (float, float), optional
-        For each feature its smallest and its largest value.
-    """
+    """Rows as codes, in shards."""
 
     shards: Any
-    grid: ThresholdGrid
+    grid: ThresholdGrid  # that the codes are of
     target: Target
-    n_classes: int
-    counts: list[np.ndarray]
+    n_classes: int  # 0 for numbers
+    counts: list[np.ndarray]  # for each feature the number of rows in each bin
     total_weight: float
     n_rows: int
+    # for each feature a value of each bin, to test conditions with
     values: list[np.ndarray] | None = None
+    # for each feature its smallest and its largest value
     ends: list[tuple[float, float]] | None = None
 
     @classmethod

@@ -33,25 +33,13 @@ def read_matrix(
     """X as a float64 array of shape (n_samples, n_features), categories as positions.
 
     The array is a new one, whatever X is. Columns of a frame are taken by their names,
-    in any order; other columns are ignored.
+    in any order; other columns are ignored. The names "x1", "x2", ... of an ensemble
+    that saw no names, and the integers of a frame without names, are not compared.
 
-    Parameters
-    ----------
-    X : array-like or data frame of shape (n_samples, n_features)
-    names : sequence of str, optional
-        Names that the columns of a frame must have. The names "x1", "x2", ... of an
-        ensemble that saw no names, and the integers of a frame without names, are not
-        compared.
-    categories : sequence of (tuple or None), optional
-        For each column its categories, or None where it is numeric. Categories are
-        compared by value: 2.0 is 2, and True is 1.
-    what : str
-        Who saw these columns first, for the messages.
-    kinds : sequence of (str or None), optional
-        For each column whether it has dates or times, which become days; dates in
-        other columns raise an error.
-    needed : collection of int, optional
-        Columns that a frame must have, all by default; others may be NaN.
+    Categories are compared by value: 2.0 is 2, and True is 1. `kinds` says which
+    columns have dates or times, which become days; dates in other columns raise an
+    error. A frame must have the columns `needed`, all by default; others may be NaN.
+    `what` saw these columns first, for the messages.
 
     Examples
     --------

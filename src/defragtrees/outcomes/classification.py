@@ -314,20 +314,13 @@ class Classes(Outcome):
     A rate is the share of a class in y among the rows of a rule; a probability is what
     `predict_proba` gives. Of two classes a rule reports the rate of the positive one,
     whatever it predicts; of more that of the class it predicts.
-
-    Parameters
-    ----------
-    labels : tuple
-        The classes, in the order of class numbers. Checks of y and losses do without.
-    shown : tuple of (str or None), optional
-        Their names in what people read.
-    pos_label : object, optional
-        Of two classes the positive one; the second if it is None.
     """
 
+    # in the order of class numbers; checks of y and losses do without
     labels: tuple[Any, ...] = ()
+    # names for readers
     shown: tuple[str | None, ...] | None = field(default=None, repr=False)
-    pos_label: Any = field(default=None, repr=False)
+    pos_label: Any = field(default=None, repr=False)  # of two; None: the second
 
     task: ClassVar[str] = "classification"
     estimator_suffix: ClassVar[str] = "Classifier"

@@ -12,8 +12,6 @@ import numpy as np
 
 from defragtrees._utils.types import Floats
 
-__all__ = ["kept_scores", "rule_scales", "score_place", "wilson_interval"]
-
 MOST_SCORES = 1000
 QUANTILE = 1.959963984540054  # of the normal distribution, for 95 %
 PRIOR_ROWS = 3.84  # rows with the spread of all rules that each rule is given
@@ -33,17 +31,11 @@ def rule_scales(n_rows: Floats, spreads: Floats) -> Floats:
 
 
 def kept_scores(scores, weight=None):
-    """Scores in ascending order; of many as many as tell the same of intervals.
+    """Scores in ascending order; of many as many as give the same intervals.
 
-    Of n scores every (n / `MOST_SCORES`)-th is kept, rounded up: then the
-    `ceil((m + 1) * coverage)`-th of the m that are kept is never smaller than the
-    `ceil((n + 1) * coverage)`-th of all.
-
-    Parameters
-    ----------
-    scores : array of shape (n,)
-    weight : array of shape (n,), optional
-        How often each stands for a row.
+    Of n scores every (n / `MOST_SCORES`)-th is kept, rounded up: then the `ceil((m + 1)
+    * coverage)`-th of the m that are kept is never smaller than the `ceil((n + 1) *
+    coverage)`-th of all. `weight` is how often each stands for a row.
 
     Examples
     --------

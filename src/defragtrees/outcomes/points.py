@@ -54,21 +54,10 @@ def find_patterns(held):
 def fit_numbers(held, weight, sums, prior):
     """Points whose sums are nearest to numbers, shrunk towards zero.
 
-    Parameters
-    ----------
-    held : float array of shape (n_patterns, n_rules)
-        1 where a rule matches; the last one, the base, always does.
-    weight : array of shape (n_patterns,)
-    sums : array of shape (n_patterns, n_outputs)
-        Of weight times target.
-    prior : array of shape (n_rules,)
-        How many rows say that the points of each rule are zero.
-
-    Returns
-    -------
-    points : array of shape (n_rules, n_outputs)
-    explained : float
-        By how much the points, with their prior, lower the sum of weighted squares.
+    `held`, (n_patterns, n_rules), is 1 where a rule matches; the last one, the base,
+    always does. `sums`, (n_patterns, n_outputs), are of weight times target; `prior`
+    is, for each rule, how many rows count as evidence for zero points. Gives the points
+    and by how much they, with their prior, lower the sum of weighted squares.
 
     Examples
     --------

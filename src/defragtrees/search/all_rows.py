@@ -26,20 +26,14 @@ MIXING, LOW_BITS = 0x9E3779B97F4A7C15, 40
 
 @dataclass(frozen=True, eq=False)
 class Folds:
-    """Which rows are seen by the search, and which judge: by what stands in them.
+    """Splits rows into those the search sees and those that judge, by their values.
 
     Rows that are alike stay together, but for those that are frequent: what many rows
     have in common is on both sides, as it is in new data.
-
-    Parameters
-    ----------
-    factors : uint64 array of shape (n_features,)
-    frequent : uint64 array
-        Sorted fingerprints of rows that come often.
     """
 
-    factors: np.ndarray
-    frequent: np.ndarray
+    factors: np.ndarray  # uint64, one per feature
+    frequent: np.ndarray  # sorted fingerprints of rows that come often
 
     @classmethod
     def of_sample(cls, codes, weight, order):
@@ -73,20 +67,11 @@ def _fingerprints(codes, factors):
 
 @dataclass(frozen=True, eq=False)
 class JudgedRows:
-    """Scores lists by all rows.
+    """Scores lists by all rows."""
 
-    Parameters
-    ----------
-    visits : ShardVisits or another that has the rows
-    rows : AllRows
-        For lists over their codes.
-    counts_errors : bool
-        Whether only the likeliest class matters.
-    """
-
-    visits: Any
-    rows: Any
-    counts_errors: bool = False
+    visits: Any  # a ShardVisits, or another that has the rows
+    rows: Any  # an AllRows, for lists over its codes
+    counts_errors: bool = False  # whether only the likeliest class matters
 
     def scores(self, lists):
         """A ListScore for each of some CountedBoxes, by two visits."""
@@ -102,17 +87,9 @@ class JudgedRows:
 
 @dataclass(frozen=True, eq=False)
 class ShardVisits:
-    """What judging asks of rows, where these are in shards.
+    """What judging needs of rows, where these are in shards."""
 
-    Parameters
-    ----------
-    shards : LocalShards or DaskShards
-        As they are read.
-    imitated : Imitated
-    folds : Folds
-    """
-
-    shards: Any
+    shards: Any  # LocalShards or DaskShards, as they are read
     imitated: Any
     folds: Folds
 
@@ -217,23 +194,12 @@ SUM_BITS = 60  # of a sum that is sure to fit
 
 @dataclass(frozen=True, eq=False)
 class Imitated:
-    """What the search imitates, row by row.
-
-    Parameters
-    ----------
-    outcome : Classes or Numbers
-    column : Target
-        Which column of a shard that is; it standardises numbers.
-    is_labels : bool
-        Whether classes come from it, not from the ensemble's probabilities.
-    decision : Decision or None
-        From probabilities to a class; None for numbers.
-    """
+    """What the search imitates, row by row."""
 
     outcome: Any
-    column: Any
-    is_labels: bool
-    decision: Any = None
+    column: Any  # the Target: which column of a shard; it standardises numbers
+    is_labels: bool  # classes come from it, not from the ensemble's probabilities
+    decision: Any = None  # from probabilities to a class; None for numbers
 
     def outputs(self, shard):
         """Probabilities of classes as they count, or numbers; and the weight of rows.
@@ -285,32 +251,16 @@ def weight_bits(n_rows):
 
 @dataclass(frozen=True, eq=False)
 class RowNumbers:
-    """From a shard to one with whole numbers as its targets.
-
-    Parameters
-    ----------
-    imitated : Imitated
-    center : tuple of float
-        Of the target, for each output.
-    spread : float
-        Of the target; one is 2**16.
-    mean_weight : float
-        Of a row, costly classes counted as often as they cost; one is 2**bits.
-    unit : float
-        What such a weight stands for.
-    bits : int
-        Of a weight, after the point.
-    has_target : bool
-        Whether the target counts, not only the class.
-    """
+    """From a shard to one with whole numbers as its targets."""
 
     imitated: Imitated
-    center: tuple[float, ...]
-    spread: float
+    center: tuple[float, ...]  # of the target, for each output
+    spread: float  # of the target; one is 2**16
+    # of a row, a costly class counted as often as it costs; one is 2**bits
     mean_weight: float
-    unit: float
-    bits: int
-    has_target: bool
+    unit: float  # what such a weight stands for
+    bits: int  # of a weight, after the point
+    has_target: bool  # whether the target counts, not only the class
 
     @classmethod
     def of_totals(cls, imitated, totals, n_rows, total_weight, has_target):
@@ -360,13 +310,9 @@ ROW_BITS = 44  # of what a row with an ordinary target gains
 
 
 class ShardKeeper:
-    """Answers for the rows of shards of whole numbers; see RowNumbers.
+    """Sums over the rows of shards of whole numbers; see RowNumbers.
 
-    Parameters
-    ----------
-    shards : LocalShards or DaskShards
-    new : Shard, optional
-        Of rows that were drawn beside those of the data.
+    `new` is a shard of rows that were drawn beside those of the data.
     """
 
     def __init__(self, shards, new=None):
@@ -418,18 +364,10 @@ def shard_gains(shard, lists, columns, places):
 
 
 class AllRows:
-    """What the search asks of all rows.
+    """What the search needs of all rows.
 
-    Parameters
-    ----------
-    keeper : ShardKeeper or another that keeps the rows
-    table : RowTable
-        Without rows; its codes are those of all.
-    loss : SquaredLoss, ErrorLoss or BothLoss
-        Of other rows, such as a sample.
-    numbers : RowNumbers
-    n_bins : int array
-        Number of bins of every feature of the grid.
+    `table` has the codes of all rows, but no rows; `loss` is that of other rows, such
+    as a sample; `n_bins` counts the bins of every feature of the grid.
     """
 
     def __init__(self, keeper, table, loss, numbers, n_bins):
@@ -480,9 +418,7 @@ class AllRows:
     def used_gains(self, own):
         """What the rules of a list would gain by bins of the features in use.
 
-        Returns
-        -------
-        dict from feature to array of shape (n_boxes, n_bins)
+        A dict from feature to an array of shape (n_boxes, n_bins).
         """
         packed, scale = self._with_gains(own)
         places = self._places(packed.used)
@@ -550,13 +486,7 @@ def _cut(sums, packed, width, n_more=1):
 
 
 class CountedBoxes(BoxList):
-    """An ordered list of boxes over all rows, wherever these are.
-
-    Parameters
-    ----------
-    rows : AllRows
-    boxes : tuple of dict
-    """
+    """An ordered list of boxes over all rows, wherever these are."""
 
     def __init__(self, rows, boxes):
         self.rows, self.table, self.loss = rows, rows.table, rows.loss
@@ -631,12 +561,7 @@ LEAST_SHARE = 1e-7  # nats a row; a list that gains less in a visit is done
 
 
 def polish_all_rows(rows, lists, limits):
-    """The lists after a descent over all rows, by number of rules.
-
-    Returns
-    -------
-    dict from number of rules to CountedBoxes
-    """
+    """The lists after a descent over all rows: a dict by number of rules."""
     limits = replace(limits, keeps_used=True)
     starts = [rows.list_of(boxes) for boxes in lists]
     rows.count(starts)

@@ -13,45 +13,23 @@ FREQUENT = 8  # rows that are alike; some of them will come again
 
 @dataclass(frozen=True)
 class ListScore:
-    """How a list does on the rows that the search did not see.
-
-    Parameters
-    ----------
-    n_rules, n_conditions : int
-    loss : float
-        Mean squared error of what it tells, or share of wrong classes.
-    standard_error : float
-        Of the loss.
-    """
+    """How a list does on the rows that the search did not see."""
 
     n_rules: int
     n_conditions: int
-    loss: float
-    standard_error: float
+    loss: float  # mean squared error of what it predicts, or share of wrong classes
+    standard_error: float  # of the loss
 
 
 @dataclass(frozen=True, eq=False)
 class HeldOut:
-    """Rows to find lists on, and rows to judge them by.
+    """Rows to find lists on, and rows to judge them by."""
 
-    Parameters
-    ----------
-    outputs : array of shape (n_samples, n_outputs)
-        What should be told: classes as indicators or probabilities, or numbers.
-    weight : array of shape (n_samples,)
-    is_seen : bool array of shape (n_samples,)
-        Rows to find lists on.
-    is_judged : bool array of shape (n_samples,)
-        Rows to judge them by.
-    counts_errors : bool
-        Whether only the likeliest class matters.
-    """
-
-    outputs: np.ndarray
+    outputs: np.ndarray  # what to predict: class indicators, probabilities or numbers
     weight: np.ndarray
-    is_seen: np.ndarray
-    is_judged: np.ndarray
-    counts_errors: bool = False
+    is_seen: np.ndarray  # rows to find lists on
+    is_judged: np.ndarray  # rows to judge them by
+    counts_errors: bool = False  # whether only the likeliest class matters
 
     def scores(self, lists):
         """A ListScore for each of some RuleBoxes over all the rows.
@@ -86,10 +64,6 @@ def held_out_rows(table, target, weight):
     The order of rows and columns does not matter. Rows that are alike stay together, so
     that a row given twice is a row of weight two; what many rows have in common is on
     both sides, as it is in new data.
-
-    Returns
-    -------
-    is_seen, is_judged : bool arrays of shape (n_samples,)
     """
     rng = np.random.default_rng(0)
     factors = rng.integers(2**63, size=len(table.columns), dtype=np.uint64)

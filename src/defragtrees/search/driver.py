@@ -64,52 +64,27 @@ CRITERIA = ("both", "probability", "error")
 
 @dataclass(frozen=True)
 class SearchSettings:
-    """How to search.
-
-    Parameters
-    ----------
-    limits : Limits
-    brevity : float
-        Nats per row that a condition must be worth.
-    n_new_rows : int
-        Rows to draw near the data.
-    criterion : str
-        One of `CRITERIA`.
-    decision : Decision or None
-        From probabilities to a class.
-    is_labels : bool
-        Whether rules imitate y.
-    engine : str
-        Of the estimator; "cuda" keeps many rows on a GPU.
-    """
+    """How to search."""
 
     limits: Limits
-    brevity: float = 0.0
-    n_new_rows: int = 0
-    criterion: str = "both"
-    decision: Decision | None = None
-    is_labels: bool = False
-    engine: str = "auto"
+    brevity: float = 0.0  # nats per row that a condition must be worth
+    n_new_rows: int = 0  # rows to draw near the data
+    criterion: str = "both"  # one of `CRITERIA`
+    decision: Decision | None = None  # from probabilities to a class
+    is_labels: bool = False  # whether rules imitate y
+    engine: str = "auto"  # of the estimator; "cuda" keeps many rows on a GPU
 
 
 @dataclass(frozen=True, eq=False)
 class Conjunctions:
-    """Rules that the search found, before they are counted.
+    """Rules that the search found, before they are counted."""
 
-    Parameters
-    ----------
-    conditions : tuple of tuple of Condition
-        Of each rule; the default rule, which has none, is left out.
-    answers : tuple
-        Of each rule, and of the default rule: a number near those of its rows, around
-        which these are counted; None for classes.
-    cost : float
-        Description length in nats.
-    """
-
+    # of each rule but the default rule, which has none
     conditions: tuple[tuple[Condition, ...], ...]
+    # of each rule, and of the default rule: a number near those of its rows, around
+    # which these are counted; None for classes
     answers: tuple[Any, ...]
-    cost: float
+    cost: float  # description length in nats
 
     @property
     def n_conditions(self):
@@ -119,55 +94,31 @@ class Conjunctions:
 
 @dataclass(frozen=True, eq=False)
 class Found:
-    """What a search gives.
+    """What a search gives."""
 
-    Parameters
-    ----------
-    by_rules : dict from int to Conjunctions
-        The best of every number of rules.
-    n_rounds : int
-        Of the search.
-    by_conditions : dict from int to Conjunctions
-        The best of every total number of conditions, where more are better.
-    enough : int, optional
-        Conditions that are enough to be nearly as good as the best on rows that the
-        search did not see.
-    """
-
-    by_rules: dict[int, Conjunctions]
+    by_rules: dict[int, Conjunctions]  # the best of every number of rules
     n_rounds: int
+    # the best of every total number of conditions, where more are better
     by_conditions: dict[int, Conjunctions] = field(default_factory=dict)
+    # conditions that are enough to be nearly as good as the best on rows that the
+    # search did not see
     enough: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Strategy:
-    """How rules of one form are searched for.
+    """How rules of one form are searched for."""
 
-    Parameters
-    ----------
-    make : callable
-        From table, loss and boxes to rules over the rows of the table.
-    insert : callable
-        From such rules and limits to the same with one more rule, or None.
-    losses : callable
-        From rows, number of classes and criterion to what the search minimises, and
-        what its rules are polished by.
-    n_rounds : int
-        Of growing and cutting.
-    polish_rounds, gap_rounds : int
-        Of a descent over all rows; see `polish`.
-    slack : float
-        Share of the rows of a rule that are enough on few rows.
-    """
-
-    make: Callable
+    make: Callable  # from table, loss and boxes to rules over the rows of the table
+    # from such rules and limits to the same with one more rule, or None
     insert: Callable
+    # from rows, number of classes and criterion to what the search minimises, and what
+    # its rules are polished by
     losses: Callable
-    n_rounds: int
-    polish_rounds: int
+    n_rounds: int  # of growing and cutting
+    polish_rounds: int  # of a descent over all rows, as `gap_rounds`; see `polish`
     gap_rounds: int = 0
-    slack: float = 1.0
+    slack: float = 1.0  # share of the rows of a rule that are enough on few rows
 
     def starts(self, few, loss, boxes, limits):
         """Rules to start from, given boxes of trees."""
@@ -219,12 +170,7 @@ class ListStrategy(Strategy):
 
 
 def find_lists(problem, settings, rng):
-    """The best lists found, by number of rules and of conditions.
-
-    Returns
-    -------
-    Found
-    """
+    """The best lists found, by number of rules and of conditions."""
     most_rows = SAMPLE_ROWS if problem.is_sample else MOST_ROWS
     rows = search_rows(problem, settings, rng, most_rows)
     loss, last_loss = LISTS.losses(rows, problem.n_classes, settings.criterion)
@@ -292,13 +238,9 @@ FORMS = {"list": find_lists, "standalone": find_standalone, "points": find_point
 def count_found(found, draft_model, store, limits, decision, scoring):
     """Rule models of what was found, counted over all rows, by their sizes.
 
-    Each is made once, with its evidence and a profile of the training rows. Lists
-    that break a limit over all rows are left out, or lose a rule.
-
-    Returns
-    -------
-    path, costs : dicts by number of rules
-    by_conditions : dict from total number of conditions to rule model
+    Each is made once, with its evidence and a profile of the training rows. Lists that
+    break a limit over all rows are left out, or lose a rule. Gives models and costs by
+    number of rules, and models by total number of conditions.
     """
     order = MonotoneAnswers(limits.monotone) if limits.monotone else None
     count = partial(
@@ -362,32 +304,16 @@ def nearest(sizes, enough):
 
 @dataclass(frozen=True, eq=False)
 class SearchRows:
-    """The rows that the search looks at.
+    """The rows that the search looks at."""
 
-    Parameters
-    ----------
-    codes : unsigned int array of shape (n_samples, n_features)
-        Bin numbers.
-    target : array of shape (n_samples, n_outputs)
-        Numbers, or probabilities on the scale of the search.
-    classes : int array of shape (n_samples,), optional
-        The class that each row should get.
-    weight : array of shape (n_samples,)
-    outputs : array of shape (n_samples, n_classes), optional
-        Probabilities as they are.
-    expected : array of shape (n_samples, n_outputs)
-        What should come out: y where it is there, else what is imitated.
-    is_drawn : bool array of shape (n_samples,)
-        Whether a row is new.
-    """
-
-    codes: np.ndarray
-    target: np.ndarray
-    classes: np.ndarray | None
+    codes: np.ndarray  # bin numbers
+    target: np.ndarray  # numbers, or probabilities on the scale of the search
+    classes: np.ndarray | None  # the class that each row should get
     weight: np.ndarray
-    outputs: np.ndarray | None
+    outputs: np.ndarray | None  # probabilities as they are
+    # what should come out: y if there is one, else what is imitated
     expected: np.ndarray
-    is_drawn: np.ndarray
+    is_drawn: np.ndarray  # whether a row is new
 
 
 def search_rows(problem, settings, rng, most=MOST_ROWS):

@@ -26,21 +26,9 @@ LOW_WORD_BITS = 26  # of a whole number; sums of these, and of the rest, are exa
 def plain_condition_values(sums, n_codes, prices, name_prices, is_set):
     """Gain of the rows that the best condition on every column accepts, less its price.
 
-    Parameters
-    ----------
-    sums : float64 array of shape (n_columns, width)
-        What `gain_sums` gave.
-    n_codes : int array of shape (n_columns,)
-        The sum of missing values stands at this place.
-    prices : float64 array of shape (n_columns,)
-        Of each finite side of an interval, and of a set with its first category.
-    name_prices : float64 array of shape (n_columns,)
-        Of every further category that a set names.
-    is_set : bool array of shape (n_columns,)
-
-    Returns
-    -------
-    float64 array of shape (n_columns,)
+    `sums` are those of `gain_sums`, for missing values at place `n_codes`. A price is
+    that of each finite side of an interval, and of a set with its first category; a
+    name price is that of every further category.
     """
     n_columns, width = sums.shape
     rows, place = np.arange(n_columns), np.arange(width)[None, :]
@@ -104,23 +92,11 @@ def _set_values(sums, name_price, n_codes):
 def plain_best_cuts(sums, n_codes, prices):
     """For each column the cut whose rows are worth most to a new rule of their own.
 
-    Parameters
-    ----------
-    sums : float64 array of shape (2 + n_outputs, n_columns, width)
-        Of the three terms of `SquaredLoss.new_rule_terms` by column and code: the
-        constant, the quadratic and the linear ones.
-    n_codes : int array of shape (n_columns,)
-    prices : float64 array of shape (n_columns, width)
-        Nats for a condition that ends at each code.
-
-    Returns
-    -------
-    value : float64 array of shape (n_columns,)
-        Nats, less the price; -inf if there is no cut.
-    cut : int array of shape (n_columns,)
-        The last code below.
-    is_low : bool array of shape (n_columns,)
-        Whether the new rule takes the rows below.
+    `sums`, (2 + n_outputs, n_columns, width), are of the terms of
+    `SquaredLoss.new_rule_terms` by column and code: the constant, the quadratic and the
+    linear ones. `prices` are nats for a condition that ends at each code. Gives for
+    each column the nats less the price (-inf if there is no cut), the last code below,
+    and whether the new rule takes the rows below.
     """
     n_columns, width = sums.shape[1:]
     place = np.arange(width)[None, :]
@@ -142,15 +118,7 @@ def _worth(constant, quadratic, linear):
 def plain_first_true(held, start=0):
     """Index of the first box, from `start` on, that accepts each row.
 
-    Parameters
-    ----------
-    held : bool array of shape (n_boxes, n_rows)
-    start : int
-
-    Returns
-    -------
-    int array of shape (n_rows,)
-        The number of boxes where none does.
+    `held` has shape (n_boxes, n_rows); the number of boxes stands where none does.
     """
     n_boxes, n_rows = held.shape
     answering = np.full(n_rows, n_boxes)
@@ -164,28 +132,10 @@ def plain_row_gains(
 ):
     """What a list gains for each row if rule k takes it from the rules after it.
 
-    Parameters
-    ----------
-    held : bool array of shape (n_boxes, n_rows)
-    answering : int array of shape (n_rows,)
-        What `first_true` says of `held`.
-    k : int
-    weight : float64 array of shape (n_rows,)
-    target : float64 array of shape (n_rows, n_outputs)
-    means : float64 array of shape (n_rules, n_outputs)
-        What each rule tells.
-    spread : float
-        Variance of the target around what is told.
-    classes : int array of shape (n_rows,)
-    answers : int array of shape (n_rules,)
-        The class that each rule answers; none if classes do not matter.
-    mistake : float
-        Nats for a wrong class.
-
-    Returns
-    -------
-    float64 array of shape (n_rows,)
-        0 where a rule before k takes the row.
+    `answering` is `first_true` of `held`; `means` and `answers` are what each rule
+    predicts, `answers` empty if classes do not matter; `spread` is the variance of the
+    target around the means, `mistake` nats for a wrong class. The gain is 0 where a
+    rule before k takes the row.
     """
     terms = weight, target, means, spread, classes, answers, mistake
     gain = np.zeros(len(weight))
@@ -218,21 +168,10 @@ def _gains_of_rows(
 
 
 def plain_rejections(codes, columns, accepted):
-    """Which conditions of a box stand in the way of each row.
+    """How many conditions of a box reject each row, and the column of the last of them.
 
-    Parameters
-    ----------
-    codes : unsigned int array of shape (n_rows, n_columns)
-    columns : int array of shape (n_conditions,)
-    accepted : bool array of shape (n_conditions, width)
-        By code.
-
-    Returns
-    -------
-    n_rejecting : uint8 array of shape (n_rows,)
-        How many conditions do not accept the row.
-    rejecting : int array of shape (n_rows,)
-        The column of the last of them, 0 if there is none.
+    `accepted`, (n_conditions, width), is by code; the column is 0 if none rejects the
+    row.
     """
     n_rejecting = np.zeros(len(codes), dtype=np.uint8)
     rejecting = np.zeros(len(codes), dtype=np.intp)
@@ -244,24 +183,11 @@ def plain_rejections(codes, columns, accepted):
 
 
 def plain_gain_sums(codes, gain, n_rejecting, rejecting, width):
-    """Sums of a number per row by column and code.
+    """Sums of a number per row by column and code: (n_columns, width).
 
-    Parameters
-    ----------
-    codes : unsigned int array of shape (n_rows, n_columns)
-    gain : float64 array of shape (n_rows,)
-    n_rejecting : uint8 array of shape (n_rows,)
-        How many conditions of a box do not accept the row.
-    rejecting : int array of shape (n_rows,)
-        The column of one of them.
-    width : int
-        Largest number of codes of a column, missing included.
-
-    Returns
-    -------
-    float64 array of shape (n_columns, width)
-        For each column the sums over the rows that all conditions of the box on other
-        columns accept.
+    For each column over the rows that all conditions of the box on other columns
+    accept. `n_rejecting` and `rejecting` are those of `rejections`; `width` is the
+    largest number of codes of a column, missing included.
     """
     has_gain = gain != 0
     inside = np.flatnonzero(has_gain & (n_rejecting == 0))
@@ -339,11 +265,7 @@ def plain_near_gains(
 ):
     """What rule k would gain by code of each of its columns, were it accepted.
 
-    The arguments are those of `rule_gains`.
-
-    Returns
-    -------
-    float64 array of shape (n_conditions, width)
+    The arguments are those of `rule_gains`; the shape is (n_conditions, width).
     """
     terms = weight, target, means, spread, classes, answers, mistake
     n_rejecting, rejecting = plain_rejections(codes, columns, accepted)
@@ -358,22 +280,9 @@ def plain_near_gains(
 
 
 def plain_answered_sums(answering, n_rules, columns, weight, classes, n_classes):
-    """Sums over the rows that each rule answers.
+    """Sums of each column, and of the weight of each class, over the rows of each rule.
 
-    Parameters
-    ----------
-    answering : int array of shape (n_rows,)
-    n_rules : int
-    columns : float64 array of shape (n_columns, n_rows)
-    weight : float64 array of shape (n_rows,)
-    classes : int array of shape (n_rows,), or empty
-    n_classes : int
-        0 if classes do not count.
-
-    Returns
-    -------
-    float64 array of shape (n_rules, n_columns + n_classes)
-        Of each column, and of the weight of each class.
+    `columns` has shape (n_columns, n_rows); `n_classes` is 0 if classes do not count.
     """
     n_columns = len(columns)
     sums = np.empty((n_rules, n_columns + n_classes))
@@ -395,12 +304,9 @@ def plain_list_answering(codes, n_boxes, used, starts, rejects):
 def plain_list_counts(
     codes, target, classes, units, n_classes, n_boxes, used, starts, rejects
 ):
-    """Sums over the rows that each rule answers.
+    """Whole sums over the rows of each rule: (n_rules, 1 + n_outputs + n_classes).
 
-    Returns
-    -------
-    int64 array of shape (n_rules, 1 + n_outputs + n_classes)
-        Of the weight, of weight times target, and of the weight of each class.
+    Of the weight, of weight times target, and of the weight of each class.
     """
     rule = plain_list_answering(codes, n_boxes, used, starts, rejects)
     weight = np.broadcast_to(units, len(codes))
@@ -425,9 +331,7 @@ def plain_list_gains(
 ):
     """What each box would gain by feature and bin, with all its other conditions.
 
-    Returns
-    -------
-    int64 array of shape (n_boxes, n_places)
+    Whole numbers of shape (n_boxes, n_places).
     """
     once, twice = _rejected(codes, used, starts, rejects)
     sums = np.zeros((n_boxes, places[-1]), dtype=np.int64)
@@ -460,12 +364,7 @@ def plain_list_gains(
 
 
 def plain_list_told(codes, expected, weight, chosen, n_boxes, used, starts, rejects):
-    """Weight and sums of what should come out, by the rule that answers.
-
-    Returns
-    -------
-    float64 array of shape (n_rules, 1 + n_outputs)
-    """
+    """Weight and sums of what should come out, by rule: (n_rules, 1 + n_outputs)."""
     rule = plain_list_answering(codes[chosen], n_boxes, used, starts, rejects)
     weight = weight[chosen] if len(weight) else np.ones(len(rule))
     columns = [weight, *(weight * one for one in expected[chosen].T)]
@@ -475,13 +374,10 @@ def plain_list_told(codes, expected, weight, chosen, n_boxes, used, starts, reje
 def plain_list_losses(
     codes, expected, weight, chosen, told, counts, n_boxes, used, starts, rejects
 ):
-    """Sums of what a list loses that tells something of each row.
+    """Five sums of what a list loses that predicts `told` for the rows of each rule.
 
-    Returns
-    -------
-    float64 array of shape (5,)
-        Of the weight, weight times loss, and of squared weights times the powers of
-        the loss.
+    Of the weight, weight times loss, and of squared weights times the powers of the
+    loss.
     """
     rule = plain_list_answering(codes[chosen], n_boxes, used, starts, rejects)
     weight = weight[chosen] if len(weight) else np.ones(len(rule))

@@ -25,43 +25,23 @@ MOST_TRIED = 8  # forced conditions of each rule, best first
 
 @dataclass(frozen=True, eq=False)
 class Limits:
-    """What rules may look like; features by number.
+    """What rules may look like; features by number."""
 
-    Parameters
-    ----------
-    max_rules : int
-        The default rule counts as one.
-    max_conditions : int or None
-        Of one rule.
-    least_answered : float
-        Weight of the rows that a rule must match, of those that are searched.
-    max_total : int or None
-        Maximum number of conditions of all rules.
-    min_coverage : float
-        Share of all rows that each rule must match, if there are two at least.
-    features : frozenset of int or None
-        That rules may use.
-    monotone : dict from int to {-1, 1}
-        Features with which predictions may only fall or only rise.
-    groups : tuple of frozenset of int
-        A rule uses features of one of them only; those in none are free.
-    must_use : tuple of frozenset of int
-        One feature of each must be used.
-    keeps_used : bool
-        Whether rules use these already, and must go on to.
-    """
-
-    max_rules: int = MOST_RULES
-    max_conditions: int | None = None
+    max_rules: int = MOST_RULES  # the default rule counts as one
+    max_conditions: int | None = None  # of one rule
+    # weight of the rows that a rule must match, of those that are searched
     least_answered: float = 0.0
     _: KW_ONLY
-    max_total: int | None = None
+    max_total: int | None = None  # conditions of all rules
+    # share of all rows that each rule must match, if there are two at least
     min_coverage: float = 0.0
-    features: frozenset[int] | None = None
+    features: frozenset[int] | None = None  # that rules may use
+    # features to -1 or 1: predictions may only fall or only rise with them
     monotone: dict[int, int] = field(default_factory=dict)
+    # a rule uses features of one of them only; those in none are free
     groups: tuple[frozenset[int], ...] = ()
-    must_use: tuple[frozenset[int], ...] = ()
-    keeps_used: bool = False
+    must_use: tuple[frozenset[int], ...] = ()  # one feature of each must be used
+    keeps_used: bool = False  # whether rules use these already, and must go on to
 
     def for_search(self, total_weight, slack=1.0):
         """The same for the moves of a search over rows of so much weight.
@@ -448,16 +428,12 @@ def answers_of(rules):
 
 @dataclass(frozen=True)
 class MonotoneAnswers:
-    """Makes the answers of counted rules keep an order.
+    """Makes the predictions of counted rules keep an order.
 
-    Two rules that break it tell what the rows of both say together.
-
-    Parameters
-    ----------
-    signs : dict from int to {-1, 1}
+    Two rules that break it predict what the rows of both give together.
     """
 
-    signs: dict[int, int]
+    signs: dict[int, int]  # by feature, -1 or 1
 
     def point_signs(self, rules):
         """For each rule, the base last, the sign that its points may have; 0 for any.

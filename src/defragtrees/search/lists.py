@@ -13,11 +13,8 @@ SLACK = 1e-12
 def ordered_pairs(boxes, feature, n_codes):
     """Pairs of rules of which the second can follow the first as a feature rises.
 
-    A few pairs may be among them that cannot, but none is left out.
-
-    Returns
-    -------
-    set of (int, int), or None if there are too many patterns to look at
+    A few pairs may be among them that cannot, but none is left out. None if there are
+    too many patterns to look at.
 
     Examples
     --------
@@ -169,17 +166,10 @@ class BoxList(Boxes):
 
 
 class RuleBoxes(BoxList):
-    """An ordered list of boxes, and who answers which row.
+    """An ordered list of boxes, and which rule predicts which row.
 
-    Parameters
-    ----------
-    table : RowTable
-    loss : SquaredLoss or ErrorLoss
-    boxes : tuple of dict
-    held : bool array of shape (n_boxes, n_samples), optional
-        Which rows each box accepts.
-    prices : tuple of float, optional
-        Nats for the conditions of each box.
+    `held`, (n_boxes, n_samples), is which rows each box accepts; `prices` are nats for
+    the conditions of each box.
     """
 
     def __init__(self, table, loss, boxes, held=None, prices=None):
@@ -295,11 +285,7 @@ def rows_in(table, box):
 def code_gains(table, box, gain):
     """Sums of what rows gain by column and code, and over the rows in a box.
 
-    Returns
-    -------
-    sums : array of shape (n_columns, width)
-        Over the rows that all conditions on other columns accept.
-    inside : float
+    Those of a column are over the rows that all conditions on other columns accept.
     """
     n_rejecting, rejecting = kernels.rejections(table.codes, *table.packed(box))
     sums = kernels.gain_sums(table.codes, gain, n_rejecting, rejecting, table.width)

@@ -21,12 +21,7 @@ LEAST_SPREAD = 1e-4  # share of the variance of numbers that may stay unexplaine
 class SquaredLoss:
     """Code length of numbers, one or several a row, up to a constant.
 
-    Parameters
-    ----------
-    target : array of shape (n_samples, n_outputs)
-    weight : array of shape (n_samples,)
-    least_spread : float
-        Share of the target's variance that a list is not asked to explain.
+    `least_spread` is the share of the target's variance that a list need not explain.
     """
 
     def __init__(self, target, weight, least_spread=LEAST_SPREAD):
@@ -115,12 +110,8 @@ class SquaredLoss:
     def new_rule_terms(self, counts, answering):
         """What rows gain if a new rule takes them from the rule `answering`.
 
-        Returns
-        -------
-        constant, quadratic : arrays of shape (n_samples,)
-        linear : array of shape (n_samples, n_outputs)
-            The gain by a rule with mean v is
-            `constant + 2 v . linear - (v . v) quadratic`.
+        Three terms, constant, quadratic and linear: the gain by a rule with mean v is
+        `constant + 2 v . linear - (v . v) quadratic`.
         """
         quadratic = self.weight / (2 * self._spread(counts))
         passed = self._means(counts)[answering]
@@ -132,12 +123,6 @@ class ErrorLoss:
     """Code length of which rows a rule's own class is wrong for, and their class.
 
     One share of errors for the whole list, so it counts mistakes and nothing else.
-
-    Parameters
-    ----------
-    target : int array of shape (n_samples,)
-    weight : array of shape (n_samples,)
-    n_classes : int
     """
 
     def __init__(self, target, weight, n_classes):
@@ -219,14 +204,7 @@ class ErrorLoss:
 class BothLoss:
     """Code length of probabilities and of the class that follows from them.
 
-    Parameters
-    ----------
-    squared : SquaredLoss
-        Of the probabilities.
-    wrong : ErrorLoss
-        Of the classes, of the same rows.
-    emphasis : float
-        How much more the classes count.
+    `squared` and `wrong` are of the same rows; classes count `emphasis` times as much.
     """
 
     def __init__(self, squared, wrong, emphasis=1.0):

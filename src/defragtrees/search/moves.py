@@ -29,14 +29,7 @@ N_PROMISING = 2  # starts of each length that are worth a full descent
 
 
 def search(empty, starts, limits, insert, n_rounds=1):
-    """The cheapest rules found of every number, from one up.
-
-    Returns
-    -------
-    best : dict from number of rules to rules
-    n_done : int
-        Rounds that it took.
-    """
+    """The cheapest rules found of every number, from one up, and the rounds it took."""
     best = {1: empty}
     for rules in starts:
         keep(best, descend(tidy(rules, limits), limits), limits)
@@ -214,12 +207,7 @@ MOST_TRIED = 4  # changes of a rule, best first, before it is left as it is
 
 
 def descend(rules, limits, max_rounds=20, max_steps=12):
-    """Improve every rule in turn, and their order, until nothing moves.
-
-    Returns
-    -------
-    RuleBoxes
-    """
+    """Improve every rule in turn, and their order, until nothing moves."""
     at_rest = {}  # for each rule the list in which nothing more moved it
     for _ in range(max_rounds):
         before = rules.cost
@@ -261,13 +249,9 @@ def box_changes(table, box, gain, limits):
 
 
 def changes_by_sums(table, box, sums, inside, limits, price=None):
-    """Boxes that differ in one condition, best first, and what each gains more.
+    """What each box that differs in one condition gains more, and the box; best first.
 
-    Yields
-    ------
-    more : float
-        In nats, less the price of the conditions.
-    changed : dict
+    The gain is in nats, less the price of the conditions.
     """
     value = kernels.condition_values(
         sums, table.n_codes, table.prices, table.name_prices, table.is_set
@@ -341,23 +325,12 @@ N_SEEDS = 6  # first conditions that are grown into rules
 
 @dataclass(frozen=True, eq=False)
 class Seed:
-    """The first condition of a new rule.
+    """The first condition of a new rule."""
 
-    Parameters
-    ----------
-    value : float
-        What it gains, in nats, less its price.
-    place : int
-        Where the rule would stand.
-    column : int
-    accepted : bool array
-        Codes of the column, missing last.
-    """
-
-    value: float
-    place: int
+    value: float  # what it gains, in nats, less its price
+    place: int  # where the rule would stand
     column: int
-    accepted: np.ndarray
+    accepted: np.ndarray  # codes of the column, missing last
 
 
 def insert_rule(rules, limits):
@@ -392,12 +365,7 @@ def insert_rule(rules, limits):
 
 
 def find_seeds(table, place, terms):
-    """For each column the best cut for a rule at this place.
-
-    Returns
-    -------
-    list of Seed
-    """
+    """For each column the Seed of its best cut for a rule at this place."""
     constant, linear, quadratic = terms
     n_rejecting = np.zeros(table.n_rows, dtype=np.uint8)
     rejecting = np.zeros(table.n_rows, dtype=np.intp)
@@ -457,33 +425,18 @@ MOST_GROWN_BOXES = 4  # conditions of a new rule, if there is no limit
 
 @dataclass(frozen=True, eq=False)
 class Cut:
-    """A condition on one column.
+    """A condition on one column."""
 
-    Parameters
-    ----------
-    fall : float
-        By how much the loss falls with it, all points fitted again.
-    column : int
-    accepted : bool array
-        Codes of the column, missing last.
-    side : {-1, 1}
-        Whether it accepts what is below, or what is above.
-    """
-
-    fall: float
+    fall: float  # by how much the loss falls with it, all points fitted again
     column: int
-    accepted: np.ndarray
-    side: int
+    accepted: np.ndarray  # codes of the column, missing last
+    side: int  # -1 if it accepts what is below, 1 if what is above
 
 
 class Slopes:
-    """What rows say of one more box, beside those that are there.
+    """What one more box beside those of `rules` would gain.
 
-    Parameters
-    ----------
-    rules : PointBoxes
-    monotone : dict from int to {-1, 1}
-        Features with which sums may only fall, or only rise.
+    `monotone` gives -1 or 1 for features with which sums may only fall or only rise.
     """
 
     def __init__(self, rules, monotone=None):
@@ -519,12 +472,7 @@ class Slopes:
         return float(self.fall(sums)), sums[: self.n_outputs] / max(rest, 1e-12)
 
     def cuts(self, inside, sign=0):
-        """For each column the best cut of the rows inside, on either side.
-
-        Returns
-        -------
-        list of Cut
-        """
+        """For each column the best Cut of the rows inside, on either side."""
         table = self.table
         nobody = np.zeros(table.n_rows, dtype=np.uint8), np.zeros(table.n_rows, np.intp)
         sums = np.stack(
@@ -638,13 +586,7 @@ def _value(rules, cut, box):
 
 
 def cut_conditions(rules, limits):
-    """Ever shorter lists, each with a condition less than the one before.
-
-    Yields
-    ------
-    RuleBoxes
-        The last one has no condition.
-    """
+    """Ever shorter lists, each with a condition less, down to one without any."""
     while rules.boxes:
         _, k, box = max(_shorter_boxes(rules), key=itemgetter(0))
         rules = tidy(rules.with_box(k, box), limits)

@@ -23,12 +23,7 @@ from defragtrees.search.lists import (
 class NumberLoss:
     """Squared error of sums of points, for numbers, one or several a row.
 
-    Parameters
-    ----------
-    target : array of shape (n_samples, n_outputs)
-    weight : array of shape (n_samples,)
-    least_spread : float
-        Share of the target's variance that sums are not asked to explain.
+    `least_spread` is the share of the target's variance that sums need not explain.
     """
 
     def __init__(self, target, weight, least_spread):
@@ -65,13 +60,8 @@ class NumberLoss:
 class LogOddsLoss:
     """Twice the nats from a probability to that which sums of points are log-odds of.
 
-    Parameters
-    ----------
-    target : array of shape (n_samples, 1)
-        Probabilities.
-    weight : array of shape (n_samples,)
-    least_spread : float
-        Share of the base's loss that sums are not asked to explain.
+    `target`, (n_samples, 1), has probabilities; `least_spread` is the share of the
+    base's loss that sums need not explain.
     """
 
     def __init__(self, target, weight, least_spread):
@@ -115,23 +105,13 @@ def _entropy(share):
 
 
 class PointBoxes(Boxes):
-    """Boxes with points; those of all boxes that hold, and of the base, add up.
+    """Boxes with points; those of all boxes that match, and of the base, add up.
 
     A box is a dict from column number to the codes that it accepts (a bool array,
     missing last). Sets are not changed: `with_box` and the like give new ones. Points
-    are fitted jointly whenever a box changes.
-
-    Parameters
-    ----------
-    table : RowTable
-    loss : NumberLoss or LogOddsLoss
-    boxes : tuple of dict
-    held : bool array of shape (n_boxes, n_samples), optional
-        Which rows each box accepts.
-    prices : tuple of float, optional
-        Nats for the conditions of each box.
-    start : array of shape (n_boxes + 1, n_outputs), optional
-        Points that are likely to be near.
+    are fitted jointly whenever a box changes, from `start` if points near them are
+    known. `held`, (n_boxes, n_samples), is which rows each box accepts; `prices` are
+    nats for the conditions of each box.
     """
 
     def __init__(self, table, loss, boxes, held=None, prices=None, start=None):

@@ -22,26 +22,13 @@ N_SEEDS = 6  # first conditions that are grown into rules
 
 @dataclass(frozen=True, eq=False)
 class Answers:
-    """What each rule answers, the last "otherwise" included, and how that fits.
+    """What each rule predicts, the last "otherwise" included, and how that fits."""
 
-    Parameters
-    ----------
-    weight : array of shape (n_rules,)
-        Of the rows of each.
-    mean : array of shape (n_rules, n_outputs)
-    label : int array of shape (n_rules,)
-        Class numbers; all 0 for numbers.
-    apart : array of shape (n_rules, n_samples)
-        How far each row is from each mean, squared.
-    is_wrong : bool array of shape (n_rules, n_samples)
-        Whether each row has another class.
-    """
-
-    weight: np.ndarray
-    mean: np.ndarray
-    label: np.ndarray
-    apart: np.ndarray
-    is_wrong: np.ndarray
+    weight: np.ndarray  # of the rows of each rule
+    mean: np.ndarray  # (n_rules, n_outputs)
+    label: np.ndarray  # class numbers; all 0 for numbers
+    apart: np.ndarray  # (n_rules, n_samples): squared distance of each row to each mean
+    is_wrong: np.ndarray  # (n_rules, n_samples): whether each row has another class
 
     def replaced(self, places, other):
         """The same answers with those of some rules exchanged."""
@@ -65,27 +52,13 @@ class Answers:
 
 @dataclass(frozen=True, eq=False)
 class Charges:
-    """What each row is charged for; arrays of shape (n_samples,).
+    """What each row is charged for; arrays of shape (n_samples,)."""
 
-    Parameters
-    ----------
-    apart : float array
-        How far it is from the farthest of its rules, squared.
-    is_wrong : bool array
-        Whether one of them has another class.
-    differ : bool array
-        Whether they have different ones.
-    label : int array
-        The class of one of them.
-    is_held : bool array
-        Whether a rule other than the "otherwise" holds.
-    """
-
-    apart: np.ndarray
-    is_wrong: np.ndarray
-    differ: np.ndarray
-    label: np.ndarray
-    is_held: np.ndarray
+    apart: np.ndarray  # squared distance to the farthest of its rules
+    is_wrong: np.ndarray  # whether one of them has another class
+    differ: np.ndarray  # whether they have different ones
+    label: np.ndarray  # the class of one of them
+    is_held: np.ndarray  # whether a rule other than the "otherwise" matches
 
     @property
     def wrong(self):
@@ -94,22 +67,12 @@ class Charges:
 
 
 class StandaloneBoxes(Boxes):
-    """Boxes without an order, each with the answer of all rows that it accepts.
+    """Boxes without an order; each predicts from all rows that it accepts.
 
     A box is a dict from column number to the codes that it accepts (a bool array,
-    missing last). Sets are not changed: `with_box` and the like give new ones.
-
-    Parameters
-    ----------
-    table : RowTable
-    loss : SquaredLoss, ErrorLoss or BothLoss
-    boxes : tuple of dict
-    held : bool array of shape (n_boxes, n_samples), optional
-        Which rows each box accepts.
-    prices : tuple of float, optional
-        Nats for the conditions of each box.
-    answers : Answers, optional
-        Of the boxes, the "otherwise" left out.
+    missing last). Sets are not changed: `with_box` and the like give new ones. `held`,
+    (n_boxes, n_samples), is which rows each box accepts; `prices` are nats for the
+    conditions of each box; `answers` leave the "otherwise" out.
     """
 
     def __init__(self, table, loss, boxes, held=None, prices=None, answers=None):

@@ -12,27 +12,13 @@ import numpy as np
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """One feature as the search sees it.
+    """One feature as the search sees it."""
 
-    Parameters
-    ----------
-    feature : int
-        Its number in X.
-    bins : int array of shape (n_codes,)
-        The bin of the grid that each code stands for.
-    is_set : bool
-        Whether codes are categories.
-    has_missing : bool
-        Whether the code after the last stands for missing values.
-    price : float
-        Nats that it takes to say a condition on this feature: for an interval each
-        finite side, for a set one name.
-    """
-
-    feature: int
-    bins: np.ndarray
-    is_set: bool
-    has_missing: bool
+    feature: int  # its number in X
+    bins: np.ndarray  # the bin of the grid that each code stands for
+    is_set: bool  # whether codes are categories
+    has_missing: bool  # whether the code after the last stands for missing values
+    # nats for a condition: for each finite side of an interval, for one name of a set
     price: float
 
     @property
@@ -46,16 +32,10 @@ class Column:
 
 
 class RowTable:
-    """Training rows by code.
+    """Training rows by code; missing values have the code `n_codes` of their column.
 
-    Parameters
-    ----------
-    columns : tuple of Column
-    codes : int array of shape (n_samples, n_columns)
-        Missing values have the code `n_codes` of their column.
-    least_price : float, default=0
-        Nats that a reader pays for any condition, and for every further category that
-        a set names.
+    `least_price` is nats that a reader pays for any condition, and for every further
+    category that a set names.
     """
 
     def __init__(self, columns, codes, least_price=0.0):
@@ -99,11 +79,7 @@ class RowTable:
     def coarse(self, rows, most_codes):
         """A table of some of the rows, with neighbouring codes put together.
 
-        Returns
-        -------
-        table : RowTable
-        groups : list of int array
-            For each column the coarse code of each of its codes, missing last.
+        And for each column the coarse code of each of its codes, missing last.
         """
         columns, codes, groups = [], [], []
         for j, column in enumerate(self.columns):
@@ -137,16 +113,12 @@ def make_table(grid, bins, allowed=None, order=None, least_price=0.0, ordered=()
 
 
 def make_columns(grid, counts, allowed=None, order=None, ordered=()):
-    """The features that tell rows apart, with what a condition on each costs.
+    """The features that distinguish rows, with what a condition on each costs.
 
     That is what it takes to say it, in nats: log(n_features) to name the feature, and
     log(n_codes) / 2 to name the threshold, as precisely as a number estimated from data
     is worth saying; for a set log(2) for each category, inside or outside. A reader
     pays for the names besides, of those inside or outside, the fewer ones.
-
-    Returns
-    -------
-    tuple of Column
     """
     usable = []
     for j in range(grid.n_features) if order is None else order:

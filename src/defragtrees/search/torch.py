@@ -25,16 +25,9 @@ from defragtrees.search.choice import HOLD_OUT_EVERY
 
 
 class TorchVisits:
-    """What judging asks of rows, where their codes are on a device.
+    """What judging needs of rows, where their codes are on a device.
 
-    Parameters
-    ----------
-    keeper : TorchKeeper
-        Of the same rows, others may follow them.
-    shards : LocalShards
-        As they are read.
-    imitated : Imitated
-    folds : Folds
+    `keeper` has the rows of `shards` first; others may follow them.
     """
 
     def __init__(self, keeper, shards, imitated, folds):
@@ -111,13 +104,7 @@ MOST_JOINED = 1024  # bins of features that are added up together
 
 
 class TorchKeeper:
-    """Answers for the rows of shards of whole numbers, which are copied to a device.
-
-    Parameters
-    ----------
-    parts : list of Shard
-    device : str or torch.device
-    """
+    """Sums over the rows of shards of whole numbers, which are copied to a device."""
 
     def __init__(self, parts, device):
         torch = require("torch", 'engine="cuda"')
@@ -332,14 +319,9 @@ KEPT = KeptWithItems()  # TorchKeepers of this process with their shards
 
 
 class DeviceKeeper(ShardKeeper):
-    """Answers for the rows of shards by a device at each place where there are some.
+    """Sums over the rows of shards by a device at each place where there are some.
 
-    Parameters
-    ----------
-    shards : LocalShards or DaskShards
-    device : str
-    new : Shard, optional
-        Of rows that were drawn beside those of the data; they stay here.
+    `new` is a shard of rows that were drawn beside those of the data; they stay here.
     """
 
     def __init__(self, shards, device, new=None):

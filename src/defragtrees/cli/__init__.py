@@ -13,17 +13,8 @@ __all__ = ["main"]
 def main(arguments=None):
     """Run the command line; returns the exit code.
 
-    Parameters
-    ----------
-    arguments : sequence of str, optional
-        Those of the process by default.
-
-    Returns
-    -------
-    int
-        0 if all went well, 2 for input that cannot be used, 130 after Ctrl-C, 143 after
-        SIGTERM, 141 if whoever read the output went away, 1 for a fault of this
-        program.
+    0 if all went well, 2 for input that cannot be used, 130 after Ctrl-C, 143 after
+    SIGTERM, 141 if whoever read the output went away, 1 for a fault of this program.
     """
     _interrupts.exit_at_once()
     try:

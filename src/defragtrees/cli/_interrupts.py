@@ -8,23 +8,12 @@ they must after SIGTERM, by which schedulers end a job.
 import os
 import signal
 
-__all__ = [
-    "INTERRUPTED",
-    "MESSAGE",
-    "TERMINATED",
-    "Terminated",
-    "exit_at_once",
-    "ignore",
-    "leave",
-    "tidy_up",
-]
-
 INTERRUPTED, TERMINATED = 130, 143
 MESSAGE = "Interrupted."
 
 
 class Terminated(BaseException):
-    """The process was asked to end, by SIGTERM."""
+    """SIGTERM requests the end of the process."""
 
 
 def exit_at_once():
@@ -62,7 +51,7 @@ def _replace(present, wanted, number=signal.SIGINT):
 
 def _interrupt(signum, frame):
     # Python's own handler sets an error without an object, which the reader of CSV of
-    # pandas, written in C, takes for none and tells as an error of the file.
+    # pandas, written in C, takes for none and reports as an error of the file.
     raise KeyboardInterrupt
 
 

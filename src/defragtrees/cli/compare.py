@@ -27,8 +27,6 @@ from defragtrees.cli.output import (
 )
 from defragtrees.estimators import METHODS, compared_methods, estimator_for
 
-__all__ = ["command", "compared"]
-
 EXAMPLE = """\
 defragtrees compare model.json data.csv --target y --methods defrag,distilled
 """

@@ -30,8 +30,6 @@ from defragtrees.data.tables import (
 )
 from defragtrees.rules.parsing import read_value
 
-__all__ = ["ANY", "BATCH_ROWS", "Batch", "CsvTable", "open_table", "read_frame"]
-
 BATCH_ROWS = 65_536
 BUFFER_BYTES = 2**18  # for each column of a Parquet file
 ANY = "any"  # of a column with numbers or dates, whichever the file has

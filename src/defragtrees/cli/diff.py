@@ -8,8 +8,6 @@ from defragtrees.cli.options import FILE, json_option
 from defragtrees.cli.output import json_text, progress_kind, say
 from defragtrees.rules.diff import diff_answers
 
-__all__ = ["command"]
-
 EXAMPLE = "defragtrees diff rules.json new.json data.csv --target y"
 
 

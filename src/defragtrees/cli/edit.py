@@ -8,8 +8,6 @@ from defragtrees.cli.options import FILE, NAMES, output_option
 from defragtrees.cli.output import check_outputs, rules_text, say
 from defragtrees.rules.parsing import read_condition
 
-__all__ = ["command"]
-
 EXAMPLE = """\
 defragtrees edit rules.json --drop 4 --condition 2 "income <= 40000" --out new.json
 """

@@ -1,4 +1,4 @@
-"""`defragtrees explain`: which rule answers each row of a file, and why."""
+"""`defragtrees explain`: which rule predicts each row of a file, and why."""
 
 import re
 
@@ -24,8 +24,6 @@ from defragtrees.cli.output import (
     say,
     write_json,
 )
-
-__all__ = ["command"]
 
 EXAMPLE = "defragtrees explain rules.json data.csv --rows 1-3,10"
 HEADER = ["row", "answer", "rule", "if", "values", "refused", "basis"]
@@ -102,7 +100,7 @@ def command(rules, data, ranges, form, exact, labels, out, as_json):
 
 
 def _reasons(rules, batches, ranges, name):
-    """One dict for each row that is asked for: what is answered, by whom, and why."""
+    """One dict for each selected row: the prediction, its rule, and why."""
     last = max(high for _, high in ranges) if ranges else None
     n_rows = 0
     for batch in batches:
@@ -126,7 +124,7 @@ def _reasons(rules, batches, ranges, name):
 
 
 def _reason(batch, i, explanation):
-    """What is answered, by whom, and why, with the values of the file."""
+    """The prediction, its rule, and why, with the values of the file."""
     rules = batch.rules
     every = list(rules)
     names, words = rules.feature_names, rules.vocabulary

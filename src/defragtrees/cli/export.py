@@ -8,8 +8,6 @@ from defragtrees.cli.options import FILE, label_options, output_option, relabell
 from defragtrees.cli.output import check_outputs, say
 from defragtrees.export import FORMATS, export
 
-__all__ = ["command"]
-
 EXAMPLE = """\
 defragtrees export rules.json --format sql --dialect mysql --out rules.sql
 """

@@ -17,8 +17,6 @@ from defragtrees._utils import formatting as render
 from defragtrees._version import __version__
 from defragtrees.cli import _interrupts
 
-__all__ = ["Command", "State", "cli", "run"]
-
 NAME = "defragtrees"
 COMPLETION = "_DEFRAGTREES_COMPLETE"  # click's name for it
 # What the library, the readers and the file system raise for input that is wrong. All
@@ -44,7 +42,7 @@ COMMANDS = {
 
 @dataclass
 class State:
-    """What all parts of one run of the command may ask."""
+    """What all parts of one run of the command share."""
 
     arguments: tuple[str, ...] = ()
     debug: bool = False
@@ -96,7 +94,7 @@ def _write_example(formatter, text):
 
 
 class LazyGroup(click.Group):
-    """A group that imports a command when it is asked for."""
+    """A group that imports a command when it is called."""
 
     def list_commands(self, ctx):
         """The names in the order of the help."""

@@ -36,17 +36,6 @@ from defragtrees.rules.labels import KINDS
 from defragtrees.rules.model import RuleModel
 from defragtrees.rules.schema import FORMAT
 
-__all__ = [
-    "Loaded",
-    "RuleBatch",
-    "batches_for",
-    "find_column",
-    "find_positions",
-    "load",
-    "read_rule_rows",
-    "read_rules",
-]
-
 # What pandas writes for an index that nobody named.
 INDEX_NAME = re.compile(r"|Unnamed: \d+|__index_level_\d+__")
 TRUTH = {"true": 1.0, "false": 0.0}
@@ -323,7 +312,7 @@ class _Reading:
     def batches(self, progress, what):
         """Batches of rows, each with the matrix of its features."""
         if not self.numbers and not self.labels:
-            # Rules that ask about nothing still need to know how many rows there are.
+            # Rules without conditions still need to know how many rows there are.
             names = self.table.names
             once = (name for name in names if names.count(name) == 1)
             self.labels[next(once, names[0])] = None
@@ -341,7 +330,7 @@ class _Reading:
                 bar.advance(max(0.0, batch.share - bar.done))
 
     def all_rows(self, file, progress, target=None, weights=None, classes=None):
-        """The matrix of all rows, y and weights; None for those not asked for."""
+        """The matrix of all rows, y and weights; None for those not requested."""
         if target is not None:
             (self.numbers if classes is None else self.labels)[target] = classes
         if weights is not None:

@@ -23,25 +23,6 @@ from defragtrees.estimators import METHODS, estimator_for
 from defragtrees.estimators.settings import Integer, Jobs, Key, Real
 from defragtrees.outcomes import OUTCOMES, make_outcome
 
-__all__ = [
-    "FILE",
-    "INPUT_OPTIONS",
-    "NAMES",
-    "Inputs",
-    "fit",
-    "held_out_option",
-    "input_options",
-    "is_given",
-    "json_option",
-    "label_options",
-    "method_options",
-    "method_settings",
-    "of_paper",
-    "output_option",
-    "relabelled",
-    "settings_of",
-]
-
 SIGNS = {"-1": -1, "-": -1, "falls": -1, "1": 1, "+1": 1, "+": 1, "rises": 1}
 BALANCED = "balanced"
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
@@ -117,7 +98,7 @@ def _cost(text):
 
 
 def _signs(text):
-    """Features with the way that answers may go: pairs of texts and signs."""
+    """Features with the way that predictions may go: pairs of texts and signs."""
     signs = []
     for part in next(csv.reader([text]), [""]):
         name, _, sign = part.rpartition("=")

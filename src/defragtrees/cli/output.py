@@ -19,24 +19,6 @@ from defragtrees._utils.progress import Progress
 from defragtrees.cli.group import State
 from defragtrees.export.tables import guarded
 
-__all__ = [
-    "Silent",
-    "cell_writer",
-    "check_outputs",
-    "check_plot",
-    "exact_option",
-    "is_shown",
-    "json_text",
-    "open_output",
-    "plain",
-    "progress_kind",
-    "rules_text",
-    "save_plot",
-    "say",
-    "ticking",
-    "write_json",
-]
-
 TICK = 0.5  # seconds between two looks at the clock
 
 
@@ -84,7 +66,7 @@ def _check_output(path, inputs):
 
 
 def rules_text(rules):
-    """The rules as `str` has them, with the answers in colour."""
+    """The rules as `str` has them, with the predictions in colour."""
     lines = []
     # `str` has one line for each rule, whatever is in the names, and perhaps one more
     # that says how they go together.

@@ -25,8 +25,6 @@ from defragtrees.cli.output import (
 )
 from defragtrees.outcomes import MEASURES
 
-__all__ = ["command"]
-
 EXAMPLE = "defragtrees path model.json data.csv --target y --max-rules 8"
 
 

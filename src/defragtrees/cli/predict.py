@@ -1,4 +1,4 @@
-"""`defragtrees predict`: the answers of saved rules for each row of a file."""
+"""`defragtrees predict`: the predictions of saved rules for each row of a file."""
 
 import click
 
@@ -14,8 +14,6 @@ from defragtrees.cli.output import (
     say,
     write_json,
 )
-
-__all__ = ["command"]
 
 EXAMPLE = "defragtrees predict rules.json data.csv --out answers.csv"
 

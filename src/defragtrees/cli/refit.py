@@ -14,8 +14,6 @@ from defragtrees.cli.output import (
 )
 from defragtrees.data.refitting import refit_encoded
 
-__all__ = ["command"]
-
 EXAMPLE = "defragtrees refit rules.json data.csv --target y --out new.json"
 
 

@@ -24,8 +24,6 @@ from defragtrees.cli.output import check_outputs, progress_kind, say
 from defragtrees.ensembles.readers import file_kind
 from defragtrees.report.page import write_report
 
-__all__ = ["command", "report_on"]
-
 EXAMPLE = "defragtrees report model.json data.csv --target y --out report.html"
 
 

@@ -26,8 +26,6 @@ from defragtrees.cli.output import (
 )
 from defragtrees.rules.text import scores_text
 
-__all__ = ["command"]
-
 EXAMPLE = """\
 defragtrees simplify model.json data.csv --target y --max-rules 5 --out rules.json
 """
@@ -68,7 +66,7 @@ def command(inputs, choices, test_size, out, report, as_json):
     if out is not None:
         simple.rules_.save(out)
     if report is not None:
-        # Pictures take their time to import, and few ask for them.
+        # Pictures take their time to import, and few runs need them.
         from defragtrees.cli.report import report_on
 
         report_on(report, simple, train if test is None else test, inputs)
@@ -105,7 +103,7 @@ def _facts(simple, choices, scores, where, seconds):
 
 
 def _tables(simple, loaded):
-    """Rule by rule and class by class, what is told and what is true."""
+    """Rule by rule and class by class, what is estimated and what is observed."""
     rules, (X, y, weight) = simple.rules_, loaded.rows
     if y is None:
         return {}

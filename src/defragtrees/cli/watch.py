@@ -18,8 +18,6 @@ from defragtrees.cli.options import (
 from defragtrees.cli.output import check_outputs, json_text, progress_kind, say
 from defragtrees.monitoring.check import check_encoded, missing_columns
 
-__all__ = ["MOVED", "command"]
-
 EXAMPLE = "defragtrees watch rules.json new.csv --target y --html check.html"
 MOVED = 1  # the exit code
 

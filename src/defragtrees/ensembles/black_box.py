@@ -41,27 +41,10 @@ N_QUANTILES = 32
 
 
 def ask_model(model, X, y=None, *, rng, task=None, why="", max_calls=None, verbose=0):
-    """A forest that predicts as the model does.
+    """A forest that predicts as the model does, which cannot be read; `why` says why.
 
-    Parameters
-    ----------
-    model : object with `predict`, or function
-    X : array or data frame
-        Rows to query; trees are grown on them, and on new ones near them.
-    y : array, optional
-        Labels, in which the classes of a model that names none are looked up.
-    rng : numpy.random.Generator
-    task : {"classification", "regression"}, optional
-        By default that of the model.
-    why : str
-        Why it cannot be read.
-    max_calls : int, optional
-        Maximum number of rows to query.
-    verbose : int, default=0
-
-    Returns
-    -------
-    AskedForest
+    Its trees are grown on the rows of X and new ones near them, at most `max_calls`. If
+    the model names no classes, they are looked up in y.
     """
     names = getattr(model, "feature_names_in_", None)
     given = column_names(X) or ()
@@ -181,20 +164,11 @@ class Model:
 
 @dataclass(frozen=True, eq=False)
 class AskedForest(Forest):
-    """A Forest whose trees give the splits, and whose predictions are a model's.
-
-    Parameters
-    ----------
-    model : Model
-    data_splits : tuple of array
-        For each feature thresholds of the data, or an empty array.
-    said_origin : str
-        How the splits were found, in sentences.
-    """
+    """A Forest whose trees give the splits, and whose predictions are a model's."""
 
     model: Any = None
-    data_splits: tuple[np.ndarray, ...] = ()
-    said_origin: str = ""
+    data_splits: tuple[np.ndarray, ...] = ()  # for each feature; may be empty
+    said_origin: str = ""  # how the splits were found, in sentences
 
     @property
     def origin(self):
@@ -345,15 +319,8 @@ class ClassQuery:
     """Queries a model that predicts classes.
 
     Outputs are a probability for each class and, last, the number of the predicted one.
-
-    Parameters
-    ----------
-    classes : sequence
-    predict : callable, optional
-        From a table to classes; by default the likeliest one is predicted.
-    predict_proba : callable, optional
-        From a table to probabilities, (n_samples, n_classes); by default the predicted
-        class has probability 1.
+    Without `predict` that is the likeliest class; without `predict_proba` it has
+    probability 1.
     """
 
     link = ClassLink()
@@ -444,7 +411,7 @@ def find_query(questions, task, X, y=None):
 
 
 def _query_of_probabilities(questions, classes, X):
-    """A query that also asks for predictions if they are not the likeliest classes."""
+    """A query that also calls for predictions if they are not the likeliest classes."""
     model = questions.model
     query = ClassQuery(classes, None, model.predict_proba)
     if not hasattr(model, "predict"):

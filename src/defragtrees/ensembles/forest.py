@@ -418,14 +418,7 @@ def exact_threshold(
 ) -> Floats:
     """The float64 t for which `x <= t` is the same as a comparison in `dtype`.
 
-    Parameters
-    ----------
-    threshold : array-like of float
-        Thresholds as the library stores them.
-    dtype : dtype, default=float32
-        What the library rounds x to before it compares; float64 means no rounding.
-    strict : bool, default=False
-        True if the library compares `x < threshold`, False for `x <= threshold`.
+    The library rounds x to `dtype`, and compares `x < threshold` if it is `strict`.
 
     Examples
     --------

@@ -101,7 +101,7 @@ def _edit_text(rules, kept, n_rows):
 
 
 def _for_the_rest(rules, kept, n_new, rows, parts, fitted):
-    """Conditions of a list for the rows that kept rules do not answer."""
+    """Conditions of a list for the rows that kept rules do not match."""
     matrix, target, _ = rows
     held = _with_conditions(rules, kept)._covers(matrix)[:, :-1].any(axis=1)
     left = np.flatnonzero(~held)
@@ -150,7 +150,7 @@ def _nats(rules, conditions, rows):
 
 
 def _with_conditions(rules, found):
-    """A rule set with these conditions, whose answers are yet to be counted."""
+    """A rule set with these conditions, whose predictions are yet to be counted."""
     blank = dataclasses.replace(rules.default, conditions=())
     made = tuple(
         Rule(

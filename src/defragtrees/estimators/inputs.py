@@ -161,7 +161,7 @@ def _is_fitted(ensemble):
 
 
 def open_model(ensemble, X, y=None, random_state=None, max_calls=None, verbose=0):
-    """The forest of a fitted ensemble or, where it cannot be read, of its answers."""
+    """The forest of a fitted ensemble or, if it cannot be read, of its predictions."""
     forest = fitted_forest(ensemble, X)
     if forest is None:
         raise NotFittedError(

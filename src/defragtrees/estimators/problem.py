@@ -21,45 +21,24 @@ from defragtrees.rules.labels import ORDERED
 class Problem:
     """Training rows, what to imitate, and the forest whose splits may be used.
 
-    Parameters
-    ----------
-    X : float64 array of shape (n_samples, n_features), or None
-        Categories as positions, missing values as NaN. None where only codes are kept.
-    target : array of shape (n_samples,)
-        What the rules are to say: class numbers, or numbers.
-    sample_weight : float64 array of shape (n_samples,)
-    task : {"classification", "regression"}
-    classes : tuple, optional
-    feature_names : tuple of str
-    categories : tuple of (tuple or None)
-    forest : Forest
-    shorten : bool
-        Whether the grid's thresholds may be shortened.
-    given_binned : Binned, optional
-        The rows as bin numbers, if they are there already.
-    store : RowStore, optional
-        All rows; those of the problem may be a sample of them.
-    probabilities : array of shape (n_samples, n_classes), optional
-        How likely the ensemble finds each class.
-    labels : array of shape (n_samples,), optional
-        y, as class numbers or numbers.
-    words : dict
-        What features and classes are called, as fields of a RuleModel.
+    Categories in X are positions, missing values NaN; X is None where only codes are
+    kept.
     """
 
     X: np.ndarray | None
-    target: np.ndarray
+    target: np.ndarray  # what the rules are to predict: class numbers, or numbers
     sample_weight: np.ndarray
     task: str
     classes: tuple[Any, ...] | None
     feature_names: tuple[str, ...]
     categories: tuple[tuple[Any, ...] | None, ...]
     forest: Forest
-    shorten: bool = True
-    given_binned: Binned | None = None
-    store: Any = None
-    probabilities: np.ndarray | None = None
-    labels: np.ndarray | None = None
+    shorten: bool = True  # whether the grid's thresholds may be shortened
+    given_binned: Binned | None = None  # if the rows are binned already
+    store: Any = None  # all rows; those here may be a sample of them
+    probabilities: np.ndarray | None = None  # the ensemble's, of each class
+    labels: np.ndarray | None = None  # y, as class numbers or numbers
+    # Names of features and classes, as fields of a RuleModel.
     words: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
@@ -105,7 +84,7 @@ class Problem:
 
     @cached_property
     def grid(self):
-        """The forest's thresholds, shortened if asked for."""
+        """The forest's thresholds, shortened if `shorten` is true."""
         if self.given_binned is not None:
             return self.given_binned.grid
         grid = ThresholdGrid(tuple(self.forest.splits()))
@@ -132,7 +111,7 @@ class Problem:
         return self.store.values[feature][self.binned.codes[:, feature]]
 
     def covered(self, conditions):
-        """In which rows all conditions hold."""
+        """Which rows match all conditions."""
         if self.X is not None:
             return rows_covered(conditions, self.X)
         codes, values = self.binned.codes, self.store.values
@@ -152,7 +131,7 @@ class Problem:
         return math.sqrt(np.average(squares, weights=self.sample_weight))
 
     def target_sums(self, rows):
-        """What some rows, given by a mask, say of the rule that answers them."""
+        """Counts of some rows, given by a mask, for the rule that predicts them."""
         outcome, weight = self.outcome, self.sample_weight[rows]
         return outcome.sums.of_group(outcome, self.target[rows], weight)
 
@@ -202,7 +181,7 @@ class Problem:
         )
 
     def blank(self, decision):
-        """A rule model with a default rule only, whose answer is yet to be counted."""
+        """A rule model with a default rule only, with a prediction to be counted."""
         sums = self.target_sums(np.ones(len(self.target), dtype=bool))
         answer = sums.answer(self.outcome, sums.basis(0), self.spread)
         n_points = self.outcome.n_points
@@ -238,7 +217,7 @@ class Problem:
 
 
 def answering_rule(problem, conditions, taken, basis=None, held=None):
-    """The rule that answers these training rows."""
+    """The rule that predicts these training rows."""
     outcome, sums = problem.outcome, problem.target_sums(taken)
     if basis is None:
         every = np.ones_like(taken)

@@ -124,13 +124,9 @@ class Key:
 
 
 class Conflict:
-    """Settings that cannot go together, and what to say then.
+    """Settings that cannot go together, and the message then.
 
-    Parameters
-    ----------
-    message : str
-    **settings
-        What each of them must be for the conflict; as for `setting`.
+    Each is given with its value in the conflict, as for `setting`.
     """
 
     def __init__(self, message, **settings):

@@ -27,8 +27,6 @@ from defragtrees.monitoring.two_samples import (
 )
 from defragtrees.rules.model import RuleModel
 
-__all__ = ["Check", "Finding", "check", "check_encoded", "missing_columns"]
-
 SEARCHED = 3  # by how much each condition divides the rows behind a training rate
 ERROR_SEARCHED = 2  # the same for the error of all rules, which is also raised
 CONDITION_ROWS = 3  # degrees of freedom of a searched threshold; as in intervals
@@ -213,16 +211,8 @@ def check(
 ) -> Check:
     """Compare new rows with the training rows of rules; see `RuleModel.check`.
 
-    Parameters
-    ----------
-    rules : RuleModel
-    X : array-like or data frame of shape (n_samples, n_features)
-    y : array-like of shape (n_samples,), optional
-        With it the rates of rules are tested.
-    ensemble : fitted model with predict, optional
-        With it, its agreement with the rules is tested.
-    level : float
-        How often all tests together may raise a false alarm.
+    With y the rates of rules are tested, with `ensemble` its agreement with them. All
+    tests together raise a false alarm as often as `level` says.
     """
     matrix = rules.encode(X)
     answers = None if ensemble is None else np.ravel(ensemble.predict(X))

@@ -4,8 +4,6 @@ from html import escape
 
 from defragtrees._utils import formatting as render
 
-__all__ = ["answer_text", "page"]
-
 STYLE = """
 :root { color-scheme: light dark; }
 body { font: 16px/1.5 system-ui, sans-serif; max-width: 60rem; margin: 2rem auto;

@@ -5,15 +5,6 @@ import math
 import numpy as np
 from scipy import stats
 
-__all__ = [
-    "beyond_p",
-    "holm",
-    "larger_mean_p",
-    "mean_p",
-    "new_category_p",
-    "same_shares_p",
-]
-
 LEAST_EXPECTED = 5.0  # rows of a cell; with fewer it is merged with its neighbour
 EXACT_ROWS = 2_000  # up to so many rows a table of two by two is tested exactly
 

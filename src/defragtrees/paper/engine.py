@@ -14,8 +14,6 @@ from scipy import sparse
 
 from defragtrees.paper.parameters import Statistics
 
-__all__ = ["TableEngine", "normalise", "one_hot"]
-
 # exp of less than this underflows, which the processor does slowly.
 LOWEST_LOG = -690.0
 

@@ -17,8 +17,6 @@ from defragtrees.paper.parameters import (
 )
 from defragtrees.paper.shards import ShardEngine
 
-__all__ = ["STARTS", "Mixture", "fit_mixture", "n_fits"]
-
 GROUP_BYTES = 24_000_000  # about what the arrays of one group of restarts may take
 
 # Rows of a sample, and how many restarts go on from it to more rows.
@@ -170,7 +168,7 @@ class _Climb:
 
 
 def _average(engine, layout):
-    """Statistics of a single component that holds every row."""
+    """Statistics of a single component with all rows."""
     one = np.zeros(1)
     engine.score(Params(np.zeros((layout.n_rows, 1)), one, one, one + 1))
     engine.assign(np.zeros((1, 1)))

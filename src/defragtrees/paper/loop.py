@@ -19,8 +19,6 @@ import numpy as np
 
 from defragtrees.paper.parameters import Params, Statistics
 
-__all__ = ["SCHEDULES", "Fitted", "Schedule", "Settings", "Starts", "Step", "run"]
-
 NEGLIGIBLE = 1e-10  # nats per row; less is not worth a visit to all rows
 
 
@@ -58,30 +56,15 @@ SCHEDULES = {
 
 @dataclass(frozen=True)
 class Step:
-    """What happened in one iteration of one restart.
-
-    Parameters
-    ----------
-    restart, iteration : int
-    objective : float
-        The lower bound, in nats.
-    n_components : int
-    seconds : float
-        Since the fit began.
-    finished : bool
-        Whether this was the last iteration of the restart on these rows.
-    rung : int
-        Which rows it looked at: 0 for the first sample, or for all rows if there was
-        none; see `screening`.
-    """
+    """What happened in one iteration of one restart."""
 
     restart: int
     iteration: int
-    objective: float
+    objective: float  # the lower bound, in nats
     n_components: int
-    seconds: float
-    finished: bool = False
-    rung: int = 0
+    seconds: float  # since the fit began
+    finished: bool = False  # the last iteration of the restart on these rows
+    rung: int = 0  # 0 for the first sample, or all rows without one; see `screening`
 
 
 @dataclass(frozen=True)

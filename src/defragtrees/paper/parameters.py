@@ -19,8 +19,6 @@ from scipy import sparse
 from defragtrees._utils.values import freeze
 from defragtrees.data.grid import ThresholdGrid
 
-__all__ = ["Layout", "Params", "Posterior", "Statistics", "make_layout"]
-
 SMALLEST = 1e-12  # eta, 1 - eta and gamma stay above this
 LEAST_VARIANCE = 1e-6  # of the standardised output
 TILE_ROWS = 4096  # so many rows at a time stay in the cache

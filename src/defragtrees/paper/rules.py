@@ -10,8 +10,6 @@ import numpy as np
 
 from defragtrees.estimators.problem import answering_rule
 
-__all__ = ["Side", "component_rules", "component_sides", "list_components"]
-
 
 def list_components(problem, posterior, features, max_rules, tolerances):
     """The components' boxes as an ordered RuleModel, and the boxes themselves.

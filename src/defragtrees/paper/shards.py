@@ -15,8 +15,6 @@ from defragtrees._utils.values import freeze
 from defragtrees.paper.engine import normalise
 from defragtrees.paper.parameters import Statistics
 
-__all__ = ["ShardEngine"]
-
 TILE_ROWS = 8192  # so many rows at a time stay in the cache
 MOST_PENALTY = float(np.finfo(np.float32).max) / 4  # in place of infinity
 

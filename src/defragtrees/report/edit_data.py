@@ -26,7 +26,7 @@ class Sample:
 
     matrix: np.ndarray
     expected: np.ndarray  # y or, without it, what the ensemble says
-    answers: np.ndarray  # what the ensemble says
+    answers: np.ndarray  # what the ensemble predicts
     weight: np.ndarray
 
 

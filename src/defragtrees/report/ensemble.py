@@ -33,7 +33,7 @@ class Ensemble:
     library: str | None  # what that is installed as; None for a file and a Forest
     n_trees: int
     n_leaves: int
-    origin: str = ""  # how splits were found, if it was asked and not read
+    origin: str = ""  # how splits were found, if it was queried and not read
 
 
 def describe_ensemble(simplifier, name=None):
@@ -67,11 +67,11 @@ def _package(fitted):
 class FeatureUse:
     """What rules and ensemble make of each feature."""
 
-    n_rules: np.ndarray  # how many rules ask about it
+    n_rules: np.ndarray  # how many rules use it
     n_sides: np.ndarray  # how many sides they bound
     importance: np.ndarray  # what the ensemble makes of it, as a share of one
     source: str  # what that is
-    used: list[int]  # those that rules ask about, the most used first
+    used: list[int]  # those that rules use, the most used first
     telling: list[int]  # the same and, where these are few, the most important others
 
 

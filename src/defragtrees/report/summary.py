@@ -50,7 +50,7 @@ MOST_COLOURS = 8
 # When a rule is called weak.
 WIDE = 0.2  # an interval of a rate that is wider says little
 AS_WIDE = 0.9  # of the spread of all rows, from which on a rule's is no narrower
-RARE = 0.01  # share of the rows below which a rule is said to answer few
+RARE = 0.01  # share of the rows below which a rule is said to predict few
 FEWEST = 5  # rows on which a rule may be called wrong more often than right
 WEAK = 0.5  # a rule that came back in fewer refits is called so
 
@@ -446,7 +446,7 @@ def summarize(
 
 @dataclass(frozen=True, eq=False)
 class AnsweredRows:
-    """Rows with all predictions; rules and ensemble are asked only once."""
+    """Rows with all predictions; rules and ensemble predict only once."""
 
     rules: RuleModel
     forest: Forest
@@ -572,7 +572,7 @@ def _card(rows, k, colours, flags):
 
 
 def _quality(rows, members):
-    """Of the rows of one rule: right answers and agreement, or mean distances."""
+    """Of the rows of one rule: right predictions and agreement, or mean distances."""
     is_share = rows.rules.outcome.error_is_share
 
     def mean(answers):
@@ -626,7 +626,7 @@ class Baseline:
     rates: tuple[float, ...] = ()  # of each class, by weight
     intervals: tuple[tuple[float, float], ...] = ()  # Wilson's, at 95 %
     guess: Any = None  # the commonest class, or the mean
-    guess_error: float = 0.0  # of answering so always: share, or mean squared error
+    guess_error: float = 0.0  # of predicting so always: share, or mean squared error
     quantiles: tuple[float, ...] = ()  # of numbers, at QUANTILES
 
 

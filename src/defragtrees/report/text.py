@@ -348,7 +348,7 @@ def with_interval(value, low, high):
 
 
 def values_of_row(values, is_asked):
-    """Values of a row; those that its rule asks about are in bold."""
+    """Values of a row; those that its rule uses are in bold."""
     return [
         {"kind": "bold", "text": name(value)} if is_bold else name(value)
         for value, is_bold in zip(values, is_asked, strict=True)

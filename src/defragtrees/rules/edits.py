@@ -7,17 +7,15 @@ from typing import Any, Self
 from defragtrees._utils import formatting as render
 from defragtrees.rules import schema
 
-__all__ = ["ACTIONS", "Edit", "edit_lines"]
-
 ACTIONS = (
-    "drop",
-    "replace",
-    "remove",
-    "move",
-    "answer",
-    "reorder",
-    "refit",
-    "improve",
+    "drop",  # a rule is removed
+    "replace",  # its conditions, or one of them
+    "remove",  # one of its conditions
+    "move",  # to another place in the list
+    "answer",  # a rule predicts something else
+    "reorder",  # all rules are put into another order
+    "refit",  # all rules are counted on other rows
+    "improve",  # some rules are searched for again
 )
 _FIELDS = {
     "action": schema.one_of(*ACTIONS),
@@ -30,27 +28,15 @@ _FIELDS = {
 class Edit:
     """What was changed.
 
-    Parameters
-    ----------
-    action : str
-        One of `ACTIONS`: a rule was dropped; its conditions, or one of them, were
-        replaced; one of its conditions was removed; it was moved; it got another
-        prediction; all rules were put into another order, or counted on other rows, or
-        some of them searched for again.
-    text : str
-        The change in words.
-    rule : int, optional
-        The number of the rule when it was changed, from 1; None for more than one.
-
     Examples
     --------
     >>> Edit("drop", "dropped rule 3: if age > 80 then no", 3).to_dict()
     {'action': 'drop', 'rule': 3, 'text': 'dropped rule 3: if age > 80 then no'}
     """
 
-    action: str
-    text: str
-    rule: int | None = None
+    action: str  # one of `ACTIONS`
+    text: str  # the change in words
+    rule: int | None = None  # its number then, from 1; None for more than one
 
     def __post_init__(self) -> None:
         if self.action not in ACTIONS:

@@ -16,18 +16,6 @@ from typing import Any, NamedTuple
 from defragtrees._utils import formatting as render
 from defragtrees._utils.values import shown as in_message
 
-__all__ = [
-    "KINDS",
-    "ORDERED",
-    "PLAIN",
-    "Scale",
-    "Vocabulary",
-    "checked_kinds",
-    "checked_labels",
-    "checked_pos_label",
-    "make_vocabulary",
-]
-
 ORDERED = "ordered"  # of categories that have an order
 
 START = datetime(1970, 1, 1, tzinfo=UTC)
@@ -38,12 +26,6 @@ MICROSECONDS = 86_400_000_000  # of a day
 @dataclass(frozen=True)
 class Scale:
     """How the numbers of a feature are written.
-
-    Parameters
-    ----------
-    unit : str
-    kind : str, optional
-        A key of `KINDS`; "ordered" for categories in an order; None for others.
 
     Examples
     --------
@@ -56,7 +38,7 @@ class Scale:
     """
 
     unit: str = ""
-    kind: str | None = None
+    kind: str | None = None  # a key of `KINDS`; "ordered" for categories in an order
 
     def number(self, value: float) -> str:
         """A number without its unit, exactly as it is stored."""
@@ -83,14 +65,7 @@ PLAIN = Scale()
 
 
 class Vocabulary(NamedTuple):
-    """The words that conditions are said in, with an entry for each feature.
-
-    Parameters
-    ----------
-    names : sequence of str
-    categories : sequence of (tuple or None), optional
-    scales : sequence of Scale, optional
-    """
+    """The words of conditions, with an entry for each feature."""
 
     names: Any
     categories: Any = None
@@ -185,7 +160,7 @@ def checked_labels(
 
 
 def checked_pos_label(label: Any, classes: Sequence[Any]) -> Any:
-    """Of two classes the one that is told, or None; what is neither is refused.
+    """Which of two classes has its probability shown; None or one of the two.
 
     Examples
     --------

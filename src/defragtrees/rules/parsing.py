@@ -18,8 +18,6 @@ from defragtrees.errors import ConditionTextError
 from defragtrees.rules.conditions import Condition
 from defragtrees.rules.labels import KINDS, MICROSECONDS, PLAIN, START, Scale
 
-__all__ = ["ColumnWords", "parse_conditions", "read_condition"]
-
 NUMBER = re.compile(
     r"[+-]?(?:\d{1,3}(?:,\d{3})+(?:\.\d*)?|\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
 )
@@ -57,25 +55,13 @@ ELSEWHERE = (
 
 @dataclass(frozen=True)
 class ColumnWords:
-    """The words of features in texts, and which have whole numbers only.
+    """The words of features in texts, and which have whole numbers only."""
 
-    Parameters
-    ----------
-    names : sequence of str
-        As they are shown.
-    categories : sequence of (tuple or None), optional
-    scales : sequence of Scale, optional
-    integers : collection of int
-        Features that have whole numbers only.
-    columns : sequence of str, optional
-        Names of the columns, where they differ.
-    """
-
-    names: Sequence[str]
+    names: Sequence[str]  # as they are shown
     categories: Sequence[Any] | None = None
     scales: Sequence[Scale] | None = None
-    integers: Collection[int] = ()
-    columns: Sequence[str] | None = None
+    integers: Collection[int] = ()  # features that have whole numbers only
+    columns: Sequence[str] | None = None  # names of columns, where they differ
 
     def spellings(self, feature: int) -> list[str]:
         """The ways in which a feature may be named."""
@@ -154,7 +140,7 @@ def _read_part(text: str, start: int, end: int, words: ColumnWords) -> Condition
 
 
 def _both(one: Condition, other: Condition) -> Condition:
-    """The condition that asks for two on the same feature."""
+    """The condition that is the same as two on one feature."""
     missing = one.missing and other.missing
     if one.categories is not None:
         kept = tuple(c for c in one.categories if c in (other.categories or ()))

@@ -11,14 +11,6 @@ import numpy as np
 from defragtrees._utils.types import Floats, Places
 from defragtrees.rules import schema
 
-__all__ = [
-    "MOST_PARTS",
-    "TrainingColumn",
-    "TrainingRows",
-    "count_rows",
-    "training_column",
-]
-
 MOST_PARTS = 10  # into which the numbers of a column are counted
 
 
@@ -26,28 +18,17 @@ MOST_PARTS = 10  # into which the numbers of a column are counted
 class TrainingColumn:
     """One column of the training rows; counts are of rows, by weight.
 
-    Parameters
-    ----------
-    feature : int
-    counts : tuple of float
-        Of numbers in each part between `cuts`, the first up to the first cut; or of
-        each category, and last of those that are none of them.
-    missing : float
-    cuts : tuple of float
-        Of numbers; ascending.
-    low, high : float
-        The smallest and the largest number; None where there is none.
-    is_integer : bool
-        Whether all numbers are whole.
+    Numbers are counted in each part between `cuts`, the first up to the first cut; or
+    each category is counted and, last, the values that are none of them.
     """
 
     feature: int
     counts: tuple[float, ...]
     missing: float = 0.0
-    cuts: tuple[float, ...] | None = None
-    low: float | None = None
-    high: float | None = None
-    is_integer: bool = False
+    cuts: tuple[float, ...] | None = None  # of numbers; ascending
+    low: float | None = None  # the smallest number; None if there is none
+    high: float | None = None  # the largest number; None if there is none
+    is_integer: bool = False  # whether all numbers are whole
 
     def __post_init__(self) -> None:
         cuts = self.cuts
@@ -113,21 +94,13 @@ _COLUMN = {
 class TrainingRows:
     """Profile of the rows that rules were fitted to.
 
-    Parameters
-    ----------
-    n_rows : float
-        Their number, by weight.
-    columns : tuple of TrainingColumn
-        Those that the rules use.
-    target : tuple of float, optional
-        Of y: rows of each class; or of numbers their mean and standard deviation.
-    error : float, optional
-        Of the rules on them, by y: the share of wrong classes, or the mean squared
-        error.
+    `target` is about y: rows of each class, or the mean and standard deviation of
+    numbers. `error` is that of the rules by y: the share of wrong classes, or the mean
+    squared error.
     """
 
-    n_rows: float
-    columns: tuple[TrainingColumn, ...] = ()
+    n_rows: float  # by weight
+    columns: tuple[TrainingColumn, ...] = ()  # those that the rules use
     target: tuple[float, ...] | None = None
     error: float | None = field(default=None, compare=False)
 

@@ -13,8 +13,6 @@ from typing import Any
 
 from defragtrees._utils.values import shown
 
-__all__ = ["FORMAT", "Check", "read_fields", "rules_schema"]
-
 FORMAT = "defragtrees-rules-1"
 DECISIONS = ("first", "partition", "average", "standalone", "points")
 LARGEST = 1.7976931348623157e308
@@ -32,16 +30,6 @@ def rules_schema() -> dict[str, Any]:
 class Check:
     """What a value of a rule file must be: of a kind, and within limits.
 
-    Parameters
-    ----------
-    kind : str
-        For the message, such as "a number".
-    is_kind : callable
-        Whether a value is of this kind.
-    read : callable
-        From a value of this kind and its place to the value that a constructor takes;
-        raises ValueError outside the limits.
-
     Examples
     --------
     >>> (number(0) | NULL)("x", "rules[0].spread")
@@ -50,8 +38,9 @@ class Check:
     ValueError: rules[0].spread must be a number or null; got 'x'
     """
 
-    kind: str
+    kind: str  # for the message, such as "a number"
     is_kind: Callable[[Any], bool]
+    # From a value and its place to what a constructor takes; ValueError outside limits.
     read: Callable[[Any, str], Any] = lambda value, place: value
 
     def __call__(self, value: Any, place: str) -> Any:

@@ -11,37 +11,16 @@ from defragtrees.rules.conditions import Condition
 if TYPE_CHECKING:
     from defragtrees.rules.model import RuleModel
 
-__all__ = [
-    "Explanation",
-    "calibration_text",
-    "decision_text",
-    "rule_lines",
-    "rule_table",
-    "scores_text",
-]
-
 
 @dataclass(frozen=True)
 class Explanation:
-    """Why rules predict one row as they do; rules are given by their index.
-
-    Parameters
-    ----------
-    answer : class label or float
-    rule : int
-        The rule that predicts or, where several combine, has the most weight.
-    averaged : tuple of int
-        The rules that combine; empty where one rule predicts.
-    failed : tuple of (int, Condition)
-        Each rule before the one that predicts, and its first condition that fails;
-        empty where rules are not in order.
-    probabilities : tuple of float, optional
-        Of each class, where the rules have them.
-    """
+    """Why rules predict one row as they do; rules are given by their index."""
 
     answer: Any
-    rule: int
-    averaged: tuple[int, ...]
+    rule: int  # that predicts or, where several combine, has the most weight
+    averaged: tuple[int, ...]  # the rules that combine; empty where one predicts
+    # Each rule before the one that predicts, and its first condition that fails; empty
+    # where rules are not in order.
     failed: tuple[tuple[int, Condition], ...]
     probabilities: tuple[float, ...] | None = None
 
@@ -78,15 +57,7 @@ def rule_table(
 ) -> tuple[list[str], list[list[str]]]:
     """Header and cells; a column in which nothing was measured is left out.
 
-    Parameters
-    ----------
-    rules : RuleModel
-    answer_texts : list of str, optional
-        What each rule predicts, in other words than its own.
-    weight_text : callable
-        From a weight to its text.
-    with_intervals : bool
-        Whether to show the intervals of rates.
+    `answer_texts` replace the texts of what each rule predicts.
     """
     rows, outcome = rules.rows(), rules.outcome
     columns = {
@@ -163,15 +134,8 @@ def scores_text(
 ) -> str:
     """The size of the rules, and their scores beside those of the ensemble.
 
-    Parameters
-    ----------
-    rules : RuleModel
-    scores : dict
-        What `evaluate` of an estimator gives.
-    where : str
-        Which rows it was measured on.
-    is_short : bool, default=False
-        Leave out how many rules match per row.
+    `scores` are what `evaluate` of an estimator gives, and `where` names the rows. The
+    short text leaves out how many rules match per row.
     """
     outcome = rules.outcome
     sources = [
@@ -233,13 +197,7 @@ def calibration_text(
 ) -> str:
     """Estimates of each rule and what is observed in other rows, as a table.
 
-    Parameters
-    ----------
-    rules : RuleModel
-    rows : list of dict
-        What `metrics.calibration` gave.
-    where : str
-        Which rows it was observed on.
+    `rows` are what `metrics.calibration` gave, and `where` names the other rows.
     """
     outcome = rules.outcome
     text = render.share if outcome.n_classes else outcome.short_text

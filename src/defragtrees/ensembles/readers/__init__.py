@@ -94,15 +94,7 @@ def read_forest(
 def read_on_table(ensemble: Any, X: Rows) -> Forest | None:
     """`read_forest` for an ensemble that can be read only with rows to look at.
 
-    Parameters
-    ----------
-    ensemble : fitted ensemble
-    X : array or data frame
-
-    Returns
-    -------
-    Forest or None
-        None if rows do not help to read it.
+    None if rows do not help to read it.
     """
     reader = _object_reader(ensemble)
     if not hasattr(reader, "read_on_table"):
@@ -113,13 +105,7 @@ def read_on_table(ensemble: Any, X: Rows) -> Forest | None:
 def load_object(
     path: str | os.PathLike[str], trust_pickle: bool = False, trusted_types: Any = ()
 ) -> Any:
-    """The object in a pickle or skops file; None if the file holds none.
-
-    Parameters
-    ----------
-    path : path-like
-    trust_pickle, trusted_types : as for `read_forest`
-    """
+    """The object in a pickle or skops file; None if the file is of another kind."""
     reader = _file_reader(ModelFile(Path(path)))
     if not hasattr(reader, "load"):
         return None

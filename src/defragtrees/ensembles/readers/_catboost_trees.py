@@ -8,8 +8,6 @@ from defragtrees.data.tables import listed
 from defragtrees.ensembles.forest import Tree, exact_threshold
 from defragtrees.errors import ModelFileError, UnsupportedEnsembleError
 
-__all__ = ["damaged", "numbers", "read_features", "read_trees", "refuse_kind", "take"]
-
 REQUIRED = object()
 BITS = 2**32 - 1
 MOST_SPLITS = 32  # of an oblivious tree, whose leaves would be 2 ** 32

@@ -11,8 +11,6 @@ import numpy as np
 
 from defragtrees.ensembles.readers._catboost_trees import MOST_SPLITS, damaged
 
-__all__ = ["parse_cbm"]
-
 # Field numbers, in the order of the schema.
 CORE_TREES, CORE_INFO = 1, 2
 SPLITS, SIZES = 1, 2

@@ -14,8 +14,6 @@ from sklearn.exceptions import NotFittedError
 from defragtrees._utils.files import first_bytes
 from defragtrees.errors import ModelFileError, UnsupportedEnsembleError
 
-__all__ = ["Allowance", "ModelFile", "Trust", "report_damage"]
-
 # Bytes of memory that any model may take, that each of its own bytes adds, and that
 # none may exceed.
 LEAST_MEMORY, MEMORY_PER_BYTE, MOST_MEMORY = 2**26, 2**9, 2**31
@@ -30,7 +28,7 @@ class Trust(NamedTuple):
 
 
 class ModelFile:
-    """A file or folder whose kind is to be told; it is read as far as that needs."""
+    """A file or folder whose kind is to be found; it is read as far as that needs."""
 
     def __init__(self, path: Path):
         self.path = path
@@ -50,7 +48,7 @@ class ModelFile:
 
 @contextmanager
 def report_damage(library, source):
-    """Whatever breaks inside is told as one sentence about the file.
+    """Report whatever breaks inside as one sentence about the file.
 
     Examples
     --------
@@ -85,13 +83,9 @@ def _damaged(library, source, why):
 
 
 class Allowance:
-    """How much memory the parts of a model may take up, told by its own size.
+    """How much memory the parts of a model may take, by its own size in bytes.
 
-    Parameters
-    ----------
-    library : str
-    n_bytes : int
-        Of the file, or of what the library writes for the object.
+    For an object that is the size of what its library writes for it.
 
     Examples
     --------

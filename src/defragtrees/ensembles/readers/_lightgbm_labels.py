@@ -12,17 +12,11 @@ import numpy as np
 
 from defragtrees.errors import UnsupportedEnsembleError
 
-__all__ = ["read_categories"]
-
 
 def read_categories(model, names, trees):
     """For each feature its labels, and the numbers that LightGBM has for them.
 
-    Returns
-    -------
-    labels : tuple of (tuple or None)
-        None where the feature is numeric.
-    codes : tuple of (int array or None)
+    Both are None where the feature is numeric.
     """
     n_features = len(names)
     in_sets = {int(j) for tree in trees for j in tree.feature[tree.is_set]}

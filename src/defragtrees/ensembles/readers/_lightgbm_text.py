@@ -9,8 +9,6 @@ from itertools import pairwise
 
 import numpy as np
 
-__all__ = ["ModelText", "fields_of_tree", "parse_text"]
-
 MISSING_NONE, MISSING_ZERO, MISSING_NAN = 0, 1, 2
 
 
@@ -27,10 +25,7 @@ class ModelText:
 def parse_text(text):
     r"""The parts of a model's text.
 
-    Raises
-    ------
-    ValueError
-        If the text is not from LightGBM, or ends within its trees.
+    Raises ValueError if it is not from LightGBM, or ends within its trees.
 
     Examples
     --------

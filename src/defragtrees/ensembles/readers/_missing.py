@@ -12,8 +12,6 @@ import numpy as np
 
 from defragtrees.ensembles.forest import Tree
 
-__all__ = ["count_as_missing"]
-
 
 def count_as_missing(tree, low, high, where):
     """The tree with every `low <= x <= high` going the way of missing values.

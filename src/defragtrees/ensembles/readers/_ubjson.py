@@ -6,8 +6,6 @@ the bytes claim is believed before as many bytes are there.
 
 import numpy as np
 
-__all__ = ["parse_ubjson"]
-
 MAX_DEPTH = 64  # XGBoost nests less than ten levels deep
 NUMBERS = {
     b"i": np.dtype(">i1"),
@@ -24,10 +22,7 @@ CONSTANTS = {b"Z": None, b"T": True, b"F": False}
 def parse_ubjson(data):
     r"""The value that the bytes spell; arrays of one number type become ndarrays.
 
-    Raises
-    ------
-    ValueError
-        If the bytes end early, go on after the value, or are no UBJSON.
+    Raises ValueError if the bytes end early, go on after the value, or are no UBJSON.
 
     Examples
     --------

@@ -12,8 +12,6 @@ from defragtrees.ensembles.forest import Tree, exact_threshold
 from defragtrees.ensembles.readers._missing import count_as_missing
 from defragtrees.errors import UnsupportedEnsembleError
 
-__all__ = ["read_categories", "read_trees"]
-
 
 def read_trees(documents, groups, n_outputs, categories, missing, allowance):
     """Each tree's document as a Tree.
@@ -58,7 +56,7 @@ class _Nodes:
         self.is_leaf = self.left == -1
         self.feature = numbers(document["split_indices"], np.int64, self.n_nodes)
         self.default_left = numbers(document["default_left"], bool, self.n_nodes)
-        # Leaves keep their answer in the place of the threshold.
+        # Leaves keep their output in the place of the threshold.
         self.stored = numbers(document["split_conditions"], np.float32, self.n_nodes)
         self.threshold = exact_threshold(self.stored, np.float32, strict=True)
         kind = document.get("split_type", np.zeros(self.n_nodes, np.int64))
@@ -81,7 +79,7 @@ class _Nodes:
 def _covers(document, node):
     """How much weight came to each node; None where XGBoost does not say."""
     if "sum_hessian" not in document and _n_answers(document) > 1:
-        return None  # trees with several answers, before 3.2
+        return None  # trees with several outputs, before 3.2
     return numbers(document["sum_hessian"], np.float32, node.n_nodes)
 
 

@@ -27,8 +27,6 @@ from defragtrees.ensembles.readers._cbm import parse_cbm
 from defragtrees.ensembles.readers._files import report_damage
 from defragtrees.errors import UnsupportedEnsembleError
 
-__all__ = ["is_file", "read", "read_file", "read_on_table"]
-
 NAME, KIND = "CatBoost", "a CatBoost model"
 SUFFIXES = (".cbm", ".json")
 BINARY_MARK = b"CBM1"
@@ -64,30 +62,16 @@ def read(ensemble):
 
     A plain `CatBoost` is read by its loss: with a classification loss the Forest gives
     labels, as `CatBoostClassifier` does.
-
-    Parameters
-    ----------
-    ensemble : CatBoostClassifier, CatBoostRegressor or CatBoost
-
-    Returns
-    -------
-    Forest
     """
     _check_object(ensemble)
     return _saved(ensemble)
 
 
 def read_on_table(ensemble, X):
-    """The trees of an ensemble that asks for categories, which a table has.
+    """The trees of an ensemble with categories, which are looked up in a table.
 
-    CatBoost keeps numbers in place of categories; it tells those of a table. Target
-    statistics are refused as ever.
-
-    Parameters
-    ----------
-    ensemble : CatBoostClassifier, CatBoostRegressor or CatBoost
-    X : array or data frame
-        Rows with all categories that the ensemble splits on.
+    CatBoost stores numbers in place of categories, so X must have all categories that
+    the ensemble splits on. Target statistics are refused here too.
     """
     _check_object(ensemble)
     X = select_columns(X, ensemble.feature_names_)
@@ -121,7 +105,7 @@ def _check_object(ensemble):
     name = type(ensemble).__name__
     if not ensemble.is_fitted():
         raise NotFittedError(f"This {name} is not fitted yet; call fit first.")
-    # CatBoost does not write these to JSON, so they must be asked for here.
+    # CatBoost does not write these to JSON, so they are read from the object here.
     for kind in ("text", "embedding"):
         columns = getattr(ensemble, f"get_{kind}_feature_indices")()
         refuse_kind(kind, [ensemble.feature_names_[j] for j in columns])

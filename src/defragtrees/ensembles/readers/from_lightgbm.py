@@ -21,8 +21,6 @@ from defragtrees.ensembles.readers._lightgbm_text import (
 from defragtrees.ensembles.readers._missing import count_as_missing
 from defragtrees.errors import UnsupportedEnsembleError
 
-__all__ = ["is_file", "read", "read_file"]
-
 NAME, KIND = "LightGBM", "a LightGBM model"
 SUFFIXES = (".txt",)
 
@@ -46,15 +44,8 @@ OBJECTIVES = {
 def read(ensemble):
     """The trees of a fitted LightGBM ensemble as a Forest.
 
-    Parameters
-    ----------
-    ensemble : LGBMClassifier, LGBMRegressor, LGBMRanker or Booster
-        With early stopping, the trees up to the best iteration are read, as those are
-        what `predict` uses. A Booster's classes are 0, 1, ...
-
-    Returns
-    -------
-    Forest
+    With early stopping, the trees up to the best iteration are read, as those are what
+    `predict` uses. A Booster's classes are 0, 1, ...
     """
     if hasattr(ensemble, "model_to_string"):
         return _forest(ensemble.model_to_string(), None)

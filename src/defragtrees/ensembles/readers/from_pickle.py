@@ -6,8 +6,6 @@ import pickletools
 from defragtrees._utils.optional import require
 from defragtrees.errors import ModelFileError
 
-__all__ = ["LOADING_ERRORS", "is_file", "load"]
-
 KIND = "a pickle or joblib file"
 SUFFIXES = (".pkl", ".pickle", ".joblib", ".sav", ".dill")
 MARKS = tuple(bytes((0x80, protocol)) for protocol in range(2, 6))

@@ -15,8 +15,6 @@ from defragtrees.ensembles.forest import Forest, Tree
 from defragtrees.ensembles.readers._files import Allowance
 from defragtrees.errors import ModelFileError
 
-__all__ = ["is_file", "read", "read_file"]
-
 KIND = "a folder of R trees"
 SUFFIXES = ()
 

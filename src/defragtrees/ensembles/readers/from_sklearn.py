@@ -33,11 +33,9 @@ from defragtrees.ensembles.readers._sklearn_hist import read_hist
 from defragtrees.ensembles.readers.wrappers import is_wrapper, read_wrapper
 from defragtrees.errors import UnsupportedEnsembleError
 
-__all__ = ["read"]
-
 NAME = "scikit-learn"
 
-# Dummies whose answer is the same for every row; the others draw it at random.
+# Dummies that predict the same for every row; the others draw at random.
 CONSTANT_STRATEGIES = (
     "prior",
     "most_frequent",
@@ -51,14 +49,8 @@ CONSTANT_STRATEGIES = (
 def read(ensemble) -> Forest:
     """A fitted tree or ensemble of trees of scikit-learn as a Forest.
 
-    Parameters
-    ----------
-    ensemble : fitted scikit-learn estimator
-        A decision tree or extra tree, a random forest, extra trees, (histogram)
-        gradient boosting, AdaBoost or bagging of trees; classifier or regressor, with
-        one target. Also a Pipeline that ends in one, or in an ensemble of another
-        library; a search for one; and calibration, thresholds, votes and stacks of
-        some.
+    It has one target. Also a Pipeline that ends in an ensemble, of any library; a
+    search for one; and calibration, thresholds, votes and stacks of some.
 
     Examples
     --------
@@ -135,7 +127,7 @@ def _facts(ensemble):
 
 
 def _tree(fitted, value, features=None):
-    """One tree with these answers; `features` says which columns it was shown."""
+    """One tree with these outputs; `features` says which columns it was shown."""
     nodes = fitted.tree_
     leaf = nodes.children_left < 0
     feature = nodes.feature if features is None else np.asarray(features)[nodes.feature]
@@ -151,7 +143,7 @@ def _tree(fitted, value, features=None):
 
 
 def _answers(fitted, n_classes=None):
-    """What each node answers; a class that the tree never saw has no share."""
+    """What each node predicts; a class that the tree never saw has no share."""
     value = fitted.tree_.value[:, 0, :]
     if n_classes is None or n_classes == value.shape[1]:
         return value

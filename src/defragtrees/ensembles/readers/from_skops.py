@@ -15,8 +15,6 @@ from defragtrees.ensembles.readers._files import Allowance
 from defragtrees.ensembles.readers.from_pickle import LOADING_ERRORS
 from defragtrees.errors import ModelFileError
 
-__all__ = ["is_file", "load"]
-
 KIND = "a skops file"
 SUFFIXES = (".skops",)
 SCHEMA = "schema.json"

@@ -17,14 +17,12 @@ from defragtrees.ensembles.readers._ubjson import parse_ubjson
 from defragtrees.ensembles.readers._xgboost_trees import read_categories, read_trees
 from defragtrees.errors import UnsupportedEnsembleError
 
-__all__ = ["is_file", "read", "read_file"]
-
 NAME, KIND = "XGBoost", "an XGBoost model"
 SUFFIXES = (".json", ".ubj")
 
 MAX_COUNT = 2**20  # features or outputs; what a damaged file claims may be more
 # From the sum of the trees to what a Booster predicts. The stored base score is on the
-# scale of the answer where the link is the exponential or the sigmoid.
+# scale of the prediction where the link is the exponential or the sigmoid.
 OBJECTIVES = {
     f"{family}:{name}": (task, link)
     for task, link, family, names in (
@@ -47,15 +45,8 @@ OBJECTIVES = {
 def read(ensemble):
     """The trees of a fitted XGBoost ensemble as a Forest.
 
-    Parameters
-    ----------
-    ensemble : XGBClassifier, XGBRegressor, XGBRanker, their random forests, or Booster
-        A wrapper gives the trees up to its best iteration and the classes 0, 1, ...; a
-        Booster gives all trees. With `binary:logitraw` a Booster answers with a number.
-
-    Returns
-    -------
-    Forest
+    A wrapper gives the trees up to its best iteration and the classes 0, 1, ...; a
+    Booster gives all trees. With `binary:logitraw` a Booster predicts a number.
     """
     if not hasattr(ensemble, "get_booster"):
         return _forest(*_document(ensemble), None)

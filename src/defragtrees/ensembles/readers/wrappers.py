@@ -45,8 +45,6 @@ from defragtrees.ensembles.forest import Forest
 from defragtrees.ensembles.pipelines.rewriting import align
 from defragtrees.errors import UnsupportedEnsembleError
 
-__all__ = ["is_wrapper", "read_wrapper"]
-
 
 def is_wrapper(ensemble):
     """Whether an estimator stands around others that predict."""
@@ -59,18 +57,7 @@ def _is_search(ensemble):
 
 
 def read_wrapper(ensemble, read_forest):
-    """A fitted wrapper of ensembles as one Forest.
-
-    Parameters
-    ----------
-    ensemble : fitted estimator
-    read_forest : callable
-        From a fitted ensemble to its Forest.
-
-    Returns
-    -------
-    Forest
-    """
+    """A fitted wrapper of ensembles as one Forest; `read_forest` reads its members."""
     if _is_search(ensemble):
         return read_forest(_best(ensemble))
     read = next(read for kind, read in WRAPPERS.items() if isinstance(ensemble, kind))
@@ -105,18 +92,10 @@ def _not_fitted(ensemble):
 
 
 class StandIn(BaseEstimator):
-    """Answers as a member of a wrapper does, from what its trees say together.
+    """Predicts as a member of a wrapper does, from the outputs of all trees together.
 
-    Parameters
-    ----------
-    head : Forest
-        The member without its trees.
-    outputs : slice
-        Which outputs are those of its trees.
-    divisor : float, optional
-        What their sum is divided by; it is complete as it is by default.
-    decision_scale : float, optional
-        Of `decision_function`; by default the member has none.
+    `head` is the member without its trees; `outputs` is the slice of their outputs,
+    whose sum is divided by `divisor`. `decision_function` needs a `decision_scale`.
     """
 
     def __init__(self, head, outputs, divisor=None, decision_scale=None):
@@ -132,11 +111,11 @@ class StandIn(BaseEstimator):
         return own if self.divisor is None else own / self.divisor + self.head.base
 
     def fit(self, raw, y=None):
-        """Nothing: scikit-learn asks every estimator for it."""
+        """Nothing: scikit-learn needs it of every estimator."""
         return self
 
     def predict(self, raw):
-        """The member's answers."""
+        """The member's predictions."""
         return self.head.predict_from_raw(self._raw(raw))
 
     @available_if(lambda self: self.head.classes is not None)
@@ -161,19 +140,11 @@ class StandIn(BaseEstimator):
 
 @dataclass(frozen=True, eq=False)
 class WrapperLink:
-    """A wrapper whose members are stand-ins, as the link of a Forest.
-
-    Parameters
-    ----------
-    wrapper : estimator
-    classes : tuple, optional
-    threshold : float, optional
-        From which probability on the second of two classes is answered.
-    """
+    """A wrapper whose members are stand-ins, as the link of a Forest."""
 
     wrapper: BaseEstimator
     classes: tuple | None = None
-    threshold: float | None = None
+    threshold: float | None = None  # least probability to predict the second class
 
     def __call__(self, raw):
         """Probabilities of classes, or numbers in one column."""
@@ -253,7 +224,7 @@ def _decision_scale(member):
 
 
 def _threshold(wrapper):
-    """The probability from which on the second of two classes is answered."""
+    """The probability from which on the second of two classes is predicted."""
     if isinstance(wrapper, TunedThresholdClassifierCV):
         threshold = float(wrapper.best_threshold_)
         label = wrapper._curve_scorer._get_pos_label()

@@ -268,7 +268,7 @@ def _gap(lines):
 
 
 def calibration(page):
-    """What each rule tells beside what is observed, as a table and a picture."""
+    """What each rule estimates beside what is observed, as a table and a picture."""
     summary, outcome = page.summary, page.summary.outcome
     if not summary.calibration:
         return None

@@ -115,7 +115,7 @@ def question(page):
 
 
 def _wish(simplifier):
-    """How many rules, and how long ones, were asked for."""
+    """How many rules, and how long ones, were requested."""
     settings = simplifier.get_params(deep=False)
     limits = {
         name: int(settings[name])

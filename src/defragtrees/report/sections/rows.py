@@ -76,7 +76,7 @@ def typical_rows(page):
 
 
 def _values(rules, k, values, features, digits=6):
-    """Values of some features as cells, in bold where rule k asks about them."""
+    """Values of some features as cells, in bold where rule k uses them."""
     asked = {condition.feature for condition in list(rules)[k].conditions}
     texts = [
         value_text(value, rules.categories[j], digits, rules.vocabulary.scales[j])

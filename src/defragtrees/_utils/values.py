@@ -60,3 +60,19 @@ def shown(value):
     except ValueError:  # Python writes no whole numbers of thousands of digits
         text = "a number too long to write"
     return text if len(text) <= LONGEST else f"{text[: LONGEST - 3]}..."
+
+
+def round_significant(value, n_digits=12):
+    """A number without its last digits, which depend on where shards were cut.
+
+    Examples
+    --------
+    >>> round_significant(0.1 + 0.2)
+    0.3
+    """
+    return float(f"{value:.{n_digits}g}")
+
+
+def all_rounded(values):
+    """`round_significant` of each value, as a tuple."""
+    return tuple(map(round_significant, values))

@@ -296,7 +296,7 @@ class Encoder:
         targets = self._answers(matrix, codes)
         if y is not None:
             outcome = self.forest.outcome
-            targets["labels"] = self._compact(outcome.encode(outcome.check(y)))
+            targets["labels"] = outcome.compact(outcome.encode(outcome.check(y)))
         X = matrix if self.keeps_numbers else None
         shard = Shard(codes, targets, weight, X)
         return shard, self._digest(shard, bins)
@@ -323,22 +323,14 @@ class Encoder:
     def _answers(self, matrix, codes):
         """What the ensemble answers and, of classes, how likely it finds each."""
         raw = self._raw(matrix, codes)
-        if self.forest.classes is None:
-            answers = self.forest.predict_from_raw(raw)
-            self.forest.outcome.check_answers(answers)
-            return {"answers": answers}
-        probabilities = self.forest.proba_from_raw(raw)
-        return {
-            "answers": self._compact(self.forest.target_from_raw(raw)),
-            "probabilities": np.asarray(probabilities, dtype=np.float32),
-        }
-
-    def _compact(self, encoded):
-        """Class numbers in as few bytes as will do; numbers as they are."""
-        n_classes = self.forest.outcome.n_classes
-        if not n_classes:
-            return encoded
-        return encoded.astype(np.min_scalar_type(n_classes - 1))
+        outcome = self.forest.outcome
+        answers = outcome.target_of(self.forest, raw)
+        outcome.check_answers(answers)
+        targets = {"answers": outcome.compact(answers)}
+        probabilities = outcome.probabilities_of(self.forest, raw)
+        if probabilities is not None:
+            targets["probabilities"] = np.asarray(probabilities, dtype=np.float32)
+        return targets
 
     def _digest(self, shard, bins):
         ranges = {

@@ -53,9 +53,7 @@ class Evaluation:
                 losses = outcome.losses(labels, told.answers)
                 sums[f"{whose}error"] = float(weight @ losses)
         total = float(weight.sum())
-        if outcome.n_classes:
-            return cls(total, sums)
-        return cls(total, sums, Moments.of(answers, weight))
+        return cls(total, sums, outcome.answer_moments(answers, weight))
 
     def __add__(self, other):
         if not self.weight or not other.weight:
@@ -216,7 +214,7 @@ def rule_scores(rules, held, told, labels, weight):
         probabilities = rules._predict_proba(held)
     rows = labels, weight, told.answers, probabilities
     shares = [rule.distribution for rule in rules]
-    if outcome.n_classes and rules.is_exclusive and None not in shares:
+    if rules.is_exclusive and None not in shares:
         answers = outcome.encode(np.array([rule.prediction for rule in rules]))
         group = rules._apply(held)
         labels = np.asarray(labels).astype(np.intp)

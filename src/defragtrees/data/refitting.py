@@ -7,8 +7,9 @@ import numpy as np
 from sklearn.utils.validation import column_or_1d
 
 from defragtrees._utils.formatting import plural
+from defragtrees._utils.values import all_rounded, round_significant
 from defragtrees.data.shards import Shard
-from defragtrees.data.statistics import RuleSums, recounted, round_significant
+from defragtrees.data.statistics import RuleSums, recounted
 from defragtrees.data.tables import check_length, check_weight
 from defragtrees.rules.edits import Edit
 from defragtrees.rules.model import RuleModel
@@ -87,6 +88,6 @@ def _profile(rules, matrix, target, weight):
     columns = count_rows(features, rules.categories, matrix, weight)
     answers = outcome.encode(rules._predict(rules._covers(matrix)))
     error = outcome.error(target, answers, weight)
-    moments = tuple(map(round_significant, outcome.moments(target, weight)))
+    moments = all_rounded(outcome.moments(target, weight))
     total = round_significant(weight.sum())
     return TrainingRows(total, columns, moments, round_significant(error))

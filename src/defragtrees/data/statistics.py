@@ -6,16 +6,12 @@ from typing import Any
 
 import numpy as np
 
+from defragtrees._utils.values import all_rounded, round_significant
 from defragtrees.data.shards import class_sums, pack_rules
 from defragtrees.outcomes.classification import ClassSums
 from defragtrees.outcomes.intervals import kept_scores
 from defragtrees.outcomes.points import FittedPoints, Scoring, find_patterns
-from defragtrees.outcomes.regression import (
-    CONDITION_ROWS,
-    INTERVAL,
-    KeptValues,
-    quantiles,
-)
+from defragtrees.outcomes.regression import CONDITION_ROWS, INTERVAL, quantiles
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,8 +30,9 @@ class PatternSums:
     def of(cls, rules, held, weight, told, numbers, scale):
         """The sums of some rows."""
         patterns, place = find_patterns(held[:, :-1].T)
-        keeps = scale is None and not rules.outcome.n_classes
-        values = KeptValues(numbers, weight, place) if keeps else None
+        values = None
+        if scale is None:
+            values = rules.outcome.sums.values(numbers, weight, place, (), None)
         return cls(patterns, *_sums(place, len(patterns), weight, told), values)
 
     def __add__(self, other):
@@ -242,10 +239,10 @@ def counted(rules, sums, answers="kept", decision=None, scoring=EXACT, order=Non
         if answers == "target":
             basis = sums.target.basis(k if weight[k] else None)
             entry |= sums.target.answer(outcome, basis, sums.target.spread)
-            if outcome.n_classes:
-                entry["distribution"] = _rounded(entry["distribution"])
+            if "distribution" in entry:
+                entry["distribution"] = all_rounded(entry["distribution"])
         elif answers == "told":
-            entry |= _told(outcome, sums, k, decision)
+            entry |= outcome.told_answer(sums, k, decision)
     if order is not None and rules.is_exclusive:
         _put_in_order(rules, entries, weight, order, decision)
     measured = sums.target.measured(sums.target, sums.labels)
@@ -272,7 +269,7 @@ def counted(rules, sums, answers="kept", decision=None, scoring=EXACT, order=Non
     if answers == "told" and decision is not None:
         changed |= {"threshold": decision.threshold, "costs": decision.stated_costs}
     rules = draft(rules, rules=tuple(made[:-1]), default=made[-1], **changed)
-    if answers == "told" and not outcome.n_classes and sums.labels is not None:
+    if answers == "told" and sums.values is not None and sums.labels is not None:
         return draft(rules, interval_scores=_interval_scores(rules, sums))
     return rules
 
@@ -286,20 +283,14 @@ def _put_in_order(rules, entries, weight, order, decision):
     """Change what rules predict to what an order allows."""
     outcome = rules.outcome
     told = [
-        entry["distribution"][1] if outcome.n_classes else entry["prediction"]
+        outcome.ordered_value(entry["prediction"], entry.get("distribution"))
         for entry in entries
     ]
     allowed = order(rules, np.array(told), weight)
     for entry, before, after in zip(entries, told, allowed, strict=True):
-        if after == before:
-            continue
-        value = round_significant(float(after))
-        entry["prediction"] = value
-        if outcome.n_classes:
-            shares = np.array([1 - value, value])
-            place = int(decision.choose(shares[None])[0])
-            entry["distribution"] = tuple(shares.tolist())
-            entry["prediction"] = outcome.labels[place]
+        if after != before:
+            value = round_significant(float(after))
+            entry |= outcome.of_ordered_value(value, decision)
 
 
 def _evidence(rules, sums, k):
@@ -307,50 +298,23 @@ def _evidence(rules, sums, k):
     outcome, weight = rules.outcome, sums.target.weight[k]
     evidence = {"n_rows": round_significant(weight)}
     if weight:
-        mean = _rounded(sums.ensemble[k] / weight)
-        evidence["ensemble_mean"] = mean if outcome.n_classes else mean[0]
+        mean = all_rounded(sums.ensemble[k] / weight)
+        evidence["ensemble_mean"] = outcome.reported_means(mean)
         if sums.values is not None:
             numbers = quantiles(*sums.values.of_group(k), INTERVAL)
-            evidence["quantiles"] = _rounded(numbers)
+            evidence["quantiles"] = all_rounded(numbers)
     if sums.labels is not None:
         rates = sums.labels.evidence(k)
         evidence |= {
-            name: value if value is None else _rounded(value)
+            name: value if value is None else all_rounded(value)
             for name, value in rates.items()
         }
     is_before_others = rules.is_ordered and k < len(rules.rules)
     if is_before_others and sums.covered[k]:
         # What a rule of a list would report if none stood before it.
-        alone = _rounded(sums.alone[k] / sums.covered[k])
-        evidence["alone"] = alone if outcome.n_classes else alone[0]
+        alone = all_rounded(sums.alone[k] / sums.covered[k])
+        evidence["alone"] = outcome.reported_means(alone)
     return evidence
-
-
-def _told(outcome, sums, k, decision):
-    """What a rule answers, as entries of it.
-
-    Classes: the rates of y among its rows, drawn a little to those of all rows, or the
-    ensemble's mean probabilities without y; and the class that follows from them.
-    Numbers: the mean of y among its rows, drawn likewise where each row has one rule,
-    or that of the ensemble.
-    """
-    target = sums.target
-    if not outcome.n_classes:
-        if sums.labels is not None and sums.patterns is None:
-            mean = sums.labels.shrunk_mean(k)
-            return target.answer(outcome, mean, sums.labels.spread)
-        target = target if sums.labels is None else sums.labels
-        basis = target.basis(k if target.weight[k] else None)
-        return target.answer(outcome, basis, target.spread)
-    if sums.labels is not None:
-        told = sums.labels.shrunk_rates(k, sums.every)
-    else:
-        told = sums.ensemble[k] if target.weight[k] else sums.every
-        told = told / told.sum()
-    # Without their last digits first: a saved rule must choose as it was told.
-    told = _rounded(told)
-    best = int(decision.choose(np.array([told]))[0])
-    return {"prediction": outcome.labels[best], "distribution": told}
 
 
 def _interval_scores(rules, sums):
@@ -362,18 +326,3 @@ def _interval_scores(rules, sums):
     return sums.labels.left_out_scores(
         sums.values, answers, rules._scales, n_conditions
     )
-
-
-def _rounded(values):
-    return tuple(map(round_significant, values))
-
-
-def round_significant(value, n_digits=12):
-    """A number without its last digits, which depend on where shards were cut.
-
-    Examples
-    --------
-    >>> round_significant(0.1 + 0.2)
-    0.3
-    """
-    return float(f"{value:.{n_digits}g}")

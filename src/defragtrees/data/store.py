@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from defragtrees._utils.values import all_rounded, round_significant
 from defragtrees.data.encoding import (
     Encoder,
     bin_values,
@@ -25,7 +26,6 @@ from defragtrees.data.statistics import (
     RowStatistics,
     counted,
     packed_list,
-    round_significant,
 )
 from defragtrees.rules.profile import TrainingRows, training_column
 
@@ -180,11 +180,11 @@ class RowStore:
         if not len(target):
             return TrainingRows(n_rows, columns)
         if self.n_classes:
-            return TrainingRows(n_rows, columns, _rounded(target))
+            return TrainingRows(n_rows, columns, all_rounded(target))
         weight, first, second = target
         mean, variance = first / weight, second / weight - (first / weight) ** 2
         moments = self.target.center + mean, math.sqrt(max(variance, 0.0))
-        return TrainingRows(n_rows, columns, _rounded(moments))
+        return TrainingRows(n_rows, columns, all_rounded(moments))
 
     def evaluate(self, rules, posterior=None):
         """What `Simplifier.evaluate` gives for these rows."""
@@ -217,10 +217,6 @@ def _target_moments(shard, n_classes, center):
         return np.bincount(labels, weight, n_classes)
     apart = labels - center
     return np.array([weight.sum(), weight @ apart, weight @ apart**2])
-
-
-def _rounded(values):
-    return tuple(map(round_significant, values))
 
 
 def _target_range(shard, name):

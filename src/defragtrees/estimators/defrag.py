@@ -322,7 +322,7 @@ class DefragClassifier(RuleClassifier, _Defrag):
     def _check_forest(self, forest):
         super()._check_forest(forest)
         self._decision(forest.classes)
-        if self.points_to_double is not None and len(forest.classes) != 2:
+        if self.points_to_double is not None and not forest.outcome.is_binary:
             raise ValueError(
                 "points_to_double needs two classes, of which the second has odds; "
                 f"there are {len(forest.classes)}. Leave it out."

@@ -15,7 +15,6 @@ from defragtrees.rules.model import RuleModel
 
 Model = TypeVar("Model", bound=RuleModel)
 FEWEST_ROWS = 20  # in which to search for rules
-LEAST_SHARE = 1e-6  # that a class is given, as its logarithm is taken
 
 
 def improve(
@@ -141,12 +140,8 @@ def _nats(rules, conditions, rows):
     """What it takes to say y where rules with these conditions are known."""
     matrix, target, weight = rows
     made = recount_rows(_with_conditions(rules, conditions), *rows)
-    if not rules.classes:
-        losses = rules.outcome.losses(target, made._predict(made._covers(matrix)))
-        mean = max(float(np.average(losses, weights=weight)), 1e-300)
-        return 0.5 * weight.sum() * math.log(mean)
-    shares = made._predict_proba(made._covers(matrix))[np.arange(len(target)), target]
-    return float(-weight @ np.log(np.maximum(shares, LEAST_SHARE)))
+    reported = made.outcome.reported(made, made._covers(matrix))
+    return made.outcome.nats(target, weight, reported)
 
 
 def _with_conditions(rules, found):

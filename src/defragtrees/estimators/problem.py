@@ -1,7 +1,6 @@
 """Problem: all that a method may look at, validated once."""
 
 import dataclasses
-import math
 import re
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -125,10 +124,7 @@ class Problem:
     @cached_property
     def spread(self):
         """Standard deviation of a target of numbers, by weight; 0 for classes."""
-        if self.n_classes:
-            return 0.0
-        squares = (self.target - self.center) ** 2
-        return math.sqrt(np.average(squares, weights=self.sample_weight))
+        return self.outcome.spread(self.target, self.sample_weight)
 
     def target_sums(self, rows):
         """Counts of some rows, given by a mask, for the rule that predicts them."""

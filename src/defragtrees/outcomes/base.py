@@ -9,7 +9,7 @@ import numpy as np
 from defragtrees._utils import formatting as render
 from defragtrees._utils.values import shown
 from defragtrees.outcomes.intervals import QUANTILE
-from defragtrees.outcomes.measures import Measure
+from defragtrees.outcomes.measures import Measure, Moments
 
 MARK = "!"  # at a rule whose rate or mean would be another if it stood first
 
@@ -89,6 +89,10 @@ class Outcome:
         """`encode` without an error for unknown labels, which become -1."""
         return y
 
+    def compact(self, encoded):
+        """Encoded y in as few bytes as will do."""
+        return encoded
+
     def decode(self, encoded):
         """Predictions from what `encode` gives."""
         return encoded
@@ -127,6 +131,10 @@ class Outcome:
         """Class probabilities from the combined outputs of trees; None without."""
         return None
 
+    def outputs_of(self, forest, raw):
+        """What the search imitates, from the combined outputs of trees, as columns."""
+        return self.target_of(forest, raw)[:, None]
+
     def strata(self, y):
         """Labels by which rows are split evenly; None without labels."""
         return None
@@ -140,6 +148,14 @@ class Outcome:
         mean = np.average(target, weights=weight)
         square = np.average((target - mean) ** 2, weights=weight)
         return np.array([mean, np.sqrt(square)])
+
+    def spread(self, target, weight):
+        """Standard deviation of the target; 0 for labels."""
+        return float(self.moments(target, weight)[1])
+
+    def answer_moments(self, answers, weight):
+        """The Moments of predicted numbers; empty for labels."""
+        return Moments.of(answers, weight)
 
     def search_target(self, target):
         """The target on the scale on which the search measures squares."""
@@ -216,6 +232,11 @@ class Outcome:
     def best_constants(self, group, target, weight, n_groups):
         """The encoded prediction with the smallest loss in each group of rows."""
         raise NotImplementedError
+
+    def nats(self, target, weight, reported):
+        """What it takes to say the encoded y where `reported` is known."""
+        mean = max(self.error(target, reported[:, 0], weight), 1e-300)
+        return 0.5 * weight.sum() * math.log(mean)
 
     def error(self, expected, predicted, sample_weight=None):
         """Mean loss: share of wrong classes, or mean squared error."""
@@ -302,6 +323,33 @@ class Outcome:
         """An observed mean, and the ends of its 95 % interval."""
         half = QUANTILE * math.sqrt(variance / weight)
         return observed, observed - half, observed + half
+
+    # What a rule predicts and reports, from the sums of its rows
+
+    def reported_means(self, means):
+        """The means of the columns of `indicators`, as a rule reports them."""
+        return means[0]
+
+    def told_answer(self, sums, k, decision):
+        """What the rule k predicts by the RuleSums of its rows, as entries of it.
+
+        The mean of y among its rows, drawn a little to that of all rows where each row
+        has one rule, or without y the mean of the ensemble.
+        """
+        if sums.labels is not None and sums.patterns is None:
+            mean = sums.labels.shrunk_mean(k)
+            return sums.labels.answer(self, mean, sums.labels.spread)
+        target = sums.target if sums.labels is None else sums.labels
+        basis = target.basis(k if target.weight[k] else None)
+        return target.answer(self, basis, target.spread)
+
+    def ordered_value(self, prediction, distribution):
+        """The number by which predictions are ordered."""
+        return prediction
+
+    def of_ordered_value(self, value, decision):
+        """What a rule with this `ordered_value` predicts, as entries of it."""
+        return {"prediction": value}
 
     # Points, whose sum is the prediction
 

@@ -8,10 +8,11 @@ import numpy as np
 from scipy.special import softmax
 
 from defragtrees._utils import formatting as render
+from defragtrees._utils.values import all_rounded
 from defragtrees.outcomes.base import Outcome
 from defragtrees.outcomes.decision import make_decision
 from defragtrees.outcomes.intervals import wilson_interval
-from defragtrees.outcomes.measures import Measure, RankedWeights
+from defragtrees.outcomes.measures import Measure, Moments, RankedWeights
 from defragtrees.outcomes.points import (
     PRIOR_ROWS,
     fit_log_odds,
@@ -21,6 +22,7 @@ from defragtrees.outcomes.points import (
     whole_points,
 )
 
+LEAST_SHARE = 1e-6  # that a class is given, as its logarithm is taken
 LEAST_APART = 0.02  # rates that differ by less are as good as the same
 # Rows that each rule is given at the rate of all rows: z² of a 95 % interval, by which
 # the middle of Wilson's interval is shrunk too.
@@ -396,6 +398,9 @@ class Classes(Outcome):
         places = [position.get(label, -1) for label in labels.tolist()]
         return np.array(places, dtype=np.intp)[inverse]
 
+    def compact(self, encoded):
+        return encoded.astype(np.min_scalar_type(self.n_classes - 1))
+
     def decode(self, encoded):
         """Labels from class numbers."""
         return np.asarray(self.labels)[encoded]
@@ -451,6 +456,15 @@ class Classes(Outcome):
     def moments(self, target, weight):
         """What is stored of y in the training rows: the weight of each class."""
         return np.bincount(target, weight, self.n_classes)
+
+    def outputs_of(self, forest, raw):
+        return self.probabilities_of(forest, raw)
+
+    def spread(self, target, weight):
+        return 0.0
+
+    def answer_moments(self, answers, weight):
+        return Moments()
 
     def search_target(self, probabilities):
         """Probabilities on a scale on which their noise is even, (n_samples, n).
@@ -556,6 +570,10 @@ class Classes(Outcome):
         np.add.at(counts, (group, target), weight)
         return counts.argmax(axis=1)
 
+    def nats(self, target, weight, reported):
+        shares = reported[np.arange(len(target)), target]
+        return float(-weight @ np.log(np.maximum(shares, LEAST_SHARE)))
+
     def agreement(self, one, two):
         """Share of rows with the same label."""
         return float((one == two).mean())
@@ -571,7 +589,38 @@ class Classes(Outcome):
             if share <= 0
         )
 
-    # What a rule reports of y
+    # What a rule predicts and reports of y
+
+    def reported_means(self, means):
+        return means
+
+    def told_answer(self, sums, k, decision):
+        """Class shares and the class that follows from them.
+
+        The rates of y among its rows, drawn a little to those of all rows, or without y
+        the ensemble's mean probabilities.
+        """
+        if sums.labels is not None:
+            told = sums.labels.shrunk_rates(k, sums.every)
+        else:
+            told = sums.ensemble[k] if sums.target.weight[k] else sums.every
+            told = told / told.sum()
+        # Without their last digits first: a saved rule must choose as it was told.
+        told = all_rounded(told)
+        best = int(decision.choose(np.array([told]))[0])
+        return {"prediction": self.labels[best], "distribution": told}
+
+    def ordered_value(self, prediction, distribution):
+        """The probability of the second of two classes."""
+        return distribution[1]
+
+    def of_ordered_value(self, value, decision):
+        shares = np.array([1 - value, value])
+        place = int(decision.choose(shares[None])[0])
+        return {
+            "prediction": self.labels[place],
+            "distribution": tuple(shares.tolist()),
+        }
 
     def rate_index(self, rule):
         """The class whose rate is reported: of two the positive, else the predicted."""

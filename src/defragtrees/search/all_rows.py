@@ -206,8 +206,7 @@ class Imitated:
 
         The weight is None where each counts as one.
         """
-        n_classes = self.outcome.n_classes
-        if not n_classes:
+        if self.decision is None:
             return self.column.of(shard, 0)[:, None], shard.weight
         if self.is_labels:
             shares = self.outcome.indicators(shard.targets[self.column.name])
@@ -227,7 +226,7 @@ class Imitated:
         labels = shard.targets.get("labels")
         if labels is None:
             return self.outputs(shard)[0]
-        if not self.outcome.n_classes:
+        if self.decision is None:
             return replace(self.column, name="labels").of(shard, 0)[:, None]
         shares = self.outcome.indicators(labels)
         if self.decision.is_even:
@@ -283,16 +282,14 @@ class RowNumbers:
 
     def with_outputs(self, shard, outputs, weight):
         """`of` where what the rows say, as `Imitated.outputs` gives it, is known."""
-        outcome = self.imitated.outcome
         target = np.empty((len(shard), 0), dtype=np.int32)
         if self.has_target:
             target = self.imitated.target(outputs) - self.center
             target = np.clip(target / self.spread, -MOST_SPREADS, MOST_SPREADS)
             target = np.rint(target * 2**TARGET_BITS).astype(np.int32)
         classes = np.empty(0, dtype=np.uint8)
-        if outcome.n_classes:
-            dtype = np.min_scalar_type(outcome.n_classes - 1)
-            classes = outputs.argmax(axis=1).astype(dtype)
+        if self.imitated.decision is not None:
+            classes = self.imitated.outcome.compact(outputs.argmax(axis=1))
         if weight is not None:
             weight = np.rint(weight / self.mean_weight * 2**self.bits) / 2**self.bits
         targets = {"target": np.ascontiguousarray(target), "classes": classes}

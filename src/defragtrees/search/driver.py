@@ -323,7 +323,7 @@ def search_rows(problem, settings, rng, most=MOST_ROWS):
     if n_rows > most:
         rows = np.sort(rng.choice(n_rows, most, replace=False))
     codes, weight = problem.binned.codes[rows], problem.sample_weight[rows]
-    if problem.n_classes and not settings.is_labels:
+    if problem.probabilities is not None and not settings.is_labels:
         outputs = problem.probabilities.astype(np.float64)[rows]
     else:
         outputs = outcome.indicators(problem.target)[rows]
@@ -335,25 +335,20 @@ def search_rows(problem, settings, rng, most=MOST_ROWS):
         new = draw_rows(X, n_new, is_set, rng, problem.feature_order)
         share = weight.mean() * min(1.0, len(X) / n_new)
         codes = np.vstack([codes, problem.grid.bin(new).codes])
-        outputs = np.vstack([outputs, _forest_outputs(problem, new)])
+        raw = problem.forest.predict_raw_encoded(new)
+        outputs = np.vstack([outputs, outcome.outputs_of(problem.forest, raw)])
         weight = np.concatenate([weight, np.full(n_new, share)])
     is_drawn = np.arange(len(codes)) >= len(rows)
-    classes, target, expected = None, outputs, outputs
+    classes, probabilities, target, expected = None, None, outputs, outputs
     if problem.labels is not None:
         labels = outcome.indicators(problem.labels[rows])
         expected = np.vstack([labels, outputs[is_drawn]])
-    if problem.n_classes:
+    if settings.decision is not None:
         expected, _ = settings.decision.emphasise(expected, weight)
-        outputs, weight = settings.decision.emphasise(outputs, weight)
-        classes, target = outputs.argmax(axis=1), outcome.search_target(outputs)
-    probabilities = outputs if problem.n_classes else None
+        probabilities, weight = settings.decision.emphasise(outputs, weight)
+        classes = probabilities.argmax(axis=1)
+        target = outcome.search_target(probabilities)
     return SearchRows(codes, target, classes, weight, probabilities, expected, is_drawn)
-
-
-def _forest_outputs(problem, matrix):
-    if problem.n_classes:
-        return problem.forest.predict_proba_encoded(matrix)
-    return problem.forest.predict_encoded(matrix)[:, None]
 
 
 def _table(problem, settings, rows, loss):

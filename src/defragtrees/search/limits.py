@@ -421,9 +421,9 @@ def rule_pairs(rules, feature):
 
 def answers_of(rules):
     """One number for each rule: its answer, or the probability of the second class."""
-    if rules.outcome.n_classes:
-        return np.array([rule.distribution[1] for rule in rules])
-    return np.array([rule.prediction for rule in rules], dtype=np.float64)
+    value = rules.outcome.ordered_value
+    answers = [value(rule.prediction, rule.distribution) for rule in rules]
+    return np.array(answers, dtype=np.float64)
 
 
 @dataclass(frozen=True)

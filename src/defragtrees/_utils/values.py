@@ -1,6 +1,7 @@
 """Frozen dataclasses of arrays: read-only contents, equality by value."""
 
 import dataclasses
+import math
 
 import numpy as np
 
@@ -30,6 +31,14 @@ def equal(a, b):
     if isinstance(a, tuple) and isinstance(b, tuple):
         return len(a) == len(b) and all(map(equal, a, b))
     return bool(a == b or (a != a and b != b))
+
+
+def is_finite(value):
+    """Whether a value of any type is a finite number."""
+    try:
+        return math.isfinite(value)
+    except (TypeError, OverflowError):
+        return False
 
 
 class ByValue:

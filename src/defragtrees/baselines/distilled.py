@@ -1,7 +1,7 @@
 """Distilled tree: a small scikit-learn tree trained on what the ensemble says."""
 
 from dataclasses import KW_ONLY, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -78,6 +78,8 @@ class _DistilledTree(Simplifier):
     max_depth: int | None = setting(None, None, Integer(1, 10**6))
     min_samples_leaf: Any = setting(1, Each(Real(above=0)))
 
+    _tree_kind: ClassVar[type]
+
     def _simplify(self, problem, rng):
         sizes = sorted(set(as_list(self.min_samples_leaf)), reverse=True)
         columns = make_columns(problem)
@@ -100,8 +102,7 @@ class _DistilledTree(Simplifier):
         share = least * (1 - SLACK) / weight.sum()
         if self.max_rules == 1 or share > 0.5:
             return make_tree((None,), (-1,), (-1,))
-        kind = DecisionTreeClassifier if problem.n_classes else DecisionTreeRegressor
-        grown = kind(
+        grown = self._tree_kind(
             max_depth=self.max_depth,
             max_leaf_nodes=self.max_rules,
             # By weight, so that a weight of two is a row given twice.
@@ -127,6 +128,8 @@ class DistilledTreeClassifier(RuleClassifier, _DistilledTree):
     3
     """
 
+    _tree_kind = DecisionTreeClassifier
+
 
 class DistilledTreeRegressor(RuleRegressor, _DistilledTree):
     __doc__ = f"""A small tree trained on what a regression ensemble says.
@@ -142,3 +145,5 @@ class DistilledTreeRegressor(RuleRegressor, _DistilledTree):
     >>> tree.rules_.n_rules
     5
     """
+
+    _tree_kind = DecisionTreeRegressor

@@ -126,12 +126,7 @@ class _InTrees(Simplifier):
 
     def _ways(self, problem):
         """What rules are measured by; how conditions and rows become a rule."""
-        if problem.n_classes:
-            target = ClassTarget(
-                problem.target, problem.n_classes, problem.sample_weight
-            )
-            return target, _class_rule
-        return NumberTarget(problem.target, problem.sample_weight), _mean_rule
+        raise NotImplementedError
 
 
 class InTreesClassifier(RuleClassifier, _InTrees):
@@ -148,6 +143,10 @@ class InTreesClassifier(RuleClassifier, _InTrees):
     >>> simple.rules_.n_rules, simple.score(X, y) > 0.9
     (4, True)
     """
+
+    def _ways(self, problem):
+        labels, weight = problem.target, problem.sample_weight
+        return ClassTarget(labels, problem.n_classes, weight), _class_rule
 
 
 @dataclass(repr=False, eq=False)
@@ -180,10 +179,10 @@ class InTreesRegressor(RuleRegressor, _InTrees):
     levels: int | None = setting(None, None, Integer(2))
 
     def _ways(self, problem):
-        if self.levels is None:
-            return super()._ways(problem)
-        n_levels = int(self.levels)
         numbers, weight = problem.target, problem.sample_weight
+        if self.levels is None:
+            return NumberTarget(numbers, weight), _mean_rule
+        n_levels = int(self.levels)
         levels, _ = discretise(numbers, weight, n_levels)
         answers = level_answers(numbers, weight, n_levels)
         target = ClassTarget(levels, n_levels, weight)

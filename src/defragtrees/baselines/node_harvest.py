@@ -168,7 +168,7 @@ class _NodeHarvest(Simplifier):
         return grow_forest(
             problem,
             # The share of one of two classes is all there is to know.
-            target[:, 1:] if problem.n_classes == 2 else target,
+            target[:, 1:] if problem.outcome.is_binary else target,
             rng,
             max_depth=self.max_depth,
             min_samples=self.min_samples,

@@ -100,7 +100,8 @@ class _OptimalTree(Simplifier):
     n_cuts: int = setting(40, Integer(1))
     time_limit: float = setting(60.0, Real(above=0))
 
-    _solver: ClassVar[str] = "streed"
+    _greedy_kind: ClassVar[type]
+    _streed: ClassVar[tuple[str, str, type]]  # its class, task and type of y
 
     def _simplify(self, problem, rng):
         columns = make_columns(problem)
@@ -127,7 +128,15 @@ class _OptimalTree(Simplifier):
 
     def _solved(self, problem, columns, rows, depth, seed):
         """The best tree as arrays of ranked columns, and whether that is proven."""
-        cuts = _guess_cuts(problem, columns, depth, self.n_cuts, seed, self.n_jobs)
+        greedy = self._greedy_kind(
+            N_GUESSES,
+            max_depth=depth + 1,
+            max_features=0.5,
+            bootstrap=False,  # a row of weight two is a row given twice
+            random_state=seed,
+            n_jobs=self.n_jobs,
+        )
+        cuts = _guess_cuts(greedy, problem, columns, self.n_cuts)
         if not cuts:
             return SimpleNamespace(node_count=1, children_left=(-1,)), True
         streed = require("pystreed", "An optimal tree")
@@ -140,14 +149,12 @@ class _OptimalTree(Simplifier):
             "min_leaf_node_size": self.min_samples_leaf,
             "time_limit": self.time_limit,
         }
-        if problem.n_classes:
-            solver = streed.STreeDClassifier("accuracy", **settings)
-        else:
-            solver = streed.STreeDRegressor("regression", **settings)
+        name, task, dtype = self._streed
+        solver = getattr(streed, name)(task, **settings)
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            numbers = problem.target.astype(np.intc if problem.n_classes else float)
-            solver.fit(binary[rows].astype(np.intc), numbers[rows])
+            numbers = problem.target[rows].astype(dtype)
+            solver.fit(binary[rows].astype(np.intc), numbers)
         if not solver.is_fitted():
             return SimpleNamespace(node_count=1, children_left=(-1,)), False
         arrays = _as_arrays(solver.tree_, lambda node: cuts[node.feature])
@@ -172,6 +179,9 @@ class OptimalTreeClassifier(RuleClassifier, _OptimalTree):
 
     _: KW_ONLY
     solver: str = setting("streed", "streed", "contree")
+
+    _greedy_kind = RandomForestClassifier
+    _streed = "STreeDClassifier", "accuracy", np.intc
 
     conflicts: ClassVar[tuple[Conflict, ...]] = (
         Conflict(
@@ -225,6 +235,9 @@ class OptimalTreeRegressor(RuleRegressor, _OptimalTree):
     4
     """
 
+    _greedy_kind = RandomForestRegressor
+    _streed = "STreeDRegressor", "regression", np.float64
+
 
 def _copies(weight):
     """Rows, each as often as its weight says, up to scale."""
@@ -236,20 +249,11 @@ def _copies(weight):
     return np.repeat(rows, np.maximum(np.round(times).astype(np.intp), 1))
 
 
-def _guess_cuts(problem, columns, depth, n_cuts, seed, n_jobs):
+def _guess_cuts(greedy, problem, columns, n_cuts):
     """Pairs of a column and a rank: the cuts that greedy trees gain most by.
 
     In the order of columns. A split on whether a value is missing has no rank.
     """
-    kind = RandomForestClassifier if problem.n_classes else RandomForestRegressor
-    greedy = kind(
-        N_GUESSES,
-        max_depth=depth + 1,
-        max_features=0.5,
-        bootstrap=False,  # a row of weight two is a row given twice
-        random_state=seed,
-        n_jobs=n_jobs,
-    )
     greedy.fit(columns.cells, problem.target, sample_weight=problem.sample_weight)
     gains: dict[tuple[int, float], float] = {}
     for tree in (member.tree_ for member in greedy.estimators_):

@@ -1,5 +1,6 @@
 """Outcome: what every kind of y has."""
 
+import dataclasses
 import math
 import numbers
 from typing import Any, ClassVar
@@ -7,7 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from defragtrees._utils import formatting as render
-from defragtrees._utils.values import shown
+from defragtrees._utils.values import is_finite, shown
 from defragtrees.outcomes.intervals import QUANTILE
 from defragtrees.outcomes.measures import Measure, Moments
 
@@ -59,6 +60,7 @@ class Outcome:
         "Behind an answer stands where most training rows of the rule were."
     )
     n_points: int = 1  # columns of points
+    n_moments: int = 2  # how many numbers `moments` gives
 
     @classmethod
     def of(cls, classes=None, shown=None, pos_label=None):
@@ -211,6 +213,20 @@ class Outcome:
         if list(scores) != sorted(scores):
             raise ValueError("interval_scores must be in ascending order.")
 
+    def with_answer(self, rule, answer):
+        """A rule with another prediction, whose error is not known."""
+        if not is_finite(answer):
+            raise ValueError(
+                f"These rules answer finite numbers; got {answer!r}. Give a number."
+            )
+        return dataclasses.replace(
+            rule, prediction=float(answer), error=math.nan, spread=None
+        )
+
+    def read_answer(self, text):
+        """What `with_answer` takes, from a text."""
+        return float(text)
+
     # Errors and measures
 
     def losses(self, expected, predicted):
@@ -296,6 +312,16 @@ class Outcome:
         variance = (one.var() + two.var()) / 2
         distance = ((one - two) ** 2).mean()
         return float(max(0.0, 1 - distance / variance)) if variance else 1.0
+
+    def change_measures(self, before, after):
+        """From name to value, how far two predictions of each row are apart."""
+        if not len(before):
+            return {}
+        return {"mean_change": float(np.abs(before - after).mean())}
+
+    def moves(self, before, after):
+        """From which class to which predictions went, and in how many rows."""
+        return ()
 
     def is_same_answer(self, one, other):
         """Whether two predictions are of one kind: equal labels, or any two numbers."""
@@ -406,6 +432,23 @@ class Outcome:
     def short_text(self, answer):
         """A prediction as text where room is scarce."""
         return render.rounded(answer)
+
+    def answer_of_points_text(self, answer):
+        """A prediction as text that followed from points."""
+        # The sum of exact points has digits that nobody wrote down.
+        return render.rounded(answer, 9)
+
+    def statistic_text(self, value):
+        """A mean or rate of y as text."""
+        return render.rounded(value)
+
+    def gap_text(self, gap):
+        """How far two means or rates are apart, as text."""
+        return render.rounded(gap)
+
+    def measure_text(self, value):
+        """A measure as text."""
+        return render.rounded(value)
 
     def outputs_text(self, rule):
         """What a rule contributes to a mean, as text."""

@@ -1,5 +1,6 @@
 """Classification: labels, their rates and probabilities, and how they are measured."""
 
+import dataclasses
 import math
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
@@ -453,6 +454,11 @@ class Classes(Outcome):
     def observed(self, target):
         return {**super().observed(target), "probabilities": self.indicators(target)}
 
+    @property
+    def n_moments(self):
+        """How many numbers `moments` gives: one for each class."""
+        return self.n_classes
+
     def moments(self, target, weight):
         """What is stored of y in the training rows: the weight of each class."""
         return np.bincount(target, weight, self.n_classes)
@@ -540,6 +546,21 @@ class Classes(Outcome):
         if rule.quantiles is not None:
             raise ValueError("quantiles are for numbers; these rules answer classes.")
 
+    def with_answer(self, rule, answer):
+        """A rule with another label, which may be given as its text."""
+        labels = {str(label): label for label in self.labels}
+        labels |= {self.answer_text(label): label for label in self.labels}
+        label = answer if answer in self.labels else labels.get(str(answer))
+        if label is None:
+            raise ValueError(
+                f"These rules answer one of {list(self.labels)[:5]}; got {answer!r}. "
+                "Take one of them."
+            )
+        return dataclasses.replace(rule, prediction=label, error=math.nan)
+
+    def read_answer(self, text):
+        return text
+
     def check_scores(self, scores):
         raise ValueError("interval_scores are for numbers; these rules answer classes.")
 
@@ -577,6 +598,18 @@ class Classes(Outcome):
     def agreement(self, one, two):
         """Share of rows with the same label."""
         return float((one == two).mean())
+
+    def change_measures(self, before, after):
+        return {}
+
+    def moves(self, before, after):
+        pairs, counts = np.unique(
+            [self.encode(before), self.encode(after)], axis=1, return_counts=True
+        )
+        names = self.output_names
+        return tuple(
+            (names[a], names[b], int(n)) for a, b, n in zip(*pairs, counts, strict=True)
+        )
 
     def is_same_answer(self, one, other):
         return one == other
@@ -684,6 +717,19 @@ class Classes(Outcome):
 
     def short_text(self, answer):
         return self.answer_text(answer)
+
+    def answer_of_points_text(self, answer):
+        return self.answer_text(answer)
+
+    def statistic_text(self, value):
+        return render.share(value)
+
+    def gap_text(self, gap):
+        return f"{100 * gap:.1f} points"
+
+    def measure_text(self, value):
+        # Points stand below each other where all is near one.
+        return f"{value:.4f}" if value < 10 else render.rounded(value)
 
     def outputs_text(self, rule):
         """The class shares of a rule as text."""

@@ -489,9 +489,7 @@ class AnsweredRows:
     @cached_property
     def probabilities(self):
         """The ensemble's probability of each class; None for numbers."""
-        if not self.forest.outcome.has_probabilities:
-            return None
-        return self.forest.proba_from_raw(self._raw)
+        return self.forest.outcome.probabilities_of(self.forest, self._raw)
 
     @property
     def sureness(self):

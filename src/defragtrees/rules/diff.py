@@ -258,9 +258,9 @@ def _rate_text(rules: RuleModel, rule: Rule) -> str:
     rows = f"in {render.count(rule.n_rows)} rows"
     if rule.rates is None:
         return rows
-    label = rules.outcome.told(rule)["class"]
-    rate = rule.rates[(rules.classes or ()).index(label)]
-    return f"{render.share(rate)} {rules.outcome.label_text(label)} {rows}"
+    told = rules.outcome.told(rule)
+    label = rules.outcome.label_text(told["class"])
+    return f"{render.share(told['rate'])} {label} {rows}"
 
 
 def _setting_changes(before: RuleModel, after: RuleModel) -> Iterator[Change]:
@@ -289,25 +289,9 @@ def _in_rows(
     measures: dict[str, float] = {
         "n_rows": len(first),
         "n_changed": int(is_changed.sum()),
+        **before.outcome.change_measures(first, second),
     }
-    moves: tuple[tuple[str, str, int], ...] = ()
-    if before.classes:
-        pairs, counts = np.unique(
-            [
-                before.outcome.encode(first[is_changed]),
-                before.outcome.encode(second[is_changed]),
-            ],
-            axis=1,
-            return_counts=True,
-        )
-        name = before.outcome.label_text
-        labels = before.classes
-        moves = tuple(
-            (name(labels[a]), name(labels[b]), int(n))
-            for a, b, n in zip(*pairs, counts, strict=True)
-        )
-    elif len(first):
-        measures["mean_change"] = float(np.abs(first - second).mean())
+    moves = before.outcome.moves(first[is_changed], second[is_changed])
     if y is not None:
         y = np.ravel(y)
         if len(y) != len(first):

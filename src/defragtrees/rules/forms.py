@@ -14,10 +14,11 @@ import numpy as np
 
 from defragtrees._utils import formatting as render
 from defragtrees._utils.types import Flags, Floats, Places, Rows, Values
+from defragtrees._utils.values import is_finite
 from defragtrees.outcomes.intervals import rule_scales
 from defragtrees.outcomes.points import reachable_totals
 from defragtrees.rules.conditions import Rule
-from defragtrees.rules.model import RuleModel, _is_finite
+from defragtrees.rules.model import RuleModel
 from defragtrees.rules.text import Explanation
 
 __all__ = ["FORMS", "RuleEnsemble", "RuleList", "RuleSet", "Scorecard"]
@@ -189,7 +190,8 @@ class RuleList(RuleModel):
     @property
     def editable(self) -> dict[str, bool]:
         by_label = self.threshold is None and self.costs is None
-        return {"answer": by_label or not self.classes, "points": False, "move": True}
+        is_own = by_label or not self.outcome.has_probabilities
+        return {"answer": is_own, "points": False, "move": True}
 
     def _not_editable_text(self) -> str:
         if self.editable["answer"]:
@@ -391,7 +393,7 @@ class Scorecard(RuleModel):
 
     def _check(self) -> None:
         super()._check()
-        is_scale = _is_finite(self.unit) and self.unit > 0 and _is_finite(self.origin)
+        is_scale = is_finite(self.unit) and self.unit > 0 and is_finite(self.origin)
         if not is_scale:
             raise ValueError(
                 "unit must be a number above 0, and origin a number; got "
@@ -405,7 +407,7 @@ class Scorecard(RuleModel):
                 "Each rule must have points where they add up, and none elsewhere; got "
                 "points=None with decision='points'."
             )
-        if not (len(rule.points) == n_points and all(map(_is_finite, rule.points))):
+        if not (len(rule.points) == n_points and all(map(is_finite, rule.points))):
             raise ValueError(
                 f"A rule must have {n_points} points, each a finite number; got "
                 f"{rule.points!r}."
@@ -457,10 +459,10 @@ class Scorecard(RuleModel):
         >>> [rule.points for rule in card.scaled(20, points=600, odds=50)]
         [(40.0,), (507.0,)]
         """
-        if len(self.classes or ()) != 2:
+        if not self.outcome.is_binary:
             raise ValueError(
                 "scaled needs rules whose points add up, for two classes; got "
-                f"decision={self.decision!r} and {len(self.classes or ())} classes."
+                f"decision={self.decision!r} and {self.outcome.n_classes} classes."
             )
         if not (points_to_double > 0 and odds > 0):
             raise ValueError(
@@ -508,7 +510,7 @@ class Scorecard(RuleModel):
 
     def _decision_function(self, held: Flags) -> Floats:
         scores = super()._decision_function(held)
-        if len(self.classes or ()) != 2:
+        if not self.outcome.is_binary:
             return scores
         decision = self.outcome.decision(self.threshold, self.costs)
         values = self.values_of(self._totals(held))
@@ -594,7 +596,7 @@ class Scorecard(RuleModel):
         """From some totals of whole points to probabilities, as a sentence."""
         points = [value for rule in self for value in (rule.points or ())[:1]]
         is_whole = all(float(value).is_integer() for value in points)
-        if len(self.classes or ()) != 2 or not self.rules or not is_whole:
+        if not self.outcome.is_binary or not self.rules or not is_whole:
             return ""
         totals = reachable_totals(points)
         places = np.linspace(0, len(totals) - 1, min(N_TOTALS, len(totals)))
@@ -604,7 +606,7 @@ class Scorecard(RuleModel):
             f"{render.share(share)} at {render.number(total)}"
             for total, share in zip(totals, likely, strict=True)
         ]
-        label = self.outcome.label_text((self.classes or ())[1])
+        label = self.outcome.label_text(self.outcome.labels[1])
         return f" Probability of {label}: {', '.join(parts)}."
 
     def _size_ending(self, scores: Mapping[str, Any], is_short: bool) -> str:
@@ -617,18 +619,13 @@ class Scorecard(RuleModel):
 
     def _reason(self, row: Floats, explanation: Explanation) -> str:
         """The total of points as it is added up."""
-        outcome, answer = self.outcome, explanation.answer
+        outcome = self.outcome
         parts = [f"{outcome.points_text(self.default.points)} (base)"]
         for k in explanation.averaged[:-1]:
             points = outcome.points_text(self.rules[k].points)
             parts.append(f"{points} (rule {k + 1}: {self._matched_text(row, k)})")
         text = outcome.points_text(self._shown_total(row)).removeprefix("+")
-        # The sum of exact points has digits that nobody wrote down.
-        shown = (
-            outcome.answer_text(answer)
-            if outcome.n_classes
-            else render.rounded(answer, 9)
-        )
+        shown = outcome.answer_of_points_text(explanation.answer)
         return f"{shown}: {', '.join(parts)}; in all {text}."
 
     def _basis(self, explanation: Explanation) -> str:
@@ -663,7 +660,7 @@ class Scorecard(RuleModel):
 
     def _with_answer(self, rule: Rule, answer: Any) -> Rule:
         points = answer if hasattr(answer, "__len__") else (answer,)
-        if len(points) != self.outcome.n_points or not all(map(_is_finite, points)):
+        if len(points) != self.outcome.n_points or not all(map(is_finite, points)):
             raise ValueError(
                 f"Here a rule answers {self.outcome.n_points} finite points; got "
                 f"{answer!r}. Give a number, or one for each class."

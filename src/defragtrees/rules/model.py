@@ -19,7 +19,7 @@ import numpy as np
 from defragtrees._utils import formatting as render
 from defragtrees._utils.files import read_json, to_json, write_atomic
 from defragtrees._utils.types import Column, Flags, Floats, Places, Rows, Values
-from defragtrees._utils.values import ByValue, shown
+from defragtrees._utils.values import ByValue, is_finite, shown
 from defragtrees.data.tables import read_matrix
 from defragtrees.errors import ModelFileError
 from defragtrees.outcomes import OUTCOMES, make_outcome
@@ -184,14 +184,14 @@ class RuleModel(ByValue, ABC):
             try:
                 self._check_conditions(rule)
                 outcome.check_rule(rule, not self.is_exclusive)
-                if not (_is_finite(rule.weight) and rule.weight >= 0):
+                if not (is_finite(rule.weight) and rule.weight >= 0):
                     raise ValueError(f"A weight must be from 0; got {rule.weight!r}.")
                 self._check_points(rule)
             except ValueError as error:
                 place = f"rules[{k}]" if k < len(self.rules) else "default"
                 raise ValueError(f"{place}: {error}") from None
         if self.training is not None:
-            self.training.check(self.categories or (), outcome.n_classes)
+            self.training.check(self.categories or (), outcome.n_moments)
         if self.threshold is not None or self.costs is not None:
             self._check_decision()
 
@@ -1074,7 +1074,8 @@ class RuleModel(ByValue, ABC):
     @property
     def editable(self) -> dict[str, bool]:
         """Which of "answer", "points" and "move" change something in this form."""
-        return {"answer": not self.classes, "points": False, "move": False}
+        is_own = not self.outcome.has_probabilities
+        return {"answer": is_own, "points": False, "move": False}
 
     @abstractmethod
     def _not_editable_text(self) -> str:
@@ -1082,7 +1083,7 @@ class RuleModel(ByValue, ABC):
 
     def _read_answer(self, text: str) -> Any:
         """What `answer` takes, from a text: a class as it is, or a number."""
-        return text if self.classes else float(text)
+        return self.outcome.read_answer(text)
 
     def _with_answer(self, rule: Rule, answer: Any) -> Rule:
         """A rule with another prediction, if that does not follow from others."""
@@ -1092,23 +1093,7 @@ class RuleModel(ByValue, ABC):
                 "from probabilities. Drop or replace the rule, or refit it on other "
                 "rows."
             )
-        if not self.classes:
-            if not _is_finite(answer):
-                raise ValueError(
-                    f"These rules answer finite numbers; got {answer!r}. Give a number."
-                )
-            return dataclasses.replace(
-                rule, prediction=float(answer), error=math.nan, spread=None
-            )
-        labels = {str(label): label for label in self.classes}
-        labels |= {self.outcome.answer_text(label): label for label in self.classes}
-        label = answer if answer in self.classes else labels.get(str(answer))
-        if label is None:
-            raise ValueError(
-                f"These rules answer one of {list(self.classes)[:5]}; got {answer!r}. "
-                "Take one of them."
-            )
-        return dataclasses.replace(rule, prediction=label, error=math.nan)
+        return self.outcome.with_answer(rule, answer)
 
     def _takes_rows(self, is_default: bool) -> bool:
         """Whether the rules before it take rows from a rule."""
@@ -1493,13 +1478,6 @@ def _check_format(data: Any) -> None:
             f"{shown(data['format'])}. Update defragtrees, or save the rules again "
             "with this version."
         )
-
-
-def _is_finite(value: Any) -> bool:
-    try:
-        return math.isfinite(value)
-    except (TypeError, OverflowError):
-        return False
 
 
 _WORDS = schema.list_of(schema.TEXT | schema.NULL) | schema.NULL

@@ -113,11 +113,11 @@ class TrainingRows:
         kept = tuple(one for one in self.columns if one.feature in features)
         return dataclasses.replace(self, columns=kept)
 
-    def check(self, categories: Sequence[Any], n_classes: int) -> None:
-        """Raise ValueError for what does not fit these categories and classes."""
-        if self.target is not None and len(self.target) != (n_classes or 2):
+    def check(self, categories: Sequence[Any], n_moments: int) -> None:
+        """Raise ValueError for what does not fit these categories and this y."""
+        if self.target is not None and len(self.target) != n_moments:
             raise ValueError(
-                f"The training target must have {n_classes or 2} entries; got "
+                f"The training target must have {n_moments} entries; got "
                 f"{len(self.target)}."
             )
         for column in self.columns:

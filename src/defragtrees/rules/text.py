@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from defragtrees._utils import formatting as render
+from defragtrees.outcomes.base import Outcome
 from defragtrees.rules.conditions import Condition
 
 if TYPE_CHECKING:
@@ -143,19 +144,13 @@ def scores_text(
         for label, prefix in SOURCES
         if f"{prefix}fidelity" in scores or f"{prefix}error" in scores
     ]
-    # Numbers have their errors in the units of y, if there is y.
-    measures = [("error", outcome.error_name)] if outcome.n_classes else []
     has_costs = rules.costs is not None or rules.threshold is not None
-    measures += [
-        (measure.name, measure.label)
-        for measure in outcome.measures()
-        # Without costs it is the error.
-        if measure.name != "expected_cost" or has_costs
-    ]
+    measures = outcome.shown_measures(has_costs=has_costs)
+    measures["fidelity"] = "agreement with the ensemble"
     lines = []
-    for name, label in [*measures, ("fidelity", "agreement with the ensemble")]:
+    for name, label in measures.items():
         values = [scores.get(f"{prefix}{name}") for _, prefix in sources]
-        cells = [_cell(value, outcome.n_classes) for value in values]
+        cells = [_cell(value, outcome) for value in values]
         if any(cells):
             lines.append([label, *cells])
     header = [f"on {where}", *(label for label, _ in sources)]
@@ -168,13 +163,10 @@ def scores_text(
     return "\n\n".join(filter(None, [*parts, " ".join(filter(None, notes))]))
 
 
-def _cell(value: float | None, n_classes: int) -> str:
+def _cell(value: float | None, outcome: Outcome) -> str:
     if value is None:
         return ""
-    if math.isnan(value):
-        return "–"
-    # Points stand below each other where all is near one.
-    return f"{value:.4f}" if n_classes and value < 10 else render.rounded(value)
+    return "–" if math.isnan(value) else outcome.measure_text(value)
 
 
 def _class_note(rules: "RuleModel", scores: Mapping[str, Any]) -> str:
@@ -183,7 +175,7 @@ def _class_note(rules: "RuleModel", scores: Mapping[str, Any]) -> str:
     if not names or "precision" not in scores:
         return ""
     text = f"{', '.join(names[:-1])} and {names[-1]} are ".capitalize()
-    if len(rules.classes or ()) == 2:
+    if rules.outcome.is_binary:
         return f"{text}those of {_class_name(rules, rules.outcome.positive_class)}."
     return f"{text}means over the classes, as is AUC."
 
@@ -200,8 +192,8 @@ def calibration_text(
     `rows` are what `metrics.calibration` gave, and `where` names the other rows.
     """
     outcome = rules.outcome
-    text = render.share if outcome.n_classes else outcome.short_text
-    is_many = outcome.n_classes > 2
+    text = outcome.statistic_text
+    is_many = outcome.target_kind == "classes"
     lines = []
     for row in rows:
         line = [str(row["rule"])]
@@ -216,11 +208,10 @@ def calibration_text(
     header = ["rule", *(["class"] if is_many else []), "told", "observed"]
     header += ["95 % interval", "rows"]
     title = f"Told and observed on {where}"
-    if outcome.n_classes == 2:
+    if outcome.is_binary:
         title += f", for {_class_name(rules, outcome.positive_class)}"
     seen = [row for row in rows if row["n_rows"]]
     gaps = [row["n_rows"] * abs(row["told"] - row["observed"]) for row in seen]
     gap = sum(gaps) / sum(row["n_rows"] for row in seen)
-    apart = f"{100 * gap:.1f} points" if rules.classes else render.rounded(gap)
-    mean = f"On average over rows they differ by {apart}."
+    mean = f"On average over rows they differ by {outcome.gap_text(gap)}."
     return f"{title}:\n{render.text_table(header, lines)}\n{mean}"

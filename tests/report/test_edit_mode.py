@@ -232,9 +232,12 @@ def test_edits_by_mouse_are_those_of_python(credit, tmp_path):
     editor.click("1/0/remove")
     rules = rules.remove(2, 1)
     assert_same(editor, rules, sample)
-    box = editor.control("2/0/<=/slider").bounding_box()
+    slider = editor.control("2/0/<=/slider")
+    slider.scroll_into_view_if_needed()
+    box = slider.bounding_box()
     editor.page.mouse.click(box["x"] + 0.7 * box["width"], box["y"] + 5)
     cut = editor.control("2/0/<=/number").input_value()
+    assert float(cut) != 0.3
     rules = rules.replace(3, f"0.05 < {EVIL} <= {cut}")
     assert_same(editor, rules, sample)
     # The last category but one is ticked, and counts at once.

@@ -173,7 +173,8 @@ def test_ctrl_c_in_the_middle(start, long_files, tmp_path):
     ours, theirs = pty.openpty()
     process = start(
         *("simplify", long_files / "long.txt", long_files / "long.parquet"),
-        *("--target", "y", "--out", tmp_path / "rules.json"),
+        # Repeated fits, so that it cannot be done before the bar is seen.
+        *("--target", "y", "--out", tmp_path / "rules.json", "--stability", "100"),
         stdout=-1,
         stderr=theirs,
         env=ENVIRONMENT | {"NO_COLOR": "1"},

@@ -11,6 +11,7 @@ import click
 import pytest
 
 import defragtrees
+from defragtrees.cli import main
 from defragtrees.cli.group import COMMANDS, cli
 from tests.cli.conftest import ENVIRONMENT, PATIENCE
 
@@ -193,6 +194,22 @@ def test_ctrl_c_in_the_middle(start, long_files, tmp_path):
     assert (shown.decode() + rest).splitlines()[-1] == "defragtrees: Interrupted."
     assert "Traceback" not in rest
     assert list(tmp_path.iterdir()) == []
+
+
+def test_compiled_code_turns_ctrl_c_into_another_error(
+    monkeypatch, capsys, files, rules
+):
+    def explain(**arguments):
+        try:
+            os.kill(os.getpid(), signal.SIGINT)
+            time.sleep(PATIENCE)
+        except KeyboardInterrupt:
+            # As a function compiled by numba does where its caller is interrupted.
+            raise SystemError("returned a result with an exception set") from None
+
+    monkeypatch.setattr(cli.get_command(None, "explain"), "callback", explain)
+    assert main(["explain", str(rules), str(files / "iris.csv")]) == 130
+    assert capsys.readouterr().err == "defragtrees: Interrupted.\n"
 
 
 @pytest.mark.parametrize(

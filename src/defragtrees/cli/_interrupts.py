@@ -11,6 +11,8 @@ import signal
 INTERRUPTED, TERMINATED = 130, 143
 MESSAGE = "Interrupted."
 
+_received = []  # signals that came while drafts had to be removed
+
 
 class Terminated(BaseException):
     """SIGTERM requests the end of the process."""
@@ -24,6 +26,7 @@ def exit_at_once():
 
 def tidy_up():
     """From here on Ctrl-C is a KeyboardInterrupt again, and SIGTERM a Terminated."""
+    _received.clear()
     _replace(_exit, _interrupt)
     _replace(signal.SIG_DFL, _terminate, signal.SIGTERM)
 
@@ -41,6 +44,14 @@ def leave():
     _replace(_terminate, signal.SIG_DFL, signal.SIGTERM)
 
 
+def received():
+    """What a signal raised, if one came; else None.
+
+    Compiled code may report it as another error of its own.
+    """
+    return _received[-1] if _received else None
+
+
 def _replace(present, wanted, number=signal.SIGINT):
     if signal.getsignal(number) is present:
         try:
@@ -52,10 +63,12 @@ def _replace(present, wanted, number=signal.SIGINT):
 def _interrupt(signum, frame):
     # Python's own handler sets an error without an object, which the reader of CSV of
     # pandas, written in C, takes for none and reports as an error of the file.
+    _received.append(KeyboardInterrupt)
     raise KeyboardInterrupt
 
 
 def _terminate(signum, frame):
+    _received.append(Terminated)
     raise Terminated
 
 

@@ -155,12 +155,8 @@ def run(arguments=None):
             code = _invoke(arguments, state)
             sys.stdout.flush()
             return code
-    except KeyboardInterrupt:
-        _interrupts.ignore()
-        return _fail(_interrupts.MESSAGE, _interrupts.INTERRUPTED)
-    except _interrupts.Terminated:
-        _interrupts.ignore()
-        return _fail("Ended by a signal (SIGTERM).", _interrupts.TERMINATED)
+    except (KeyboardInterrupt, _interrupts.Terminated) as signal:
+        return _stop(type(signal))
     except BrokenPipeError:
         _discard_output()
         return BROKEN_PIPE
@@ -168,7 +164,16 @@ def run(arguments=None):
     except Exception as error:
         if state.debug:
             traceback.print_exc()
-        return _tell(error)
+        signal = _interrupts.received()
+        return _tell(error) if signal is None else _stop(signal)
+
+
+def _stop(signal):
+    """Say which signal ended the command; returns the exit code."""
+    _interrupts.ignore()
+    if signal is _interrupts.Terminated:
+        return _fail("Ended by a signal (SIGTERM).", _interrupts.TERMINATED)
+    return _fail(_interrupts.MESSAGE, _interrupts.INTERRUPTED)
 
 
 def _invoke(arguments, state):

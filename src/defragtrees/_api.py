@@ -58,6 +58,7 @@ def simplify(
     y: Column | None = None,
     sample_weight: Column | None = None,
     *,
+    validation: tuple[Any, ...] | None = None,
     method: Literal["defrag", "paper"] = "defrag",
     target: Literal["ensemble", "labels"] | None = None,
     augment: Literal["auto"] | int = "auto",
@@ -116,6 +117,9 @@ def simplify(
     y : array-like of shape (n_samples,), optional
         Needed only to report errors and rates, or for `target="labels"`.
     sample_weight : array-like of shape (n_samples,), optional
+    validation : tuple (X, y) or (X, y, sample_weight), optional
+        Rows that the ensemble was not trained on: rates, intervals and all other
+        evidence of the rules are counted on them.
     method : {"defrag", "paper"}, default="defrag"
         "paper" is the algorithm of Hara and Hayashi as published: see
         `FABRulesClassifier`.
@@ -215,8 +219,8 @@ callback
     if target is None:
         del given["target"]
     settings = _settings_for(kind, given, method, outcome)
-    estimator: Any = kind(**settings).fit_forest(forest, X, y, sample_weight)
-    return estimator
+    estimator: Any = kind(**settings)
+    return estimator.fit_forest(forest, X, y, sample_weight, validation=validation)
 
 
 def _settings_for(kind, given, method, outcome):

@@ -15,6 +15,7 @@ from defragtrees._utils import formatting as render
 from defragtrees._utils.types import Column, Floats, Rows
 from defragtrees.data.evaluation import Told, rule_scores
 from defragtrees.data.tables import check_finite, take_rows
+from defragtrees.estimators.base import open_validation
 from defragtrees.estimators.defrag import DefragClassifier
 from defragtrees.estimators.inputs import one_seed, open_model
 from defragtrees.metrics.rulesets import trade_off_scores
@@ -35,6 +36,7 @@ def simplify_path(
     y: Column | None = None,
     sample_weight: Column | None = None,
     *,
+    validation: tuple[Any, ...] | None = None,
     test_size: float = 0.25,
     choose_by: str | None = None,
     random_state: Any = None,
@@ -43,17 +45,20 @@ def simplify_path(
     """The rule lists from one rule up to the budget, in one run.
 
     The lists are those of `simplify`, found on all rows. Their scores are those of
-    lists that were found in the same way without the rows that are held out.
+    lists that were found in the same way without the rows that are held out: rows of
+    `validation`, if there are any, else of X.
 
     Parameters
     ----------
     ensemble : fitted ensemble, path or Forest
     X : array-like or data frame of shape (n_samples, n_features)
-        Some rows are held out for the scores. Where the ensemble was trained on them
-        its own error is too good: pass rows that it has not seen to compare fairly.
+        Where the ensemble was trained on the rows that are held out, its own error is
+        too good: pass `validation` to compare fairly.
     y : array-like of shape (n_samples,), optional
         With it errors are against y, without it against the ensemble.
     sample_weight : array-like of shape (n_samples,), optional
+    validation : tuple (X, y) or (X, y, sample_weight), optional
+        Rows that the ensemble was not trained on, in memory; see `simplify`.
     test_size : float or int, default=0.25
         Rows to hold out, as a share or a number.
     choose_by : str, optional
@@ -87,19 +92,27 @@ def simplify_path(
     check_names(settings, [f.name for f in fields(DefragClassifier)], "simplify_path")
     seed = one_seed(random_state)
     y = None if y is None else column_or_1d(y)
-    check_consistent_length(X, y, sample_weight)
-    places = np.arange(len(X))  # type: ignore[arg-type]
+    rows = X, y, sample_weight
+    check_consistent_length(*rows)
+    divided: Any = rows if validation is None else _validation_rows(validation)
+    places = np.arange(len(divided[0]))
     train, test = train_test_split(places, test_size=test_size, random_state=seed)
+    kept, held_out = (
+        tuple(take_rows(column, own) for column in divided) for own in (train, test)
+    )
     limit, verbose = settings.get("max_calls"), settings.get("verbose", 0)
-    forest = open_model(ensemble, X, y, seed, limit, verbose)
-    _check_choice(choose_by or "error", forest.outcome, y is not None)
+    n_reserved = 0 if validation is None else len(places)
+    forest = open_model(ensemble, X, y, seed, limit, verbose, n_reserved)
+    _check_choice(choose_by or "error", forest.outcome, divided[1] is not None)
     settings["random_state"] = seed
-    every = simplify(forest, X, y, sample_weight, **settings)
-    rows = (take_rows(column, train) for column in (X, y, sample_weight))
-    partial = simplify(forest, *rows, **settings)
-    weight = take_rows(sample_weight, test)
-    y = None if y is None else partial.rules_.outcome.check(take_rows(y, test))
-    path = _path(every, partial, take_rows(X, test), y, weight, choose_by)
+    every = simplify(forest, *rows, validation=validation, **settings)
+    if validation is None:
+        partial = simplify(forest, *kept, **settings)
+    else:
+        partial = simplify(forest, *rows, validation=kept, **settings)
+    X, y, weight = held_out
+    y = None if y is None else partial.rules_.outcome.check(y)
+    path = _path(every, partial, X, y, weight, choose_by)
     if choose_by is not None:
         return path
     same = (i for i, p in enumerate(path.points) if p.rules == every.rules_)
@@ -269,6 +282,17 @@ def measure_path(
             point = replace(point, measures=rules.outcome.measured(scores))
         points.append(point)
     return tuple(points)
+
+
+def _validation_rows(validation):
+    """X, y and weights of `validation`, which must be in memory to be divided."""
+    source = open_validation(validation)
+    if not source.is_in_memory:
+        raise TypeError(
+            "simplify_path needs the rows of validation in memory, to hold some of "
+            f"them out; got {type(validation[0]).__name__}. Pass a table."
+        )
+    return source.X, column_or_1d(source.y), source.sample_weight
 
 
 def _check_choice(choose_by, outcome, has_labels):

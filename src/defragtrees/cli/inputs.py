@@ -14,6 +14,7 @@ import shlex
 from dataclasses import dataclass
 from typing import Any
 
+import click
 import numpy as np
 from sklearn.model_selection import train_test_split
 
@@ -28,6 +29,7 @@ from defragtrees.data.tables import (
     nearest,
     take_rows,
 )
+from defragtrees.ensembles.black_box import AskedForest
 from defragtrees.ensembles.forest import Forest
 from defragtrees.ensembles.readers import file_kind, load_object, read_forest
 from defragtrees.errors import ModelFileError, UnsupportedEnsembleError
@@ -53,6 +55,7 @@ class Loaded:
     y: np.ndarray | None = None
     sample_weight: np.ndarray | None = None
     groups: np.ndarray | None = None  # for a report that sets them side by side
+    validation: "Loaded | None" = None  # rows that the model was not trained on
 
     def __len__(self):
         return len(self.X)
@@ -63,7 +66,14 @@ class Loaded:
         return self.X, self.y, self.sample_weight
 
     def split(self, test_size, seed):
-        """Rows to learn from and rows to test on; None if none are held out."""
+        """Rows to learn from and rows to test on; None if none are held out.
+
+        Rows of `validation`, if there are any, serve to test.
+        """
+        if self.validation is not None:
+            counting, test = self.validation.split(test_size, seed)
+            learning = dataclasses.replace(self, validation=counting)
+            return learning, counting if test is None else test
         if not test_size:
             return self, None
         if len(self) == 1:
@@ -83,8 +93,21 @@ class Loaded:
         )
 
 
-def load(inputs, progress):
-    """Read the model, and of the data the columns that it needs."""
+def load(inputs, progress, validation=None):
+    """Read the model, and of the data the columns that it needs.
+
+    `validation` is another file with the same columns.
+    """
+    if validation is not None and inputs.target is None:
+        raise click.UsageError("--validation needs --target.")
+    loaded = _load_data(inputs, progress)
+    if validation is None:
+        return loaded
+    more = _more_rows(loaded, inputs, validation, progress)
+    return dataclasses.replace(loaded, validation=more)
+
+
+def _load_data(inputs, progress):
     table = open_table(inputs.data)
     for name, option in ((inputs.target, "--target"), (inputs.weights, "--weights")):
         if name is not None:
@@ -96,13 +119,7 @@ def load(inputs, progress):
     reserved = [name for name in (inputs.target, inputs.weights) if name is not None]
     forest = _match_columns(forest, table.names, reserved, inputs.columns)
     forest = _with_classes(forest, inputs.classes)
-    read = _Reading(
-        table,
-        dict(enumerate(forest.feature_names)),
-        forest.categories,
-        # A model has numbers where the table may have dates.
-        [ANY] * forest.n_features,
-    )
+    read = _reading_of(forest, table)
     X, y, weight = read.all_rows(
         inputs.data.name, progress, inputs.target, inputs.weights, forest.classes
     )
@@ -114,6 +131,27 @@ def load(inputs, progress):
     if any(kinds):
         forest = dataclasses.replace(forest, feature_kinds=tuple(kinds))
     return Loaded(forest, _as_table(X, forest), y, weight)
+
+
+def _more_rows(loaded, inputs, path, progress):
+    """The rows of another file with the columns of DATA."""
+    table, forest = open_table(path), loaded.forest
+    for name in (*forest.feature_names, inputs.target, inputs.weights):
+        if name is not None:
+            find_column(name, table.names, "DATA", path.name)
+    if isinstance(forest, AskedForest):
+        return Loaded(forest, *_asked_rows(inputs, path, forest.feature_names))
+    rows = _reading_of(forest, table).all_rows(
+        path.name, progress, inputs.target, inputs.weights, forest.classes
+    )
+    return Loaded(forest, _as_table(rows[0], forest), *rows[1:])
+
+
+def _reading_of(forest, table):
+    """The columns of a table that a model needs."""
+    names = dict(enumerate(forest.feature_names))
+    # A model has numbers where the table may have dates.
+    return _Reading(table, names, forest.categories, [ANY] * forest.n_features)
 
 
 def _read_model(inputs):
@@ -149,7 +187,13 @@ def _ask_model(inputs, table, why):
             raise _without_names(needed, names)
     for name in names:
         find_column(str(name), table.names, "The model")
-    frame = read_frame(inputs.data)
+    X, y, weight = _asked_rows(inputs, inputs.data, names)
+    return Loaded(open_model(model, X, y, random_state=0), X, y, weight)
+
+
+def _asked_rows(inputs, path, names):
+    """X, y and weights of a file, as a model is queried for them."""
+    frame = read_frame(path)
     y, weight = (
         None if name is None else frame[name].to_numpy()
         for name in (inputs.target, inputs.weights)
@@ -159,8 +203,7 @@ def _ask_model(inputs, table, why):
             f"Column {inputs.target!r} must hold an answer in every row; some are "
             "empty. Drop such rows first."
         )
-    X = frame[[str(name) for name in names]]
-    return Loaded(open_model(model, X, y, random_state=0), X, y, weight)
+    return frame[[str(name) for name in names]], y, weight
 
 
 def _with_classes(forest, labels):
@@ -207,7 +250,7 @@ def _as_table(matrix, forest):
 # Columns
 
 
-def find_column(name, names, what):
+def find_column(name, names, what, file="the data"):
     """The name, if the file has just one such column; `what` names it in an error.
 
     Examples
@@ -222,11 +265,11 @@ def find_column(name, names, what):
         return name
     if name in names:
         raise ValueError(
-            f"{what} names {name!r}, but the data has {names.count(name)} columns of "
+            f"{what} names {name!r}, but {file} has {names.count(name)} columns of "
             "this name. Rename them first."
         )
     guess = nearest(name, names)
-    raise ValueError(f"{what} names {name!r}, but the data has no such column; {guess}")
+    raise ValueError(f"{what} names {name!r}, but {file} has no such column; {guess}")
 
 
 def _match_columns(forest, names, reserved, chosen=None):

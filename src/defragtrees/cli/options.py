@@ -225,6 +225,15 @@ def output_option(text, name="--out", required=False):
     )
 
 
+validation_option = click.option(
+    "--validation",
+    type=FILE,
+    metavar="FILE",
+    help="Rows that the model was not trained on, with the columns of DATA: rates and "
+    "scores of the rules are from these, and --test-size divides them. Needs --target.",
+)
+
+
 def held_out_option(text):
     """--test-size, a share or a number of rows."""
     return click.option(
@@ -500,8 +509,10 @@ def method_settings(settings, kind, method, forest):
 def fit(choices, loaded):
     """The method of the user's choice, fitted to rows, with a clock on the way."""
     kind, settings = settings_of(choices, loaded.forest, loaded.y is not None)
+    unseen = loaded.validation
+    validation = None if unseen is None else unseen.rows
     with ticking("simplifying", 1):
-        return kind(loaded.forest, **settings).fit(*loaded.rows)
+        return kind(loaded.forest, **settings).fit(*loaded.rows, validation=validation)
 
 
 def _check_features(setting, given, names):

@@ -59,7 +59,12 @@ def _check_output(path, inputs):
     if not is_standard_output(path) and not os.access(place, os.W_OK):
         raise click.ClickException(f"{str(place)!r} cannot be written to.")
     for other in inputs:
-        if other.exists() and path.exists() and path.samefile(other):
+        if (
+            other is not None
+            and other.exists()
+            and path.exists()
+            and path.samefile(other)
+        ):
             raise click.ClickException(
                 f"{str(path)!r} is read by this command; write to another file."
             )

@@ -12,6 +12,7 @@ from defragtrees.cli.options import (
     method_options,
     output_option,
     settings_of,
+    validation_option,
 )
 from defragtrees.cli.output import (
     check_outputs,
@@ -37,26 +38,30 @@ EXAMPLE = "defragtrees path model.json data.csv --target y --max-rules 8"
     help="What the chosen list must be nearly the best in; but for the error it needs "
     "--target. By default the list of simplify is chosen.",
 )
+@validation_option
 @held_out_option("Rows to hold out for the errors.")
 @output_option("Save the chosen rules, as JSON.")
 @output_option("Draw error against number of rules; .png, .svg or .pdf.", name="--plot")
 @json_option
-def command(inputs, choices, choose_by, test_size, out, plot, as_json):
+def command(inputs, choices, choose_by, validation, test_size, out, plot, as_json):
     """Show the rule lists from one rule up, with their errors.
 
     MODEL and DATA are as for simplify. The star marks the list that is chosen: that
     of simplify, or with --choose-by the shortest that is within one standard error of
     the best.
     """
-    check_outputs({"--out": out, "--plot": plot}, (inputs.data, inputs.model))
+    files = inputs.data, inputs.model, validation
+    check_outputs({"--out": out, "--plot": plot}, files)
     check_plot(plot)
     if not test_size:
         raise click.UsageError(
             "--test-size must be above 0: errors need held-out rows."
         )
-    loaded = load(inputs, progress_kind())
+    loaded = load(inputs, progress_kind(), validation)
     _, settings = settings_of(choices, loaded.forest, loaded.y is not None)
     settings |= {"test_size": test_size, "choose_by": choose_by}
+    if loaded.validation is not None:
+        settings["validation"] = loaded.validation.rows
     with ticking("simplifying", 1):
         path = simplify_path(loaded.forest, *loaded.rows, **settings)
     if out is not None:

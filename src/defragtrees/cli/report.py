@@ -19,6 +19,7 @@ from defragtrees.cli.options import (
     input_options,
     method_options,
     output_option,
+    validation_option,
 )
 from defragtrees.cli.output import check_outputs, progress_kind, say
 from defragtrees.ensembles.readers import file_kind
@@ -30,7 +31,8 @@ EXAMPLE = "defragtrees report model.json data.csv --target y --out report.html"
 @click.command("report", cls=Command, example=EXAMPLE)
 @input_options
 @method_options()
-@held_out_option("Rows to hold out for the scores; 0 scores the training rows.")
+@validation_option
+@held_out_option("Rows to hold out for the scores; 0 scores the rows of the rules.")
 @output_option("The HTML file to write.", required=True)
 @click.option("--title", help="The title of the page.")
 @click.option(
@@ -40,17 +42,19 @@ EXAMPLE = "defragtrees report model.json data.csv --target y --out report.html"
     "answers and errors are set side by side, group by group.",
 )
 @click.option("--with-comparison", is_flag=True, help="Add the other methods.")
-def command(inputs, choices, test_size, out, title, by_group, with_comparison):
+def command(
+    inputs, choices, validation, test_size, out, title, by_group, with_comparison
+):
     """Write one HTML page about the rules of a model.
 
     MODEL and DATA are as for simplify. The page needs no network and can be printed.
     """
-    check_outputs({"--out": out}, (inputs.data, inputs.model))
+    check_outputs({"--out": out}, (inputs.data, inputs.model, validation))
     if with_comparison and inputs.target is None:
         raise click.UsageError("--with-comparison needs --target.")
-    loaded = load(inputs, progress_kind())
+    loaded = load(inputs, progress_kind(), validation)
     if by_group is not None:
-        loaded = replace(loaded, groups=_read_groups(inputs.data, by_group))
+        loaded = _with_groups(loaded, by_group, inputs.data, validation)
     train, test = loaded.split(test_size, choices["random_state"])
     options: dict[str, Any] = {}
     if with_comparison:
@@ -76,6 +80,14 @@ class _Groups:
     def __array__(self, dtype=None, copy=None):
         """The values; the name is lost."""
         return np.asarray(self.values, dtype=dtype)
+
+
+def _with_groups(loaded, name, data, validation):
+    """The rows that the report measures on, with the values of a column."""
+    if loaded.validation is None:
+        return replace(loaded, groups=_read_groups(data, name))
+    measured = replace(loaded.validation, groups=_read_groups(validation, name))
+    return replace(loaded, validation=measured)
 
 
 def _read_groups(path, name):

@@ -16,6 +16,7 @@ from defragtrees.cli.options import (
     json_option,
     method_options,
     output_option,
+    validation_option,
 )
 from defragtrees.cli.output import (
     check_outputs,
@@ -34,11 +35,12 @@ defragtrees simplify model.json data.csv --target y --max-rules 5 --out rules.js
 @click.command("simplify", cls=Command, example=EXAMPLE)
 @input_options
 @method_options()
-@held_out_option("Rows to hold out for the scores; 0 scores the training rows.")
+@validation_option
+@held_out_option("Rows to hold out for the scores; 0 scores the rows of the rules.")
 @output_option("Save the rules, as JSON.")
 @output_option("Write an HTML report.", name="--report")
 @json_option
-def command(inputs, choices, test_size, out, report, as_json):
+def command(inputs, choices, validation, test_size, out, report, as_json):
     """Find a few rules that say nearly what a model says.
 
     MODEL is a file saved by XGBoost (.json, .ubj), LightGBM (.txt), CatBoost (.cbm,
@@ -50,8 +52,8 @@ def command(inputs, choices, test_size, out, report, as_json):
     trained on. Columns that the model does not use are ignored.
     """
     outputs = {"--out": out, "--report": report}
-    check_outputs(outputs, (inputs.data, inputs.model))
-    loaded = load(inputs, progress_kind())
+    check_outputs(outputs, (inputs.data, inputs.model, validation))
+    loaded = load(inputs, progress_kind(), validation)
     train, test = loaded.split(test_size, choices["random_state"])
     begin = time.perf_counter()
     # The rows are in two parts now; the whole need not stay in memory.
@@ -62,7 +64,10 @@ def command(inputs, choices, test_size, out, report, as_json):
     scores, where = simple.training_, f"{len(train)} training rows"
     if test is not None:
         scores = simple.evaluate(*test.rows)
-        where = f"{len(test)} rows held out from the rules"
+        kind = "rows" if validation is None else "validation rows"
+        where = f"{len(test)} {kind} held out from the rules"
+        if not test_size:
+            where = f"{len(test)} {kind} that the model was not trained on"
     if out is not None:
         simple.rules_.save(out)
     if report is not None:

@@ -252,14 +252,7 @@ def read_store(
     """The store of all rows of a source."""
     grid = ThresholdGrid(tuple(forest.splits()))
     encoder = Encoder.for_rows(forest, grid, keeps_numbers, compiled)
-    shards, digest = source.encode(encoder, n_jobs, watch)
-    if digest is None or digest.n_rows == 0:
-        raise ValueError(
-            "At least one row with a positive weight is needed: sample_weight must "
-            "have a positive sum."
-        )
-    if keeps_numbers:
-        shards = OneShard(*joined(shards.shards, math.inf))
+    shards, digest = _encoded(source, encoder, n_jobs, watch)
     counts, values = digest.counts, bin_values(digest)
     if shorten:
         edges = edge_values(digest)
@@ -285,6 +278,41 @@ def read_store(
         values,
         _feature_ends(digest),
     )
+
+
+def read_store_like(store, source, forest, *, keeps_numbers, compiled, n_jobs=None):
+    """The store of other rows, on the grid and with the target of a store."""
+    # Rows that differ from those of the store may lie between a threshold and its
+    # shorter form, so codes of the forest's own thresholds would not serve.
+    encoder = Encoder(forest, store.grid, keeps_numbers, compiled)
+    shards, digest = _encoded(source, encoder, n_jobs)
+    # Conditions on whole numbers may name the values that the rows of the store have.
+    values = [
+        np.where(np.isfinite(own), own, other)
+        for own, other in zip(store.values, bin_values(digest), strict=True)
+    ]
+    return dataclasses.replace(
+        store,
+        shards=shards,
+        counts=digest.counts,
+        total_weight=digest.weight,
+        n_rows=digest.n_rows,
+        values=values,
+        ends=_feature_ends(digest),
+    )
+
+
+def _encoded(source, encoder, n_jobs=None, watch=None):
+    """The shards of all rows, one if they keep their numbers, and their digest."""
+    shards, digest = source.encode(encoder, n_jobs, watch)
+    if digest is None or digest.n_rows == 0:
+        raise ValueError(
+            "At least one row with a positive weight is needed: sample_weight must "
+            "have a positive sum."
+        )
+    if encoder.keeps_numbers:
+        shards = OneShard(*joined(shards.shards, math.inf))
+    return shards, digest
 
 
 def _feature_ends(digest):

@@ -40,11 +40,23 @@ MOST_OUTPUTS = 10  # classes that trees are grown for, the most frequent ones
 N_QUANTILES = 32
 
 
-def ask_model(model, X, y=None, *, rng, task=None, why="", max_calls=None, verbose=0):
+def ask_model(
+    model,
+    X,
+    y=None,
+    *,
+    rng,
+    task=None,
+    why="",
+    max_calls=None,
+    n_reserved=0,
+    verbose=0,
+):
     """A forest that predicts as the model does, which cannot be read; `why` says why.
 
-    Its trees are grown on the rows of X and new ones near them, at most `max_calls`. If
-    the model names no classes, they are looked up in y.
+    Its trees are grown on the rows of X and new ones near them, at most `max_calls`, of
+    which `n_reserved` are kept for other rows. If the model names no classes, they are
+    looked up in y.
     """
     names = getattr(model, "feature_names_in_", None)
     given = column_names(X) or ()
@@ -57,7 +69,9 @@ def ask_model(model, X, y=None, *, rng, task=None, why="", max_calls=None, verbo
     columns = form.names or tuple(f"x{j + 1}" for j in range(matrix.shape[1]))
     check_finite(matrix, columns)
     categories = form.categories or (None,) * len(columns)
-    most = GROWN_ROWS if max_calls is None else min(GROWN_ROWS, max_calls)
+    most = GROWN_ROWS
+    if max_calls is not None:
+        most = min(most, max_calls - n_reserved)
     old = np.arange(len(matrix))
     if len(old) > most:
         old = np.sort(rng.choice(len(old), size=most, replace=False))
@@ -66,7 +80,7 @@ def ask_model(model, X, y=None, *, rng, task=None, why="", max_calls=None, verbo
     asked = Model(questions, query, form)
     rest = take_rows(table, np.arange(len(outputs), len(matrix)))
     asked.learn(matrix, np.vstack([outputs, questions.ask(query, rest)]))
-    n_new = _n_new_rows(len(matrix), questions)
+    n_new = _n_new_rows(len(matrix), questions, n_reserved)
     if n_new:
         is_set = np.array([labels is not None for labels in categories])
         new = draw_rows(matrix, n_new, is_set, rng)
@@ -95,11 +109,11 @@ def ask_model(model, X, y=None, *, rng, task=None, why="", max_calls=None, verbo
     )
 
 
-def _n_new_rows(n_rows, questions):
+def _n_new_rows(n_rows, questions, n_reserved):
     wanted = max(LEAST_NEW, int(NEW_SHARE * n_rows))
     wanted = min(wanted, max(GROWN_ROWS - n_rows, 0))
     if questions.limit is not None:
-        wanted = min(wanted, questions.limit - questions.n_rows)
+        wanted = min(wanted, questions.limit - n_reserved - questions.n_rows)
     return max(wanted, 0)
 
 

@@ -18,7 +18,7 @@ from defragtrees.data import sources
 from defragtrees.data.devices import check_engine
 from defragtrees.data.evaluation import PartEvaluator, evaluate_encoded
 from defragtrees.data.sources import TableSource, open_source
-from defragtrees.data.store import read_store
+from defragtrees.data.store import read_store, read_store_like
 from defragtrees.data.tables import as_dense, check_finite, select_columns, take_rows
 from defragtrees.ensembles.black_box import AskedForest, ask_model
 from defragtrees.ensembles.forest import Forest, for_many_rows, is_compiled
@@ -96,6 +96,7 @@ class FittedRules(BaseEstimator):
     forest_: Forest
     rules_: RuleModel
     training_: dict[str, float]
+    validation_: dict[str, float]
     n_features_in_: int
     feature_names_in_: Values
     n_jobs: int | None
@@ -193,7 +194,7 @@ class FittedRules(BaseEstimator):
         Parameters
         ----------
         X, y : rows to measure on, optional
-            The training rows by default.
+            By default those of `validation`, if `fit` had some, else the training rows.
 
         Examples
         --------
@@ -205,12 +206,15 @@ class FittedRules(BaseEstimator):
         """
         check_is_fitted(self, "rules_")
         rules = self.rules_
-        if X is None:
-            scores, calibration = self.training_, None
-        else:
+        calibration = None
+        if X is not None:
             evaluation = self._evaluation(X, y, is_by_rule=True)
             scores, calibration = evaluation.scores(rules), evaluation.calibration
-        where = "training rows" if X is None else "these rows"
+            where = "these rows"
+        elif hasattr(self, "validation_"):
+            scores, where = self.validation_, self._validation_rows
+        else:
+            scores, where = self.training_, "training rows"
         parts = [str(rules), scores_text(rules, scores, where)]
         if self.forest_.origin:
             parts.append(self.forest_.origin)
@@ -317,7 +321,12 @@ class Simplifier(FittedRules, ABC):
     _needs_numbers: ClassVar[bool] = True  # whether codes of all rows are not enough
 
     def fit(
-        self, X: Rows, y: Column | None = None, sample_weight: Column | None = None
+        self,
+        X: Rows,
+        y: Column | None = None,
+        sample_weight: Column | None = None,
+        *,
+        validation: tuple[Any, ...] | None = None,
     ) -> Self:
         """Find the rules.
 
@@ -333,6 +342,10 @@ class Simplifier(FittedRules, ABC):
             A weight of two is a row given twice. So the scale counts: what rules cost
             is weighed against the weight of all rows. With a Parquet file it is the
             name of a column.
+        validation : tuple (X, y) or (X, y, sample_weight), optional
+            Rows that the ensemble was not trained on. The rules are found on X; these
+            rows count for them: rates, intervals and all other evidence are theirs. All
+            that `fit` reads; y may be None with an iterator, which gives it.
 
         Returns
         -------
@@ -346,7 +359,7 @@ class Simplifier(FittedRules, ABC):
         >>> simple.rules_.n_rules
         2
         """
-        return self.fit_forest(None, X, y, sample_weight)
+        return self.fit_forest(None, X, y, sample_weight, validation=validation)
 
     def fit_forest(
         self,
@@ -354,6 +367,8 @@ class Simplifier(FittedRules, ABC):
         X: Rows,
         y: Column | None = None,
         sample_weight: Column | None = None,
+        *,
+        validation: tuple[Any, ...] | None = None,
     ) -> Self:
         """`fit` for a caller who has read the ensemble already.
 
@@ -361,9 +376,10 @@ class Simplifier(FittedRules, ABC):
         ----------
         forest : Forest or None
             What `read_forest(self.ensemble)` gives; None to read it here.
-        X, y, sample_weight : as for `fit`
+        X, y, sample_weight, validation : as for `fit`
         """
         check_settings(self)
+        unseen = None if validation is None else open_validation(validation)
         rng = make_generator(self.random_state)
         given = fitted_forest(self.ensemble, X) if forest is None else forest
         source, first = self._open(X, y, sample_weight, given)
@@ -372,7 +388,8 @@ class Simplifier(FittedRules, ABC):
             self.ensemble_ = fit_ensemble(self, source, rng)
             forest = fitted_forest(self.ensemble_, source.X)
         if isinstance(forest, Unreadable):
-            source, forest = self._ask(source, forest.reason, rng)
+            n_unseen = 0 if unseen is None else unseen.n_rows()
+            source, forest = self._ask(source, forest.reason, rng, n_unseen)
         if forest is not given:  # now it is known which columns are needed
             source.select(forest.feature_names)
             first = source.first().X
@@ -380,18 +397,35 @@ class Simplifier(FittedRules, ABC):
         self.forest_ = described_forest(forest, first, self.feature_labels)
         self._check_forest(self.forest_)
         words = self._words(self.forest_)
+        if unseen is not None:
+            unseen = self._checked_validation(unseen)
         store = read_rows(self, source, self.forest_)
+        unseen = None if unseen is None else read_unseen(self, unseen, store)
         problem = Problem.of_store(
-            store, self.forest_, sources.MANY_ROWS, rng, self.shorten_thresholds, words
+            store,
+            self.forest_,
+            sources.MANY_ROWS,
+            rng,
+            self.shorten_thresholds,
+            words,
+            unseen,
         )
         if problem.classes is not None:
             self.classes_ = np.asarray(problem.classes)
         self.rules_ = self._simplify(problem, rng)
-        self._count_rows(store, problem.is_sample)
+        counting = unseen or store
+        self._count_rows(counting, problem.is_sample)
         posterior = getattr(self, "posterior_", None)
         self.training_ = store.evaluate(self.rules_, posterior)
-        self._record_training(store)
-        warn_of_unanswered(self.rules_, store)
+        self.__dict__.pop("validation_", None)
+        if unseen is not None:
+            self.validation_ = unseen.evaluate(self.rules_, posterior)
+            self._validation_rows = (
+                f"{render.plural(unseen.n_rows, 'validation row')} that the model was "
+                "not trained on"
+            )
+        self._record_training(counting)
+        warn_of_unanswered(self.rules_, counting)
         self.__dict__.pop("n_calls_", None)
         if isinstance(self.forest_, AskedForest):
             # After the fit the model may be queried without limit.
@@ -437,11 +471,12 @@ class Simplifier(FittedRules, ABC):
             [self.rules_] = store.recount([self.rules_], answers)
 
     def _record_training(self, store):
-        """Give the rules a profile of the training rows, with their error on these.
+        """Give the rules a profile of the rows that count, with their error on these.
 
         Rules of a search have had that from the start, but for the error.
         """
-        rules, error = self.rules_, self.training_.get("error")
+        rules = self.rules_
+        error = getattr(self, "validation_", self.training_).get("error")
         training = rules.training
         if training is None:
             used = {c.feature for rule in rules.rules for c in rule.conditions}
@@ -462,14 +497,7 @@ class Simplifier(FittedRules, ABC):
             if source.is_in_memory:  # a file has columns for others too
                 warn_of_other_columns(source.X, forest)
             source.select(forest.feature_names)
-        if source.n_rows() <= sources.MANY_ROWS:
-            source = source.load()
-        elif self._needs_numbers and not source.is_in_memory:
-            raise TypeError(
-                f"{type(self).__name__} needs all rows in memory; with more than "
-                f"{sources.MANY_ROWS:,} pass a table in memory or a sample of them, or "
-                "use DefragClassifier or DefragRegressor."
-            )
+        source = self._loaded(source)
         first = source.first().X
         check_columns(self, first, ensure_min_samples=1)
         if source.is_in_memory:
@@ -478,15 +506,46 @@ class Simplifier(FittedRules, ABC):
             self.validate_target(None, 0)
         return source, first
 
-    def _ask(self, source, why, rng):
-        """The rows that a model may be asked about, and its answers as a forest."""
+    def _loaded(self, source):
+        """The source, in memory if it has few rows."""
+        if source.n_rows() <= sources.MANY_ROWS:
+            return source.load()
+        if self._needs_numbers and not source.is_in_memory:
+            raise TypeError(
+                f"{type(self).__name__} needs all rows in memory; with more than "
+                f"{sources.MANY_ROWS:,} pass a table in memory or a sample of them, or "
+                "use DefragClassifier or DefragRegressor."
+            )
+        return source
+
+    def _checked_validation(self, source):
+        """The rows of `validation`, with the columns that the ensemble needs."""
+        source.select(self.forest_.feature_names)
+        source = self._loaded(source)
+        check_columns(self, source.first().X, reset=False, ensure_min_samples=1)
+        if source.is_in_memory:
+            source.y = self.validate_target(source.y, source.n_rows())
+        return source
+
+    def _ask(self, source, why, rng, n_unseen=0):
+        """The rows that a model may be asked about, and its answers as a forest.
+
+        Of `max_calls`, `n_unseen` are kept for other rows.
+        """
         if not source.is_in_memory:
             raise TypeError(
                 f"A model that cannot be read needs its rows in memory; {why} Pass a "
                 "table, or a sample of the rows."
             )
-        if self.max_calls is not None and source.n_rows() > self.max_calls:
-            rows = rng.choice(source.n_rows(), size=self.max_calls, replace=False)
+        most = None if self.max_calls is None else self.max_calls - n_unseen
+        if most is not None and most < 1:
+            raise ValueError(
+                f"max_calls must be more than the {n_unseen} rows of validation, which "
+                f"the model is queried for too; got {self.max_calls}. Allow more, or "
+                "pass fewer rows."
+            )
+        if most is not None and source.n_rows() > most:
+            rows = rng.choice(source.n_rows(), size=most, replace=False)
             parts = (source.X, source.y, source.sample_weight)
             source = TableSource(*(take_rows(part, np.sort(rows)) for part in parts))
         forest = ask_model(
@@ -497,6 +556,7 @@ class Simplifier(FittedRules, ABC):
             task=self._task,
             why=why,
             max_calls=self.max_calls,
+            n_reserved=n_unseen,
             verbose=getattr(self, "verbose", 0),
         )
         return source, forest
@@ -536,6 +596,8 @@ class RuleFinder(Simplifier):
         X: Rows,
         y: Column | None = None,
         sample_weight: Column | None = None,
+        *,
+        validation: tuple[Any, ...] | None = None,
     ) -> Self:
         """`fit` for a caller who has read the ensemble already; see Simplifier."""
         is_table = hasattr(X, "__len__") and not isinstance(X, (str, os.PathLike))
@@ -545,7 +607,7 @@ class RuleFinder(Simplifier):
                 f"{type(X).__name__}. Pass a table, or leave stability out."
             )
         self.__dict__.pop("stability_", None)
-        super().fit_forest(forest, X, y, sample_weight)
+        super().fit_forest(forest, X, y, sample_weight, validation=validation)
         if self.stability:
             settings = self.get_params(deep=False) | {"ensemble": self.forest_}
             again = type(self)(**settings)
@@ -717,6 +779,39 @@ def read_rows(simplifier, source, forest):
     return store
 
 
+def open_validation(validation):
+    """The source of the rows that a user gives as `validation`; they need y."""
+    if not isinstance(validation, tuple) or len(validation) not in (2, 3):
+        given = type(validation).__name__
+        if isinstance(validation, tuple):
+            given += f" of length {len(validation)}"
+        raise TypeError(
+            f"validation must be (X, y) or (X, y, sample_weight); got a {given}."
+        )
+    source = open_source(*validation)
+    if not source.has_labels:
+        raise ValueError(
+            "validation needs y, as its rows are there to count rates and errors; got "
+            "None. Pass (X, y)."
+        )
+    return source
+
+
+def read_unseen(simplifier, source, store):
+    """The rows of `validation` as codes on the grid of the training rows."""
+    engine, forest = getattr(simplifier, "engine", "auto"), simplifier.forest_
+    check_engine(engine, source.workers())
+    keeps_numbers = simplifier._needs_numbers or source.n_rows() <= sources.MANY_ROWS
+    return read_store_like(
+        store,
+        source,
+        forest if keeps_numbers else for_many_rows(forest, engine),
+        keeps_numbers=keeps_numbers,
+        compiled=not keeps_numbers and is_compiled(engine),
+        n_jobs=simplifier.n_jobs,
+    )
+
+
 def warn_of_unanswered(rules, store):
     """Warn of classes that rows have and no rule predicts, if there are rules."""
     if rules.n_rules == 1 or not rules.unanswered_classes:
@@ -777,13 +872,15 @@ shorten_thresholds : bool, default=True
         measured and of which a threshold speaks; by default the second.
     max_calls : int or None, default=None
         Most rows to ask a model about that cannot be read; with fewer than X has, rules
-        are made from a sample of its rows.""",
+        are made from a sample of its rows. The rows of `validation` are among them.""",
     "{fitted}": """\
 ensemble_ : the ensemble that was simplified
     forest_ : Forest
         The ensemble as plain arrays.
     training_ : dict
         `evaluate` on the training rows.
+    validation_ : dict
+        `evaluate` on the rows of `validation`, if `fit` had some.
     n_calls_ : int
         How many rows a model was asked about that cannot be read.
     n_features_in_ : int

@@ -245,7 +245,12 @@ class _Defrag(DefragResults, RuleFinder):
         found = FORMS[self.form](problem, settings, rng)
         blank = problem.blank(DECISIONS[self.form])
         path, costs, by_conditions = count_found(
-            found, blank, store, limits, decision, self._scoring()
+            found,
+            blank,
+            problem.counting or store,
+            limits,
+            decision,
+            self._scoring(),
         )
         if not path:
             refuse_without_lists(limits, problem.feature_names, self.most_rules())

@@ -160,7 +160,9 @@ def _is_fitted(ensemble):
     return True
 
 
-def open_model(ensemble, X, y=None, random_state=None, max_calls=None, verbose=0):
+def open_model(
+    ensemble, X, y=None, random_state=None, max_calls=None, verbose=0, n_reserved=0
+):
     """The forest of a fitted ensemble or, if it cannot be read, of its predictions."""
     forest = fitted_forest(ensemble, X)
     if forest is None:
@@ -178,6 +180,7 @@ def open_model(ensemble, X, y=None, random_state=None, max_calls=None, verbose=0
         rng=rng,
         why=forest.reason,
         max_calls=max_calls,
+        n_reserved=n_reserved,
         verbose=verbose,
     )
 

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from defragtrees.data.grid import Binned, ThresholdGrid, rows_covered
+from defragtrees.data.store import RowStore
 from defragtrees.ensembles.forest import Forest
 from defragtrees.outcomes import make_outcome
 from defragtrees.rules.conditions import Rule
@@ -35,13 +36,17 @@ class Problem:
     shorten: bool = True  # whether the grid's thresholds may be shortened
     given_binned: Binned | None = None  # if the rows are binned already
     store: Any = None  # all rows; those here may be a sample of them
+    # rows that the ensemble never saw, on the grid of `store`, if they count instead
+    counting: RowStore | None = None
     probabilities: np.ndarray | None = None  # the ensemble's, of each class
     labels: np.ndarray | None = None  # y, as class numbers or numbers
     # Names of features and classes, as fields of a RuleModel.
     words: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def of_store(cls, store, forest, n_rows, rng, shorten=True, words=None):
+    def of_store(
+        cls, store, forest, n_rows, rng, shorten=True, words=None, counting=None
+    ):
         """The problem of the rows of a store; of a sample, if these are only codes."""
         shard = store.table if store.table is not None else store.draw(n_rows, rng)
         targets = shard.targets
@@ -58,6 +63,7 @@ class Problem:
             shorten=shorten,
             given_binned=Binned(np.asfortranarray(shard.codes), store.grid),
             store=store,
+            counting=counting,
             probabilities=targets.get("probabilities"),
             labels=targets.get("labels"),
             words=words or {},

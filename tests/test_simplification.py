@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.model_selection import train_test_split
 
 import defragtrees
 from defragtrees import (
@@ -21,7 +22,7 @@ RNG = np.random.default_rng(0)
 X = RNG.random((80, 3))
 Y = (X[:, 0] > 0.5).astype(int)
 FOREST = RandomForestClassifier(5, random_state=0).fit(X, Y)
-ROWS = ("X", "y", "sample_weight")
+ROWS = ("X", "y", "sample_weight", "validation")
 
 
 def test_settings_and_defaults_are_those_of_the_estimator():
@@ -131,3 +132,20 @@ def test_a_default_fit_speaks_of_rules_and_ensemble_only():
     assert "component" not in text
     assert not hasattr(simple, "posterior_")
     assert not hasattr(simple, "predict_posterior")
+
+
+def test_a_path_is_scored_on_validation_rows_that_its_rules_have_not_seen():
+    new = RNG.random((60, 3))
+    y_new = (new[:, 0] > 0.4).astype(int)
+    settings = {"max_rules": 3, "random_state": 0}
+    validation = new, y_new, np.full(60, 2.0)
+    path = simplify_path(FOREST, X, validation=validation, test_size=20, **settings)
+    expected = simplify(FOREST, X, validation=validation, **settings)
+    assert path.rules == expected.rules_
+    assert path.is_against_y
+    _, test = train_test_split(np.arange(60), test_size=20, random_state=0)
+    wrong = FOREST.predict(new[test]) != y_new[test]
+    assert path.ensemble_error == pytest.approx(wrong.mean())
+    assert wrong.any()
+    with pytest.raises(TypeError, match="validation in memory"):
+        simplify_path(FOREST, X, validation=(iter([(new, y_new)]), None))

@@ -219,3 +219,28 @@ def test_demo(call, tmp_path):
     assert (done.code, done.err) == (0, "")
     assert done.out.startswith("Energy: 384 buildings to learn from")
     assert out.exists()
+
+
+def test_path_and_report_of_rows_that_the_model_has_not_seen(
+    call, files, inputs, tmp_path
+):
+    iris = pd.read_csv(files / "iris.csv")
+    unseen, out = tmp_path / "unseen.csv", tmp_path / "report.html"
+    iris[::2].to_csv(unseen, index=False)
+    given = *inputs, "--validation", unseen, "--max-rules", 3
+    done = call("path", *given, "--json")
+    expected = simplify_path(
+        read_forest(files / "xgboost.json"),
+        iris[FEATURES],
+        iris["class"],
+        validation=(iris[FEATURES][::2], iris["class"][::2]),
+        max_rules=3,
+        random_state=0,
+    )
+    assert json.loads(done.out)["path"] == expected.rows()
+    groups = "--by-group", "species"
+    done = call("report", *given, *groups, "--test-size", 15, "--out", out)
+    assert (done.code, done.err) == (0, "")
+    page = out.read_text(encoding="utf-8")
+    assert 'id="groups-heading"' in page
+    assert "15 rows" in page

@@ -6,6 +6,8 @@ import joblib
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.linear_model import LogisticRegression
+from sklearn.model_selection import train_test_split
 from sklearn.tree import DecisionTreeRegressor
 
 from defragtrees import RuleModel, read_forest, simplify
@@ -281,3 +283,70 @@ def test_the_papers_method_is_one_word_away(call, files, iris):
     assert "--method paper learns from the labels here, so it needs --target." in (
         refused.err
     )
+
+
+@pytest.fixture
+def halves(iris, tmp_path):
+    """Rows for the model and rows that it has not seen, in two files."""
+    paths = tmp_path / "seen.csv", tmp_path / "unseen.csv"
+    for path, start in zip(paths, (0, 1), strict=True):
+        iris[start::2].to_csv(path, index=False)
+    return paths
+
+
+@pytest.mark.parametrize("test_size", [0, 25])
+def test_rows_that_the_model_has_not_seen(call, files, iris, halves, test_size):
+    seen, unseen = halves
+    options = ["--target", "class", "--test-size", test_size, "--max-rules", 4]
+    given = ["simplify", files / "lightgbm.txt", seen, *options]
+    done = call(*given, "--validation", unseen, "--json")
+    train, new = iris[::2], iris[1::2].reset_index(drop=True)
+    where = "75 validation rows that the model was not trained on"
+    counting = scored = np.arange(75)
+    if test_size:
+        where = "25 validation rows held out from the rules"
+        counting, scored = train_test_split(counting, test_size=25, random_state=0)
+    expected = simplify(
+        read_forest(files / "lightgbm.txt"),
+        train[FEATURES],
+        train["class"],
+        validation=(new.loc[counting, FEATURES], new.loc[counting, "class"]),
+        max_rules=4,
+        random_state=0,
+    )
+    assert rows_of(done) == as_shown(expected.rules_)
+    facts = json.loads(done.out)
+    assert facts["scored_on"] == where
+    scores = expected.evaluate(new.loc[scored, FEATURES], new.loc[scored, "class"])
+    assert facts["scores"]["error"] == pytest.approx(scores["error"])
+    text = call(*given, "--validation", unseen).out
+    assert f"on {where}" in text
+
+
+def test_what_a_validation_file_must_have(refused, files, halves, tmp_path):
+    seen, unseen = halves
+    given = "simplify", files / "lightgbm.txt", seen, "--validation"
+    assert "--validation needs --target" in refused(*given, unseen)
+    target = "--target", "class"
+    bare = tmp_path / "bare.csv"
+    pd.read_csv(unseen).drop(columns="petal width").to_csv(bare, index=False)
+    text = refused(*given, bare, *target)
+    assert "DATA names 'petal width', but bare.csv has no such column" in text
+    wrong = tmp_path / "wrong.csv"
+    pd.read_csv(unseen).assign(**{"class": 7}).to_csv(wrong, index=False)
+    assert "holds 7" in refused(*given, wrong, *target).replace("'", "")
+    text = refused(*given, unseen, *target, "--out", unseen)
+    assert "is read by this command" in text
+
+
+def test_a_model_that_is_asked_takes_validation_rows(call, iris, halves, tmp_path):
+    seen, unseen = halves
+    model = tmp_path / "model.joblib"
+    joblib.dump(
+        LogisticRegression(max_iter=1000).fit(iris[FEATURES], iris["species"]), model
+    )
+    done = call(
+        *("simplify", model, seen, "--trust-pickle", "--target", "species"),
+        *("--validation", unseen, "--test-size", 0, "--max-rules", 3, "--json"),
+    )
+    assert sum(row["n_rows"] for row in rows_of(done)) == 75

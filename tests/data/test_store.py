@@ -7,12 +7,12 @@ import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
-from defragtrees import read_forest, simplify
+from defragtrees import Condition, Rule, RuleList, read_forest, simplify
 from defragtrees.data import shards as visits
 from defragtrees.data import sources
 from defragtrees.data.shards import LocalShards, OneShard, Shard, joined
 from defragtrees.data.sources import TableSource
-from defragtrees.data.store import read_store
+from defragtrees.data.store import read_store, read_store_like
 
 N_ROWS = 600
 rng = np.random.default_rng(0)
@@ -166,3 +166,54 @@ def test_compiled_visits_take_no_more_boxes_than_a_word_has():
     assert visits.pack_rules(many, values).n_boxes == 62
     many = dataclasses.replace(rules, rules=rules.rules[:1] * 63)
     assert visits.pack_rules(many, values) is None
+
+
+@pytest.mark.parametrize("keeps_numbers", [True, False])
+@pytest.mark.parametrize("target", ["answers", "labels"])
+def test_other_rows_are_coded_as_those_of_a_store(case, target, keeps_numbers):
+    ensemble, y = case
+    store = store_of(ensemble, y, True, target)
+    # On both sides of every threshold, and of the round one that stands for it.
+    own, short = read_forest(ensemble).splits(), store.grid.splits
+    values = [np.concatenate(pair) for pair in zip(own, short, strict=True)]
+    values = [np.r_[v, np.nextafter(v, np.inf), np.nan] for v in values]
+    other = rng.choice(values[0], (N_ROWS, 3))
+    for j, choice in enumerate(values):
+        other[:, j] = rng.choice(choice, N_ROWS)
+    like = read_store_like(
+        store,
+        TableSource(other, y, WEIGHT),
+        read_forest(ensemble),
+        keeps_numbers=keeps_numbers,
+        compiled=not keeps_numbers,
+    )
+    there = other[WEIGHT > 0]
+    [shard] = like.shards.shards
+    assert like.grid is store.grid
+    assert like.target is store.target
+    assert np.array_equal(shard.codes, store.grid.bin(there).codes)
+    answers = read_forest(ensemble).outcome.encode(ensemble.predict(there))
+    assert np.allclose(shard.targets["answers"], answers)
+    assert like.n_rows == len(there)
+    assert like.total_weight == WEIGHT.sum()
+    assert [count.sum() for count in like.counts] == [len(there)] * 3
+    settings = {"sample_weight": WEIGHT, "max_rules": 4, "random_state": 0}
+    rules = simplify(ensemble, X, **settings).rules_
+    [counted] = like.recount([rules])
+    n_rows = np.bincount(rules.apply(other), WEIGHT, rules.n_rules)
+    assert [rule.n_rows for rule in counted] == n_rows.tolist()
+
+
+def test_a_code_is_of_the_values_that_the_first_store_has():
+    """With 0 and 1 in the store, the code of 1 is also that of 2."""
+    flag = np.tile([[0.0], [1.0]], (50, 1))
+    tree = read_forest(RandomForestClassifier(3, random_state=0).fit(flag, flag[:, 0]))
+    options = {"target": "answers", "shorten": True, "keeps_numbers": False}
+    store = read_store(TableSource(flag), tree, **options)
+    other = TableSource(np.vstack([flag, [[2.0]]]))
+    like = read_store_like(store, other, tree, keeps_numbers=False, compiled=False)
+    is_one = Rule((Condition(0, 0.0, 1.0, is_integer=True),), 1, (0.0, 1.0))
+    default = Rule((), 0, (1.0, 0.0))
+    rules = RuleList((is_one,), default, ("x1",), "classification", (0, 1))
+    [counted] = like.recount([rules])
+    assert [rule.n_rows for rule in counted] == [51, 50]

@@ -128,6 +128,23 @@ def test_calls_are_counted_and_limited():
         assert counter.n_rows > simple.n_calls_
 
 
+def test_rows_that_count_are_among_the_calls():
+    counter, new = Counter(), FRAME[:60].assign(age=33)
+    validation = new, SCORE[:60]
+    for limit in (1000, 100):
+        counter = Counter()
+        simple = DefragRegressor(counter, max_calls=limit, random_state=0)
+        simple.fit(FRAME, validation=validation)
+        assert simple.n_calls_ == counter.n_rows <= limit
+        assert simple.rules_.training.n_rows == 60
+    with pytest.raises(ValueError, match="more than the 60 rows of validation"):
+        DefragRegressor(counter, max_calls=60).fit(FRAME, validation=validation)
+    counter = Counter()
+    settings = {"max_calls": 500, "max_rules": 3, "random_state": 0}
+    path = simplify_path(counter, FRAME, validation=validation, **settings)
+    assert path.rules.training.n_rows == 60
+
+
 def test_calls_go_in_batches(monkeypatch):
     monkeypatch.setattr("defragtrees.ensembles.black_box.BATCH_ROWS", 100)
     counter = Counter()

@@ -466,9 +466,8 @@ class Simplifier(FittedRules, ABC):
 
     def _count_rows(self, store, is_sample):
         """Give the rules the evidence of all rows and, not of a sample, the answers."""
-        if self.rules_.is_exclusive:
-            answers = "target" if is_sample else "kept"
-            [self.rules_] = store.recount([self.rules_], answers)
+        answers = "target" if is_sample else "kept"
+        [self.rules_] = store.recount([self.rules_], answers)
 
     def _record_training(self, store):
         """Give the rules a profile of the rows that count, with their error on these.

@@ -1,0 +1,267 @@
+"""Rows that the model never saw: they count for the rules, wherever they come from."""
+
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+import sklearn
+from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+from sklearn.model_selection import GridSearchCV
+
+from defragtrees import (
+    DefragClassifier,
+    DefragRegressor,
+    InTreesClassifier,
+    NodeHarvestRegressor,
+    simplify,
+)
+from defragtrees.data import sources
+from defragtrees.estimators import estimator_for, installed_methods
+
+RNG = np.random.default_rng(0)
+N_ROWS, N_NEW = 500, 300
+CITIES = ["Bern", "Lima", "Oslo"]
+
+
+def make_rows(n_rows):
+    X = pd.DataFrame(
+        {
+            "size": np.round(RNG.normal(size=n_rows), 2),
+            "age": RNG.integers(20, 80, n_rows).astype(float),
+            "city": pd.Categorical(RNG.choice(CITIES, n_rows), categories=CITIES),
+        }
+    )
+    X.loc[RNG.random(n_rows) < 0.05, "age"] = np.nan
+    number = X["size"] + (X["age"] > 50) + (X["city"] == "Oslo")
+    return X, (number + RNG.normal(0, 0.7, n_rows)).to_numpy()
+
+
+X, AMOUNTS = make_rows(N_ROWS)
+X_NEW, AMOUNTS_NEW = make_rows(N_NEW)
+WEIGHT = RNG.integers(0, 3, N_NEW).astype(float)
+NAMES = np.array(["no", "yes"])
+Y, Y_NEW = (NAMES[(amounts > 1).astype(int)] for amounts in (AMOUNTS, AMOUNTS_NEW))
+
+
+@pytest.fixture(scope="module")
+def boosted():
+    return DefragClassifier(random_state=0).fit(X, Y).ensemble_
+
+
+def counts(rules, X, y, weight=None):
+    """For each rule the weight, and the rate of "yes", of the rows it predicts."""
+    weight = np.ones(len(X)) if weight is None else weight
+    by = rules.apply(X)
+    n_rows = np.bincount(by, weight, rules.n_rules)
+    return n_rows, np.bincount(by, weight * (y == "yes"), rules.n_rules) / n_rows
+
+
+@pytest.mark.parametrize("weight", [None, WEIGHT])
+@pytest.mark.parametrize("y", [None, Y])
+def test_rates_are_those_of_the_validation_rows(boosted, y, weight):
+    validation = (X_NEW, Y_NEW) if weight is None else (X_NEW, Y_NEW, weight)
+    simple = simplify(boosted, X, y, validation=validation, random_state=0)
+    rules = simple.rules_
+    assert rules.n_rules > 2
+    n_rows, rates = counts(rules, X_NEW, Y_NEW, weight)
+    for k, rule in enumerate(rules):
+        assert rule.n_rows == n_rows[k]
+        assert rule.rates[1] == pytest.approx(rates[k], abs=1e-11)
+        assert rule.answered == pytest.approx(n_rows[k] / n_rows.sum(), abs=1e-11)
+    # A fit keeps the ensemble's probabilities with single precision.
+    assert simple.validation_ == pytest.approx(simple.evaluate(*validation))
+    assert simple.training_ == pytest.approx(simple.evaluate(X, y))
+    for rules in (*simple.path_.values(), *simple.path_by_conditions_.values()):
+        assert sum(rule.n_rows for rule in rules) == n_rows.sum()
+
+
+@pytest.mark.parametrize("form", ["list", "standalone", "points"])
+@pytest.mark.parametrize("shorten", [True, False])
+def test_numbers_and_every_form(form, shorten):
+    forest = DefragRegressor(random_state=0).fit(X, AMOUNTS).ensemble_
+    settings = {"form": form, "shorten_thresholds": shorten, "random_state": 0}
+    validation = X_NEW, AMOUNTS_NEW
+    simple = simplify(forest, X, AMOUNTS, validation=validation, **settings)
+    covered = [rule.covers(simple.rules_.encode(X_NEW)) for rule in simple.rules_]
+    for rule, own in zip(simple.rules_, covered, strict=True):
+        assert rule.coverage == pytest.approx(own.mean(), abs=1e-11)
+    assert simple.validation_ == pytest.approx(simple.evaluate(*validation))
+
+
+def test_the_search_sees_the_training_rows_only(boosted):
+    """Without a choice by the rows that count, the rules found are the same."""
+    settings = {"max_rules": 3, "min_coverage": 0.0, "random_state": 0}
+    one = simplify(boosted, X, Y, **settings)
+    two = simplify(boosted, X, Y, validation=(X_NEW, Y_NEW), **settings)
+    for n, rules in one.path_.items():
+        found = two.path_[n]
+        assert [r.conditions for r in rules] == [r.conditions for r in found]
+
+
+def test_summary_says_which_rows_the_scores_are_of(boosted):
+    simple = simplify(boosted, X, Y, validation=(X_NEW, Y_NEW), random_state=0)
+    where = "on 300 validation rows that the model was not trained on"
+    assert where in simple.summary()
+    assert "training rows" not in simple.summary()
+    assert "on these rows" in simple.summary(X, Y)
+    assert where in pickle.loads(pickle.dumps(simple)).summary()
+    simple.fit(X, Y)
+    assert "on training rows" in simple.summary()
+    assert not hasattr(simple, "validation_")
+
+
+def test_rules_are_watched_by_the_rows_that_count(boosted):
+    simple = simplify(boosted, X, Y, validation=(X_NEW, Y_NEW), random_state=0)
+    training = simple.rules_.training
+    assert training.n_rows == N_NEW
+    assert training.target == tuple(np.bincount(Y_NEW == "yes"))
+    assert training.error == pytest.approx(simple.validation_["error"])
+    assert not simple.rules_.check(X_NEW, Y_NEW).has_moved
+
+
+@pytest.mark.parametrize("method", installed_methods())
+@pytest.mark.parametrize("is_number", [False, True])
+def test_every_method_counts_the_validation_rows(method, is_number):
+    y, y_new = (AMOUNTS, AMOUNTS_NEW) if is_number else (Y, Y_NEW)
+    columns = ["size", "age"]
+    kind = RandomForestRegressor if is_number else RandomForestClassifier
+    forest = kind(5, max_depth=3, random_state=0).fit(X[columns].fillna(0), y)
+    settings = {"paper": {"n_restarts": 2}, "born_again": {"max_depth": 3}}
+    estimator = estimator_for(method, simplify(forest, X[columns]).forest_.outcome)
+    simple = estimator(forest, random_state=0, **settings.get(method, {}))
+    simple.fit(X[columns], y, validation=(X_NEW[columns], y_new))
+    matrix = simple.rules_.encode(X_NEW[columns])
+    for rule in simple.rules_:
+        assert rule.coverage == pytest.approx(rule.covers(matrix).mean(), abs=1e-11)
+    expected = simple.evaluate(X_NEW[columns], y_new)
+    assert simple.validation_ == pytest.approx(expected)
+
+
+def pieces():
+    for start in range(0, N_NEW, 70):
+        rows = slice(start, start + 70)
+        yield X_NEW.iloc[rows], Y_NEW[rows]
+
+
+@pytest.mark.parametrize("few", [True, False])
+def test_rows_of_every_source_count_alike(boosted, few, tmp_path, monkeypatch):
+    def fitted(*validation):
+        return simplify(boosted, X, Y, validation=validation, random_state=0)
+
+    expected = fitted(X_NEW, Y_NEW)
+    path = tmp_path / "rows.parquet"
+    X_NEW.assign(outcome=Y_NEW).to_parquet(path, row_group_size=110)
+    rows = [(path, "outcome"), (pieces(), None)]
+    if not few:
+        # The rows that count are many, those of the search are not.
+        monkeypatch.setattr(sources, "MANY_ROWS", N_ROWS)
+        twice = pd.concat([X_NEW, X_NEW]), np.tile(Y_NEW, 2), np.full(2 * N_NEW, 0.5)
+        rows = [twice]
+    for validation in rows:
+        found = fitted(*validation)
+        assert str(found.rules_) == str(expected.rules_)
+        assert found.validation_ == pytest.approx(expected.validation_)
+
+
+def test_rows_on_a_cluster_count_alike(boosted):
+    dd = pytest.importorskip("dask.dataframe")
+    expected = simplify(boosted, X, Y, validation=(X_NEW, Y_NEW), random_state=0)
+    table = dd.from_pandas(X_NEW.assign(outcome=Y_NEW), npartitions=3)
+    lazily = table[list(X_NEW.columns)], table["outcome"]
+    found = simplify(boosted, X, Y, validation=lazily, random_state=0)
+    assert found.rules_ == expected.rules_
+
+
+def test_values_that_the_training_rows_do_not_have(boosted):
+    odd = pd.DataFrame(
+        {
+            "size": [-40.0, 0.005, 12.34, np.nan] * 30,
+            "age": [np.nan, 33.5, 150.0, 20.0] * 30,
+            "city": pd.Categorical(["Rome", "Bern", None, "Oslo"] * 30),
+        }
+    )
+    y = np.array(["no", "yes", "yes", "no"] * 30)
+    simple = simplify(boosted, X, Y, validation=(odd, y), random_state=0)
+    n_rows, _ = counts(simple.rules_, odd, y)
+    assert [rule.n_rows for rule in simple.rules_] == n_rows.tolist()
+
+
+def test_the_ensemble_is_fitted_to_the_training_rows():
+    simple = DefragClassifier(random_state=0).fit(X, Y, validation=(X_NEW, Y_NEW))
+    alone = DefragClassifier(random_state=0).fit(X, Y)
+    told = (one.ensemble_.predict_proba(X_NEW) for one in (simple, alone))
+    assert np.array_equal(*told)
+    assert simple.validation_["ensemble_error"] > simple.training_["ensemble_error"]
+
+
+def test_stability_is_that_of_the_training_rows(boosted):
+    rows = X, Y
+    settings = {"max_rules": 3, "stability": 3, "random_state": 0}
+    simple = simplify(boosted, *rows, validation=(X_NEW, Y_NEW), **settings)
+    assert len(simple.stability_.returns) == simple.rules_.n_rules
+
+
+def test_labels_as_the_target(boosted):
+    settings = {"target": "labels", "max_rules": 4, "random_state": 0}
+    simple = simplify(boosted, X, Y, validation=(X_NEW, Y_NEW), **settings)
+    assert sum(rule.n_rows for rule in simple.rules_) == N_NEW
+    with pytest.raises(ValueError, match="target='labels' requires y"):
+        simplify(boosted, X, validation=(X_NEW, Y_NEW), **settings)
+
+
+@pytest.mark.parametrize(
+    ("validation", "error", "text"),
+    [
+        (X_NEW, TypeError, r"validation must be \(X, y\) or .*; got a DataFrame"),
+        ((X_NEW,), TypeError, "got a tuple of length 1"),
+        ((X_NEW, None), ValueError, r"validation needs y.* Pass \(X, y\)"),
+        ((X_NEW, Y_NEW[:9]), ValueError, "300.* 9|9.* 300"),
+        ((X_NEW, np.full(N_NEW, "maybe")), ValueError, "maybe"),
+        ((X_NEW[["size", "age"]], Y_NEW), ValueError, "city"),
+        ((X_NEW[:0], Y_NEW[:0]), ValueError, "minimum of 1"),
+        ((X_NEW, Y_NEW, np.zeros(N_NEW)), ValueError, "positive weight"),
+        ((X_NEW, Y_NEW, -WEIGHT), ValueError, "from 0"),
+    ],
+)
+def test_rows_that_cannot_count(boosted, validation, error, text):
+    with pytest.raises(error, match=text):
+        simplify(boosted, X, Y, validation=validation)
+
+
+def test_a_file_without_y_cannot_count(boosted, tmp_path):
+    path = tmp_path / "rows.parquet"
+    X_NEW.to_parquet(path)
+    with pytest.raises(ValueError, match="validation needs y"):
+        simplify(boosted, X, validation=(path, None))
+
+
+def test_methods_that_need_numbers_take_them_from_memory(boosted, monkeypatch):
+    forest = RandomForestClassifier(3, random_state=0).fit(X[["size"]], Y)
+    monkeypatch.setattr(sources, "MANY_ROWS", 100)
+    rows = ((X_NEW[["size"]], Y_NEW) for _ in range(1))
+    with pytest.raises(TypeError, match="needs all rows in memory"):
+        InTreesClassifier(forest).fit(X[["size"]], Y, validation=(rows, None))
+
+
+def test_averaged_rules_keep_their_predictions():
+    columns = ["size", "age"]
+    table, table_new = X[columns].fillna(0), X_NEW[columns].fillna(0)
+    forest = RandomForestRegressor(5, max_depth=3, random_state=0).fit(table, AMOUNTS)
+    simple = NodeHarvestRegressor(forest, random_state=0)
+    before = simple.fit(table, AMOUNTS).predict(table_new)
+    simple.fit(table, AMOUNTS, validation=(table_new, AMOUNTS_NEW))
+    assert np.array_equal(simple.predict(table_new), before)
+
+
+def test_grid_search_and_routing():
+    columns = ["size", "age"]
+    grid = GridSearchCV(DefragClassifier(random_state=0), {"max_rules": [2, 3]}, cv=2)
+    grid.fit(X[columns], Y)
+    assert grid.best_estimator_.rules_.n_rules <= 3
+    with sklearn.config_context(enable_metadata_routing=True):
+        simple = DefragClassifier(max_rules=2).set_fit_request(validation=True)
+        assert simple.get_metadata_routing().fit.requests["validation"] is True
+        grid = GridSearchCV(simple, {"max_rules": [2]}, cv=2)
+        grid.fit(X[columns], Y, validation=(X_NEW[columns], Y_NEW))
+    assert grid.best_estimator_.rules_.training.n_rows == N_NEW

@@ -62,6 +62,8 @@ class RowStore:
     values: list[np.ndarray] | None = None
     # for each feature its smallest and its largest value
     ends: list[tuple[float, float]] | None = None
+    # where the rows come from, as evidence; see `rules.profile.WORTH`
+    source: str = "searched"
 
     @classmethod
     def of_table(cls, binned, target, n_classes, sample_weight, center=0.0, scale=1.0):
@@ -125,7 +127,7 @@ class RowStore:
             RowStatistics.of, drafts, self.values, name, scale, packed
         )
         return [
-            counted(rules, sums, answers, decision, scoring, order)
+            counted(rules, sums, answers, decision, scoring, order, self.source)
             for rules, sums in zip(drafts, statistics.sums, strict=True)
         ]
 
@@ -281,7 +283,7 @@ def read_store(
 
 
 def read_store_like(store, source, forest, *, keeps_numbers, compiled, n_jobs=None):
-    """The store of other rows, on the grid and with the target of a store."""
+    """The store of rows that the model never saw, on the grid of a store."""
     # Rows that differ from those of the store may lie between a threshold and its
     # shorter form, so codes of the forest's own thresholds would not serve.
     encoder = Encoder(forest, store.grid, keeps_numbers, compiled)
@@ -299,6 +301,7 @@ def read_store_like(store, source, forest, *, keeps_numbers, compiled, n_jobs=No
         n_rows=digest.n_rows,
         values=values,
         ends=_feature_ends(digest),
+        source="validation",
     )
 
 

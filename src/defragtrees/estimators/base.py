@@ -97,6 +97,7 @@ class FittedRules(BaseEstimator):
     rules_: RuleModel
     training_: dict[str, float]
     validation_: dict[str, float]
+    _validation_rows: str
     n_features_in_: int
     feature_names_in_: Values
     n_jobs: int | None
@@ -536,14 +537,17 @@ class Simplifier(FittedRules, ABC):
                 f"A model that cannot be read needs its rows in memory; {why} Pass a "
                 "table, or a sample of the rows."
             )
-        most = None if self.max_calls is None else self.max_calls - n_unseen
-        if most is not None and most < 1:
+        most = source.n_rows()
+        if self.max_calls is not None:
+            # Half of the other calls are for new rows, which the search looks at.
+            most = -(-(self.max_calls - n_unseen) // 2)
+        if most < 1:
             raise ValueError(
                 f"max_calls must be more than the {n_unseen} rows of validation, which "
                 f"the model is queried for too; got {self.max_calls}. Allow more, or "
                 "pass fewer rows."
             )
-        if most is not None and source.n_rows() > most:
+        if source.n_rows() > most:
             rows = rng.choice(source.n_rows(), size=most, replace=False)
             parts = (source.X, source.y, source.sample_weight)
             source = TableSource(*(take_rows(part, np.sort(rows)) for part in parts))

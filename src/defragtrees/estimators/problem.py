@@ -36,12 +36,16 @@ class Problem:
     shorten: bool = True  # whether the grid's thresholds may be shortened
     given_binned: Binned | None = None  # if the rows are binned already
     store: Any = None  # all rows; those here may be a sample of them
-    # rows that the ensemble never saw, on the grid of `store`, if they count instead
-    counting: RowStore | None = None
     probabilities: np.ndarray | None = None  # the ensemble's, of each class
     labels: np.ndarray | None = None  # y, as class numbers or numbers
     # Names of features and classes, as fields of a RuleModel.
     words: dict[str, Any] = field(default_factory=dict)
+    # where the rows stand in the table of the store
+    places: np.ndarray | None = None
+    # rows that the search may look at; None is all
+    searched: np.ndarray | None = None
+    # rows that count, on the grid of `store`; None: those of `store`
+    counting: RowStore | None = None
 
     @classmethod
     def of_store(
@@ -67,6 +71,7 @@ class Problem:
             probabilities=targets.get("probabilities"),
             labels=targets.get("labels"),
             words=words or {},
+            places=np.arange(len(shard)),
         ).in_canonical_order()
 
     def with_forest(self, forest, shorten):
@@ -81,6 +86,13 @@ class Problem:
             return self
         binned = Binned(self.binned.codes, self.grid.without_integers(features))
         return dataclasses.replace(self, given_binned=binned)
+
+    @property
+    def is_searched(self):
+        """Which rows the search may look at."""
+        if self.searched is None:
+            return np.ones(len(self.target), dtype=bool)
+        return self.searched
 
     @property
     def is_sample(self):
@@ -215,6 +227,7 @@ class Problem:
             given_binned=_taken(self.given_binned, rows),
             probabilities=_taken(self.probabilities, rows),
             labels=_taken(self.labels, rows),
+            places=_taken(self.places, rows),
         )
 
 

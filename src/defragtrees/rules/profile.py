@@ -13,8 +13,8 @@ from defragtrees._utils.types import Floats, Places
 from defragtrees.rules import schema
 
 MOST_PARTS = 10  # into which the numbers of a column are counted
-# What a row is worth as evidence, by where it comes from. A model was chosen by the y of
-# the rows that it was trained on, and so, at second hand, were rules that imitate it:
+# What a row is worth as evidence, by where it comes from. A model was chosen by the y
+# of the rows that it was trained on and so, at second hand, were rules that imitate it:
 # their rates miss those of new rows as if 2.5 times fewer rows had been counted
 # (docs/method.md).
 WORTH = {

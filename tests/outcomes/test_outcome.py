@@ -77,7 +77,7 @@ def test_answers_and_evidence_in_words():
     assert NUMBERS.told_columns([told]) == {"10 to 90 %": ["20.12 to 123500"]}
     assert NUMBERS.told(told)["interval"] == [20.125, 123456.0]
     assert NUMBERS.basis_text(told, None) == (
-        "80 % of its 1,212 training rows have 20.12 to 123500."
+        "80 % of its 1,212 rows have 20.12 to 123500."
     )
     assert NUMBERS.told_text(Rule((), 24.5)) == ""
     assert NUMBERS.shown_deviation(4.0, 1.0) == 0.25

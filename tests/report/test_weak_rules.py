@@ -63,7 +63,7 @@ def test_reasons_at_weak_rules_and_none_at_sound_ones():
     rare, wrong, usual, rest = flags_of(*loans())
     # Wilson's interval of 24 of 40. The base rate is (24 + 140 + 80 + 40) / 1040.
     assert rare == (
-        "Its rate is unsure: 44.6 to 73.7 % from 40 training rows.",
+        "Its rate is unsure: 44.6 to 73.7 % from 40 rows.",
         "It answers under 1 % of the rows here: 2 of 400.",
     )
     # Rows 381 to 398 are its own; 391 to 398 are bad.

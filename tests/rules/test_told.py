@@ -174,7 +174,7 @@ def test_a_class_in_the_header_of_a_table_is_escaped():
 def test_explain_tells_the_probability_and_how_one_knows():
     assert two_classes().explain([[31.0]])[0] == (
         "sell, by rule 1: degrees > 30 (it is 31). Probability of wait: 25.0 % (212 of "
-        "2,640 training rows, 8.0 %; 95 % interval 7.1 to 9.1 %)."
+        "2,640 rows, 8.0 %; 95 % interval 7.1 to 9.1 %)."
     )
     assert three_classes().explain([31.0]) == (
         "c, by rule 1: degrees > 30 (it is 31). Probability of c: 60.0 %."
@@ -184,7 +184,7 @@ def test_explain_tells_the_probability_and_how_one_knows():
     assert dataclasses.replace(rules, default=default).explain([0.0]) == (
         "wait, by rule 2, as no other rule holds; not rule 1, which asks for degrees > "
         "30 (it is 0). Probability of wait: 75.0 % (the ensemble says 80.0 % on "
-        "average of 80 training rows)."
+        "average of 80 rows)."
     )
 
 

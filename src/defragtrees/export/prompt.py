@@ -35,8 +35,8 @@ def to_prompt(rules: RuleModel, *, title: str = "Rules") -> str:
     - Ask the rules in order. The first whose conditions all hold gives the answer; do \
 not ask those after it.
     - A missing value fails a condition unless the condition says "or missing".
-    - Behind an answer stands how often it was true in the training rows of the rule, \
-with a 95 % interval. A rate of few rows is uncertain.
+    - Behind an answer stands how often it was true in the rows of the rule, with a \
+95 % interval. A rate of few rows is uncertain.
     <BLANKLINE>
     ## Columns
     <BLANKLINE>

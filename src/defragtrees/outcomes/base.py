@@ -57,7 +57,7 @@ class Outcome:
     closeness_name: ClassVar[str]
     interval_name: ClassVar[str] = "interval"
     reported_meaning: ClassVar[str] = (
-        "Behind an answer stands where most training rows of the rule were."
+        "Behind an answer stands where most rows of the rule were."
     )
     n_points: int = 1  # columns of points
     n_moments: int = 2  # how many numbers `moments` gives

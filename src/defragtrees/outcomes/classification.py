@@ -343,8 +343,8 @@ class Classes(Outcome):
     closeness_name: ClassVar[str] = "as the ensemble"
     interval_name: ClassVar[str] = "95 % interval"
     reported_meaning: ClassVar[str] = (
-        "Behind an answer stands how often it was true in the training rows of the "
-        "rule, with a 95 % interval. A rate of few rows is uncertain."
+        "Behind an answer stands how often it was true in the rows of the rule, "
+        "with a 95 % interval. A rate of few rows is uncertain."
     )
 
     @classmethod
@@ -845,11 +845,11 @@ class Classes(Outcome):
         head = f"Probability of {self.label_text(self.labels[k])}: {text}"
         if told["interval"] is not None:
             rate, bounds = told["rate"], render.share_range(*told["interval"])
-            rows = f"{_counts(rule, rate)} training rows, {render.share(rate)}"
+            rows = f"{_counts(rule, rate)} rows, {render.share(rate)}"
             return f"{head} ({rows}; 95 % interval {bounds})."
         if rule.ensemble_mean is not None:
             mean = render.share(told["ensemble_mean"])
-            n_rows = f"{render.count(rule.n_rows)} training rows"
+            n_rows = f"{render.count(rule.n_rows)} rows"
             return f"{head} (the ensemble says {mean} on average of {n_rows})."
         return f"{head}."
 

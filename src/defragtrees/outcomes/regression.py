@@ -435,7 +435,7 @@ class Numbers(Outcome):
         if rule.quantiles is None or math.isnan(rule.n_rows):
             return ""
         bounds, n_rows = self._bounds_text(rule), render.count(rule.n_rows)
-        return f"80 % of its {n_rows} training rows have {bounds}."
+        return f"80 % of its {n_rows} rows have {bounds}."
 
     def _bounds_text(self, rule):
         if rule.quantiles is None:

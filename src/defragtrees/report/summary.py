@@ -803,10 +803,10 @@ def _rate_flags(rows, k, baseline):
 
 
 def _observed_rate(rows, k, place):
-    """The rate of a class under a rule: of training rows or, unknown, of these."""
+    """The rate of a class under a rule: as it reports it or, unknown, of these rows."""
     rule = list(rows.rules)[k]
     if rule.rates is not None and rule.n_rows > 0:
-        return rule.rates[place], rule.n_rows, "training rows"
+        return rule.rates[place], rule.n_rows, "rows"
     members = rows.members[:, k]
     weight = float(rows.weight[members].sum())
     is_averaged = rows.rules._shown_weight(rule) is not None

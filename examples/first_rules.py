@@ -16,7 +16,8 @@ steps = make_column_transformer((OneHotEncoder(), words), remainder="passthrough
 trees = RandomForestClassifier(min_samples_leaf=3, random_state=0)
 forest = make_pipeline(steps, trees).fit(X, y)
 
-simple = simplify(forest, X, y, max_rules=5, max_conditions=2, random_state=0)
+limits = {"max_rules": 5, "max_conditions": 2}
+simple = simplify(forest, X, y, validation=(X_new, y_new), random_state=0, **limits)
 print(simple.rules_)
 print(simple.predict_proba(X_new[:2]).round(2))
 print(simple.explain(X_new.iloc[0]))

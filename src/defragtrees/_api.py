@@ -119,7 +119,7 @@ def simplify(
     sample_weight : array-like of shape (n_samples,), optional
     validation : tuple (X, y) or (X, y, sample_weight), optional
         Rows that the ensemble was not trained on: rates, intervals and all other
-        evidence of the rules are counted on them.
+        evidence of the rules are counted on them, and they choose the number of rules.
     method : {"defrag", "paper"}, default="defrag"
         "paper" is the algorithm of Hara and Hayashi as published: see
         `FABRulesClassifier`.

@@ -344,9 +344,10 @@ class Simplifier(FittedRules, ABC):
             is weighed against the weight of all rows. With a Parquet file it is the
             name of a column.
         validation : tuple (X, y) or (X, y, sample_weight), optional
-            Rows that the ensemble was not trained on. The rules are found on X; these
-            rows count for them: rates, intervals and all other evidence are theirs. All
-            that `fit` reads; y may be None with an iterator, which gives it.
+            Rows that the ensemble was not trained on. The rules are found by X; rates,
+            intervals and all other evidence are from these rows, and `Defrag...`
+            chooses the number of rules by them. X may be all that `fit` reads; y may be
+            None with an iterator, which gives it.
 
         Returns
         -------

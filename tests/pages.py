@@ -191,5 +191,5 @@ if __name__ == "__main__":
             if is_written:
                 page.write_text(rewritten(page), encoding="utf-8")
             else:
-                print("\n".join(run_page(page)))
+                sys.stdout.write("\n".join(run_page(page)))
             os.chdir(page.parent)

@@ -20,7 +20,7 @@ from defragtrees.data.evaluation import PartEvaluator, evaluate_encoded
 from defragtrees.data.sources import TableSource, open_source
 from defragtrees.data.store import read_store
 from defragtrees.data.tables import as_dense, check_finite, select_columns, take_rows
-from defragtrees.ensembles.black_box import AskedForest, ask_model
+from defragtrees.ensembles.black_box import AskedForest, ask_model, rows_by_content
 from defragtrees.ensembles.forest import Forest, for_many_rows, is_compiled
 from defragtrees.estimators.inputs import (
     Unreadable,
@@ -479,20 +479,22 @@ class Simplifier(FittedRules, ABC):
         return source, first
 
     def _ask(self, source, why, rng):
-        """The rows that a model may be asked about, and its answers as a forest."""
+        """The rows that a model may be queried for, and its predictions as a forest."""
         if not source.is_in_memory:
             raise TypeError(
                 f"A model that cannot be read needs its rows in memory; {why} Pass a "
                 "table, or a sample of the rows."
             )
-        if self.max_calls is not None and source.n_rows() > self.max_calls:
-            rows = rng.choice(source.n_rows(), size=self.max_calls, replace=False)
-            parts = (source.X, source.y, source.sample_weight)
-            source = TableSource(*(take_rows(part, np.sort(rows)) for part in parts))
+        parts = source.X, source.y, source.sample_weight
+        # Drawn, and queried, in an order that is not the user's.
+        rows = rows_by_content(self.ensemble_, *parts)
+        if self.max_calls is not None and len(rows) > self.max_calls:
+            rows = rows[np.sort(rng.choice(len(rows), self.max_calls, replace=False))]
+            source = TableSource(*(take_rows(part, rows) for part in parts))
         forest = ask_model(
             self.ensemble_,
-            source.X,
-            source.y,
+            take_rows(parts[0], rows),
+            take_rows(parts[1], rows),
             rng=rng,
             task=self._task,
             why=why,

@@ -134,7 +134,8 @@ class LowestHashes:
 def _lowest(keys, wanted):
     keys = np.sort(keys)
     bucket = _buckets(keys)
-    place = np.arange(len(keys)) - np.searchsorted(bucket, bucket)
+    counts = np.bincount(bucket, minlength=len(wanted))
+    place = np.arange(len(keys)) - (np.cumsum(counts) - counts)[bucket]
     return LowestHashes(keys[place < wanted[bucket]], wanted)
 
 
@@ -143,9 +144,10 @@ def _lowest_hashes(shard, hashes, wanted):
 
 
 def _first_rows(shard, hashes, keys):
-    """One row of a shard for each of some hashes that it has, and these hashes."""
+    """One row for each of some sorted hashes that a shard has, and these hashes."""
     own = hashes.of(shard)
-    rows = np.flatnonzero(np.isin(own, keys))
+    place = np.minimum(np.searchsorted(keys, own), len(keys) - 1)
+    rows = np.flatnonzero(keys[place] == own)
     rows = rows[_first_places(own[rows], shard.take(rows))]
     return own[rows], shard.take(rows)
 

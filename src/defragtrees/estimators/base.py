@@ -488,8 +488,10 @@ class Simplifier(FittedRules, ABC):
         parts = source.X, source.y, source.sample_weight
         # Drawn, and queried, in an order that is not the user's.
         rows = rows_by_content(self.ensemble_, *parts)
-        if self.max_calls is not None and len(rows) > self.max_calls:
-            rows = rows[np.sort(rng.choice(len(rows), self.max_calls, replace=False))]
+        # Half of the calls are for new rows, which the search looks at.
+        most = len(rows) if self.max_calls is None else -(-self.max_calls // 2)
+        if len(rows) > most:
+            rows = rows[np.sort(rng.choice(len(rows), most, replace=False))]
             source = TableSource(*(take_rows(part, rows) for part in parts))
         forest = ask_model(
             self.ensemble_,

@@ -102,6 +102,33 @@ class Found:
 
 
 @dataclass(frozen=True, eq=False)
+class RulePath:
+    """Counted rule models by their sizes, with what they cost the search."""
+
+    by_rules: dict[int, Any]
+    costs: dict[int, float]  # by number of rules
+    by_conditions: dict[int, Any]
+    n_rounds: int
+
+    def keeps_to(self, limits):
+        """Whether all models keep to the limits."""
+        models = *self.by_rules.values(), *self.by_conditions.values()
+        return all(map(limits.allows_model, models))
+
+    def within(self, limits, other):
+        """Models that keep to the limits; those of another path where one does not."""
+        allows = limits.allows_model
+        kept = {n: own for n, own in self.by_rules.items() if allows(own)}
+        shorter = {n: own for n, own in self.by_conditions.items() if allows(own)}
+        return RulePath(
+            dict(sorted({**other.by_rules, **kept}.items())),
+            dict(sorted({**other.costs, **{n: self.costs[n] for n in kept}}.items())),
+            dict(sorted({**other.by_conditions, **shorter}.items())),
+            self.n_rounds + other.n_rounds,
+        )
+
+
+@dataclass(frozen=True, eq=False)
 class Strategy:
     """How rules of one form are searched for."""
 
@@ -220,11 +247,10 @@ FORMS = {"list": find_lists, "standalone": find_standalone, "points": find_point
 
 
 def count_found(found, draft_model, store, limits, decision, scoring):
-    """Rule models of what was found, counted over all rows, by their sizes.
+    """The RulePath of what was found, counted over all rows.
 
-    Each is made once, with its evidence and a profile of the training rows. Lists that
-    break a limit over all rows are left out, or lose a rule. Gives models and costs by
-    number of rules, and models by total number of conditions.
+    Each model is made once, with its evidence and a profile of the training rows. Lists
+    that break a limit over all rows are left out, or lose a rule.
     """
     order = MonotoneAnswers(limits.monotone) if limits.monotone else None
     count = partial(
@@ -248,7 +274,7 @@ def count_found(found, draft_model, store, limits, decision, scoring):
         rules = made.get(one.conditions)
         if rules is not None:
             by_conditions.setdefault(rules.n_conditions, rules)
-    return path, costs, by_conditions
+    return RulePath(path, costs, by_conditions, found.n_rounds)
 
 
 def _with_conjunctions(model, found):

@@ -259,6 +259,7 @@ class _Defrag(DefragResults, RuleFinder):
         rows = self._counting_rows(problem, counting, settings, rng)
         rules = self._chosen(path, rows)
         if free is not limits and not path.keeps_to(limits):
+            settings = replace(settings, unlimited=path.boxes)
             path = path.within(limits, self._path(problem, settings, counting, again))
             if not path.by_rules:
                 refuse_without_lists(limits, problem.feature_names, self.most_rules())

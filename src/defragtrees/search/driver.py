@@ -106,7 +106,7 @@ class Found:
 
 
 @dataclass(frozen=True, eq=False)
-class RulePath:
+class CountedPath:
     """Counted rule models by their sizes, with what they cost the search."""
 
     by_rules: dict[int, Any]
@@ -125,7 +125,7 @@ class RulePath:
         allows = limits.allows_model
         kept = {n: own for n, own in self.by_rules.items() if allows(own)}
         shorter = {n: own for n, own in self.by_conditions.items() if allows(own)}
-        return RulePath(
+        return CountedPath(
             dict(sorted({**other.by_rules, **kept}.items())),
             dict(sorted({**other.costs, **{n: self.costs[n] for n in kept}}.items())),
             dict(sorted({**other.by_conditions, **shorter}.items())),
@@ -267,7 +267,7 @@ FORMS = {"list": find_lists, "standalone": find_standalone, "points": find_point
 
 
 def count_found(found, draft_model, store, limits, decision, scoring):
-    """The RulePath of what was found, counted over all rows.
+    """The CountedPath of what was found, counted over all rows.
 
     Each model is made once, with its evidence and a profile of the training rows. Lists
     that break a limit over all rows are left out, or lose a rule.
@@ -294,7 +294,7 @@ def count_found(found, draft_model, store, limits, decision, scoring):
         rules = made.get(one.conditions)
         if rules is not None:
             by_conditions.setdefault(rules.n_conditions, rules)
-    return RulePath(path, costs, by_conditions, found.n_rounds, found.boxes)
+    return CountedPath(path, costs, by_conditions, found.n_rounds, found.boxes)
 
 
 def _with_conjunctions(model, found):

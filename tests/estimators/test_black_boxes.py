@@ -145,6 +145,25 @@ def test_rows_that_count_are_among_the_calls():
     assert path.rules.training.n_rows == 60
 
 
+@pytest.mark.parametrize("limit", [None, 100])
+def test_neither_order_of_rows_nor_of_columns_changes_rules(limit):
+    settings = {"max_calls": limit, "random_state": 0}
+    expected = DefragRegressor(Counter(), **settings).fit(FRAME).rules_
+    assert expected.n_rules > 1
+    order = np.random.default_rng(0).permutation(N_ROWS)
+    found = DefragRegressor(Counter(), **settings).fit(FRAME.iloc[order]).rules_
+    assert found == expected
+    turned = FRAME[list(FRAME.columns[::-1])]
+    found = DefragRegressor(Counter(), **settings).fit(turned).rules_
+    for one, two in zip(found, expected, strict=True):
+        texts = [
+            sorted(c.text(own.feature_names) for c in rule.conditions)
+            for own, rule in ((found, one), (expected, two))
+        ]
+        assert texts[0] == texts[1]
+        assert one.prediction == two.prediction
+
+
 def test_calls_go_in_batches(monkeypatch):
     monkeypatch.setattr("defragtrees.ensembles.black_box.BATCH_ROWS", 100)
     counter = Counter()

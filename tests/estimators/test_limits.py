@@ -281,3 +281,29 @@ def answering(boxes, codes):
         if all(mask[codes[j]] for j, mask in box.items()):
             return k
     return len(boxes)
+
+
+@pytest.mark.parametrize("form", ["list", "standalone", "points"])
+@pytest.mark.parametrize("task", ["classification", "regression"])
+@pytest.mark.parametrize("max_rules", ["auto", 4, 6])
+def test_limits_that_the_rules_keep_to_anyhow_change_nothing(form, task, max_rules):
+    forest, X, y = made(task, n_rows=600)
+    kind = DefragRegressor if task == "regression" else DefragClassifier
+    common = {"form": form, "max_rules": max_rules, "random_state": 0}
+    free = kind(forest, **common).fit(X, y).rules_
+    assert free.n_rules > 1
+    used = {c.feature for rule in free.rules for c in rule.conditions}
+    limits = [
+        {"max_conditions": max(rule.n_conditions for rule in free.rules)},
+        {"features": sorted(used)},
+    ]
+    if form == "list":
+        least = min(rule.answered for rule in free)
+        limits += [
+            {"max_total_conditions": free.n_conditions},
+            {"min_coverage": min(0.5, least)},
+            {"must_use": [min(used)]},
+            {"features": sorted(used), "max_total_conditions": free.n_conditions},
+        ]
+    for own in limits:
+        assert kind(forest, **common, **own).fit(X, y).rules_ == free, own

@@ -4,12 +4,12 @@ import dataclasses
 import math
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from defragtrees._utils.values import all_rounded, round_significant
+from defragtrees.data.content import draw_shard
 from defragtrees.data.encoding import (
     Encoder,
     bin_values,
@@ -101,14 +101,15 @@ class RowStore:
             n_rows=len(shard),
         )
 
-    def draw(self, n_rows, rng):
-        """A shard of at most `n_rows` rows, drawn by their places in the source."""
-        chosen = np.arange(self.n_rows)
+    def draw(self, n_rows, order, rng):
+        """A shard of at most `n_rows` rows, drawn by their contents.
+
+        `order` has the features in an order that does not depend on that of columns.
+        """
         if self.n_rows > n_rows:
-            chosen = np.sort(rng.choice(self.n_rows, n_rows, replace=False))
-        ends = np.cumsum([0, *self.shards.lengths])
-        places = [chosen[(chosen >= a) & (chosen < b)] - a for a, b in pairwise(ends)]
-        [shard] = joined(self.shards.collect(Shard.take, places), math.inf)
+            return draw_shard(self, n_rows, order, rng)
+        rows = [np.arange(length) for length in self.shards.lengths]
+        [shard] = joined(self.shards.collect(Shard.take, rows), math.inf)
         return shard
 
     def has_one_value(self):

@@ -16,6 +16,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 
 from defragtrees._utils import formatting as render
 from defragtrees._utils.progress import Progress
+from defragtrees.data.content import hash_rows, name_order, ranks
 from defragtrees.data.new_rows import draw_rows
 from defragtrees.data.tables import (
     TableForm,
@@ -58,15 +59,15 @@ def ask_model(
     which `n_reserved` are kept for other rows. If the model names no classes, they are
     looked up in y.
     """
-    names = getattr(model, "feature_names_in_", None)
     given = column_names(X) or ()
-    X = X if names is None else select_columns(X, [str(name) for name in names])
+    X = _seen_columns(model, X)
     others = tuple(name for name in given if name not in (column_names(X) or ()))
     task = model_task(model, X) if task is None else task
     questions = Questions(model, max_calls, verbose)
     form = TableForm(X)
     matrix = form.matrix(X)
     columns = form.names or tuple(f"x{j + 1}" for j in range(matrix.shape[1]))
+    order = name_order(columns)
     check_finite(matrix, columns)
     categories = form.categories or (None,) * len(columns)
     most = GROWN_ROWS
@@ -83,7 +84,7 @@ def ask_model(
     n_new = _n_new_rows(len(matrix), questions, n_reserved)
     if n_new:
         is_set = np.array([labels is not None for labels in categories])
-        new = draw_rows(matrix, n_new, is_set, rng)
+        new = draw_rows(matrix, n_new, is_set, rng, order)
         asked.learn(new, asked.ask(new))
         matrix = np.vstack([matrix, new])
     seed = int(rng.integers(2**31))
@@ -95,7 +96,7 @@ def ask_model(
         "it splits itself is not known."
     )
     return AskedForest(
-        _grown(matrix, asked.outputs, query, categories, seed),
+        _grown(matrix, asked.outputs, query, categories, order, seed),
         columns,
         task,
         query.classes,
@@ -108,6 +109,23 @@ def ask_model(
         said_origin=origin,
         asked_rows=matrix[len(old) :],
     )
+
+
+def rows_by_content(model, X, y=None, sample_weight=None):
+    """Places of the rows of X in an order that their contents give."""
+    X = _seen_columns(model, X)
+    form = TableForm(X)
+    matrix = form.matrix(X)
+    names = form.names or tuple(f"x{j + 1}" for j in range(matrix.shape[1]))
+    others = [ranks(values) for values in (y, sample_weight) if values is not None]
+    key = hash_rows([*(matrix[:, j] for j in name_order(names)), *others])
+    return np.argsort(key, kind="stable")
+
+
+def _seen_columns(model, X):
+    """X with the columns that the model names, if it does."""
+    names = getattr(model, "feature_names_in_", None)
+    return X if names is None else select_columns(X, [str(name) for name in names])
 
 
 def _n_new_rows(n_rows, questions, n_reserved):
@@ -490,10 +508,10 @@ class _Answered(Questions):
         return self.answers
 
 
-def _grown(matrix, outputs, query, categories, seed):
+def _grown(matrix, outputs, query, categories, order, seed):
     """Trees on the outputs of the model: one boosted ensemble for each of them."""
     sizes = [0 if labels is None else len(labels) for labels in categories]
-    usable = [j for j, size in enumerate(sizes) if size <= MOST_CATEGORIES]
+    usable = [j for j in order if sizes[j] <= MOST_CATEGORIES]
     is_set = np.array([sizes[j] > 0 for j in usable], dtype=bool)
     trees = []
     for output in query.grown_outputs(outputs):

@@ -20,7 +20,7 @@ from defragtrees.data.evaluation import PartEvaluator, evaluate_encoded
 from defragtrees.data.sources import TableSource, open_source
 from defragtrees.data.store import read_store, read_store_like
 from defragtrees.data.tables import as_dense, check_finite, select_columns, take_rows
-from defragtrees.ensembles.black_box import AskedForest, ask_model
+from defragtrees.ensembles.black_box import AskedForest, ask_model, rows_by_content
 from defragtrees.ensembles.forest import Forest, for_many_rows, is_compiled
 from defragtrees.estimators.inputs import (
     Unreadable,
@@ -538,7 +538,10 @@ class Simplifier(FittedRules, ABC):
                 f"A model that cannot be read needs its rows in memory; {why} Pass a "
                 "table, or a sample of the rows."
             )
-        most = source.n_rows()
+        parts = source.X, source.y, source.sample_weight
+        # Drawn, and queried, in an order that is not the user's.
+        rows = rows_by_content(self.ensemble_, *parts)
+        most = len(rows)
         if self.max_calls is not None:
             # Half of the other calls are for new rows, which the search looks at.
             most = -(-(self.max_calls - n_unseen) // 2)
@@ -548,14 +551,13 @@ class Simplifier(FittedRules, ABC):
                 f"the model is queried for too; got {self.max_calls}. Allow more, or "
                 "pass fewer rows."
             )
-        if source.n_rows() > most:
-            rows = rng.choice(source.n_rows(), size=most, replace=False)
-            parts = (source.X, source.y, source.sample_weight)
-            source = TableSource(*(take_rows(part, np.sort(rows)) for part in parts))
+        if len(rows) > most:
+            rows = rows[np.sort(rng.choice(len(rows), most, replace=False))]
+            source = TableSource(*(take_rows(part, rows) for part in parts))
         forest = ask_model(
             self.ensemble_,
-            source.X,
-            source.y,
+            take_rows(parts[0], rows),
+            take_rows(parts[1], rows),
             rng=rng,
             task=self._task,
             why=why,

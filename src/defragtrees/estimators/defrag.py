@@ -1,5 +1,6 @@
 """DefragClassifier and DefragRegressor: a search for a few rules that imitate."""
 
+import copy
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar
 
@@ -252,23 +253,37 @@ class _Defrag(DefragResults, RuleFinder):
             engine=self.engine,
         )
         problem, counting = self._split(problem, settings)
-        found = FORMS[self.form](problem, settings, rng)
-        blank = problem.blank(DECISIONS[self.form])
-        path, costs, by_conditions = count_found(
-            found, blank, counting, limits, decision, self._scoring()
-        )
-        if not path:
-            refuse_without_lists(limits, problem.feature_names, self.most_rules())
-        self.n_iter_ = found.n_rounds
-        self.path_, self.path_costs_ = path, costs
-        self.path_by_conditions_ = by_conditions
+        again = copy.deepcopy(rng)
+        free = limits.relaxed()
+        path = self._path(problem, replace(settings, limits=free), counting, rng)
         rows = self._counting_rows(problem, counting, settings, rng)
-        if self.max_rules == "auto":
-            rules = shortest_model([*(by_conditions or path).values()], rows)
-        else:
-            rules = best_model([*path.values()], rows)
+        rules = self._chosen(path, rows)
+        if free is not limits and not path.keeps_to(limits):
+            settings = replace(settings, unlimited=path.boxes)
+            path = path.within(limits, self._path(problem, settings, counting, again))
+            if not path.by_rules:
+                refuse_without_lists(limits, problem.feature_names, self.most_rules())
+            if not limits.allows_model(rules):
+                rules = self._chosen(path, rows)
+        self.n_iter_ = path.n_rounds
+        self.path_, self.path_costs_ = path.by_rules, path.costs
+        self.path_by_conditions_ = path.by_conditions
         self._warn_of_one_value(problem, rules)
         return rules
+
+    def _path(self, problem, settings, counting, rng):
+        """Rule models of every size by one search, counted."""
+        found = FORMS[self.form](problem, settings, rng)
+        blank, scoring = problem.blank(DECISIONS[self.form]), self._scoring()
+        limits, decision = settings.limits, settings.decision
+        return count_found(found, blank, counting, limits, decision, scoring)
+
+    def _chosen(self, path, rows):
+        """The rule model of a path that is best on the rows, or as good and short."""
+        if self.max_rules == "auto":
+            models = path.by_conditions or path.by_rules
+            return shortest_model([*models.values()], rows)
+        return best_model([*path.by_rules.values()], rows)
 
     def _n_new_rows(self, problem):
         """How many rows to draw for the search; 0 if it looks at the data."""

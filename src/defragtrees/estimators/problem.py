@@ -1,13 +1,13 @@
 """Problem: all that a method may look at, validated once."""
 
 import dataclasses
-import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
+from defragtrees.data.content import hash_rows, name_order, ranks
 from defragtrees.data.grid import Binned, ThresholdGrid, rows_covered
 from defragtrees.data.store import RowStore
 from defragtrees.ensembles.forest import Forest
@@ -52,7 +52,9 @@ class Problem:
         cls, store, forest, n_rows, rng, shorten=True, words=None, counting=None
     ):
         """The problem of the rows of a store; of a sample, if these are only codes."""
-        shard = store.table if store.table is not None else store.draw(n_rows, rng)
+        shard = store.table
+        if shard is None:
+            shard = store.draw(n_rows, name_order(forest.feature_names), rng)
         targets = shard.targets
         target = targets[store.target.name]
         return cls(
@@ -173,13 +175,8 @@ class Problem:
 
     @cached_property
     def feature_order(self):
-        """Features sorted by name, so that the order of columns does not matter.
-
-        Numbers in names count as numbers: columns without names, which are called x1,
-        x2, ..., x10, stand in the order of X.
-        """
-        names = self.feature_names
-        return tuple(sorted(range(len(names)), key=lambda j: _parts(names[j])))
+        """Features sorted by name, so that the order of columns does not matter."""
+        return name_order(self.feature_names)
 
     def rule_set(self, rules, decision="first"):
         """A rule model for this problem, of rules the last of which is the default."""
@@ -208,17 +205,11 @@ class Problem:
         So the order in which a user gives rows does not matter: not for which rows are
         drawn as seeds, and not in the last bits of a sum. Equal rows come together.
         """
-        key = np.zeros(len(self.target), dtype=np.uint64)
-        columns = [
-            # Plus zero, since minus zero is the same number with other bits.
-            np.ascontiguousarray(self.column(j) + 0.0).view(np.uint64)
-            for j in self.feature_order
-        ]
-        # The rank of the target, so that its units have no say either.
-        rank = np.unique(self.target, return_inverse=True)[1]
-        for bits in (*columns, rank.astype(np.uint64)):
-            key = _mix(key ^ (bits + np.uint64(0x9E3779B97F4A7C15)))
-        rows = np.lexsort((self.sample_weight, key))
+        columns = [self.column(j) for j in self.feature_order]
+        # The rank of the target, so that its units do not matter either.
+        key = hash_rows([*columns, ranks(self.target)])
+        by_label = () if self.labels is None else (self.labels,)
+        rows = np.lexsort((*by_label, self.sample_weight, key))
         return dataclasses.replace(
             self,
             X=_taken(self.X, rows),
@@ -251,16 +242,3 @@ def answering_rule(problem, conditions, taken, basis=None, held=None):
 
 def _taken(array, rows):
     return None if array is None else array[rows]
-
-
-def _parts(name):
-    """A name as texts and numbers by turns; the name itself settles "1" and "01"."""
-    parts = re.split(r"([0-9]+)", name)
-    return [int(part) if k % 2 else part for k, part in enumerate(parts)], name
-
-
-def _mix(key):
-    """A bijection of 64-bit numbers that spreads every bit (xor-shift, multiply)."""
-    key = (key ^ (key >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    key = (key ^ (key >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return key ^ (key >> np.uint64(31))

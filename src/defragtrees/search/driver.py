@@ -37,6 +37,7 @@ from defragtrees.search.moves import (
     MOST_GROWN_BOXES,
     boxes_from_tree,
     cut_conditions,
+    cut_to_limits,
     grow_rule,
     insert_rule,
     polish,
@@ -72,6 +73,8 @@ class SearchSettings:
     decision: Decision | None = None  # from probabilities to a class
     is_labels: bool = False  # whether rules imitate y
     engine: str = "auto"  # of the estimator; "cuda" keeps many rows on a GPU
+    # lists of a search without limits, to be cut: of each the boxes, by feature
+    unlimited: tuple[Any, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,6 +102,35 @@ class Found:
     n_rounds: int
     # the best of every total number of conditions, where more are better
     by_conditions: dict[int, Conjunctions] = field(default_factory=dict)
+    boxes: tuple[Any, ...] = ()  # of all lists, by feature
+
+
+@dataclass(frozen=True, eq=False)
+class CountedPath:
+    """Counted rule models by their sizes, with what they cost the search."""
+
+    by_rules: dict[int, Any]
+    costs: dict[int, float]  # by number of rules
+    by_conditions: dict[int, Any]
+    n_rounds: int
+    boxes: tuple[Any, ...] = ()  # of the lists that the search found, by feature
+
+    def keeps_to(self, limits):
+        """Whether all models keep to the limits."""
+        models = *self.by_rules.values(), *self.by_conditions.values()
+        return all(map(limits.allows_model, models))
+
+    def within(self, limits, other):
+        """Models that keep to the limits; those of another path where one does not."""
+        allows = limits.allows_model
+        kept = {n: own for n, own in self.by_rules.items() if allows(own)}
+        shorter = {n: own for n, own in self.by_conditions.items() if allows(own)}
+        return CountedPath(
+            dict(sorted({**other.by_rules, **kept}.items())),
+            dict(sorted({**other.costs, **{n: self.costs[n] for n in kept}}.items())),
+            dict(sorted({**other.by_conditions, **shorter}.items())),
+            self.n_rounds + other.n_rounds,
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,7 +215,14 @@ def find_lists(problem, settings, rng):
         lists += more
         n_rounds += n_more
     wide = limits.for_search(loss.total_weight)
+    cut = [cut_to_limits(own, wide) for own in _lists_by_feature(settings, table, loss)]
+    lists += [own.boxes for own in cut]
     best = LISTS.polished(lists, table, last_loss, wide)
+    names = [column.feature for column in table.columns]
+    boxes = tuple(
+        [{names[j]: mask for j, mask in box.items()} for box in own.boxes]
+        for own in best.values()
+    )
     if is_everywhere:
         everywhere = AllRowsSearch(problem, settings, rows, table, last_loss)
         wide = limits.for_search(everywhere.total_weight)
@@ -191,7 +230,15 @@ def find_lists(problem, settings, rng):
     best = {n: rules for n, rules in best.items() if n <= limits.max_rules}
     if not best:  # nothing keeps to the limits
         return Found({}, n_rounds)
-    return Found(*_paths(problem, best, wide, n_rounds))
+    return Found(*_paths(problem, best, wide, n_rounds), boxes)
+
+
+def _lists_by_feature(settings, table, loss):
+    """The lists of a search without limits, with what the table has of their boxes."""
+    places = {column.feature: j for j, column in enumerate(table.columns)}
+    for own in settings.unlimited:
+        known = [{places[f]: box[f] for f in box if f in places} for box in own]
+        yield RuleBoxes(table, loss, [box for box in known if box])
 
 
 def find_standalone(problem, settings, rng):
@@ -220,11 +267,10 @@ FORMS = {"list": find_lists, "standalone": find_standalone, "points": find_point
 
 
 def count_found(found, draft_model, store, limits, decision, scoring):
-    """Rule models of what was found, counted over all rows, by their sizes.
+    """The CountedPath of what was found, counted over all rows.
 
-    Each is made once, with its evidence and a profile of the training rows. Lists that
-    break a limit over all rows are left out, or lose a rule. Gives models and costs by
-    number of rules, and models by total number of conditions.
+    Each model is made once, with its evidence and a profile of the training rows. Lists
+    that break a limit over all rows are left out, or lose a rule.
     """
     order = MonotoneAnswers(limits.monotone) if limits.monotone else None
     count = partial(
@@ -248,7 +294,7 @@ def count_found(found, draft_model, store, limits, decision, scoring):
         rules = made.get(one.conditions)
         if rules is not None:
             by_conditions.setdefault(rules.n_conditions, rules)
-    return path, costs, by_conditions
+    return CountedPath(path, costs, by_conditions, found.n_rounds, found.boxes)
 
 
 def _with_conjunctions(model, found):

@@ -1,7 +1,7 @@
 """Limits that a user sets: read from settings, kept to by the search and its rules."""
 
 import math
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import KW_ONLY, dataclass, field, fields, replace
 
 import numpy as np
 
@@ -42,6 +42,19 @@ class Limits:
     groups: tuple[frozenset[int], ...] = ()
     must_use: tuple[frozenset[int], ...] = ()  # one feature of each must be used
     keeps_used: bool = False  # whether rules use these already, and must go on to
+
+    def relaxed(self):
+        """Without the limits that rules may keep to by themselves; itself if none.
+
+        A search that knows no limits comes first: so one that does not bind changes
+        nothing. An order of predictions is no such limit, as counts depend on it.
+        """
+        least = min(self.min_coverage, LEAST_COVERAGE)
+        free = Limits(self.max_rules, min_coverage=least, monotone=self.monotone)
+        is_same = all(
+            getattr(free, own.name) == getattr(self, own.name) for own in fields(self)
+        )
+        return self if is_same else free
 
     def for_search(self, total_weight, slack=1.0):
         """The same for the moves of a search over rows of so much weight.

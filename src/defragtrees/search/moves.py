@@ -593,10 +593,24 @@ def cut_conditions(rules, limits):
         yield rules
 
 
-def _shorter_boxes(rules):
+def cut_to_limits(rules, limits):
+    """The list without the conditions that are too many, the least useful first."""
+    while rules.boxes:
+        boxes = enumerate(rules.boxes)
+        wrong = [k for k, box in boxes if not limits.allows_box(rules.table, box)]
+        most = limits.max_total
+        if not wrong and (most is None or rules.n_conditions <= most):
+            break
+        _, k, box = max(_shorter_boxes(rules, wrong or None), key=itemgetter(0))
+        rules = rules.with_box(k, box) if box else rules.without_box(k)
+    return rules
+
+
+def _shorter_boxes(rules, places=None):
     """What is gained, in nats, the rule and its box without one of its sides."""
     table = rules.table
-    for k, box in enumerate(rules.boxes):
+    for k in range(len(rules.boxes)) if places is None else places:
+        box = rules.boxes[k]
         for j, accepted, gains in rules.widenings(k):
             column = table.columns[j]
             for wider in _wider(column, accepted):

@@ -1,0 +1,159 @@
+"""Rows by their contents: an order, and a sample, that no order of rows can change.
+
+A row is known by a hash of its cells, with columns in the order of their names. Rows
+are drawn from shards by their hashes, wherever the shards lie and however rows are cut
+into them.
+"""
+
+import dataclasses
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from defragtrees.data.shards import joined
+
+BUCKET_BITS = 16  # of a hash; rows that share them are in one bucket
+NUMBER_BITS = 16  # after the point, of a number in units of its spread
+
+
+def name_order(names):
+    """Features sorted by name, so that the order of columns does not matter.
+
+    Numbers in names count as numbers: columns without names, which are called x1, x2,
+    ..., x10, stand in the order of X.
+
+    Examples
+    --------
+    >>> name_order(["x10", "x9", "age"])
+    (2, 1, 0)
+    """
+    return tuple(sorted(range(len(names)), key=lambda j: _parts(names[j])))
+
+
+def _parts(name):
+    """A name as texts and numbers by turns; the name itself settles "1" and "01"."""
+    parts = re.split(r"([0-9]+)", name)
+    return [int(part) if k % 2 else part for k, part in enumerate(parts)], name
+
+
+def hash_rows(columns, seed=0):
+    """A 64-bit hash of each row of some columns, one after the other."""
+    key = np.uint64(seed)
+    for column in columns:
+        key = _mix(key ^ (_bits(column) + np.uint64(0x9E3779B97F4A7C15)))
+    return key
+
+
+def _bits(column):
+    """A column as unsigned whole numbers; equal numbers have equal bits."""
+    column = np.asarray(column)
+    if column.dtype.kind == "f":
+        # Plus zero, since minus zero is the same number with other bits.
+        column = np.ascontiguousarray(column + 0).view(f"u{column.itemsize}")
+    return column.astype(np.uint64)
+
+
+def _mix(key):
+    """A bijection of 64-bit numbers that spreads every bit (xor-shift, multiply)."""
+    key = (key ^ (key >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    key = (key ^ (key >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return key ^ (key >> np.uint64(31))
+
+
+def ranks(values):
+    """The place of each value among the distinct ones, whatever its units."""
+    return np.unique(values, return_inverse=True)[1]
+
+
+def draw_shard(store, n_rows, order, rng):
+    """A shard of `n_rows` of the rows of a store, sorted by their hashes.
+
+    Rows are sorted into buckets by their hashes, and it is drawn how many come from
+    each bucket: those with the lowest hashes. Equal rows share a bucket, so as many of
+    them are drawn as of any others, and it does not matter which.
+    """
+    seed = int(rng.integers(2**63))
+    hashes = ShardHashes(seed, tuple(order), store.target, store.n_classes)
+    shards, n_shards = store.shards, len(store.shards.lengths)
+    counts = shards.total(_bucket_counts, hashes)
+    places = np.sort(rng.choice(store.n_rows, n_rows, replace=False))
+    buckets = np.searchsorted(np.cumsum(counts), places, side="right")
+    wanted = np.bincount(buckets, minlength=len(counts)).astype(np.int32)
+    lowest = shards.total(_lowest_hashes, hashes, wanted).keys
+    keys, copies = np.unique(lowest, return_counts=True)
+    found = shards.collect(_first_rows, [hashes] * n_shards, [keys] * n_shards)
+    [shard] = joined([rows for _, rows in found], np.inf)
+    first = _first_places(np.concatenate([own for own, _ in found]), shard)
+    return shard.take(np.repeat(first, copies))
+
+
+@dataclass(frozen=True, eq=False)
+class ShardHashes:
+    """The hashes of the rows of shards of codes."""
+
+    seed: int
+    order: tuple[int, ...]  # of features
+    target: Any  # the Target: it standardises numbers
+    n_classes: int
+
+    def of(self, shard):
+        """The hash of each row: of its codes, weight and targets."""
+        columns = [*(shard.codes[:, j] for j in self.order), shard.sample_weight]
+        for name, values in sorted(shard.targets.items()):
+            if self.n_classes:
+                columns.extend(np.atleast_2d(values.T))
+            else:
+                # So coarse that other units of y give the same whole numbers.
+                column = dataclasses.replace(self.target, name=name)
+                number = column.of(shard, 0) * 2**NUMBER_BITS
+                columns.append(np.rint(number).astype(np.int64))
+        return hash_rows(columns, self.seed)
+
+
+def _buckets(keys):
+    return (keys >> np.uint64(64 - BUCKET_BITS)).astype(np.intp)
+
+
+def _bucket_counts(shard, hashes):
+    return np.bincount(_buckets(hashes.of(shard)), minlength=2**BUCKET_BITS)
+
+
+@dataclass(frozen=True, eq=False)
+class LowestHashes:
+    """The lowest hashes of each bucket, as many as are wanted; they add up."""
+
+    keys: np.ndarray
+    wanted: np.ndarray  # for each bucket
+
+    def __add__(self, other):
+        return _lowest(np.concatenate([self.keys, other.keys]), self.wanted)
+
+
+def _lowest(keys, wanted):
+    keys = np.sort(keys)
+    bucket = _buckets(keys)
+    counts = np.bincount(bucket, minlength=len(wanted))
+    place = np.arange(len(keys)) - (np.cumsum(counts) - counts)[bucket]
+    return LowestHashes(keys[place < wanted[bucket]], wanted)
+
+
+def _lowest_hashes(shard, hashes, wanted):
+    return _lowest(hashes.of(shard), wanted)
+
+
+def _first_rows(shard, hashes, keys):
+    """One row for each of some sorted hashes that a shard has, and these hashes."""
+    own = hashes.of(shard)
+    place = np.minimum(np.searchsorted(keys, own), len(keys) - 1)
+    rows = np.flatnonzero(keys[place] == own)
+    rows = rows[_first_places(own[rows], shard.take(rows))]
+    return own[rows], shard.take(rows)
+
+
+def _first_places(keys, shard):
+    """Where a row with each hash is; of numbers that are nearly equal the smallest."""
+    numbers = [own for own in shard.targets.values() if own.ndim == 1]
+    order = np.lexsort((*numbers, keys))
+    return order[np.unique(keys[order], return_index=True)[1]]

@@ -283,8 +283,12 @@ class _Defrag(DefragResults, RuleFinder):
             return problem, replace(store, source="training")
         if not settings.is_labels or problem.is_sample:
             return problem, store
-        target, weight = problem.target, problem.sample_weight
-        searched, counts = halves(problem.binned.codes, target, weight)
+        searched, counts = halves(
+            problem.binned.codes,
+            problem.feature_order,
+            problem.target,
+            problem.sample_weight,
+        )
         if not counts.any() or not searched.any():
             return problem, store
         counting = replace(store.take(problem.places[counts]), source="held out")

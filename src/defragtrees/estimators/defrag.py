@@ -61,10 +61,11 @@ PARAMETERS = """
     ----------
     {ensemble}
     max_rules : "auto" or int, default="auto"
-        Most rules, the last "otherwise" or the base included. "auto" takes the list
-        with the fewest conditions, of at most ten rules, that is within one standard
-        error of the best on rows that the search did not see; a number, and "auto" in
-        another form than a list, takes as many rules as pay for themselves.
+        Maximum number of rules, the default rule or the base included. "auto" takes the
+        list with the fewest conditions, of at most ten rules, whose error on the rows
+        that count is as small as that of the best list, but for half a standard error
+        of the difference on the same rows. A number, and "auto" in another form than a
+        list, takes as many rules as pay for themselves.
     form : {"list", "standalone", "points"}, default="list"
         How the rules say it: in order, the first that holds answers; each on its own,
         true of all rows in which it holds; or with points that add up, from a base on,
@@ -84,9 +85,11 @@ PARAMETERS = """
         What a reader pays for a condition, in nats a row: one that explains less is
         left out. 0 leaves only what it takes to write it down.
     augment : "auto" or int, default="auto"
-        How many rows to draw near the data and to label with the ensemble, beside the
-        training rows. "auto" draws none. Around a boosted ensemble that fits its
-        training rows very closely, three times as many as there are rows can help.
+        Number of new rows that the search looks at, in place of those given: they are
+        drawn near these and labelled by the ensemble, and the rows given only count.
+        "auto" is 10,000 up to 100,000 rows, and 0 with more or with `target="labels"`;
+        of a black box it is the new rows that it was queried about. With 0 the search
+        looks at the rows given.
     target : {"ensemble", "labels"}, default="ensemble"
         What the rules imitate: the ensemble's probabilities or numbers, or y.
     {shorten_thresholds}

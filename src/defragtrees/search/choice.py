@@ -63,9 +63,9 @@ def choose_length(models, rows):
 def halves(codes, order, target, weight):
     """Rows to search on, and rows to count: every other one, in order of the target.
 
-    Columns are taken in the order of `order`; the order of rows does not matter. Rows that are alike stay together, so that a row
-    given twice is a row of weight two; what many rows have in common is on both sides,
-    as it is in new data.
+    Columns are taken in the order of `order`; the order of rows does not matter. Rows
+    that are alike stay together, so that a row given twice is a row of weight two; what
+    many rows have in common is on both sides, as it is in new data.
     """
     rng = np.random.default_rng(0)
     factors = rng.integers(2**63, size=codes.shape[1], dtype=np.uint64)

@@ -130,8 +130,8 @@ def simplify(
     form : {"list", "standalone", "points"}, default="list"
         In order, each true by itself, or with points that add up.
     max_rules : "auto" or int, default="auto"
-        Maximum number of rules, the default rule or the base included; "auto" takes as
-        few conditions as are as good as the best list on the rows that count.
+        Maximum number of rules, the default rule or the base included; "auto" takes the
+        fewest conditions that are as good as the best on the rows that count.
     max_conditions : int, optional
         Most conditions of one rule.
     max_total_conditions : int, optional

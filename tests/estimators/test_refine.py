@@ -16,7 +16,6 @@ from benchmarks.paper.data import draw, fit_forest
 from defragtrees import DefragClassifier, simplify, simplify_path
 from defragtrees.datasets import load_sample
 from defragtrees.outcomes.classification import SHRINKAGE
-from defragtrees.search.choice import STANDARD_ERRORS
 
 
 @pytest.fixture(scope="module")
@@ -218,8 +217,7 @@ def test_a_fit_without_a_budget_is_as_good_as_the_best_and_no_shorter_one_is(spa
     for n, rules in lists.items():
         assert rules.n_conditions == n
         apart = losses[n] - losses[best]
-        error = apart.std() / np.sqrt(rules.evidence.worth * 800)
-        is_good[n] = apart.mean() <= STANDARD_ERRORS * error
+        is_good[n] = apart.mean() <= apart.std() / np.sqrt(800)
     assert simple.rules_.n_conditions == min(n for n in lists if is_good[n])
     longest = max(simple.path_)
     budget = simplify(forest, *rows, max_rules=longest, random_state=0)

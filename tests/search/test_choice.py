@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from defragtrees.search.choice import STANDARD_ERRORS, choose_length, halves
+from defragtrees.search.choice import best_model, halves, shortest_model
 
 
 @dataclass
@@ -19,17 +19,16 @@ class Judged:
 class Rows:
     """Rows that know the losses of rules."""
 
-    def __init__(self, weight, worth=1.0):
-        self.problem, self.worth = self, worth
-        self.sample_weight = weight
+    def __init__(self, weight):
+        self.problem, self.sample_weight = self, weight
 
     def losses(self, rules):
         return rules.losses
 
 
-def chosen(*models, weight=None, worth=1.0):
+def chosen(*models, weight=None, choose=shortest_model):
     weight = np.ones(len(models[0].losses)) if weight is None else weight
-    return choose_length(list(models), Rows(weight, worth)).n_conditions
+    return choose(list(models), Rows(weight)).n_conditions
 
 
 def test_rules_are_compared_row_by_row():
@@ -41,17 +40,9 @@ def test_rules_are_compared_row_by_row():
     assert chosen(worse, best) == 9
     # Behind as much on average, by rows that are as often better: who knows?
     apart = rng.normal(size=400)
-    apart += 0.2 * STANDARD_ERRORS * apart.std() / 20 - apart.mean()
+    apart += 0.01 - apart.mean()
     assert chosen(Judged(2, noise + apart), best) == 2
-
-
-def test_rows_that_are_worth_less_choose_shorter_rules():
-    rng = np.random.default_rng(1)
-    noise, apart = rng.normal(size=(2, 400))
-    apart = (apart - apart.mean()) / apart.std() + 1.2 * STANDARD_ERRORS / 20
-    models = Judged(1, noise + apart), Judged(5, noise)
-    assert chosen(*models) == 5
-    assert chosen(*models, worth=0.5) == 1
+    assert chosen(Judged(2, noise + apart), best, choose=best_model) == 9
 
 
 def test_a_row_of_weight_two_judges_as_two_rows():
@@ -60,7 +51,9 @@ def test_a_row_of_weight_two_judges_as_two_rows():
     for spread in (0.01, 0.1, 1.0):
         models = [Judged(n, spread * own) for n, own in enumerate(losses)]
         twice = [Judged(m.n_conditions, np.repeat(m.losses, weight)) for m in models]
-        assert chosen(*models, weight=weight.astype(float)) == chosen(*twice)
+        for choose in (best_model, shortest_model):
+            by_weight = chosen(*models, weight=weight.astype(float), choose=choose)
+            assert by_weight == chosen(*twice, choose=choose)
 
 
 def test_no_conditions_only_if_none_are_best():
@@ -79,7 +72,7 @@ def test_no_conditions_only_if_none_are_best():
 def test_of_equals_the_shortest_is_taken():
     losses = np.arange(10.0)
     models = [Judged(n, losses) for n in (4, 2, 3)]
-    assert chosen(*models) == 2
+    assert chosen(*models) == chosen(*models, choose=best_model) == 2
 
 
 CODES = np.random.default_rng(0).integers(0, 200, (4000, 3)).astype(np.uint8)

@@ -66,11 +66,10 @@ PARAMETERS = """
     ----------
     {ensemble}
     max_rules : "auto" or int, default="auto"
-        Maximum number of rules, the default rule or the base included. "auto" takes the
-        list with the fewest conditions, of at most ten rules, whose error on the rows
-        that count is as small as that of the best list, but for half a standard error
-        of the difference on the same rows. A number, and "auto" in another form than a
-        list, takes as many rules as pay for themselves.
+        Maximum number of rules, the default rule or the base included. A number takes
+        as many rules up to it as are best on the rows that count. "auto" takes the
+        fewest conditions, in at most ten rules, that are as good as the best there, but
+        for one standard error of the difference on the same rows.
     form : {"list", "standalone", "points"}, default="list"
         How the rules say it: in order, the first that holds answers; each on its own,
         true of all rows in which it holds; or with points that add up, from a base on,
@@ -82,8 +81,8 @@ PARAMETERS = """
         Most conditions of one rule; each finite side of an interval is one. None is 4
         where points add up.
     min_coverage : float or None, default=None
-        Share of the training rows that each rule must answer, the "otherwise" too. None
-        is 0.01, unless `min_rows` says how many rows.
+        Share of the rows that count that each rule must match, the default rule too.
+        None is 0.01, unless `min_rows` says how many rows.
     {limits}
     {for_classes}
     brevity : float, default=0.01
@@ -132,8 +131,8 @@ PARAMETERS = """
 
 LIMITS = """\
     min_rows : int, optional
-        Number of training rows, by weight, that each rule must answer, the "otherwise"
-        too; in place of `min_coverage`.
+        Number of rows that count, by weight, that each rule must match, the default
+        rule too; in place of `min_coverage`.
     max_total_conditions : int, optional
         Most conditions of all rules together.
     features : sequence of str or int, optional
@@ -238,8 +237,10 @@ class _Defrag(DefragResults, RuleFinder):
         store, limits = problem.store, self._limits
         n_rules = rules_for_rows(limits.max_rules, store.n_rows)
         self._warn_of_little_data(store.n_rows, n_rules)
+        n_new_rows = self._n_new_rows(problem)
+        problem, counting = self._split(problem, n_new_rows)
         if self.min_rows is not None:
-            share = share_of_rows(self.min_rows, store.total_weight)
+            share = share_of_rows(self.min_rows, counting.total_weight)
             limits = replace(limits, min_coverage=share)
         limits = replace(limits, max_rules=n_rules)
         # What falls with a feature must not jump between two whole numbers.
@@ -248,13 +249,12 @@ class _Defrag(DefragResults, RuleFinder):
         settings = SearchSettings(
             limits,
             brevity=float(self.brevity),
-            n_new_rows=self._n_new_rows(problem),
+            n_new_rows=n_new_rows,
             criterion=getattr(self, "criterion", "both"),
             decision=decision,
             is_labels=self.target == "labels",
             engine=self.engine,
         )
-        problem, counting = self._split(problem, settings)
         found = FORMS[self.form](problem, settings, rng)
         blank = problem.blank(DECISIONS[self.form])
         path, costs, by_conditions = count_found(
@@ -282,14 +282,14 @@ class _Defrag(DefragResults, RuleFinder):
         asked = problem.forest.new_rows
         return NEW_ROWS if asked is None else len(asked)
 
-    def _split(self, problem, settings):
+    def _split(self, problem, n_new_rows):
         """The problem, with rows that the search may look at, and rows that count."""
         store = problem.store
         if problem.counting is not None:
             return problem, problem.counting
-        if settings.n_new_rows:
+        if n_new_rows:
             return problem, replace(store, source="training")
-        if not settings.is_labels or problem.is_sample:
+        if self.target != "labels" or problem.is_sample:
             return problem, store
         searched, counts = halves(
             problem.binned.codes,

@@ -127,14 +127,15 @@ def simplify(
         What the rules imitate: the ensemble, which is the default, or y, which is that
         of `method="paper"`.
     augment : "auto" or int, default="auto"
-        How many rows to draw near the data and to label with the ensemble.
+        Number of new rows, drawn near those given and labelled by the ensemble, that
+        the search looks at in place of them; 0 searches the rows given.
     max_calls : int, optional
         Most rows to ask a model about that cannot be read.
     form : {"list", "standalone", "points"}, default="list"
         In order, each true by itself, or with points that add up.
     max_rules : "auto" or int, default="auto"
-        Most rules, the last "otherwise" or the base included; "auto" takes as few
-        conditions as are nearly as good as the best list.
+        Maximum number of rules, the default rule or the base included; "auto" takes the
+        fewest conditions that are as good as the best on the rows that count.
     max_conditions : int, optional
         Most conditions of one rule.
     max_total_conditions : int, optional

@@ -374,9 +374,9 @@ def test_devices_of_workers_give_the_rules_of_the_processor(
         (7, boosted, boosted.predict(frame), weight),
         (3, boosted_amounts, amounts),
     ):
-        local = simplified(ensemble, frame, *given, engine="numpy", augment=300)
+        local = simplified(ensemble, frame, *given, engine="numpy")
         rows, before = (lazily(frame, n_parts), *given), client.run(n_made)
-        found = simplified(ensemble, *rows, engine="cuda", augment=300)
+        found = simplified(ensemble, *rows, engine="cuda")
         made = sum(client.run(n_made).values()) - sum(before.values())
         assert made in (1, 2)  # once for each thread that has rows
         assert found.rules_ == local.rules_

@@ -101,7 +101,9 @@ def test_rules_for_numbers_tell_what_y_is_in_their_rows():
     for k, rule in enumerate(told):
         rows, weight = y[by == k], WEIGHT[by == k]
         n, prior = weight.sum(), within / between
-        mean = (n * means[k] + prior * every) / (n + prior)
+        assert rule.n_effective == pytest.approx(told.evidence.worth * n)
+        worth = rule.n_effective
+        mean = (worth * means[k] + prior * every) / (worth + prior)
         assert rule.prediction == pytest.approx(mean, abs=6e-4)
         square = np.average((rows - rule.prediction) ** 2, weights=weight)
         assert rule.error == pytest.approx(square, rel=1e-8)

@@ -68,7 +68,8 @@ def test_units_of_y_have_no_say():
     np.testing.assert_allclose(answers[2], np.add(answers[0], 1000), atol=0.01)
 
 
-def test_order_of_columns_has_no_say():
+@pytest.mark.parametrize("target", ["ensemble", "labels"])
+def test_order_of_columns_has_no_say(target):
     pd = pytest.importorskip("pandas")
     energy = load_sample("energy")
     frame = pd.DataFrame(energy.X, columns=list(energy.feature_names))
@@ -89,8 +90,9 @@ def test_order_of_columns_has_no_say():
     shuffled = dataclasses.replace(
         forest, trees=trees, feature_names=names, categories=None
     )
-    one = simplify(forest, frame, random_state=0)
-    other = simplify(shuffled, frame[list(names)], random_state=0)
+    settings = {"target": target, "random_state": 0}
+    one = simplify(forest, frame, energy.y, **settings)
+    other = simplify(shuffled, frame[list(names)], energy.y, **settings)
     conditions = [
         [sorted(c.text(rules.feature_names) for c in rule.conditions) for rule in rules]
         for rules in (one.rules_, other.rules_)

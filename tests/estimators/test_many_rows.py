@@ -28,6 +28,7 @@ from defragtrees.estimators.defrag import DefragClassifier
 from defragtrees.outcomes import measures as ranking
 from defragtrees.outcomes.classification import Classes
 from defragtrees.paper import fit
+from defragtrees.rules.profile import Evidence
 from defragtrees.search import driver as all_rows
 from tests.paper.settings import SEEDED
 
@@ -204,14 +205,16 @@ def test_rules_are_chosen_by_all_rows(frame, labels, boosted, criterion, monkeyp
     assert not any(worse)
 
 
-def test_rows_drawn_near_the_data_count_beside_all_rows(frame, labels, boosted):
+def test_rows_drawn_near_the_data_may_be_searched_and_all_rows_count(
+    frame, labels, boosted
+):
     plain = simplified(boosted, frame, labels)
-    more = simplified(boosted, frame, labels, augment=400)
+    new = simplified(boosted, frame, labels, augment=400)
     again = simplified(boosted, pieces(frame, labels), augment=400)
-    assert again.rules_ == more.rules_
-    # A list of one rule pays for 400 rows more.
-    growth = more.path_costs_[1] / plain.path_costs_[1]
-    assert growth == pytest.approx(3400 / 3000, rel=0.03)
+    assert again.rules_ == new.rules_
+    assert plain.rules_.evidence == Evidence("searched", 3000.0)
+    assert new.rules_.evidence == Evidence("training", 3000.0)
+    assert sum(rule.n_rows for rule in new.rules_) == 3000
 
 
 @pytest.mark.parametrize("n_new", [0, 300])

@@ -15,6 +15,7 @@ from sklearn.ensemble import (
 from benchmarks.paper.data import draw, fit_forest
 from defragtrees import DefragClassifier, simplify, simplify_path
 from defragtrees.datasets import load_sample
+from defragtrees.outcomes.classification import SHRINKAGE
 
 
 @pytest.fixture(scope="module")
@@ -203,20 +204,37 @@ def test_path_chooses_the_list_of_simplify(spam, max_rules):
     assert str(path).count("*") == 1
 
 
-def test_a_fit_without_a_budget_is_within_one_error_of_the_best_and_short(spam):
+def test_a_fit_without_a_budget_is_as_good_as_the_best_and_no_shorter_one_is(spam):
     forest, data = spam
     simple = simplify(forest, data.X[:800], data.y[:800], random_state=0)
     lists = simple.path_by_conditions_
     assert simple.rules_ in lists.values()
     assert 1 < simple.rules_.n_rules < 10
-    assert simple.rules_.n_conditions < max(lists)
+    rows = data.X[:800], data.y[:800]
+    losses = {n: left_out_losses(rules, *rows) for n, rules in lists.items()}
+    best = min(losses, key=lambda n: losses[n].mean())
+    is_good = {}
     for n, rules in lists.items():
         assert rules.n_conditions == n
+        apart = losses[n] - losses[best]
+        is_good[n] = apart.mean() <= apart.std() / np.sqrt(800)
+    assert simple.rules_.n_conditions == min(n for n in lists if is_good[n])
     longest = max(simple.path_)
-    rows = data.X[:800], data.y[:800]
     budget = simplify(forest, *rows, max_rules=longest, random_state=0)
     assert budget.path_ == simple.path_
     assert budget.rules_ in budget.path_.values()
+
+
+def left_out_losses(rules, X, y):
+    """The Brier score of each row, by rates without it."""
+    by, is_class = rules.apply(X), y[:, None] == np.array(rules.classes)
+    base, worth, losses = is_class.mean(axis=0), rules.evidence.worth, []
+    for i, k in enumerate(by):
+        others = (by == k) & (np.arange(len(y)) != i)
+        n_rows = worth * others.sum()
+        rates = worth * is_class[others].sum(axis=0) + SHRINKAGE * base
+        losses.append(((is_class[i] - rates / (n_rows + SHRINKAGE)) ** 2).sum())
+    return np.array(losses)
 
 
 def test_row_order_and_repeated_rows_do_not_change_what_is_held_out(spam):
@@ -360,10 +378,8 @@ def test_a_smaller_budget_is_a_place_on_the_same_path(spam):
     assert all(short.path_[n] == long.path_[n] for n in short.path_)
 
 
-def test_a_default_list_is_never_shorter_than_what_is_enough():
-    """The next list of all rows may have a condition more; the one before is bad."""
+def test_a_default_list_has_the_conditions_that_are_needed():
     data = draw("synthetic1", 4)
     forest = fit_forest(data, node_size=10, n_leaves=16, seed=4)
     simple = DefragClassifier(forest, random_state=4).fit(data.X, data.y)
-    assert simple.rules_.n_conditions >= simple._enough_conditions
     assert np.mean(simple.predict(data.X_test) != data.y_test) < 0.15

@@ -65,7 +65,8 @@ def test_the_mark_is_where_the_two_differ(titanic):
     share = f"{100 * rules.rules[1].alone[1]:.1f} %"
     assert f"; alone {share} !)" in lines[1]
     assert "alone" not in lines[0]
-    assert lines[-1].startswith("Rules are read in order: one with ! tells of the rows")
+    assert lines[-2].startswith("Rules are read in order: one with ! tells of the rows")
+    assert lines[-1] == rules.evidence.text
     assert "if read alone" in rules._repr_html_()
     assert f"{share} !" in export.export(rules, "markdown")
     again = RuleModel.from_dict(json.loads(json.dumps(rules.to_dict())))

@@ -17,7 +17,10 @@ from defragtrees import (
     diff,
     simplify,
 )
+from defragtrees.data.refitting import checked_rows, recount_rows
 from defragtrees.errors import ConditionTextError
+from defragtrees.outcomes.classification import SHRINKAGE
+from defragtrees.rules.profile import WORTH, Evidence
 
 NAMES = ("income", "age", "city")
 CITIES = ("Oslo", "Rome", "Lima")
@@ -215,6 +218,14 @@ def told(rules):
     ]  # fmt: skip
 
 
+@pytest.fixture
+def _worth_the_same(monkeypatch):
+    """Rows are as good evidence wherever they come from."""
+    for source in WORTH:
+        monkeypatch.setitem(WORTH, source, WORTH["training"])
+
+
+@pytest.mark.usefixtures("_worth_the_same")
 @pytest.mark.parametrize(("form", "task"), CASES)
 def test_counted_anew_on_the_same_rows_rules_are_the_same(form, task):
     estimator, X, y = fitted(form, task)
@@ -278,6 +289,22 @@ def test_rows_that_cannot_be_counted_are_refused():
         rules.refit(X, y, answers="new")
 
 
+@pytest.mark.parametrize("source", ["refit", "searched"])
+def test_rules_are_drawn_to_all_rows_by_what_the_rows_are_worth(source):
+    estimator, X, y = fitted()
+    rules = estimator.rules_
+    rows = checked_rows(rules, rules.encode(X), y)
+    found = recount_rows(rules, *rows, source=source)
+    base = (y == "good").mean()
+    for rule in found:
+        assert rule.n_effective == WORTH[source] * rule.n_rows
+        counted = rule.n_effective * rule.rates[1] + SHRINKAGE * base
+        expected = counted / (rule.n_effective + SHRINKAGE)
+        assert rule.distribution[1] == pytest.approx(expected)
+    assert found.evidence == Evidence(source, 400.0)
+
+
+@pytest.mark.usefixtures("_worth_the_same")
 @pytest.mark.parametrize(("form", "task"), CASES)
 def test_kept_rules_stay_and_others_are_found_anew(form, task):
     estimator, X, y = fitted(form, task)
@@ -309,6 +336,16 @@ def test_improve_says_what_it_cannot_do():
         averaged.improve([[1.0]], [1.0], keep=[])
 
 
+def test_rows_that_were_searched_are_not_new():
+    estimator, X, y = fitted()
+    rules = estimator.rules_.replace(1, "x2 <= 40 and x1 > 100")
+    found = rules.improve(X, y, keep=[1], max_rules=4, random_state=0)
+    assert found.evidence == Evidence("searched", 400.0)
+    every = range(1, rules.n_rules)
+    assert rules.improve(X, y, keep=every).evidence == Evidence("refit", 400.0)
+
+
+@pytest.mark.usefixtures("_worth_the_same")
 def test_all_rules_kept_are_only_counted_anew():
     estimator, X, y = fitted()
     rules = estimator.rules_

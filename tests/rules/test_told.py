@@ -87,21 +87,31 @@ def test_a_rule_has_an_interval_of_each_class_if_it_has_rates_and_rows():
     assert dataclasses.replace(rule, n_rows=0.0).interval is None
 
 
-def test_of_two_classes_the_rate_of_the_second_is_told():
+def test_an_interval_is_as_wide_as_the_rows_are_worth():
+    rule = two_classes().rules[0]
+    half = dataclasses.replace(rule, n_effective=1320)
+    assert half.interval[1] == wilson_interval(212 / 2640, 1320)
+    assert half.interval[1][1] > rule.interval[1][1]
+    # The count is what was counted, whatever it is worth.
+    text = str(dataclasses.replace(two_classes(), rules=(half,)))
+    assert "25.0 % are wait (212 of 2,640, 6.7 to 9.6 %)" in text
+
+
+def test_of_two_classes_the_estimate_of_the_second_is_told():
     assert str(two_classes()).splitlines() == [
-        "1. if degrees > 30 then sell: 8.0 % are wait (212 of 2,640, 7.1 to 9.1 %)"
+        "1. if degrees > 30 then sell: 25.0 % are wait (212 of 2,640, 7.1 to 9.1 %)"
         "  [25.0 % of rows, 87.5 % as the ensemble]",
         "2. otherwise wait: 75.0 % (60 of 80, 64.5 to 83.2 %)"
         "  [75.0 % of rows, 100.0 % as the ensemble]",
     ]
 
 
-def test_of_more_classes_the_rate_of_the_answer_is_told():
+def test_of_more_classes_the_estimate_of_the_answer_is_told():
     rules = three_classes()
     default = dataclasses.replace(rules.default, n_rows=50, rates=(0.5, 0.2, 0.3))
     rules = dataclasses.replace(rules, default=default)
     assert str(rules).splitlines()[-1] == (
-        "3. otherwise a: 50.0 % (25 of 50, 36.6 to 63.4 %)"
+        "3. otherwise a: 40.0 % (25 of 50, 36.6 to 63.4 %)"
     )
 
 
@@ -130,7 +140,7 @@ def test_rows_have_the_numbers_behind_the_text():
     first, last = two_classes().rows()
     assert first["class"] == last["class"] == "wait"
     assert first["rate"] == 212 / 2640
-    assert first["probability"] == 0.25
+    assert first["probability"] == first["estimate"] == 0.25
     assert first["ensemble_mean"] == 0.1
     assert first["n_rows"] == 2640
     assert first["interval"] == pytest.approx((0.0705, 0.0913), abs=5e-5)
@@ -147,15 +157,15 @@ def test_weights_that_are_no_counts_are_told_as_they_are():
     assert (
         dataclasses.replace(rules, default=default)
         .rows()[-1]["told"]
-        .startswith("50.0 % (5.2 of 10.5, ")
+        .startswith("75.0 % (5.2 of 10.5, ")
     )
 
 
-def test_a_table_has_rates_and_intervals_and_agreement_last():
+def test_a_table_has_estimates_and_intervals_and_agreement_last():
     assert export(two_classes(), "markdown").splitlines() == [
         "|  | if | then | rate of wait | 95 % interval | rows | as the ensemble |",
         "| ---: | :--- | :--- | ---: | ---: | ---: | ---: |",
-        "| 1 | degrees > 30 | sell | 8.0 % (212 of 2,640) | 7.1 to 9.1 % | 25.0 % "
+        "| 1 | degrees > 30 | sell | 25.0 % (212 of 2,640) | 7.1 to 9.1 % | 25.0 % "
         "| 87.5 % |",
         "| 2 | otherwise | wait | 75.0 % (60 of 80) | 64.5 to 83.2 % | 75.0 % "
         "| 100.0 % |",

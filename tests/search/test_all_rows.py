@@ -17,9 +17,7 @@ from defragtrees.search import kernels, moves
 from defragtrees.search import torch as on_torch
 from defragtrees.search.all_rows import (
     AllRows,
-    Folds,
     Imitated,
-    JudgedRows,
     RowNumbers,
     ShardKeeper,
     polish_all_rows,
@@ -231,10 +229,9 @@ def test_rows_on_devices_elsewhere_give_the_same_bits(kind, weighted):
 
 
 def keeper_elsewhere(device, shards):
-    """The last part is of new rows, and a few have none."""
-    *parts, new = shards.shards
-    nobody, none = (new.take(slice(0, 0)) for _ in range(2))
-    return DeviceKeeper(Elsewhere([nobody, none, *parts]), device, new)
+    """A few parts have no rows."""
+    nobody, none = (shards.shards[0].take(slice(0, 0)) for _ in range(2))
+    return DeviceKeeper(Elsewhere([nobody, none, *shards.shards]), device)
 
 
 def test_codes_of_two_bytes_lie_on_a_device_as_they_are():
@@ -346,61 +343,6 @@ def test_conditions_go_in_the_order_of_rows_in_memory():
     assert n_cuts >= 3
 
 
-@pytest.mark.parametrize("has_labels", [False, True])
-@pytest.mark.parametrize("weighted", [False, True])
-@pytest.mark.parametrize("kind", ["both", "error", "number"])
-def test_rows_on_a_device_judge_as_those_of_shards(kind, weighted, has_labels):
-    case = Case(3, kind, weighted=weighted)
-    case.codes[:20] = case.codes[0]
-    if has_labels:
-        answers = case.targets["answers"]
-        is_other = case.rng.random(len(answers)) < 0.2
-        others = case.rng.permutation(answers)
-        case.targets["labels"] = np.where(is_other, others, answers)
-    folds = Folds.of_sample(case.codes, np.ones(len(case.codes)), range(4))
-    assert len(folds.frequent) > 0
-    lists = [case.boxes(n) for n in (0, 1, 4, 70)]
-
-    def scores(rows):
-        visits = rows.keeper.judging(case.shards(), case.imitated, folds)
-        judged = JudgedRows(visits, rows, kind == "error")
-        return judged.scores([rows.list_of(boxes) for boxes in lists])
-
-    expected = scores(case.rows())
-    assert len({own.loss for own in expected}) > 1
-    for device in devices():
-        assert scores(case.rows(keeper=partial(keeper_on, device))) == expected
-        # New rows stand behind those of the data, and judge nothing.
-        rows = case.rows(keeper=partial(keeper_with_new_rows, device))
-        assert scores(rows) == expected
-
-
-def keeper_with_new_rows(device, shards):
-    return TorchKeeper([*shards.shards, shards.shards[0].take(slice(9))], device)
-
-
-@pytest.mark.parametrize("counts", [False, True])
-@pytest.mark.parametrize("n_boxes", [0, 3, 70])
-def test_compiled_judges_agree_with_numpy(n_boxes, counts):
-    compiled = pytest.importorskip("defragtrees.search.list_kernels_numba")
-    rng = np.random.default_rng(n_boxes)
-    codes = rng.integers(0, 9, (600, 3)).astype(np.uint8)
-    boxes = [{k % 3: rng.random(9) < 0.6} for k in range(n_boxes)]
-    packed = pack_boxes(boxes, [9, 9, 9])
-    expected = rng.dirichlet([1, 1, 1], 600)
-    expected[:40] = 1 / 3  # where all are as likely the first is taken
-    told = rng.dirichlet([1, 1, 1], n_boxes + 1)
-    chosen = rng.random(600) < 0.3
-    for weight in (np.empty(0), rng.uniform(0.5, 2.0, 600)):
-        rows = codes, expected, weight, chosen
-        for name, more in (("list_told", ()), ("list_losses", (told, counts))):
-            arguments = *rows, *more, *packed.boxes
-            plain = getattr(kernels, f"plain_{name}")(*arguments)
-            own = getattr(compiled, name)(*arguments)
-            np.testing.assert_allclose(own, plain, rtol=1e-12, atol=1e-12)
-        assert plain[0] < (weight.sum() or 600)
-
-
 def test_what_must_be_used_stays_in_use_over_all_rows():
     case = Case(7, "number", n_rows=800)
     rows = case.rows()
@@ -412,22 +354,3 @@ def test_what_must_be_used_stays_in_use_over_all_rows():
     assert best
     for own in best.values():
         assert any(1 in box for box in own.boxes)
-
-
-def test_rows_alike_judge_together_and_frequent_ones_are_on_both_sides():
-    rng = np.random.default_rng(0)
-    codes = rng.integers(0, 200, (4000, 3)).astype(np.uint8)
-    codes[:20] = codes[0]
-    folds = Folds.of_sample(codes, np.ones(4000), [0, 1, 2])
-    is_seen, is_judged = folds.of(codes)
-    both = is_seen & is_judged
-    assert (is_seen | is_judged).all()
-    assert both[:20].all()
-    assert not both[20:].any()
-    assert is_judged.mean() == pytest.approx(0.25, abs=0.03)
-    twice = folds.of(np.vstack([codes, codes]))[1]
-    np.testing.assert_array_equal(twice[:4000], twice[4000:])
-    # Columns are known by their names, not by where they stand.
-    swapped = codes[:, [2, 0, 1]]
-    moved = Folds.of_sample(swapped, np.ones(4000), [1, 2, 0])
-    np.testing.assert_array_equal(moved.of(swapped)[1], is_judged)

@@ -12,7 +12,6 @@ from sklearn.tree import DecisionTreeRegressor
 from defragtrees import datasets
 from defragtrees._api import simplify
 from defragtrees.data.grid import ThresholdGrid
-from defragtrees.data.new_rows import draw_rows
 from defragtrees.search import moves
 from defragtrees.search.kernels import first_true
 from defragtrees.search.limits import Limits
@@ -293,27 +292,6 @@ def test_both_losses_add_up():
     counts = [loss.counts(answering, 1) for loss in (both, squared, wrong)]
     expected = squared.cost(counts[1]) + 3 * wrong.cost(counts[2])
     assert both.cost(counts[0]) == pytest.approx(expected)
-
-
-def test_drawn_rows_keep_to_the_values_of_their_columns():
-    rng = np.random.default_rng(0)
-    X = np.column_stack([rng.normal(size=50), rng.integers(0, 3, 50)])
-    drawn = draw_rows(X, 300, np.array([False, True]), rng)
-    assert drawn.shape == (300, 2)
-    for j in range(2):
-        assert set(drawn[:, j]) <= set(X[:, j])
-    known = {tuple(row) for row in X}
-    assert sum(tuple(row) not in known for row in drawn) > 150
-
-
-def test_drawn_rows_move_as_the_columns_do():
-    rng = np.random.default_rng(1)
-    first = rng.normal(size=2000)
-    X = np.column_stack([first, first + 0.05 * rng.normal(size=2000)])
-    X[::50, 1] = np.nan
-    new = draw_rows(X, 4000, np.zeros(2, dtype=bool), rng)
-    there = ~np.isnan(new).any(axis=1)
-    assert np.corrcoef(new[there].T)[0, 1] > 0.95
 
 
 @given(case=cases, n_boxes=st.integers(1, 4))

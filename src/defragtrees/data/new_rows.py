@@ -75,4 +75,6 @@ def _correlation_root(scores, weight):
     correlation = scores.T @ (weight[:, None] * scores)
     np.fill_diagonal(correlation, 1.0)
     values, vectors = np.linalg.eigh(correlation)
-    return (vectors * np.sqrt(np.maximum(values, 0.0))) @ vectors.T
+    # What rounding leaves of zero would grow to its square root.
+    values[values < 1e-9] = 0.0
+    return (vectors * np.sqrt(values)) @ vectors.T

@@ -64,8 +64,8 @@ def checked_rows(rules, matrix, y, sample_weight=None):
     return matrix[kept], outcome.encode(y[kept]), weight[kept]
 
 
-def recount_rows(rules, matrix, target, weight, answers="told"):
-    """The rules with the predictions and counts of checked rows."""
+def recount_rows(rules, matrix, target, weight, answers="told", source="refit"):
+    """The rules with the predictions and counts of checked rows, from this source."""
     outcome = rules.outcome
     codes = np.empty((len(matrix), 0), np.uint8)
     shard = Shard(codes, outcome.observed(target), weight, matrix)
@@ -73,7 +73,7 @@ def recount_rows(rules, matrix, target, weight, answers="told"):
     decision = outcome.decision(rules.threshold, rules.costs)
     rules = dataclasses.replace(rules, interval_scores=None)
     how = rules._recounted_by(answers)
-    made = recounted(rules, sums, how, decision, source="refit")
+    made = recounted(rules, sums, how, decision, source=source)
     if answers == "told":
         made = made._on_scale_of(rules)
     # No ensemble predicted these rows.

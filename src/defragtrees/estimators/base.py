@@ -877,8 +877,10 @@ shorten_thresholds : bool, default=True
         Of two classes, the one whose rate rules tell, whose precision and recall are
         measured and of which a threshold speaks; by default the second.
     max_calls : int or None, default=None
-        Most rows to ask a model about that cannot be read; with fewer than X has, rules
-        are made from a sample of its rows. The rows of `validation` are among them.""",
+        Maximum number of rows to query a model for that cannot be read, those of
+        `validation` included. Half of the others are new rows near the data, for the
+        search; if the other half is less than X has, rules are made from a sample of
+        its rows.""",
     "{fitted}": """\
 ensemble_ : the ensemble that was simplified
     forest_ : Forest

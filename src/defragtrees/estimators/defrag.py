@@ -67,10 +67,10 @@ PARAMETERS = """
     ----------
     {ensemble}
     max_rules : "auto" or int, default="auto"
-        Most rules, the last "otherwise" or the base included. "auto" takes the list
-        with the fewest conditions, of at most ten rules, that is within one standard
-        error of the best on rows that the search did not see; a number, and "auto" in
-        another form than a list, takes as many rules as pay for themselves.
+        Maximum number of rules, the default rule or the base included. A number takes
+        as many rules up to it as are best on the rows that count. "auto" takes the
+        fewest conditions, in at most ten rules, that are as good as the best there, but
+        for one standard error of the difference on the same rows.
     form : {"list", "standalone", "points"}, default="list"
         How the rules say it: in order, the first that holds answers; each on its own,
         true of all rows in which it holds; or with points that add up, from a base on,
@@ -82,17 +82,19 @@ PARAMETERS = """
         Most conditions of one rule; each finite side of an interval is one. None is 4
         where points add up.
     min_coverage : float or None, default=None
-        Share of the training rows that each rule must answer, the "otherwise" too. None
-        is 0.01, unless `min_rows` says how many rows.
+        Share of the rows that count that each rule must match, the default rule too.
+        None is 0.01, unless `min_rows` says how many rows.
     {limits}
     {for_classes}
     brevity : float, default=0.01
         What a reader pays for a condition, in nats a row: one that explains less is
         left out. 0 leaves only what it takes to write it down.
     augment : "auto" or int, default="auto"
-        How many rows to draw near the data and to label with the ensemble, beside the
-        training rows. "auto" draws none. Around a boosted ensemble that fits its
-        training rows very closely, three times as many as there are rows can help.
+        Number of new rows that the search looks at, in place of those given: they are
+        drawn near these and labelled by the ensemble, and the rows given only count.
+        "auto" is 10,000 up to 100,000 rows, and 0 with more or with `target="labels"`;
+        of a black box it is the new rows that it was queried about. With 0 the search
+        looks at the rows given.
     target : {"ensemble", "labels"}, default="ensemble"
         What the rules imitate: the ensemble's probabilities or numbers, or y.
     {shorten_thresholds}
@@ -130,8 +132,8 @@ PARAMETERS = """
 
 LIMITS = """\
     min_rows : int, optional
-        Number of training rows, by weight, that each rule must answer, the "otherwise"
-        too; in place of `min_coverage`.
+        Number of rows that count, by weight, that each rule must match, the default
+        rule too; in place of `min_coverage`.
     max_total_conditions : int, optional
         Most conditions of all rules together.
     features : sequence of str or int, optional
@@ -236,8 +238,10 @@ class _Defrag(DefragResults, RuleFinder):
         store, limits = problem.store, self._limits
         n_rules = rules_for_rows(limits.max_rules, store.n_rows)
         self._warn_of_little_data(store.n_rows, n_rules)
+        n_new_rows = self._n_new_rows(problem)
+        problem, counting = self._split(problem, n_new_rows)
         if self.min_rows is not None:
-            share = share_of_rows(self.min_rows, store.total_weight)
+            share = share_of_rows(self.min_rows, counting.total_weight)
             limits = replace(limits, min_coverage=share)
         limits = replace(limits, max_rules=n_rules)
         # What falls with a feature must not jump between two whole numbers.
@@ -246,13 +250,12 @@ class _Defrag(DefragResults, RuleFinder):
         settings = SearchSettings(
             limits,
             brevity=float(self.brevity),
-            n_new_rows=self._n_new_rows(problem),
+            n_new_rows=n_new_rows,
             criterion=getattr(self, "criterion", "both"),
             decision=decision,
             is_labels=self.target == "labels",
             engine=self.engine,
         )
-        problem, counting = self._split(problem, settings)
         again = copy.deepcopy(rng)
         free = limits.relaxed()
         path = self._path(problem, replace(settings, limits=free), counting, rng)
@@ -261,10 +264,10 @@ class _Defrag(DefragResults, RuleFinder):
         if free is not limits and not path.keeps_to(limits):
             settings = replace(settings, unlimited=path.boxes)
             path = path.within(limits, self._path(problem, settings, counting, again))
-            if not path.by_rules:
-                refuse_without_lists(limits, problem.feature_names, self.most_rules())
-            if not limits.allows_model(rules):
-                rules = self._chosen(path, rows)
+        if not path.by_rules:
+            refuse_without_lists(limits, problem.feature_names, self.most_rules())
+        if rules is None or not limits.allows_model(rules):
+            rules = self._chosen(path, rows)
         self.n_iter_ = path.n_rounds
         self.path_, self.path_costs_ = path.by_rules, path.costs
         self.path_by_conditions_ = path.by_conditions
@@ -279,7 +282,12 @@ class _Defrag(DefragResults, RuleFinder):
         return count_found(found, blank, counting, limits, decision, scoring)
 
     def _chosen(self, path, rows):
-        """The rule model of a path that is best on the rows, or as good and short."""
+        """The rule model of a path that is best on the rows, or as good and short.
+
+        None if the search found nothing that keeps to the limits.
+        """
+        if not path.by_rules:
+            return None
         if self.max_rules == "auto":
             models = path.by_conditions or path.by_rules
             return shortest_model([*models.values()], rows)
@@ -294,17 +302,21 @@ class _Defrag(DefragResults, RuleFinder):
         asked = problem.forest.new_rows
         return NEW_ROWS if asked is None else len(asked)
 
-    def _split(self, problem, settings):
+    def _split(self, problem, n_new_rows):
         """The problem, with rows that the search may look at, and rows that count."""
         store = problem.store
         if problem.counting is not None:
             return problem, problem.counting
-        if settings.n_new_rows:
+        if n_new_rows:
             return problem, replace(store, source="training")
-        if not settings.is_labels or problem.is_sample:
+        if self.target != "labels" or problem.is_sample:
             return problem, store
-        target, weight = problem.target, problem.sample_weight
-        searched, counts = halves(problem.binned.codes, target, weight)
+        searched, counts = halves(
+            problem.binned.codes,
+            problem.feature_order,
+            problem.target,
+            problem.sample_weight,
+        )
         if not counts.any() or not searched.any():
             return problem, store
         counting = replace(store.take(problem.places[counts]), source="held out")

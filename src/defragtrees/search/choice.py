@@ -75,16 +75,17 @@ def shortest_model(models, rows):
     return min(good, key=lambda own: (own.n_conditions, own.n_rules))
 
 
-def halves(codes, target, weight):
+def halves(codes, order, target, weight):
     """Rows to search on, and rows to count: every other one, in order of the target.
 
-    The order of rows does not matter. Rows that are alike stay together, so that a row
-    given twice is a row of weight two; what many rows have in common is on both sides,
-    as it is in new data.
+    Columns are taken in the order of `order`; the order of rows does not matter. Rows
+    that are alike stay together, so that a row given twice is a row of weight two; what
+    many rows have in common is on both sides, as it is in new data.
     """
     rng = np.random.default_rng(0)
     factors = rng.integers(2**63, size=codes.shape[1], dtype=np.uint64)
-    fingerprint = (codes.astype(np.uint64) * (2 * factors + 1)).sum(axis=1)
+    sorted_codes = codes[:, np.asarray(order)].astype(np.uint64)
+    fingerprint = (sorted_codes * (2 * factors + 1)).sum(axis=1)
     order = np.lexsort((fingerprint, target))
     alike = fingerprint[order[1:]] == fingerprint[order[:-1]]
     alike &= target[order[1:]] == target[order[:-1]]

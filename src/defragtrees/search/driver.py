@@ -357,9 +357,10 @@ def search_rows(problem, settings, rng, most=MOST_ROWS):
 
 
 def _new_rows(problem, n_rows, rng):
-    """Rows near those of the problem; if a black box was asked, about these."""
-    if problem.forest.new_rows is not None:
-        return problem.forest.new_rows
+    """Rows near those of the problem; of a black box those it was queried about."""
+    asked = problem.forest.new_rows
+    if asked is not None and len(asked) >= n_rows:
+        return asked[:n_rows]
     is_set = np.array([c is not None for c in problem.categories], dtype=bool)
     features = range(len(problem.feature_names))
     X = np.column_stack([problem.column(j) for j in features])

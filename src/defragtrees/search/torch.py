@@ -87,7 +87,7 @@ class TorchKeeper:
             columns.insert(0, units)
         found = []
         for own in lists:
-            rule = self.answering(own)
+            rule = self._answering(own)
             sums = [self.added(rule, one, own.n_rules) for one in columns]
             if n_classes:
                 place = rule * n_classes + self.classes
@@ -96,6 +96,11 @@ class TorchKeeper:
                 sums = [by_class.sum(dim=1), *sums, *by_class.T]
             found.append(torch.stack(sums, dim=1).ravel())
         return torch.cat(found).cpu().numpy()
+
+    def _answering(self, own):
+        """The rule of a PackedList that answers each row, as a tensor."""
+        held = [~word for word in self._looked_up(own)[0]]
+        return self._first_box(held, own.n_boxes)
 
     def gains(self, lists, columns, places):
         """The gains of each PackedList, likewise; see `plain_list_gains`."""

@@ -58,8 +58,9 @@ def measured(rules, X, y):
     yield "width", len(y), np.mean(high - low) / y.std()
     for part, rows in zip(PARTS, np.array_split(order, len(PARTS)), strict=True):
         yield part, len(rows), is_covered[rows].mean()
-    members = rules._members(rules.covers(X))
-    for rows in members.T[: None if rules.form != "points" else -1]:
+    members = rules._members(rules.covers(X)).T
+    # The base of points matches all rows, so it is no rule of its own.
+    for rows in members[:-1] if rules.form == "points" else members:
         if rows.sum() >= LEAST_ROWS:
             yield "rule", int(rows.sum()), is_covered[rows].mean()
 
@@ -75,12 +76,15 @@ def run_one(folder, name, kind, n_fit, seed):
     for form in FORMS:
         settings = {"form": form, "random_state": seed}
         rules = simplify(rows.ensemble, X.iloc[fit], y[fit], **settings).rules_
-        ways = {"fitted": rules, "calibrated": rules.calibrated(X.iloc[more], y[more])}
-        found += [
-            (form, len(fit), way, name, kind, *figures)
-            for way, told in ways.items()
-            for figures in measured(told, X.iloc[test], y[test])
-        ]
+        other = rules.calibrated(X.iloc[more], y[more])
+        for way, way_rules, new in (
+            ("fitted", rules, rows.test),
+            ("calibrated", other, test),
+        ):
+            found += [
+                (form, len(fit), way, name, kind, *figures)
+                for figures in measured(way_rules, X.iloc[new], y[new])
+            ]
     return found
 
 
@@ -93,10 +97,8 @@ def print_table(frame):
         rules = part[part["where"] == "rule"]["share"]
         cells = [f"{100 * means[where]:.1f}" for where in PARTS]
         spread = f"{100 * rules.min():.0f} to {100 * rules.max():.0f}"
-        lines.append(
-            [*map(str, key), *cells, spread if len(rules) else "", str(len(rules))]
-            + [f"{means['width']:.2f}"]
-        )
+        cells += [spread if len(rules) else "", str(len(rules))]
+        lines.append([*map(str, key), *cells, f"{means['width']:.2f}"])
     print(text_table([*keys, *PARTS, "rules", "number", "width"], lines))
 
 

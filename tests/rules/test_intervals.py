@@ -146,10 +146,12 @@ def test_intervals_cover_what_they_say(make_case):
             for coverage in COVERAGES:
                 share = coverage_of(simple, X[2 * third :], y[2 * third :], coverage)
                 covered[way, coverage].append(share)
-    # The ensemble knows the rows that are counted.
-    allowed = {"fitted": 0.075, "calibrated": 0.025}
+    # The ensemble knows the rows that are counted. Calibrated intervals cover no less
+    # in any rule, so with some 150 rows for all of them they cover a little more.
+    allowed = {"fitted": (-0.075, 0.075), "calibrated": (-0.025, 0.04)}
     for (way, coverage), shares in covered.items():
-        assert np.mean(shares) == pytest.approx(coverage, abs=allowed[way])
+        least, most = allowed[way]
+        assert least <= np.mean(shares) - coverage <= most
 
 
 def test_widths_follow_the_rule():

@@ -71,7 +71,8 @@ def test_a_rule_with_few_rows_takes_those_of_all_in_its_spread():
     assert found.spreads[1] == pytest.approx(np.sqrt((0.25 + 3.84 * every) / 5.84))
     low, high = rules.predict_interval([[3.0]], 0.9)[0]
     # The highest of all 21, in spreads; the lowest would be negative, as y never is.
-    assert high - 1.0 == pytest.approx(9.0 / found.spreads[0] * found.spreads[1])
+    wanted = 9.0 / found.spreads[0] * found.spreads[1]
+    assert high - 1.0 == pytest.approx(wanted, rel=1e-5)
     assert low == 0.0
     far = two_rules().calibrated([[21.0]] * 19 + [[3.0]] * 2, [*y[:-1], 400.0])
     assert far.predict_interval([[3.0]], 0.9)[0, 1] >= 400.0
@@ -84,6 +85,15 @@ def test_many_equal_numbers_below_leave_the_rest_to_the_upper_end():
     assert (low, high) == (0.0, 41.0)  # 91 of 99 numbers
     by = found.interval(np.zeros(1), np.zeros(1, int), 0.98)
     assert by.tolist() == [[0.0, 49.0]]
+
+
+def test_whole_numbers_at_the_ends_are_inside():
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 10, 5000).astype(float)
+    for prediction in rng.uniform(3, 6, 20).round(3):
+        rules = RuleList((), Rule((), prediction), ("degrees",), "regression")
+        rules = rules.calibrated(np.zeros((5000, 1)), y)
+        assert rules.predict_interval([[1.0]], 0.75).tolist() == [[1.0, 8.0]]
 
 
 def test_intervals_stay_where_y_can_be():

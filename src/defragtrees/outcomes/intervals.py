@@ -98,7 +98,7 @@ class Residuals:
         return cls(
             tuple(kept_values(residuals[p], weight[p], MOST_IN_BAND) for p in parts),
             _rounded(spreads),
-            kept_values(residuals / units, weight, MOST_POOLED),
+            _rounded(kept_values(residuals / units, weight, MOST_POOLED), 6),
             None if edges is None else _rounded(edges),
             0.0 if extremes[0] >= 0 else None,
             0.0 if extremes[1] <= 0 else None,
@@ -141,7 +141,11 @@ class Residuals:
         )
         low = -math.inf if self.low is None else self.low
         high = math.inf if self.high is None else self.high
-        return np.clip(predictions[:, None] + ends[band], low, high)
+        reached = predictions[:, None] + ends[band]
+        # Where y is a whole number, say, the last digit decides whether it is inside.
+        size = np.maximum(np.abs(reached), np.abs(predictions)[:, None])
+        units = 10.0 ** (11 - np.floor(np.log10(np.maximum(size, 1e-100))))
+        return np.clip(np.round(reached * units) / units, low, high)
 
     def _band_ends(
         self, k: int, coverage: float, low: float, high: float
@@ -267,8 +271,8 @@ def kept_values(values, weight, most):
     return _rounded(values[order][places])
 
 
-def _rounded(values) -> tuple[float, ...]:
-    return tuple(float(f"{value:.12g}") for value in values)
+def _rounded(values, n_digits=12) -> tuple[float, ...]:
+    return tuple(float(f"{value:.{n_digits}g}") for value in values)
 
 
 def _ends(values, coverage):

@@ -16,7 +16,7 @@ from defragtrees._utils.types import Floats, Places
 
 MOST_POOLED = 1000
 MOST_IN_BAND = 200
-BAND_ROWS = 50  # with fewer, more than two residuals at an end are rarely left out
+BAND_ROWS = 50  # of a band at least; at 90 % one or two are left out at each end
 MOST_BANDS = 20
 MOST_RATE_BANDS = 10  # a rate needs more rows than a range
 QUANTILE = 1.959963984540054  # of the normal distribution, for 95 %

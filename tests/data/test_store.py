@@ -116,9 +116,9 @@ def test_rules_for_numbers_tell_what_y_is_in_their_rows():
         mean = np.average(answers[by == k], weights=weight)
         assert [*silent][k].prediction == pytest.approx(mean, abs=6e-4)
         assert [*silent][k].quantiles != rule.quantiles
-    assert len(told.interval_scores) == WEIGHT.sum()
-    assert kept.interval_scores is None
-    assert silent.interval_scores is None
+    assert len(told.residuals.pooled) == WEIGHT.sum()
+    assert kept.residuals is None
+    assert silent.residuals is None
 
 
 def test_any_target_stays_with_its_rows():

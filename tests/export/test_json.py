@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from defragtrees import Condition, Rule, RuleList, RuleModel
+from defragtrees import Condition, Rule, RuleList, RuleModel, Scorecard
 from defragtrees.export import export
 from defragtrees.export.tables import schema
+from defragtrees.outcomes.intervals import RateBands, Residuals
 from defragtrees.rules.schema import DECISIONS
 from tests.export import cases
 
@@ -51,11 +52,21 @@ def test_a_condition_for_missing_values_only_is_valid(tmp_path):
 
 def test_what_numbers_tell_of_their_rows_is_valid_and_comes_back():
     rule = Rule((), 2.0, spread=1.5, quantiles=(0.5, 3.5), n_rows=10.0)
-    rules = RuleList((), rule, ("a",), "regression", interval_scores=(0.25, 1.0))
+    found = Residuals(((-1.0, 0.5),), (0.7,), (-1.4, 0.7), low=0.0)
+    rules = RuleList((), rule, ("a",), "regression", residuals=found)
     data = json.loads(export(rules, "json"))
     validator().validate(data)
     assert data["default"]["quantiles"] == [0.5, 3.5]
-    assert data["interval_scores"] == [0.25, 1.0]
+    assert data["residuals"]["bands"] == [[-1.0, 0.5]]
+    assert RuleModel.from_dict(data) == rules
+
+
+def test_rates_in_bands_are_valid_and_come_back():
+    rule = Rule((), "a", (0.6, 0.4), points=(-0.4,))
+    bands = RateBands((0.25,), (0.2, 0.5), (40.0, 60.0))
+    rules = Scorecard((), rule, ("x",), "classification", ("a", "b"), rate_bands=bands)
+    data = json.loads(export(rules, "json"))
+    validator().validate(data)
     assert RuleModel.from_dict(data) == rules
 
 

@@ -220,10 +220,14 @@ def test_each_row_has_the_interval_of_its_rule(simple, loans):
     assert ((low <= probability) & (probability <= high)).all()
 
 
-def test_rows_without_one_answering_rule_have_no_interval(forest, loans):
+def test_rows_of_several_rules_have_the_interval_of_their_band(forest, loans):
     X, y, _, _ = loans
     points = simplify(forest, X, y, max_rules=3, form="points", random_state=0)
-    with pytest.raises(ValueError, match="here several answer together"):
-        points.rate_interval(X)
+    low, high = points.rate_interval(X).T
+    chance = points.predict_proba(X)[:, 1]
+    assert ((low <= chance) & (chance <= high)).all()
+    assert 0.02 < np.mean(high - low) < 0.5
+    bad = points.rules_.relabel(pos_label="bad").rate_interval(X)
+    assert bad == pytest.approx(1 - np.column_stack([high, low]))
     unknown = simplify(forest, X, max_rules=3, random_state=0)  # without y
     assert np.isnan(unknown.rate_interval(X)).all()

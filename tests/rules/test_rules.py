@@ -315,6 +315,34 @@ def test_scores_that_make_no_interval_are_refused(task, scores, message):
         RuleModel.from_dict(data)
 
 
+RESIDUALS = {"bands": [[-1.0, 2.0], []], "spreads": [1.0, 1.0], "pooled": [-1.0, 2.0]}
+RATE_BANDS = {"edges": [0.5], "rates": [0.1, 0.8], "n_effective": [9.0, 5.0]}
+
+
+@pytest.mark.parametrize(
+    ("task", "field", "change", "message"),
+    [
+        ("classification", "residuals", {}, "for numbers; these rules predict"),
+        ("regression", "residuals", {}, "without edges must have a band for each rule"),
+        ("regression", "residuals", {"edges": []}, "one edge less than bands; got 0"),
+        ("regression", "residuals", {"spreads": []}, "one spread for each band"),
+        ("regression", "residuals", {"pooled": [2.0, 1.0]}, "ascending order"),
+        ("regression", "residuals", {"pooled": []}, r"residuals\.pooled must have at"),
+        ("regression", "residuals", {"more": 1}, "residuals has 'more'"),
+        ("regression", "residuals", {"low": "a"}, r"residuals\.low must be a number"),
+        ("regression", "rate_bands", {}, "for classes; these rules predict numbers"),
+        ("classification", "rate_bands", {"rates": [0.1]}, "one edge less than rates"),
+        ("classification", "rate_bands", {"rates": [2.0, 0.1]}, r"rates\[0\] must be"),
+        ("classification", "rate_bands", {"n_effective": [0, 1]}, "must be above 0"),
+    ],
+)
+def test_what_makes_no_interval_is_rejected(task, field, change, message):
+    kept = RESIDUALS if field == "residuals" else RATE_BANDS
+    data = averaged(task).to_dict() | {field: kept | change}
+    with pytest.raises(ModelFileError, match=message):
+        RuleModel.from_dict(data)
+
+
 def test_shares_of_zero_are_not_printed_and_odd_labels_are_quoted():
     rule = Rule((), "a: b", distribution=(0.0, 1.0), weight=1.0)
     rules = RuleEnsemble((), rule, ("t",), "classification", ("c", "a: b"))

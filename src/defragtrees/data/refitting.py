@@ -71,7 +71,7 @@ def recount_rows(rules, matrix, target, weight, answers="told", source="refit"):
     shard = Shard(codes, outcome.observed(target), weight, matrix)
     sums = RuleSums.of(rules, shard, None, "labels", None)
     decision = outcome.decision(rules.threshold, rules.costs)
-    rules = dataclasses.replace(rules, interval_scores=None)
+    rules = dataclasses.replace(rules, residuals=None, rate_bands=None)
     how = rules._recounted_by(answers)
     made = recounted(rules, sums, how, decision, source=source)
     if answers == "told":

@@ -1,5 +1,6 @@
 """What rows say of each rule: coverage, rates, answer, error; as sums that add up."""
 
+import math
 from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
@@ -9,9 +10,14 @@ import numpy as np
 from defragtrees._utils.values import all_rounded, round_significant
 from defragtrees.data.shards import class_sums, pack_rules
 from defragtrees.outcomes.classification import ClassSums
-from defragtrees.outcomes.intervals import kept_scores
+from defragtrees.outcomes.intervals import LARGEST_LEVERAGE, RateBands
 from defragtrees.outcomes.points import FittedPoints, Scoring, find_patterns
-from defragtrees.outcomes.regression import CONDITION_ROWS, INTERVAL, quantiles
+from defragtrees.outcomes.regression import (
+    INTERVAL,
+    KeptValues,
+    in_cells,
+    quantiles,
+)
 from defragtrees.rules.profile import WORTH, Evidence
 
 
@@ -24,7 +30,7 @@ class PatternSums:
     weight: np.ndarray
     # sums of y, as class shares or numbers, or without y of the ensemble's output
     told: np.ndarray
-    # a KeptValues: numbers by pattern, of rows that are in one place
+    # a KeptValues: numbers by pattern, in cells if rows are in shards
     values: Any = None
 
     @classmethod
@@ -32,8 +38,11 @@ class PatternSums:
         """The sums of some rows."""
         patterns, place = find_patterns(held[:, :-1].T)
         values = None
-        if scale is None:
-            values = rules.outcome.sums.values(numbers, weight, place, (), None)
+        if not rules.outcome.n_classes:
+            around = rules.default.prediction
+            numbers = numbers if scale is None else in_cells(numbers, around, scale)
+            values = KeptValues(numbers, weight, place)
+            values = values if scale is None else values.merged()
         return cls(patterns, *_sums(place, len(patterns), weight, told), values)
 
     def __add__(self, other):
@@ -42,10 +51,19 @@ class PatternSums:
         n, ones = len(patterns), np.ones(len(held))
         weight = np.concatenate([self.weight, other.weight])
         told = np.vstack([self.told, other.told])
+        values = None
+        if self.values is not None:
+            group = [self.values.group, len(self.held) + other.values.group]
+            values = KeptValues(
+                np.concatenate([self.values.target, other.values.target]),
+                np.concatenate([self.values.weight, other.values.weight]),
+                place[np.concatenate(group)],
+            ).merged()
         return PatternSums(
             patterns,
             np.bincount(place, weight, n),
             _sums(place, n, ones, told)[1],
+            values,
         )
 
     def scorecard(self, outcome, scoring, digits, signs=None):
@@ -73,19 +91,28 @@ class PatternSums:
             points[has_none] = 0.0
         return points
 
-    def interval_scores(self, rules):
-        """Scores of intervals from the rows that the answers rest on; None if unknown.
+    def residuals(self, rules, worth, extremes):
+        """The Residuals of the rows, each as if it were left out."""
+        held, place = self.held > 0, self.values.group
+        leverage = rules._leverage(held, worth * self.weight)
+        return rules._residuals(
+            rules._predict(held)[place],
+            rules._apply(held)[place],
+            self.values.target,
+            self.values.weight,
+            np.minimum(leverage, LARGEST_LEVERAGE)[place],
+            extremes,
+        )
 
-        Rules and their answers were chosen by these rows, so all scores grow: as if
-        each answer used up one row, and each condition a few.
-        """
-        if self.values is None:
-            return None
-        answers = rules._predict(self.held > 0)[self.values.group]
-        used = rules.n_rules + CONDITION_ROWS * sum(r.n_conditions for r in rules)
-        growth = 1 + used / max(self.weight.sum(), 1.0)
-        apart = np.abs(self.values.target - answers) * growth
-        return kept_scores(apart, self.values.weight)
+    def rate_bands(self, rules, worth):
+        """The RateBands of the second of two classes, or of the predicted class."""
+        held = self.held > 0
+        chosen = np.ones(len(held), dtype=np.intp)
+        if not rules.outcome.is_binary:
+            chosen = rules._predict_codes(held)
+        rows = np.arange(len(held))
+        chance = rules._probabilities(held)[rows, chosen]
+        return RateBands.of(chance, self.told[rows, chosen], self.weight, worth)
 
 
 def _sums(place, n_patterns, weight, columns):
@@ -115,6 +142,7 @@ class RuleSums:
     patterns: Any = None
     # sums of y, or of the ensemble's output, over all rows that each rule matches
     alone: np.ndarray | None = None
+    extremes: tuple[float, float] = (-math.inf, math.inf)  # of numbers
 
     @classmethod
     def of(cls, rules, shard, values, target, scale):
@@ -156,6 +184,7 @@ class RuleSums:
             weight @ told,
             patterns,
             holding.T @ (weight[:, None] * told),
+            (float(numbers.min()), float(numbers.max())),
         )
 
     @classmethod
@@ -186,6 +215,10 @@ class RuleSums:
             self.every + other.every,
             None if self.patterns is None else self.patterns + other.patterns,
             self.alone + other.alone,
+            (
+                min(self.extremes[0], other.extremes[0]),
+                max(self.extremes[1], other.extremes[1]),
+            ),
         )
 
 
@@ -281,8 +314,8 @@ def counted(
     if answers == "told" and decision is not None:
         changed |= {"threshold": decision.threshold, "costs": decision.stated_costs}
     rules = draft(rules, rules=tuple(made[:-1]), default=made[-1], **changed)
-    if answers == "told" and sums.values is not None and sums.labels is not None:
-        return draft(rules, interval_scores=_interval_scores(rules, sums))
+    if answers == "told" and sums.labels is not None:
+        return draft(rules, **_intervals(rules, sums, worth))
     return rules
 
 
@@ -334,12 +367,32 @@ def _evidence(rules, sums, k, worth):
     return evidence
 
 
-def _interval_scores(rules, sums):
-    """Scores of intervals from the rows that the predictions rest on."""
-    if sums.patterns is not None:
-        return sums.patterns.interval_scores(rules)
-    answers = np.array([rule.prediction for rule in rules])
-    n_conditions = sum(rule.n_conditions for rule in rules)
-    return sums.labels.left_out_scores(
-        sums.values, answers, rules._scales, n_conditions
+def _intervals(rules, sums, worth):
+    """What is kept for intervals, as fields of a rule model."""
+    if sums.values is None:
+        if sums.patterns is None:
+            return {}
+        return {"rate_bands": sums.patterns.rate_bands(rules, worth)}
+    if sums.patterns is None:
+        return {"residuals": _residuals(rules, sums, worth)}
+    return {"residuals": sums.patterns.residuals(rules, worth, sums.extremes)}
+
+
+def _residuals(rules, sums, worth):
+    """The Residuals of the rows that predictions rest on, each as if it were left out.
+
+    Each row has one rule.
+    """
+    filled = np.flatnonzero(sums.labels.weight)
+    numbers, counts = zip(*map(sums.values.of_group, filled), strict=True)
+    rule = np.repeat(filled, list(map(len, numbers)))
+    predictions = np.array([rule.prediction for rule in rules])
+    leverage = np.array([sums.labels.leverage(k, worth) for k in range(rules.n_rules)])
+    return rules._residuals(
+        predictions[rule],
+        rule,
+        np.concatenate(numbers),
+        np.concatenate(counts),
+        leverage[rule],
+        sums.extremes,
     )

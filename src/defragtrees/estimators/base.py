@@ -682,19 +682,20 @@ class RuleRegressor(RegressorMixin, FittedRules):
         def predict(self, X: Rows) -> Floats: ...
 
     def calibrate(self, X: Rows, y: Column | None = None) -> Self:
-        """Let intervals hold as often as they say, by rows that were not fitted on.
+        """Calibrate the intervals of numbers on rows that were not fitted on.
 
-        Split conformal prediction: if these rows and later ones are drawn alike, y is
-        in the interval of `predict_interval` with a probability of at least its
-        coverage, however good the rules are. `rules_`, and with `path_` all lists of
-        it, keep what is needed.
+        Split conformal prediction, rule by rule or, where several rules predict
+        together, in bands of predictions: if these rows and later ones are drawn alike,
+        y is in the interval of `predict_interval` with a probability of at least its
+        coverage wherever at least `2 / (1 - coverage) - 1` of these rows have the rule,
+        or the band. A rule with fewer rows takes the residuals of all rows, in units of
+        its own spread. `rules_`, and with `path_` all rules of it, keep what is needed.
 
-        Without it, `DefragRegressor` takes what `fit` with y saw: how far each training
-        row is from what the answer would be without this row. That is exact for the
-        answers, not for the choice of rules, which fit the rows that they were chosen
-        by too well. So intervals grow as if each condition used up three rows, a rule
-        of thumb; with a few hundred rows they may still hold in 86 rows of 100 where
-        90 are asked for.
+        Without it, `DefragRegressor` takes the rows that `fit` counted: how far each of
+        them is from what the prediction would be without it. A row that the model was
+        trained on counts as less than a row there (see `RuleModel.evidence`). With 500
+        such rows intervals at 90 % cover some 88 to 94 % of new rows in each third of
+        the predictions, and 82 to 99 % in a single rule.
 
         Parameters
         ----------
@@ -726,10 +727,10 @@ class RuleRegressor(RegressorMixin, FittedRules):
             )
         paths = [getattr(self, name, {}) for name in PATHS]
         lists = [self.rules_, *(rules for path in paths for rules in path.values())]
-        parts = source.total(partial(_part_scores, lists))
+        parts = source.total(partial(_known_rows, lists))
         told = iter(
-            rules._with_scores(np.concatenate(scores))
-            for rules, scores in zip(lists, zip(*parts, strict=True), strict=True)
+            rules._with_intervals(np.concatenate(rows))
+            for rules, rows in zip(lists, zip(*parts, strict=True), strict=True)
         )
         self.rules_ = next(told)
         for name, path in zip(PATHS, paths, strict=True):
@@ -741,7 +742,7 @@ class RuleRegressor(RegressorMixin, FittedRules):
     def predict_interval(self, X: Rows, coverage: float = 0.9) -> Floats:
         check_is_fitted(self, "rules_")
         rules = self.rules_
-        rules._score_for(coverage, "calibrate")
+        rules._check_coverage(coverage, "calibrate")
         predict = partial(rules._predict_interval, coverage=coverage)
         return self._predictions(X, predict, np.float64, 2)
 
@@ -850,11 +851,11 @@ def _of_matches(rules, predict, matrix):
     return predict(rules._covers(matrix))
 
 
-def _part_scores(lists, part):
-    """For one part of rows the scores of each list of rules; parts are added up."""
+def _known_rows(lists, part):
+    """The rows of one part for each list of rules; parts are added up."""
     matrix = _encoded(lists[0], part.X)
     y = column_or_1d(part.y, warn=True)
-    return [[rules._scores(rules._covers(matrix), y) for rules in lists]]
+    return [[rules._known_rows(rules._covers(matrix), y) for rules in lists]]
 
 
 SHARED = {

@@ -159,7 +159,9 @@ def _with_conditions(rules, found):
     )
     n_points = rules.outcome.n_points
     default = rules._uncounted(dataclasses.replace(blank, weight=1.0), n_points)
-    return dataclasses.replace(rules, rules=made, default=default, interval_scores=None)
+    return dataclasses.replace(
+        rules, rules=made, default=default, residuals=None, rate_bands=None
+    )
 
 
 def _translated(rules, found):

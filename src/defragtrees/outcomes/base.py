@@ -206,12 +206,10 @@ class Outcome:
             if value is not None and not _is_number(value):
                 raise ValueError(f"{name} of a number must be a number; got {value!r}.")
 
-    def check_scores(self, scores):
-        """Reject scores of a RuleModel from which no interval follows."""
-        if not all(math.isfinite(score) and score >= 0 for score in scores):
-            raise ValueError("interval_scores must be finite numbers from 0.")
-        if list(scores) != sorted(scores):
-            raise ValueError("interval_scores must be in ascending order.")
+    def check_intervals(self, residuals, rate_bands):
+        """Reject what a RuleModel keeps for intervals if it is not of this y."""
+        if rate_bands is not None:
+            raise ValueError("rate_bands are for classes; these rules predict numbers.")
 
     def with_answer(self, rule, answer):
         """A rule with another prediction, whose error is not known."""

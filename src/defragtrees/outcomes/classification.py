@@ -580,8 +580,9 @@ class Classes(Outcome):
     def read_answer(self, text):
         return text
 
-    def check_scores(self, scores):
-        raise ValueError("interval_scores are for numbers; these rules answer classes.")
+    def check_intervals(self, residuals, rate_bands):
+        if residuals is not None:
+            raise ValueError("residuals are for numbers; these rules predict classes.")
 
     # Errors
 

@@ -1,73 +1,301 @@
-"""Intervals of numbers that hold as often as they say: split conformal prediction.
+"""Intervals: of numbers by conformal prediction, of rates by Wilson's formula.
 
-A score says how far y was from an answer, in spreads of the rule that gave it. Among n
-rows that the rules do not rest on, and one more, the score of this one is as likely to
-stand in any place; so it is at most the `ceil((n + 1) * coverage)`-th smallest of the n
-with a probability of at least `coverage`.
+A residual is y less the prediction. Among n rows that the predictions do not rest on,
+and one more, the residual of this one is as likely to have any rank; so it lies between
+the i-th and the j-th smallest of the n with a probability of `(j - i) / (n + 1)`. This
+is done in each band: rows with one rule, or with about the same prediction.
 """
 
 import math
+from dataclasses import dataclass
+from typing import Any, Self
 
 import numpy as np
 
-from defragtrees._utils.types import Floats
+from defragtrees._utils.types import Floats, Places
 
-MOST_SCORES = 1000
+MOST_POOLED = 1000
+MOST_IN_BAND = 200
+BAND_ROWS = 50  # of a band at least; at 90 % one or two are left out at each end
+MOST_BANDS = 20
+MOST_RATE_BANDS = 10  # a rate needs more rows than a range
 QUANTILE = 1.959963984540054  # of the normal distribution, for 95 %
-PRIOR_ROWS = 3.84  # rows with the spread of all rules that each rule is given
+PRIOR_ROWS = 3.84  # rows with the spread of all bands that each band is given
+LARGEST_LEVERAGE = 0.5
+
+
+@dataclass(frozen=True)
+class Residuals:
+    """How far y was from predictions, in bands of rows with about the same prediction.
+
+    Parameters
+    ----------
+    bands : tuple of tuple of float
+        Of each band the residuals, in ascending order; of many as many as show their
+        distribution.
+    spreads : tuple of float
+        Of each band.
+    pooled : tuple of float
+        The residuals of all rows in spreads of their bands, in ascending order. They
+        serve where a band has too few of its own.
+    edges : tuple of float, optional
+        The predictions between bands, in ascending order; None where each rule is a
+        band.
+    low, high : float, optional
+        What y can be.
+
+    Examples
+    --------
+    >>> found = Residuals.of(np.arange(-9.0, 10.0), np.zeros(19, int), 1)
+    >>> found.interval(np.array([5.0]), np.array([0]), 0.9).tolist()
+    [[-4.0, 14.0]]
+    """
+
+    bands: tuple[tuple[float, ...], ...]
+    spreads: tuple[float, ...]
+    pooled: tuple[float, ...]
+    edges: tuple[float, ...] | None = None
+    low: float | None = None
+    high: float | None = None
+
+    def __post_init__(self) -> None:
+        if len(self.bands) != len(self.spreads):
+            raise ValueError(
+                "residuals must have one spread for each band; got "
+                f"{len(self.spreads)} and {len(self.bands)}."
+            )
+        if self.edges is not None and len(self.edges) + 1 != len(self.bands):
+            raise ValueError(
+                "residuals must have one edge less than bands; got "
+                f"{len(self.edges)} and {len(self.bands)}."
+            )
+        for values in (*self.bands, self.pooled, self.edges or ()):
+            if list(values) != sorted(values):
+                raise ValueError("residuals must be in ascending order.")
+
+    @classmethod
+    def of(
+        cls,
+        residuals: Floats,
+        band: Places,
+        n_bands: int,
+        weight: Floats | None = None,
+        edges: Floats | None = None,
+        extremes: tuple[float, float] = (-math.inf, math.inf),
+    ) -> Self:
+        """The residuals of rows; `extremes` are the smallest and the largest y.
+
+        Where y is never negative its intervals are not either, and the same above 0.
+        """
+        weight = np.ones(len(residuals)) if weight is None else weight
+        squares = np.bincount(band, weight * residuals**2, n_bands)
+        n_rows = np.bincount(band, weight, n_bands)
+        every = squares.sum() / max(n_rows.sum(), 1e-300)
+        spreads = np.sqrt((squares + PRIOR_ROWS * every) / (n_rows + PRIOR_ROWS))
+        units = np.where(spreads > 0, spreads, 1.0)[band]
+        order = np.argsort(band, kind="stable")
+        parts = np.split(order, np.cumsum(np.bincount(band, minlength=n_bands))[:-1])
+        return cls(
+            tuple(kept_values(residuals[p], weight[p], MOST_IN_BAND) for p in parts),
+            _rounded(spreads),
+            _rounded(kept_values(residuals / units, weight, MOST_POOLED), 6),
+            None if edges is None else _rounded(edges),
+            0.0 if extremes[0] >= 0 else None,
+            0.0 if extremes[1] <= 0 else None,
+        )
+
+    @classmethod
+    def of_scores(cls, scores: tuple[float, ...], spreads: Floats, by_rule: bool):
+        """What was kept until 0.2: distances in spreads of the rules, without bands."""
+        pooled = (*(-score for score in reversed(scores)), *scores)
+        spreads = spreads if by_rule else np.ones(1)
+        bands = ((),) * len(spreads)
+        return cls(bands, _rounded(spreads), pooled, None if by_rule else ())
+
+    def check_coverage(self, coverage: float) -> None:
+        """Raise ValueError if there are too few rows for it."""
+        n_needed = math.ceil(2 / (1 - coverage) - 1e-6) - 1
+        if n_needed > MOST_POOLED:
+            raise ValueError(
+                f"coverage must be {(MOST_POOLED - 1) / (MOST_POOLED + 1):.3f} at "
+                f"most, as {MOST_POOLED:,} residuals are kept; got {coverage:g}."
+            )
+        if n_needed > len(self.pooled):
+            raise ValueError(
+                f"coverage={coverage:g} needs {n_needed} rows to calibrate on; there "
+                f"are {len(self.pooled)}. Calibrate with more rows, or ask for less "
+                "coverage."
+            )
+
+    def interval(self, predictions: Floats, rules: Places, coverage: float) -> Floats:
+        """Lower and upper ends for predictions, and the rules that give them."""
+        band = rules
+        if self.edges is not None:
+            band = np.searchsorted(self.edges, predictions)
+        pooled = _ends(self.pooled, coverage)
+        ends = np.array(
+            [
+                self._band_ends(k, coverage, pooled[0] * spread, pooled[1] * spread)
+                for k, spread in enumerate(self.spreads)
+            ]
+        )
+        low = -math.inf if self.low is None else self.low
+        high = math.inf if self.high is None else self.high
+        reached = predictions[:, None] + ends[band]
+        # Where y is a whole number, say, the last digit decides whether it is inside.
+        size = np.maximum(np.abs(reached), np.abs(predictions)[:, None])
+        units = 10.0 ** (11 - np.floor(np.log10(np.maximum(size, 1e-100))))
+        return np.clip(np.round(reached * units) / units, low, high)
+
+    def _band_ends(
+        self, k: int, coverage: float, low: float, high: float
+    ) -> tuple[float, float]:
+        """Ends of a band; with few rows it reaches to all and to the pooled ends."""
+        values = self.bands[k]
+        if (len(values) + 1) * (1 - coverage) / 2 >= 1 - 1e-9:
+            return _ends(values, coverage)
+        return min((low, *values[:1])), max((high, *values[-1:]))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Its contents in plain numbers and lists."""
+        return {
+            "bands": [list(values) for values in self.bands],
+            "spreads": list(self.spreads),
+            "pooled": list(self.pooled),
+            "edges": None if self.edges is None else list(self.edges),
+            "low": self.low,
+            "high": self.high,
+        }
+
+
+@dataclass(frozen=True)
+class RateBands:
+    """Rates of a class in bands of rows with about the same probability.
+
+    Parameters
+    ----------
+    edges : tuple of float
+        The probabilities between bands, in ascending order.
+    rates : tuple of float
+        Of each band.
+    n_effective : tuple of float
+        How many rows each rate is worth as evidence.
+
+    Examples
+    --------
+    >>> bands = RateBands((0.5,), (0.2, 0.8), (50.0, 50.0))
+    >>> bands.interval(np.array([0.1, 0.7])).round(2).tolist()
+    [[0.1, 0.33], [0.67, 0.89]]
+    """
+
+    edges: tuple[float, ...]
+    rates: tuple[float, ...]
+    n_effective: tuple[float, ...]
+
+    def __post_init__(self) -> None:
+        if not len(self.edges) + 1 == len(self.rates) == len(self.n_effective):
+            raise ValueError(
+                "rate_bands must have one edge less than rates, and as many "
+                f"n_effective; got {len(self.edges)}, {len(self.rates)} and "
+                f"{len(self.n_effective)}."
+            )
+        if list(self.edges) != sorted(self.edges):
+            raise ValueError("The edges of rate_bands must be in ascending order.")
+        if min(self.n_effective) <= 0:
+            raise ValueError("Each of rate_bands must have rows.")
+
+    @classmethod
+    def of(
+        cls, probabilities: Floats, events: Floats, weight: Floats, worth: float
+    ) -> Self:
+        """The bands of groups of rows: their weight, and that of the events."""
+        edges = band_edges(probabilities, weight, MOST_RATE_BANDS)
+        band = np.searchsorted(edges, probabilities)
+        total = np.bincount(band, weight, len(edges) + 1)
+        rates = np.bincount(band, events, len(edges) + 1) / total
+        return cls(_rounded(edges), _rounded(rates), _rounded(worth * total))
+
+    def interval(self, probabilities: Floats) -> Floats:
+        """The 95 % intervals of the rates of rows; each includes the probability."""
+        pairs = zip(self.rates, self.n_effective, strict=True)
+        ends = np.array([wilson_interval(rate, n_rows) for rate, n_rows in pairs])
+        low, high = ends[np.searchsorted(self.edges, probabilities)].T
+        low, high = np.minimum(low, probabilities), np.maximum(high, probabilities)
+        return np.column_stack([low, high])
+
+    def to_dict(self) -> dict[str, Any]:
+        """Its contents in plain numbers and lists."""
+        return {
+            "edges": list(self.edges),
+            "rates": list(self.rates),
+            "n_effective": list(self.n_effective),
+        }
+
+
+def band_edges(values: Floats, weight: Floats, most: int = MOST_BANDS) -> Floats:
+    """Numbers between bands of about equally many rows; equal values stay together.
+
+    Examples
+    --------
+    >>> band_edges(np.array([1.0, 2.0, 4.0]), np.array([60.0, 60.0, 60.0]), 2)
+    array([3.])
+    """
+    distinct, place = np.unique(values, return_inverse=True)
+    total = np.cumsum(np.bincount(place, weight))
+    n_bands = int(min(most, max(total[-1] // BAND_ROWS, 1)))
+    wanted = np.arange(1, n_bands) / n_bands * total[-1]
+    last = np.unique(np.searchsorted(total, wanted * (1 - 1e-12)))
+    last = last[last < len(distinct) - 1]
+    return (distinct[last] + distinct[last + 1]) / 2
+
+
+def kept_values(values, weight, most):
+    """Values in ascending order; of many as many as show their distribution.
+
+    `weight` is how often each stands for a row.
+
+    Examples
+    --------
+    >>> kept_values(np.array([3.0, 1.0]), np.array([1.0, 2.0]), 10)
+    (1.0, 1.0, 3.0)
+    >>> kept_values(np.arange(10.0), np.ones(10), 5)
+    (1.0, 3.0, 5.0, 7.0, 9.0)
+    """
+    if not len(values):
+        return ()
+    order = np.argsort(values, kind="stable")
+    total = np.cumsum(weight[order])
+    n_kept = min(most, math.floor(total[-1] + 1e-9))
+    wanted = (np.arange(n_kept) + 0.5) / max(n_kept, 1) * total[-1]
+    places = np.minimum(np.searchsorted(total, wanted, "right"), len(values) - 1)
+    return _rounded(values[order][places])
+
+
+def _rounded(values, n_digits=12) -> tuple[float, ...]:
+    return tuple(float(f"{value:.{n_digits}g}") for value in values)
+
+
+def _ends(values, coverage):
+    """Between which of the ascending residuals that of a new row lies.
+
+    The share that is left out is halved between the ends; what the lower end does not
+    need of it, where many residuals are equal, is left to the upper one.
+    """
+    n = len(values)
+    lowest = values[max(math.floor((n + 1) * (1 - coverage) / 2 + 1e-9), 1) - 1]
+    below = int(np.searchsorted(values, lowest))
+    place = below + 1 + math.ceil((n + 1) * coverage - 1e-9)
+    return lowest, values[min(place, n) - 1]
 
 
 def rule_scales(n_rows: Floats, spreads: Floats) -> Floats:
-    """The unit of scores of each rule: its spread, shrunk towards that of all rules.
-
-    All 1 where not all was measured.
-    """
+    """Spreads of rules, shrunk towards that of all; all 1 where one is unknown."""
     squares = np.where(n_rows > 0, np.square(spreads), 0.0)
     if not np.isfinite(n_rows + squares).all():
         return np.ones(len(n_rows))
     every = n_rows @ squares / n_rows.sum() if n_rows.any() else 0.0
     scales = np.sqrt((n_rows * squares + PRIOR_ROWS * every) / (n_rows + PRIOR_ROWS))
     return scales if every > 0 else np.ones(len(n_rows))
-
-
-def kept_scores(scores, weight=None):
-    """Scores in ascending order; of many as many as give the same intervals.
-
-    Of n scores every (n / `MOST_SCORES`)-th is kept, rounded up: then the `ceil((m + 1)
-    * coverage)`-th of the m that are kept is never smaller than the `ceil((n + 1) *
-    coverage)`-th of all. `weight` is how often each stands for a row.
-
-    Examples
-    --------
-    >>> kept_scores(np.array([3.0, 1.0, 2.0]))
-    (1.0, 2.0, 3.0)
-    >>> len(kept_scores(np.arange(5000.0)))
-    1000
-    """
-    order = np.argsort(scores, kind="stable")
-    weight = np.ones(len(scores)) if weight is None else np.asarray(weight)
-    total = np.cumsum(weight[order])
-    n_kept = min(MOST_SCORES, math.floor(total[-1] + 1e-9))
-    wanted = np.arange(1, n_kept + 1) / max(n_kept, 1) * total[-1] * (1 - 1e-12)
-    places = np.minimum(np.searchsorted(total, wanted), len(scores) - 1)
-    return tuple(float(f"{score:.12g}") for score in scores[order][places])
-
-
-def score_place(coverage: float, n_scores: int) -> int:
-    """Which of the ascending scores intervals with this coverage reach to."""
-    place = math.ceil((n_scores + 1) * coverage - 1e-9)
-    if place <= n_scores:
-        return place - 1
-    n_needed = math.ceil(coverage / (1 - coverage) - 1e-9)
-    if n_needed > MOST_SCORES:
-        raise ValueError(
-            f"coverage must be {MOST_SCORES / (MOST_SCORES + 1):.3f} at most, as "
-            f"{MOST_SCORES:,} scores are kept; got {coverage:g}."
-        )
-    raise ValueError(
-        f"coverage={coverage:g} needs {n_needed} rows to calibrate on; there are "
-        f"{n_scores}. Calibrate with more rows, or ask for less coverage."
-    )
 
 
 def wilson_interval(rate, n_rows):

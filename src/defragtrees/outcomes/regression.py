@@ -8,7 +8,7 @@ import numpy as np
 
 from defragtrees._utils import formatting as render
 from defragtrees.outcomes.base import Outcome, short_number
-from defragtrees.outcomes.intervals import kept_scores
+from defragtrees.outcomes.intervals import LARGEST_LEVERAGE
 from defragtrees.outcomes.measures import Measure, Moments
 from defragtrees.outcomes.points import (
     PRIOR_ROWS_OF_NUMBERS,
@@ -20,9 +20,6 @@ from defragtrees.outcomes.points import (
 LARGEST = 1e100
 LEAST_SPREADS = 0.1  # means that differ by less than this share of a spread are alike
 INTERVAL = (0.1, 0.9)  # shares of rows up to the quantiles of a rule
-# How many rows a threshold that was searched for uses up; Friedman's price of a knot
-# (Multivariate adaptive regression splines, 1991, section 3.6).
-CONDITION_ROWS = 3
 
 # Cells grow with their distance from the rule's prediction, so that one far-off number
 # does not blur the others: a number is known to 0.24 % of this distance, or to a
@@ -46,6 +43,15 @@ class KeptValues:
         rows = rows[np.argsort(self.target[rows], kind="stable")]
         return self.target[rows], self.weight[rows]
 
+    def merged(self):
+        """The same with one entry for rows of a group with equal numbers."""
+        order = np.lexsort((self.target, self.group))
+        target, group = self.target[order], self.group[order]
+        is_new = (np.diff(target) != 0) | (np.diff(group) != 0)
+        first = np.flatnonzero(np.concatenate([[True], is_new]))
+        weight = np.add.reduceat(self.weight[order], first)
+        return KeptValues(target[first], weight, group[first])
+
 
 @dataclass(frozen=True, eq=False)
 class CountedValues:
@@ -59,8 +65,7 @@ class CountedValues:
     def of(cls, target, weight, group, around, scale):
         """The cells of some rows."""
         n_cells = 2 * HALF + 1
-        apart = np.arcsinh((target - around[group]) / (NEAR * scale)) / STEP
-        cell = np.clip(np.rint(apart).astype(np.intp), -HALF, HALF) + HALF
+        cell = _cells(target - around[group], scale)
         shape = (len(around), n_cells)
         counts = np.bincount(group * n_cells + cell, weight, shape[0] * shape[1])
         return cls(counts.reshape(shape), around, scale)
@@ -71,8 +76,29 @@ class CountedValues:
     def of_group(self, k):
         """Middles of the cells of a group in ascending order, and their weights."""
         cell = np.flatnonzero(self.cells[k])
-        apart = np.sinh((cell - HALF) * STEP) * NEAR * self.scale
-        return self.around[k] + apart, self.cells[k, cell]
+        return self.around[k] + _middles(cell, self.scale), self.cells[k, cell]
+
+
+def _cells(apart, scale):
+    """The cells of numbers by their distance from a prediction."""
+    steps = np.arcsinh(apart / (NEAR * scale)) / STEP
+    return np.clip(np.rint(steps).astype(np.intp), -HALF, HALF) + HALF
+
+
+def _middles(cells, scale):
+    """The distances in the middle of cells."""
+    return np.sinh((cells - HALF) * STEP) * NEAR * scale
+
+
+def in_cells(numbers, around, scale):
+    """Numbers as precise as cells around one prediction are.
+
+    Examples
+    --------
+    >>> in_cells(np.array([1.0, 1.000001, 7.0]), 1.0, 5.0).round(1).tolist()
+    [1.0, 1.0, 7.0]
+    """
+    return around + _middles(_cells(numbers - around, scale), scale)
 
 
 def quantiles(values, weight, shares):
@@ -190,22 +216,10 @@ class NumberSums:
         share = worth * self.moments[k, 0] / (worth * self.moments[k, 0] + prior)
         return every + share * (self.basis(k) - every)
 
-    def left_out_scores(self, values, answers, scales, n_conditions):
-        """Scores of intervals from the rows that the predictions were fitted to.
-
-        What a prediction would have been without a row is known exactly. That rules
-        too were chosen by these rows is not: for this all scores grow a little.
-        """
-        weight, prior = self.weight, self.prior_rows
-        growth = 1 + CONDITION_ROWS * n_conditions / weight.sum()
-        scores, counts = [], []
-        for k in np.flatnonzero(weight):
-            numbers, count = values.of_group(k)
-            left = weight[k] - 1 + prior
-            without = (weight[k] + prior) / left if 0 < left < math.inf else 1.0
-            scores.append(np.abs(numbers - answers[k]) * without * growth / scales[k])
-            counts.append(count)
-        return kept_scores(np.concatenate(scores), np.concatenate(counts))
+    def leverage(self, k, worth=1.0):
+        """The share of a row of a group in its own `shrunk_mean`."""
+        rows = worth * self.weight[k] + self.prior_rows
+        return min(1 / rows, LARGEST_LEVERAGE) if rows > 0 else 0.0
 
     def evidence(self, k):
         """Statistics of y in a group, as entries of a Rule: none but the quantiles."""

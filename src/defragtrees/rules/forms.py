@@ -15,8 +15,7 @@ import numpy as np
 from defragtrees._utils import formatting as render
 from defragtrees._utils.types import Flags, Floats, Places, Rows, Values
 from defragtrees._utils.values import is_finite
-from defragtrees.outcomes.intervals import rule_scales
-from defragtrees.outcomes.points import reachable_totals
+from defragtrees.outcomes.points import PRIOR_ROWS_OF_NUMBERS, reachable_totals
 from defragtrees.rules.conditions import Rule
 from defragtrees.rules.model import RuleModel
 from defragtrees.rules.text import Explanation
@@ -173,13 +172,6 @@ class RuleList(RuleModel):
             )
         return _by_one_rule(self, row, explanation, failed)
 
-    @property
-    def _scales(self) -> Floats:
-        return rule_scales(
-            np.array([rule.n_rows for rule in self]),
-            np.array([math.nan if r.spread is None else r.spread for r in self]),
-        )
-
     def _rate_interval(self, held: Flags) -> Floats:
         if not self.outcome.n_classes:
             return super()._rate_interval(held)
@@ -265,6 +257,12 @@ class RuleSet(RuleModel):
         members = held.copy()
         members[:, -1] = ~held[:, :-1].any(axis=1)
         return members
+
+    def _leverage(self, held: Flags, weight: Floats) -> Floats:
+        # A row is in the mean of each rule that matches it, and these share their rows.
+        members = self._members(held).astype(np.float64)
+        n_rows = np.maximum(members @ (weight @ members), 1e-300)
+        return members.sum(axis=1) / n_rows
 
     @classmethod
     def _uncounted(cls, rule: Rule, n_points: int) -> Rule:
@@ -515,6 +513,12 @@ class Scorecard(RuleModel):
         decision = self.outcome.decision(self.threshold, self.costs)
         values = self.values_of(self._totals(held))
         return decision.scores_of_log_odds(values[:, 0])
+
+    def _leverage(self, held: Flags, weight: Floats) -> Floats:
+        matches = held.astype(np.float64)
+        prior = np.append(np.full(self.n_rules - 1, PRIOR_ROWS_OF_NUMBERS), 0.0)
+        matrix = (matches * weight[:, None]).T @ matches + np.diag(prior)
+        return np.einsum("ij,ji->i", matches, np.linalg.solve(matrix, matches.T))
 
     @classmethod
     def _uncounted(cls, rule: Rule, n_points: int) -> Rule:

@@ -24,7 +24,14 @@ from defragtrees.data.tables import read_matrix
 from defragtrees.errors import ModelFileError
 from defragtrees.outcomes import OUTCOMES, make_outcome
 from defragtrees.outcomes.base import Outcome
-from defragtrees.outcomes.intervals import MOST_SCORES, kept_scores, score_place
+from defragtrees.outcomes.intervals import (
+    MOST_IN_BAND,
+    MOST_POOLED,
+    RateBands,
+    Residuals,
+    band_edges,
+    rule_scales,
+)
 from defragtrees.rules import schema
 from defragtrees.rules.conditions import UNMEASURED, Condition, Rule
 from defragtrees.rules.edits import Edit, edit_lines
@@ -62,9 +69,11 @@ class RuleModel(ByValue, ABC):
     classes : tuple, optional
     categories : tuple of (tuple or None), optional
         For each feature its categories, or None where it is numeric.
-    interval_scores : tuple of float, optional
-        Of numbers, for `predict_interval`: how far y was from the predictions in rows
-        that were not fitted on, in spreads of the rules; in ascending order.
+    residuals : Residuals, optional
+        Of numbers, for `predict_interval`: how far y was from the predictions.
+    rate_bands : RateBands, optional
+        Of classes where several rules predict together, for `rate_interval`: rates in
+        rows with about the same probability.
     threshold : float, optional
         Of two classes, the second is predicted from this probability on.
     costs : tuple of tuple of float, optional
@@ -111,7 +120,8 @@ class RuleModel(ByValue, ABC):
     task: str
     classes: tuple[Any, ...] | None = None
     categories: tuple[tuple[Any, ...] | None, ...] | None = None
-    interval_scores: tuple[float, ...] | None = None
+    residuals: Residuals | None = None
+    rate_bands: RateBands | None = None
     threshold: float | None = None
     costs: tuple[tuple[float, ...], ...] | None = None
     feature_labels: tuple[str | None, ...] | None = None
@@ -181,8 +191,7 @@ class RuleModel(ByValue, ABC):
             raise ValueError(f"Rules for a {self.task} have no classes.")
         if self.default.conditions:
             raise ValueError("The default rule must have no conditions.")
-        if self.interval_scores is not None:
-            outcome.check_scores(self.interval_scores)
+        self._check_intervals()
         for k, rule in enumerate(self):
             try:
                 self._check_conditions(rule)
@@ -197,6 +206,17 @@ class RuleModel(ByValue, ABC):
             self.training.check(self.categories or (), outcome.n_moments)
         if self.threshold is not None or self.costs is not None:
             self._check_decision()
+
+    def _check_intervals(self) -> None:
+        """Raise ValueError for intervals that these rules cannot have."""
+        found = self.residuals
+        self.outcome.check_intervals(found, self.rate_bands)
+        if found is not None and found.edges is None:
+            if not self.is_exclusive or len(found.bands) != self.n_rules:
+                raise ValueError(
+                    "residuals without edges must have a band for each rule, of which "
+                    f"one predicts; got {len(found.bands)} for {self.n_rules} rules."
+                )
 
     def _check_conditions(self, rule: Rule) -> None:
         features = [condition.feature for condition in rule.conditions]
@@ -799,16 +819,18 @@ class RuleModel(ByValue, ABC):
 
         Examples
         --------
-        >>> numeric.calibrated([[3.0], [4.0], [5.0]], [1.5, 0.0, 1.2]).interval_scores
-        (0.2, 0.5, 1.0)
+        >>> numeric.calibrated([[3.0], [4.0], [5.0]], [1.5, 0.0, 1.2]).residuals.bands
+        ((), (-1.0, 0.2, 0.5))
         """
-        return self._with_scores(self._scores(self.covers(X), y))
+        return self._with_intervals(self._known_rows(self.covers(X), y))
 
     def predict_interval(self, X: Rows, coverage: float = 0.9) -> Floats:
         """For each row an interval that has y in it with a probability of `coverage`.
 
-        It is symmetric around the prediction: as many spreads of the rule as the
-        `calibrated` rows need, or those that the rules were fitted to.
+        It reaches as far below and above the prediction as y did in rows with the same
+        rule or, where several rules predict together, with about the same prediction:
+        those that the rules are `calibrated` on, or were counted on. Where these have
+        no negative y, the interval has no negative ends.
 
         Parameters
         ----------
@@ -822,19 +844,21 @@ class RuleModel(ByValue, ABC):
 
         Examples
         --------
-        >>> rows = [[21.0], [22.0], [19.0], [18.0]]
-        >>> known = numeric.calibrated(rows, [9.5, 8.9, 0.0, 1.2])
+        >>> rows = [[21.0], [22.0], [23.0], [24.0]]
+        >>> known = numeric.calibrated(rows, [9.5, 8.9, 9.2, 8.0])
         >>> known.predict_interval([[25.0]], coverage=0.5).tolist()
-        [[8.5, 9.5]]
+        [[8.0, 9.5]]
         """
-        self._score_for(coverage)
+        self._check_coverage(coverage)
         return self._predict_interval(self.covers(X), coverage)
 
     def rate_interval(self, X: Rows) -> Floats:
-        """For each row the 95 % interval of the rate that the predicting rule reports.
+        """For each row a 95 % interval of the rate of a class in rows like it.
 
-        Of two classes it is the rate of `pos_label`, or of the second; of more that of
-        the predicted class. NaN where a rule has counted no rows.
+        These are the rows of the predicting rule or, where several rules predict
+        together, those with about the same probability: a band of totals of points. Of
+        two classes it is the rate of `pos_label`, or of the second; of more that of the
+        predicted class. NaN where no rows were counted.
 
         Parameters
         ----------
@@ -855,13 +879,8 @@ class RuleModel(ByValue, ABC):
         """
         return self._rate_interval(self.covers(X))
 
-    @property
-    def _scales(self) -> Floats:
-        """The unit of the interval scores of each rule."""
-        return np.ones(self.n_rules)
-
-    def _scores(self, held: Flags, y: Any) -> Floats:
-        """How far y is from each prediction, in spreads of the predicting rule."""
+    def _known_rows(self, held: Flags, y: Any) -> Floats:
+        """Prediction, rule and y of each row, by which rules match."""
         self._check_numbers()
         if y is None:
             raise ValueError(
@@ -873,50 +892,85 @@ class RuleModel(ByValue, ABC):
             raise ValueError(
                 f"X and y must have equally many rows; got {len(held)} and {len(y)}."
             )
-        apart: Floats = np.abs(y - self._predict(held))
-        return apart / self._scales[self._apply(held)]
+        return np.column_stack([self._predict(held), self._apply(held), y])
 
-    def _with_scores(self, scores: Floats) -> Self:
-        """The rules with intervals by scores of rows that were not fitted on."""
-        if not len(scores):
+    def _with_intervals(self, rows: Floats) -> Self:
+        """The rules with the intervals of `_known_rows` that were not fitted on."""
+        if not len(rows):
             raise ValueError(
                 "At least one row is needed to calibrate intervals; got none. Pass "
                 "rows that were not fitted on."
             )
-        return dataclasses.replace(self, interval_scores=kept_scores(scores))
+        predictions, rule, y = rows.T
+        extremes = float(y.min()), float(y.max())
+        found = self._residuals(
+            predictions, rule.astype(np.intp), y, np.ones(len(y)), 0.0, extremes
+        )
+        return dataclasses.replace(self, residuals=found)
 
-    def _score_for(self, coverage: Any, method: str = "calibrated") -> float:
-        """The score up to which intervals have to reach.
+    def _residuals(
+        self,
+        predictions: Floats,
+        rule: Places,
+        y: Floats,
+        weight: Floats,
+        leverage: Any,
+        extremes: tuple[float, float],
+    ) -> Residuals:
+        """Residuals of rows whose y has a share, the leverage, in its prediction."""
+        residuals = (y - predictions) / (1 - leverage)
+        if self.is_exclusive:
+            return Residuals.of(
+                residuals, rule, self.n_rules, weight, extremes=extremes
+            )
+        edges = band_edges(predictions, weight)
+        band = np.searchsorted(edges, predictions)
+        return Residuals.of(residuals, band, len(edges) + 1, weight, edges, extremes)
+
+    def _leverage(self, held: Flags, weight: Floats) -> Floats:
+        """The share of a row in its own prediction, for patterns of rules that match.
+
+        `weight` is that of the rows of each pattern.
+        """
+        return np.zeros(len(held))
+
+    def _check_coverage(self, coverage: Any, method: str = "calibrated") -> None:
+        """Raise ValueError for intervals that cannot be given.
 
         `method` is the one that calibrates, for the message.
         """
         if not isinstance(coverage, (float, np.floating)) or not 0 < coverage < 1:
             raise ValueError(
                 f"coverage must be a number between 0 and 1; got {coverage!r}. 0.9 is "
-                "for intervals that hold in nine rows of ten."
+                "for intervals that include y in nine rows of ten."
             )
         self._check_numbers()
-        if self.interval_scores is None:
+        if self.residuals is None:
             raise ValueError(
                 "predict_interval needs rows with y; none were given. Call "
                 f"{method}(X, y) with rows that were not fitted on, or fit with y."
             )
-        return self.interval_scores[
-            score_place(float(coverage), len(self.interval_scores))
-        ]
+        self.residuals.check_coverage(float(coverage))
 
     def _predict_interval(self, held: Flags, coverage: float) -> Floats:
-        reach = self._score_for(coverage) * self._scales[self._apply(held)]
-        predictions = self._predict(held)
-        return np.column_stack([predictions - reach, predictions + reach])
+        rule, predictions = self._apply(held), self._predict(held)
+        assert self.residuals is not None  # by `_check_coverage`
+        return self.residuals.interval(predictions, rule, coverage)
 
     def _rate_interval(self, held: Flags) -> Floats:
-        is_number = not self.outcome.n_classes
-        came = "the answer is a number" if is_number else "several answer together"
-        raise ValueError(
-            f"rate_interval needs rules of which one answers a class; here {came}. "
-            "Use predict_interval for numbers, form='list' for classes."
-        )
+        if not self.outcome.n_classes:
+            raise ValueError(
+                "rate_interval is for classes; these rules predict numbers. Use "
+                "predict_interval."
+            )
+        if self.rate_bands is None:
+            return np.full((len(held), 2), math.nan)
+        likely = self._predict_proba(held)
+        if not self.outcome.is_binary:
+            chosen = self._predict_codes(held)
+            return self.rate_bands.interval(likely[np.arange(len(held)), chosen])
+        ends = self.rate_bands.interval(likely[:, 1])
+        return ends if self.outcome.positive_index else 1 - ends[:, ::-1]
 
     def _check_numbers(self) -> None:
         if self.outcome.n_classes:
@@ -1144,7 +1198,8 @@ class RuleModel(ByValue, ABC):
             self,
             rules=tuple(made[:-1]),
             default=made[-1],
-            interval_scores=None,
+            residuals=None,
+            rate_bands=None,
             training=training,
             edits=(*self.edits, edit),
         )
@@ -1382,7 +1437,7 @@ class RuleModel(ByValue, ABC):
         >>> rules.to_dict()["decision"]
         'first'
         """
-        (unit, origin), scores = self._scale, self.interval_scores
+        unit, origin = self._scale
         return {
             "format": schema.FORMAT,
             "task": self.task,
@@ -1392,7 +1447,8 @@ class RuleModel(ByValue, ABC):
             "rules": [rule.to_dict() for rule in self.rules],
             "default": self.default.to_dict(),
             "decision": self.decision,
-            "interval_scores": None if scores is None else list(scores),
+            "residuals": None if self.residuals is None else self.residuals.to_dict(),
+            **({"rate_bands": self.rate_bands.to_dict()} if self.rate_bands else {}),
             "threshold": self.threshold,
             "costs": None if self.costs is None else [list(row) for row in self.costs],
             "feature_labels": self.feature_labels and list(self.feature_labels),
@@ -1437,6 +1493,7 @@ class RuleModel(ByValue, ABC):
                 Edit.from_dict(edit, f"edits[{i}]")
                 for i, edit in enumerate(fields.get("edits") or ())
             )
+            _read_intervals(fields, decision)
             if fields.get("training") is not None:
                 fields["training"] = TrainingRows.from_dict(fields["training"])
             if fields.get("evidence") is not None:
@@ -1499,6 +1556,45 @@ def _check_format(data: Any) -> None:
         )
 
 
+def _read_intervals(fields: dict[str, Any], decision: str) -> None:
+    """Make objects of the fields for intervals that were read from a rule file."""
+    scores = fields.pop("interval_scores", None)
+    if scores is not None and fields["classes"]:
+        raise ValueError("interval_scores are for numbers; these rules answer classes")
+    if scores is not None:
+        if list(scores) != sorted(scores):
+            raise ValueError("interval_scores must be in ascending order")
+        rules = [*fields["rules"], fields["default"]]
+        n_rows = np.array([rule.n_rows for rule in rules])
+        spreads = [math.nan if r.spread is None else r.spread for r in rules]
+        scales = rule_scales(n_rows, np.array(spreads))
+        by_rule = decision in ("first", "partition")
+        fields["residuals"] = Residuals.of_scores(scores, scales, by_rule)
+    elif fields.get("residuals") is not None:
+        needed = ("bands", "spreads", "pooled")
+        found = schema.read_fields(fields["residuals"], _RESIDUALS, needed, "residuals")
+        fields["residuals"] = Residuals(**found)
+    if fields.get("rate_bands") is not None:
+        found = schema.read_fields(
+            fields["rate_bands"], _RATE_BANDS, tuple(_RATE_BANDS), "rate_bands"
+        )
+        fields["rate_bands"] = RateBands(**found)
+
+
+_AMOUNT = schema.number(-1e101, 1e101)
+_RESIDUALS = {
+    "bands": schema.list_of(schema.list_of(_AMOUNT, 0, MOST_IN_BAND), 1),
+    "spreads": schema.list_of(schema.number(0, 1e101)),
+    "pooled": schema.list_of(_AMOUNT, 1, MOST_POOLED),
+    "edges": schema.list_of(_AMOUNT) | schema.NULL,
+    "low": _AMOUNT | schema.NULL,
+    "high": _AMOUNT | schema.NULL,
+}
+_RATE_BANDS = {
+    "edges": schema.SHARES,
+    "rates": schema.SHARES,
+    "n_effective": schema.list_of(schema.number(0, 1e250, is_open=True), 1),
+}
 _WORDS = schema.list_of(schema.TEXT | schema.NULL) | schema.NULL
 _NEEDS = (
     "format",
@@ -1517,8 +1613,9 @@ _FIELDS = {
     "rules": schema.list_of(schema.ANYTHING),
     "default": schema.ANYTHING,
     "decision": schema.one_of(*schema.DECISIONS),
-    "interval_scores": schema.list_of(schema.number(0, 1e100), 0, MOST_SCORES)
-    | schema.NULL,
+    "interval_scores": schema.list_of(schema.number(0, 1e100), 0, 1000) | schema.NULL,
+    "residuals": schema.ANYTHING,
+    "rate_bands": schema.ANYTHING,
     "threshold": schema.number(0, 1, is_open=True) | schema.NULL,
     "costs": schema.list_of(schema.list_of(schema.number(0, 1e100))) | schema.NULL,
     "feature_labels": _WORDS,

@@ -32,7 +32,7 @@ function edited(rules, change) {
     ...current, rules: made.slice(0, -1), default: made[made.length - 1],
     decision: current.decision === "partition" ? "first" : current.decision,
     ...(current.training ? { training: { ...current.training, error: null } } : {}),
-    interval_scores: null, edits: [...(current.edits || []), change],
+    residuals: null, rate_bands: null, edits: [...(current.edits || []), change],
   };
 }
 const isSame = (one, two) => JSON.stringify(everyRule(one).map((r) => [r.conditions, r.prediction, r.points]))

@@ -137,7 +137,9 @@ class FittedRules(BaseEstimator):
         rule), coverage, overlap, and fidelity to the ensemble; with y also `error` and,
         for classes, `auc`, `average_precision`, `log_loss`, `brier`, `precision`,
         `recall` and `expected_cost`, for numbers `rmse`, `mae` and `r2`; and the same
-        of the ensemble, with `ensemble_` before the name. `average_precision`,
+        of the ensemble, with `ensemble_` before the name, which is too good on rows
+        that it was trained on; where the rules have costs or a threshold, its class is
+        decided by them too. `average_precision`,
         `precision` and `recall` are those of `pos_label`, or the second of two
         classes, and with `auc` means over more. Rows of a class that the ensemble
         does not know count for `error` only. NaN is what has no meaning on these rows.
@@ -211,7 +213,8 @@ class FittedRules(BaseEstimator):
             evaluation = self._evaluation(X, y, is_by_rule=True)
             scores, calibration = evaluation.scores(rules), evaluation.calibration
         where = "training rows" if X is None else "these rows"
-        parts = [str(rules), scores_text(rules, scores, where)]
+        is_new = X is not None  # as far as the user says
+        parts = [str(rules), scores_text(rules, scores, where, is_new=is_new)]
         if self.forest_.origin:
             parts.append(self.forest_.origin)
         if calibration is not None:

@@ -72,7 +72,8 @@ def recount_rows(rules, matrix, target, weight, answers="told"):
     sums = RuleSums.of(rules, shard, None, "labels", None)
     decision = outcome.decision(rules.threshold, rules.costs)
     rules = dataclasses.replace(rules, interval_scores=None)
-    made = recounted(rules, sums, rules._recounted_by(answers), decision)
+    how = rules._recounted_by(answers)
+    made = recounted(rules, sums, how, decision, source="refit")
     if answers == "told":
         made = made._on_scale_of(rules)
     # No ensemble predicted these rows.

@@ -12,6 +12,7 @@ from defragtrees.outcomes.classification import ClassSums
 from defragtrees.outcomes.intervals import kept_scores
 from defragtrees.outcomes.points import FittedPoints, Scoring, find_patterns
 from defragtrees.outcomes.regression import CONDITION_ROWS, INTERVAL, quantiles
+from defragtrees.rules.profile import WORTH, Evidence
 
 
 @dataclass(frozen=True, eq=False)
@@ -231,10 +232,19 @@ def draft(model, /, **changes):
     return made
 
 
-def counted(rules, sums, answers="kept", decision=None, scoring=EXACT, order=None):
-    """A draft of the rules with what all rows say of them."""
+def counted(
+    rules,
+    sums,
+    answers="kept",
+    decision=None,
+    scoring=EXACT,
+    order=None,
+    source="searched",
+):
+    """A draft of the rules with what all rows, from this source, say of them."""
     outcome, weight = rules.outcome, sums.target.weight
-    entries = [_evidence(rules, sums, k) for k in range(len(weight))]
+    worth = WORTH[source]
+    entries = [_evidence(rules, sums, k, worth) for k in range(len(weight))]
     for k, entry in enumerate(entries):
         if answers == "target":
             basis = sums.target.basis(k if weight[k] else None)
@@ -242,9 +252,8 @@ def counted(rules, sums, answers="kept", decision=None, scoring=EXACT, order=Non
             if "distribution" in entry:
                 entry["distribution"] = all_rounded(entry["distribution"])
         elif answers == "told":
-            entry |= outcome.told_answer(sums, k, decision)
-    if order is not None and rules.is_exclusive:
-        _put_in_order(rules, entries, weight, order, decision)
+            entry |= outcome.told_answer(sums, k, decision, worth)
+    _put_in_order(rules, entries, weight, order, decision)
     measured = sums.target.measured(sums.target, sums.labels)
     made = []
     for k, (rule, entry) in enumerate(zip(rules, entries, strict=True)):
@@ -257,7 +266,9 @@ def counted(rules, sums, answers="kept", decision=None, scoring=EXACT, order=Non
         entry["coverage"] = round_significant(sums.covered[k] / sums.total)
         entry["answered"] = round_significant(weight[k] / sums.total)
         made.append(replace(rule, **entry))
-    changed = {}
+    changed = {"evidence": None}
+    if sums.labels is not None:
+        changed["evidence"] = Evidence(source, round_significant(sums.total))
     if answers == "told":
 
         def fit_points():
@@ -265,7 +276,8 @@ def counted(rules, sums, answers="kept", decision=None, scoring=EXACT, order=Non
             digits = outcome.points_digits(sums.target.spread)
             return sums.patterns.scorecard(outcome, scoring, digits, signs)
 
-        made, changed = rules._with_weights(made, fit_points)
+        made, also = rules._with_weights(made, fit_points)
+        changed |= also
     if answers == "told" and decision is not None:
         changed |= {"threshold": decision.threshold, "costs": decision.stated_costs}
     rules = draft(rules, rules=tuple(made[:-1]), default=made[-1], **changed)
@@ -280,7 +292,9 @@ def recounted(rules, sums, *how, **also):
 
 
 def _put_in_order(rules, entries, weight, order, decision):
-    """Change what rules predict to what an order allows."""
+    """Change what rules predict to what an order, if there is one, allows."""
+    if order is None or not rules.is_exclusive:
+        return
     outcome = rules.outcome
     told = [
         outcome.ordered_value(entry["prediction"], entry.get("distribution"))
@@ -293,10 +307,13 @@ def _put_in_order(rules, entries, weight, order, decision):
             entry |= outcome.of_ordered_value(value, decision)
 
 
-def _evidence(rules, sums, k):
+def _evidence(rules, sums, k, worth):
     """What rows say of a rule whatever it predicts, as entries of it."""
     outcome, weight = rules.outcome, sums.target.weight[k]
-    evidence = {"n_rows": round_significant(weight)}
+    evidence = {
+        "n_rows": round_significant(weight),
+        "n_effective": round_significant(worth * weight),
+    }
     if weight:
         mean = all_rounded(sums.ensemble[k] / weight)
         evidence["ensemble_mean"] = outcome.reported_means(mean)

@@ -62,6 +62,8 @@ class RowStore:
     values: list[np.ndarray] | None = None
     # for each feature its smallest and its largest value
     ends: list[tuple[float, float]] | None = None
+    # where the rows come from, as evidence; see `rules.profile.WORTH`
+    source: str = "searched"
 
     @classmethod
     def of_table(cls, binned, target, n_classes, sample_weight, center=0.0, scale=1.0):
@@ -125,7 +127,7 @@ class RowStore:
             RowStatistics.of, drafts, self.values, name, scale, packed
         )
         return [
-            counted(rules, sums, answers, decision, scoring, order)
+            counted(rules, sums, answers, decision, scoring, order, self.source)
             for rules, sums in zip(drafts, statistics.sums, strict=True)
         ]
 

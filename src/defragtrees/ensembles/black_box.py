@@ -92,6 +92,7 @@ def ask_model(model, X, y=None, *, rng, task=None, why="", max_calls=None, verbo
         model=asked,
         data_splits=_data_splits(matrix[: len(old)], categories),
         said_origin=origin,
+        asked_rows=matrix[len(old) :],
     )
 
 
@@ -169,11 +170,17 @@ class AskedForest(Forest):
     model: Any = None
     data_splits: tuple[np.ndarray, ...] = ()  # for each feature; may be empty
     said_origin: str = ""  # how the splits were found, in sentences
+    asked_rows: np.ndarray | None = None  # new rows near the data
 
     @property
     def origin(self):
         """How the splits were found."""
         return self.said_origin
+
+    @property
+    def new_rows(self):
+        """Rows near the data that the model was asked about."""
+        return self.asked_rows
 
     @property
     def answers_by_trees(self):

@@ -259,6 +259,11 @@ class Forest(ByValue):
         return True
 
     @property
+    def new_rows(self) -> Floats | None:
+        """Rows near the data that a model was asked about; None: any may be asked."""
+        return None
+
+    @property
     def n_features(self) -> int:
         """Number of features that X must have."""
         return len(self.feature_names)

@@ -488,8 +488,10 @@ class Simplifier(FittedRules, ABC):
                 f"A model that cannot be read needs its rows in memory; {why} Pass a "
                 "table, or a sample of the rows."
             )
-        if self.max_calls is not None and source.n_rows() > self.max_calls:
-            rows = rng.choice(source.n_rows(), size=self.max_calls, replace=False)
+        # Half of the calls are for new rows, which the search looks at.
+        most = source.n_rows() if self.max_calls is None else -(-self.max_calls // 2)
+        if source.n_rows() > most:
+            rows = rng.choice(source.n_rows(), size=most, replace=False)
             parts = (source.X, source.y, source.sample_weight)
             source = TableSource(*(take_rows(part, np.sort(rows)) for part in parts))
         forest = ask_model(

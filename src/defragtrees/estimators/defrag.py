@@ -12,6 +12,7 @@ from defragtrees.estimators.base import (
     RuleRegressor,
     with_shared,
 )
+from defragtrees.estimators.problem import Problem
 from defragtrees.estimators.settings import (
     Conflict,
     Given,
@@ -25,12 +26,15 @@ from defragtrees.metrics.resampling import RuleStability
 from defragtrees.outcomes.decision import make_decision
 from defragtrees.outcomes.points import Scoring
 from defragtrees.rules.model import RuleModel
+from defragtrees.rules.profile import WORTH
+from defragtrees.search.choice import CountingRows, choose_length, halves
 from defragtrees.search.driver import (
     CRITERIA,
     FORMS,
+    MOST_ROWS,
+    NEW_ROWS,
     SearchSettings,
     count_found,
-    nearest,
 )
 from defragtrees.search.limits import (
     read_limits,
@@ -236,29 +240,71 @@ class _Defrag(DefragResults, RuleFinder):
         settings = SearchSettings(
             limits,
             brevity=float(self.brevity),
-            n_new_rows=0 if self.augment == "auto" else int(self.augment),
+            n_new_rows=self._n_new_rows(problem),
             criterion=getattr(self, "criterion", "both"),
             decision=decision,
             is_labels=self.target == "labels",
             engine=self.engine,
         )
+        problem, counting = self._split(problem, settings)
         found = FORMS[self.form](problem, settings, rng)
         blank = problem.blank(DECISIONS[self.form])
         path, costs, by_conditions = count_found(
-            found, blank, store, limits, decision, self._scoring()
+            found, blank, counting, limits, decision, self._scoring()
         )
         if not path:
             refuse_without_lists(limits, problem.feature_names, self.most_rules())
         self.n_iter_ = found.n_rounds
         self.path_, self.path_costs_ = path, costs
         self.path_by_conditions_ = by_conditions
-        self._enough_conditions = found.enough
-        if self.max_rules == "auto" and found.enough is not None and by_conditions:
-            rules = by_conditions[nearest(by_conditions, found.enough)]
+        if self.max_rules == "auto" and by_conditions:
+            rows = self._counting_rows(problem, counting, settings, rng)
+            rules = choose_length(list(by_conditions.values()), rows)
         else:
             rules = path[min(costs, key=lambda n: (costs[n], n))]
         self._warn_of_one_value(problem, rules)
         return rules
+
+    def _n_new_rows(self, problem):
+        """How many rows to draw for the search; 0 if it looks at the data."""
+        if self.augment != "auto":
+            return int(self.augment)
+        if problem.is_sample or self.target == "labels":
+            return 0
+        asked = problem.forest.new_rows
+        return NEW_ROWS if asked is None else len(asked)
+
+    def _split(self, problem, settings):
+        """The problem, with rows that the search may look at, and rows that count."""
+        store = problem.store
+        if problem.counting is not None:
+            return problem, problem.counting
+        if settings.n_new_rows:
+            return problem, replace(store, source="training")
+        if not settings.is_labels or problem.is_sample:
+            return problem, store
+        target, weight = problem.target, problem.sample_weight
+        searched, counts = halves(problem.binned.codes, target, weight)
+        if not counts.any() or not searched.any():
+            return problem, store
+        counting = replace(store.take(problem.places[counts]), source="held out")
+        return replace(problem, searched=searched), counting
+
+    def _counting_rows(self, problem, counting, settings, rng):
+        """The rows that count, to choose a length by."""
+        if counting.shards is not problem.store.shards:
+            problem = Problem.of_store(
+                counting, problem.forest, MOST_ROWS, rng, problem.shorten, problem.words
+            )
+        outcome, probabilities = problem.outcome, problem.probabilities
+        if problem.labels is not None:
+            outputs = outcome.indicators(problem.labels)
+        elif probabilities is not None:
+            outputs = probabilities.astype(np.float64)
+        else:
+            outputs = outcome.indicators(problem.target)
+        decision = settings.decision if settings.criterion == "error" else None
+        return CountingRows(problem, outputs, WORTH[counting.source], decision)
 
     def _check_forest(self, forest):
         super()._check_forest(forest)

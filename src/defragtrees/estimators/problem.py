@@ -39,6 +39,11 @@ class Problem:
     labels: np.ndarray | None = None  # y, as class numbers or numbers
     # Names of features and classes, as fields of a RuleModel.
     words: dict[str, Any] = field(default_factory=dict)
+    # where the rows stand in the table of the store
+    places: np.ndarray | None = None
+    # rows that the search may look at; None is all
+    searched: np.ndarray | None = None
+    counting: Any = None  # a RowStore of the rows that count; None: those of `store`
 
     @classmethod
     def of_store(cls, store, forest, n_rows, rng, shorten=True, words=None):
@@ -61,6 +66,7 @@ class Problem:
             probabilities=targets.get("probabilities"),
             labels=targets.get("labels"),
             words=words or {},
+            places=np.arange(len(shard)),
         ).in_canonical_order()
 
     def with_forest(self, forest, shorten):
@@ -75,6 +81,13 @@ class Problem:
             return self
         binned = Binned(self.binned.codes, self.grid.without_integers(features))
         return dataclasses.replace(self, given_binned=binned)
+
+    @property
+    def is_searched(self):
+        """Which rows the search may look at."""
+        if self.searched is None:
+            return np.ones(len(self.target), dtype=bool)
+        return self.searched
 
     @property
     def is_sample(self):
@@ -209,6 +222,7 @@ class Problem:
             given_binned=_taken(self.given_binned, rows),
             probabilities=_taken(self.probabilities, rows),
             labels=_taken(self.labels, rows),
+            places=_taken(self.places, rows),
         )
 
 

@@ -356,14 +356,15 @@ class Outcome:
         """The means of the columns of `indicators`, as a rule reports them."""
         return means[0]
 
-    def told_answer(self, sums, k, decision):
+    def told_answer(self, sums, k, decision, worth=1.0):
         """What the rule k predicts by the RuleSums of its rows, as entries of it.
 
+        Each of them counts as `worth` rows drawn after the model was trained.
         The mean of y among its rows, drawn a little to that of all rows where each row
         has one rule, or without y the mean of the ensemble.
         """
         if sums.labels is not None and sums.patterns is None:
-            mean = sums.labels.shrunk_mean(k)
+            mean = sums.labels.shrunk_mean(k, worth)
             return sums.labels.answer(self, mean, sums.labels.spread)
         target = sums.target if sums.labels is None else sums.labels
         basis = target.basis(k if target.weight[k] else None)

@@ -73,13 +73,14 @@ class ClassSums:
         best = int(np.argmax(shares))
         return {"prediction": outcome.labels[best], "distribution": tuple(shares)}
 
-    def shrunk_rates(self, k, every=None):
+    def shrunk_rates(self, k, every=None, worth=1.0):
         """Class rates of a group, as if `SHRINKAGE` more rows had those of all.
 
-        `every` are the class weights of all rows, where groups overlap.
+        `every` are the class weights of all rows, where groups overlap; a row counts as
+        `worth` rows.
         """
         every = self.classes.sum(axis=0) if every is None else every
-        shrunk = self.classes[k] + SHRINKAGE * every / every.sum()
+        shrunk = worth * self.classes[k] + SHRINKAGE * every / every.sum()
         return shrunk / shrunk.sum()
 
     @staticmethod
@@ -627,14 +628,14 @@ class Classes(Outcome):
     def reported_means(self, means):
         return means
 
-    def told_answer(self, sums, k, decision):
+    def told_answer(self, sums, k, decision, worth=1.0):
         """Class shares and the class that follows from them.
 
         The rates of y among its rows, drawn a little to those of all rows, or without y
         the ensemble's mean probabilities.
         """
         if sums.labels is not None:
-            told = sums.labels.shrunk_rates(k, sums.every)
+            told = sums.labels.shrunk_rates(k, sums.every, worth)
         else:
             told = sums.ensemble[k] if sums.target.weight[k] else sums.every
             told = told / told.sum()
@@ -674,14 +675,20 @@ class Classes(Outcome):
         return observed, *wilson_interval(observed, weight)
 
     def told(self, rule):
-        """The rate of a class and its interval, and the probability of it."""
+        """The probability of a class, its rate and the interval of this.
+
+        `estimate` is the probability that the rule predicts; where points add up it has
+        none of its own, and it is the rate.
+        """
         k = self.rate_index(rule)
 
         def entry(values):
             return math.nan if values is None else values[k]
 
+        is_predicted = rule.points is None and rule.distribution is not None
         return {
             "class": self.labels[k],
+            "estimate": entry(rule.distribution if is_predicted else rule.rates),
             "probability": entry(rule.distribution),
             "rate": entry(rule.rates),
             "interval": None if rule.interval is None else list(rule.interval[k]),
@@ -796,14 +803,14 @@ class Classes(Outcome):
         return "" if text == render.share(own) else self._marked(text, rule)
 
     def told_text(self, rule, with_class=True):
-        """The rate of a class, how many rows it is of, and its interval."""
+        """The estimate for a class, what was counted, and its interval."""
         told = self.told(rule)
         is_other = with_class and told["class"] != rule.prediction
         whose = f" are {self.label_text(told['class'])}" if is_other else ""
         if told["interval"] is not None:
             rate, bounds = told["rate"], render.share_range(*told["interval"])
             counts = f"{_counts(rule, rate)}, {bounds}{self._aside(rule)}"
-            return f"{render.share(rate)}{whose} ({counts})"
+            return f"{render.share(told['estimate'])}{whose} ({counts})"
         if rule.ensemble_mean is not None:
             n_rows = f"{render.count(rule.n_rows)} rows{self._aside(rule)}"
             mean = render.share(told["ensemble_mean"])
@@ -813,7 +820,7 @@ class Classes(Outcome):
         return ""
 
     def told_columns(self, rules):
-        """Rates with the rows that they are of, and their intervals."""
+        """Estimates with what was counted, and their intervals."""
         texts, bounds = [], []
         for rule in rules:
             told = self.told(rule)
@@ -822,7 +829,7 @@ class Classes(Outcome):
                 bounds.append("")
                 continue
             rate = told["rate"]
-            texts.append(f"{render.share(rate)} ({_counts(rule, rate)})")
+            texts.append(f"{render.share(told['estimate'])} ({_counts(rule, rate)})")
             bounds.append(render.share_range(*told["interval"]))
         title = "rate" if any(bounds) else "probability"
         if self.is_binary:

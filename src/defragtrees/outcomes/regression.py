@@ -179,12 +179,15 @@ class NumberSums:
         between = self._pooled()[1] - within
         return within / between if between > 1e-12 * within else math.inf
 
-    def shrunk_mean(self, k):
-        """Mean of a group, as if `prior_rows` more rows had that of all."""
+    def shrunk_mean(self, k, worth=1.0):
+        """Mean of a group, as if `prior_rows` more rows had that of all.
+
+        A row counts as `worth` rows.
+        """
         every, prior = self._pooled()[0], self.prior_rows
         if not self.moments[k, 0] or prior == math.inf:
             return every
-        share = self.moments[k, 0] / (self.moments[k, 0] + prior)
+        share = worth * self.moments[k, 0] / (worth * self.moments[k, 0] + prior)
         return every + share * (self.basis(k) - every)
 
     def left_out_scores(self, values, answers, scales, n_conditions):

@@ -24,6 +24,7 @@ UNMEASURED: dict[
     "answered": math.nan,
     "error": math.nan,
     "n_rows": math.nan,
+    "n_effective": math.nan,
     "rates": None,
     "ensemble_mean": None,
     "quantiles": None,
@@ -347,6 +348,9 @@ class Rule(ByValue):
     n_rows : float
         Number of training rows that it answers; the sum of their weights if they have
         any.
+    n_effective : float
+        How many rows, drawn after the model was trained, these are worth as evidence;
+        see `RuleModel.evidence`. Without it all of them count.
     rates : tuple of float, optional
         Share of each class in y among these rows.
     ensemble_mean : tuple of float or float, optional
@@ -382,6 +386,7 @@ class Rule(ByValue):
     error: float = math.nan
     weight: float = 1.0
     n_rows: float = math.nan
+    n_effective: float = math.nan
     rates: tuple[float, ...] | None = None
     ensemble_mean: tuple[float, ...] | float | None = None
     quantiles: tuple[float, float] | None = None
@@ -398,15 +403,18 @@ class Rule(ByValue):
 
     @property
     def interval(self) -> tuple[Any, ...] | None:
-        """For each class Wilson's 95 % interval of its rate; of numbers, `quantiles`.
+        """For each class a 95 % interval of its rate in new rows.
 
-        None where nobody counted.
+        It is Wilson's, for `n_effective` rows; of numbers it is `quantiles`. None where
+        nobody counted.
         """
         if self.rates is None:
             return self.quantiles
         if not self.n_rows > 0:
             return None
-        return tuple(wilson_interval(rate, self.n_rows) for rate in self.rates)
+        is_known = self.n_effective > 0
+        n_rows = self.n_effective if is_known else self.n_rows
+        return tuple(wilson_interval(rate, n_rows) for rate in self.rates)
 
     def covers(self, matrix: Floats) -> Flags:
         """Whether it holds in each row of an encoded matrix."""
@@ -503,7 +511,8 @@ def _measured(value: float) -> float | None:
     return None if math.isnan(value) else float(value)
 
 
-_MEASURED = ("n_rows", "coverage", "answered", "error")  # NaN where nobody measured
+# NaN where nobody measured
+_MEASURED = ("n_rows", "n_effective", "coverage", "answered", "error")
 _RULE_NEEDS = (
     "conditions",
     "prediction",
@@ -523,6 +532,7 @@ _RULE = {
     "error": schema.MEASURED,
     "weight": schema.number(0, 1e100),
     "n_rows": schema.MEASURED,
+    "n_effective": schema.MEASURED,
     "rates": schema.SHARES | schema.NULL,
     "ensemble_mean": _AMOUNT | schema.SHARES | schema.NULL,
     "quantiles": schema.list_of(_AMOUNT, 2, 2) | schema.NULL,

@@ -38,7 +38,7 @@ from defragtrees.rules.labels import (
     make_vocabulary,
 )
 from defragtrees.rules.parsing import ColumnWords, parse_conditions, read_condition
-from defragtrees.rules.profile import TrainingRows
+from defragtrees.rules.profile import Evidence, TrainingRows
 from defragtrees.rules.text import Explanation, decision_text, rule_lines, rule_table
 
 __all__ = ["RuleModel"]
@@ -84,6 +84,8 @@ class RuleModel(ByValue, ABC):
         What people changed after the fit, in order.
     training : TrainingRows, optional
         A profile of the rows that the rules were fitted to; see `check`.
+    evidence : Evidence, optional
+        Which rows the rates, means and intervals come from.
 
     Examples
     --------
@@ -118,6 +120,7 @@ class RuleModel(ByValue, ABC):
     pos_label: Any = None
     edits: tuple[Edit, ...] = ()
     training: TrainingRows | None = None
+    evidence: Evidence | None = None
 
     # What a form says of itself. How predictions of the rules that match combine:
     # "first" takes one, "mean" averages them by weight, "sum" adds points up.
@@ -667,12 +670,25 @@ class RuleModel(ByValue, ABC):
         )
 
     def __str__(self) -> str:
-        lines = [*rule_lines(self), self._combination_text(), *edit_lines(self.edits)]
+        notes = [self._combination_text(), self._evidence_text()]
+        lines = [*rule_lines(self), *notes, *edit_lines(self.edits)]
         return "\n".join(filter(None, lines))
+
+    def _evidence_text(self) -> str:
+        """Where the rates come from, as a sentence; empty where nobody counted."""
+        return "" if self.evidence is None else self.evidence.text
 
     def _repr_html_(self) -> str:
         edits = "; ".join(edit_lines(self.edits)).replace(":; -", ":")
-        notes = filter(None, [self._combination_text(), decision_text(self), edits])
+        notes = filter(
+            None,
+            [
+                self._combination_text(),
+                decision_text(self),
+                self._evidence_text(),
+                edits,
+            ],
+        )
         return render.html_table(*rule_table(self), " ".join(notes), wide=1)
 
     # Explanations
@@ -1387,6 +1403,7 @@ class RuleModel(ByValue, ABC):
             "origin": origin,
             **({"edits": [e.to_dict() for e in self.edits]} if self.edits else {}),
             **({"training": self.training.to_dict()} if self.training else {}),
+            **({"evidence": self.evidence.to_dict()} if self.evidence else {}),
         }
 
     @classmethod
@@ -1422,6 +1439,8 @@ class RuleModel(ByValue, ABC):
             )
             if fields.get("training") is not None:
                 fields["training"] = TrainingRows.from_dict(fields["training"])
+            if fields.get("evidence") is not None:
+                fields["evidence"] = Evidence.from_dict(fields["evidence"])
             return FORMS[decision](**fields)
         except (LookupError, TypeError, AttributeError, ValueError) as error:
             why = " ".join(str(error).split()).rstrip(".")
@@ -1510,4 +1529,5 @@ _FIELDS = {
     "origin": schema.number(-1e100, 1e100),
     "edits": schema.list_of(schema.ANYTHING) | schema.NULL,
     "training": schema.ANYTHING,
+    "evidence": schema.ANYTHING,
 }

@@ -8,10 +8,71 @@ from typing import Any, Self
 
 import numpy as np
 
+from defragtrees._utils.formatting import plural
 from defragtrees._utils.types import Floats, Places
 from defragtrees.rules import schema
 
 MOST_PARTS = 10  # into which the numbers of a column are counted
+# What a row is worth as evidence, by where it comes from. A model knows the y of the
+# rows that it was trained on, and rules that imitate it were chosen by them at second
+# hand: their rates vary as those of half as many new rows do (docs/method.md).
+WORTH = {
+    "training": 0.5,
+    "searched": 0.5,
+    "held out": 1.0,
+    "validation": 1.0,
+    "refit": 1.0,
+}
+ORIGINS = {
+    "training": "{n} that the search did not use; the model was trained on them, so "
+    "each counts half",
+    "searched": "{n} that the rules and the model were fitted to, so each counts half",
+    "held out": "{n} that the search did not use",
+    "validation": "{n} that neither the search nor the model used",
+    "refit": "{n} given to refit",
+}
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Which rows the rates, means and intervals of rules come from.
+
+    Examples
+    --------
+    >>> print(Evidence("validation", 1000.0).text)
+    Rates from 1,000 rows that neither the search nor the model used.
+    """
+
+    source: str  # a key of `WORTH`
+    n_rows: float  # by weight
+
+    def __post_init__(self) -> None:
+        if self.source not in WORTH:
+            raise ValueError(
+                f"The source of evidence must be one of {', '.join(WORTH)}; got "
+                f"{self.source!r}."
+            )
+
+    @property
+    def worth(self) -> float:
+        """How many rows, drawn after the model was trained, a row is worth."""
+        return WORTH[self.source]
+
+    @property
+    def text(self) -> str:
+        """Where rates come from, as a sentence."""
+        n_rows = plural(round(self.n_rows), "row")
+        return f"Rates from {ORIGINS[self.source].format(n=n_rows)}."
+
+    def to_dict(self) -> dict[str, Any]:
+        """Its contents in plain texts and numbers."""
+        return {"source": self.source, "n_rows": self.n_rows}
+
+    @classmethod
+    def from_dict(cls, data: Mapping[str, Any], place: str = "evidence") -> Self:
+        """The evidence that `to_dict` wrote down; errors name its place."""
+        checks = {"source": schema.one_of(*WORTH), "n_rows": schema.number(0, 1e250)}
+        return cls(**schema.read_fields(data, checks, tuple(checks), place))
 
 
 @dataclass(frozen=True)

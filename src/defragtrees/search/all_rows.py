@@ -13,178 +13,9 @@ from typing import Any
 import numpy as np
 
 from defragtrees.data.shards import pack_boxes
-from defragtrees.outcomes.classification import SHRINKAGE
 from defragtrees.search import kernels
-from defragtrees.search.choice import FREQUENT, HOLD_OUT_EVERY, ListScore
 from defragtrees.search.lists import BoxList, box_price, settled
 from defragtrees.search.moves import LEAST_GAIN, changes_by_sums, keep, tidy
-
-SEEN, JUDGED = 1, 2  # bits of a fold
-# The high bits of a product depend on all bits of what was multiplied.
-MIXING, LOW_BITS = 0x9E3779B97F4A7C15, 40
-
-
-@dataclass(frozen=True, eq=False)
-class Folds:
-    """Splits rows into those the search sees and those that judge, by their values.
-
-    Rows that are alike stay together, but for those that are frequent: what many rows
-    have in common is on both sides, as it is in new data.
-    """
-
-    factors: np.ndarray  # uint64, one per feature
-    frequent: np.ndarray  # sorted fingerprints of rows that come often
-
-    @classmethod
-    def of_sample(cls, codes, weight, order):
-        """The folds for rows of which some are here."""
-        factors = np.empty(codes.shape[1], dtype=np.uint64)
-        rng = np.random.default_rng(0)
-        drawn = rng.integers(2**63, size=len(factors), dtype=np.uint64)
-        factors[list(order)] = 2 * drawn + 1
-        marks, place = np.unique(_fingerprints(codes, factors), return_inverse=True)
-        return cls(factors, marks[np.bincount(place, weight) >= FREQUENT])
-
-    def of(self, codes):
-        """Two bool arrays: rows to find lists on, and rows to judge them by."""
-        mark = _fingerprints(codes, self.factors)
-        place = np.searchsorted(self.frequent, mark)
-        is_frequent = np.zeros(len(mark), dtype=bool)
-        if len(self.frequent):
-            last = len(self.frequent) - 1
-            is_frequent = self.frequent[np.minimum(place, last)] == mark
-        is_judged = mark >> np.uint64(LOW_BITS)
-        is_judged = is_judged % HOLD_OUT_EVERY == HOLD_OUT_EVERY // 2
-        return ~is_judged | is_frequent, is_judged | is_frequent
-
-
-def _fingerprints(codes, factors):
-    total = np.zeros(len(codes), dtype=np.uint64)
-    for column, factor in zip(codes.T, factors, strict=True):
-        total += column.astype(np.uint64) * factor
-    return total * np.uint64(MIXING)
-
-
-@dataclass(frozen=True, eq=False)
-class JudgedRows:
-    """Scores lists by all rows."""
-
-    visits: Any  # a ShardVisits, or another that has the rows
-    rows: Any  # an AllRows, for lists over its codes
-    counts_errors: bool = False  # whether only the likeliest class matters
-
-    def scores(self, lists):
-        """A ListScore for each of some CountedBoxes, by two visits."""
-        packed = [self.rows.packed(own.boxes) for own in lists]
-        told = []
-        for part in _cut_shares(self.visits.told_sums(packed), packed):
-            every = part.sum(axis=0)[1:] / max(part[:, 0].sum(), 1e-300)
-            each = part[:, 1:] + SHRINKAGE * every
-            told.append(each / (part[:, :1] + SHRINKAGE))
-        moments = self.visits.loss_moments(packed, told, self.counts_errors)
-        return [_score(own, part) for own, part in zip(lists, moments, strict=True)]
-
-
-@dataclass(frozen=True, eq=False)
-class ShardVisits:
-    """What judging needs of rows, where these are in shards."""
-
-    shards: Any  # LocalShards or DaskShards, as they are read
-    imitated: Any
-    folds: Folds
-
-    def told_sums(self, packed):
-        """For all rules of all lists: weight and sums of what comes out, of rows seen.
-
-        Those of each PackedList follow one another in one array.
-        """
-        return self._folded.total(_told_sums, packed, self.imitated, self.folds)
-
-    def loss_moments(self, packed, told, counts_errors):
-        """For every list the sums that a score needs, of rows that judge."""
-        context = self.imitated, self.folds, counts_errors
-        return self._folded.total(_loss_moments, packed, told, *context)
-
-    @cached_property
-    def _folded(self):
-        """The shards, with a column that says who sees a row, where they are here.
-
-        On a cluster they would count as one more copy of all rows.
-        """
-        if not self.shards.is_here:
-            return self.shards
-        return self.shards.map(_with_folds, self.folds)
-
-
-def with_expected(shard, imitated):
-    """The rows with what should come out of them, "expected", and their weight."""
-    expected, weight = _expected(shard, imitated)
-    return replace(shard, targets={"expected": expected}, weight=weight, X=None)
-
-
-def _with_folds(shard, folds):
-    return replace(shard, targets={**shard.targets, "fold": _sides(shard, folds)})
-
-
-def _sides(shard, folds):
-    """Who sees each row, as bits."""
-    is_seen, is_judged = folds.of(shard.codes)
-    return (is_seen * SEEN + is_judged * JUDGED).astype(np.uint8)
-
-
-def _score(rules, moments):
-    """The score from sums over all rows, without the digits that depend on their order.
-
-    These are of the weight, weight times loss, and of squared weights times the powers
-    of the loss.
-    """
-    total, first, *squared = moments
-    mean = first / max(total, 1e-300)
-    variance = squared[2] - 2 * mean * squared[1] + mean**2 * squared[0]
-    error = np.sqrt(max(variance, 0.0)) / max(total, 1e-300)
-    mean, error = (float(f"{value:.9g}") for value in (mean, error))
-    return ListScore(rules.n_rules, rules.n_conditions, mean, error)
-
-
-def _told_sums(shard, packed, imitated, folds):
-    rows = _rows(shard, SEEN, imitated, folds)
-    sums = [kernels.list_told(shard.codes, *rows, *own.boxes) for own in packed]
-    return np.concatenate([own.ravel() for own in sums])
-
-
-def _cut_shares(sums, packed):
-    """The sums of each list, (n_rules, 1 + n_outputs)."""
-    n_columns = len(sums) // sum(own.n_rules for own in packed)
-    ends = np.cumsum([own.n_rules * n_columns for own in packed])
-    return [part.reshape(-1, n_columns) for part in np.split(sums, ends[:-1])]
-
-
-def _loss_moments(shard, packed, told, imitated, folds, counts_errors):
-    rows = _rows(shard, JUDGED, imitated, folds)
-    return np.array(
-        [
-            kernels.list_losses(shard.codes, *rows, means, counts_errors, *own.boxes)
-            for own, means in zip(packed, told, strict=True)
-        ]
-    )
-
-
-def _rows(shard, side, imitated, folds):
-    """What should come out, the weights, and which rows are on a side."""
-    expected, weight = _expected(shard, imitated)
-    weight = np.empty(0) if weight is None else weight
-    fold = shard.targets.get("fold")
-    fold = _sides(shard, folds) if fold is None else fold
-    return expected, weight, fold & side > 0
-
-
-def _expected(shard, imitated):
-    """What should come out, and the weight of rows; None where each is one."""
-    outputs, weight = imitated.outputs(shard)
-    if "labels" in shard.targets:
-        outputs = imitated.expected(shard)
-    return np.ascontiguousarray(outputs), weight
-
 
 TARGET_BITS = 16  # after the point, of a target in units of its spread
 MOST_SPREADS = 256  # a target farther from the mean counts as so far
@@ -220,18 +51,6 @@ class Imitated:
     def target(self, outputs):
         """The outputs on the scale of the search."""
         return self.outcome.search_target(outputs) if self.decision else outputs
-
-    def expected(self, shard):
-        """What should come out: y where it is there, else what is imitated."""
-        labels = shard.targets.get("labels")
-        if labels is None:
-            return self.outputs(shard)[0]
-        if self.decision is None:
-            return replace(self.column, name="labels").of(shard, 0)[:, None]
-        shares = self.outcome.indicators(labels)
-        if self.decision.is_even:
-            return shares
-        return self.decision.emphasised(shares)[0]
 
     def totals(self, shard):
         """Weight of the rows, and sums of the target and of its square, by weight."""
@@ -307,36 +126,22 @@ ROW_BITS = 44  # of what a row with an ordinary target gains
 
 
 class ShardKeeper:
-    """Sums over the rows of shards of whole numbers; see RowNumbers.
+    """Sums over the rows of shards of whole numbers; see RowNumbers."""
 
-    `new` is a shard of rows that were drawn beside those of the data.
-    """
-
-    def __init__(self, shards, new=None):
+    def __init__(self, shards):
         self.shards = shards
-        self.new = new
-
-    def _total(self, function, *arguments):
-        total = self.shards.total(function, *arguments)
-        if self.new is None:
-            return total
-        return total + function(self.new, *arguments)
 
     def counts(self, lists, n_classes, bits):
         """The counts of each PackedList, one after the other in one array."""
-        return self._total(shard_counts, lists, n_classes, bits)
+        return self.shards.total(shard_counts, lists, n_classes, bits)
 
     def gains(self, lists, columns, places):
         """The gains of each PackedList, likewise."""
-        return self._total(shard_gains, lists, columns, places)
+        return self.shards.total(shard_gains, lists, columns, places)
 
     def square(self):
         """The sum of squared targets, by weight."""
-        return self._total(squares)
-
-    def judging(self, shards, imitated, folds):
-        """Who answers to a judge; see ShardVisits."""
-        return ShardVisits(shards, imitated, folds)
+        return self.shards.total(squares)
 
 
 def shard_counts(shard, lists, n_classes, bits):

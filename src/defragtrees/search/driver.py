@@ -7,26 +7,23 @@ they cost, by number of rules; `count_found` makes rule models of these, over al
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from functools import partial
+from operator import attrgetter
 from typing import Any
 
 import numpy as np
 
 from defragtrees.data import devices
 from defragtrees.data.new_rows import draw_rows
-from defragtrees.data.shards import Shard
 from defragtrees.data.statistics import draft
 from defragtrees.outcomes.decision import Decision
 from defragtrees.rules.conditions import Condition
 from defragtrees.search.all_rows import (
     AllRows,
-    Folds,
     Imitated,
-    JudgedRows,
     RowNumbers,
     ShardKeeper,
     polish_all_rows,
 )
-from defragtrees.search.choice import HeldOut, choose, held_out_rows
 from defragtrees.search.limits import Limits, MonotoneAnswers
 from defragtrees.search.lists import RuleBoxes
 from defragtrees.search.losses import (
@@ -52,10 +49,12 @@ from defragtrees.search.standalone import StandaloneBoxes, add_rule
 from defragtrees.search.table import RowTable, make_columns, make_table
 from defragtrees.search.torch import DeviceKeeper, TorchKeeper
 
+NEW_ROWS = 10_000  # drawn near the data, for the search alone
 MOST_ROWS = 100_000  # with more rows, the search looks at a sample of them
 SAMPLE_ROWS = 25_000  # or at fewer, if lists are polished on all rows
 SEARCH_ROWS = 3_000  # so many rows are enough to search; the result is polished on all
 SEARCH_CODES = 64  # and so many codes of a feature
+N_SEARCHES = 2  # for a list, each on other rows
 SLACK = 0.5  # in a list on few rows a rule may have so much less than it must have
 EMPHASIS = 1.0  # nats for classes count so many times those for probabilities
 FEW_CONDITIONS = 2  # of a rule, in the sets that the search starts from
@@ -68,7 +67,7 @@ class SearchSettings:
 
     limits: Limits
     brevity: float = 0.0  # nats per row that a condition must be worth
-    n_new_rows: int = 0  # rows to draw near the data
+    n_new_rows: int = 0  # rows to draw near the data, which alone are searched
     criterion: str = "both"  # one of `CRITERIA`
     decision: Decision | None = None  # from probabilities to a class
     is_labels: bool = False  # whether rules imitate y
@@ -100,9 +99,6 @@ class Found:
     n_rounds: int
     # the best of every total number of conditions, where more are better
     by_conditions: dict[int, Conjunctions] = field(default_factory=dict)
-    # conditions that are enough to be nearly as good as the best on rows that the
-    # search did not see
-    enough: int | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -171,43 +167,31 @@ class ListStrategy(Strategy):
 
 def find_lists(problem, settings, rng):
     """The best lists found, by number of rules and of conditions."""
-    most_rows = SAMPLE_ROWS if problem.is_sample else MOST_ROWS
+    is_everywhere = problem.is_sample and not settings.n_new_rows
+    most_rows = SAMPLE_ROWS if is_everywhere else MOST_ROWS
     rows = search_rows(problem, settings, rng, most_rows)
     loss, last_loss = LISTS.losses(rows, problem.n_classes, settings.criterion)
     table = _table(problem, settings, rows, loss)
     if not table.columns or not np.ptp(rows.target, axis=0).any():
         alone = _list_of_boxes(problem, RuleBoxes(table, last_loss, ()), {})
-        return Found({1: alone}, 1, {0: alone}, 0)
-    if problem.is_sample:
-        everywhere = AllRowsSearch(problem, settings, rows, table, last_loss)
-        judge = everywhere.judge(problem, settings, rows)
-    else:
-        everywhere = None
-        is_seen, is_judged = held_out_rows(table, rows.target, rows.weight)
-        judge = HeldOut(
-            rows.expected,
-            rows.weight,
-            is_seen | rows.is_drawn,
-            is_judged & ~rows.is_drawn,  # new rows do not judge
-            counts_errors=settings.criterion == "error",
-        )
-    limits, seen = settings.limits, np.flatnonzero(judge.is_seen)
-    lists, n_rounds = LISTS.searched(limits, rng, table, loss, seen)
-    n_best, enough = _judged(judge, table, loss, lists, limits)
+        return Found({1: alone}, 1, {0: alone})
+    limits, every = settings.limits, np.arange(table.n_rows)
+    lists, n_rounds = [], 0
     # Other rows, other lists: of each length the cheapest on all rows is kept.
-    every = np.arange(table.n_rows)
-    more, n_more = LISTS.searched(limits, rng, table, loss, every)
+    for _ in range(N_SEARCHES):
+        more, n_more = LISTS.searched(limits, rng, table, loss, every)
+        lists += more
+        n_rounds += n_more
     wide = limits.for_search(loss.total_weight)
-    best = LISTS.polished(lists + more, table, last_loss, wide)
-    if everywhere is not None:
+    best = LISTS.polished(lists, table, last_loss, wide)
+    if is_everywhere:
+        everywhere = AllRowsSearch(problem, settings, rows, table, last_loss)
         wide = limits.for_search(everywhere.total_weight)
         best = everywhere.polished(best, wide)
     best = {n: rules for n, rules in best.items() if n <= limits.max_rules}
-    n_rounds += n_more
     if not best:  # nothing keeps to the limits
         return Found({}, n_rounds)
-    longest = best[max((n for n in best if n <= n_best), default=min(best))]
-    return Found(*_paths(problem, best, longest, wide, n_rounds), enough)
+    return Found(*_paths(problem, best, wide, n_rounds))
 
 
 def find_standalone(problem, settings, rng):
@@ -289,19 +273,6 @@ def _within_limits(rules, limits, count):
     return rules if limits.allows_model(rules) else None
 
 
-def nearest(sizes, enough):
-    """The smallest size that is enough, else the largest.
-
-    Any smaller one was more than a standard error behind on rows that were not seen.
-
-    Examples
-    --------
-    >>> nearest([0, 2, 5], 4), nearest([0, 2, 5], 2), nearest([0], 1)
-    (5, 2, 0)
-    """
-    return min((size for size in sizes if size >= enough), default=max(sizes))
-
-
 @dataclass(frozen=True, eq=False)
 class SearchRows:
     """The rows that the search looks at."""
@@ -311,44 +282,43 @@ class SearchRows:
     classes: np.ndarray | None  # the class that each row should get
     weight: np.ndarray
     outputs: np.ndarray | None  # probabilities as they are
-    # what should come out: y if there is one, else what is imitated
-    expected: np.ndarray
-    is_drawn: np.ndarray  # whether a row is new
 
 
 def search_rows(problem, settings, rng, most=MOST_ROWS):
-    """The rows that a search looks at, at most so many and new ones besides."""
-    n_rows, outcome = len(problem.target), problem.outcome
-    rows = np.arange(n_rows)
-    if n_rows > most:
-        rows = np.sort(rng.choice(n_rows, most, replace=False))
-    codes, weight = problem.binned.codes[rows], problem.sample_weight[rows]
-    if problem.probabilities is not None and not settings.is_labels:
-        outputs = problem.probabilities.astype(np.float64)[rows]
-    else:
-        outputs = outcome.indicators(problem.target)[rows]
-    n_new = settings.n_new_rows
-    if n_new:
-        is_set = np.array([c is not None for c in problem.categories], dtype=bool)
-        features = range(len(problem.feature_names))
-        X = np.column_stack([problem.column(j)[rows] for j in features])
-        new = draw_rows(X, n_new, is_set, rng, problem.feature_order)
-        share = weight.mean() * min(1.0, len(X) / n_new)
-        codes = np.vstack([codes, problem.grid.bin(new).codes])
+    """The rows that a search looks at: new ones, or at most so many of the data."""
+    outcome = problem.outcome
+    if settings.n_new_rows:
+        new = _new_rows(problem, settings.n_new_rows, rng)
+        codes = problem.grid.bin(new).codes
         raw = problem.forest.predict_raw_encoded(new)
-        outputs = np.vstack([outputs, outcome.outputs_of(problem.forest, raw)])
-        weight = np.concatenate([weight, np.full(n_new, share)])
-    is_drawn = np.arange(len(codes)) >= len(rows)
-    classes, probabilities, target, expected = None, None, outputs, outputs
-    if problem.labels is not None:
-        labels = outcome.indicators(problem.labels[rows])
-        expected = np.vstack([labels, outputs[is_drawn]])
-    if settings.decision is not None:
-        expected, _ = settings.decision.emphasise(expected, weight)
-        probabilities, weight = settings.decision.emphasise(outputs, weight)
-        classes = probabilities.argmax(axis=1)
-        target = outcome.search_target(probabilities)
-    return SearchRows(codes, target, classes, weight, probabilities, expected, is_drawn)
+        outputs = outcome.outputs_of(problem.forest, raw)
+        weight = np.full(len(new), problem.sample_weight.sum() / len(new))
+    else:
+        rows = np.flatnonzero(problem.is_searched)
+        if len(rows) > most:
+            rows = np.sort(rng.choice(rows, most, replace=False))
+        codes, weight = problem.binned.codes[rows], problem.sample_weight[rows]
+        if problem.probabilities is not None and not settings.is_labels:
+            outputs = problem.probabilities[rows].astype(np.float64)
+        else:
+            outputs = outcome.indicators(problem.target[rows])
+    if settings.decision is None:
+        return SearchRows(codes, outputs, None, weight, None)
+    probabilities, weight = settings.decision.emphasise(outputs, weight)
+    classes = probabilities.argmax(axis=1)
+    target = outcome.search_target(probabilities)
+    return SearchRows(codes, target, classes, weight, probabilities)
+
+
+def _new_rows(problem, n_rows, rng):
+    """Rows near those of the problem; if a black box was asked, about these."""
+    if problem.forest.new_rows is not None:
+        return problem.forest.new_rows
+    is_set = np.array([c is not None for c in problem.categories], dtype=bool)
+    features = range(len(problem.feature_names))
+    X = np.column_stack([problem.column(j) for j in features])
+    weight, order = problem.sample_weight, problem.feature_order
+    return draw_rows(X, n_rows, is_set, rng, order, weight)
 
 
 def _table(problem, settings, rows, loss):
@@ -403,28 +373,12 @@ def _find_sets(strategy, problem, settings, rng, rows):
     return strategy.polished(boxes, table, last_loss, wide), n_rounds
 
 
-def _judged(judge, table, loss, lists, limits):
-    """Rules of the list that does best on rows not seen; conditions that are enough.
-
-    Enough are as few as a list has that is within one standard error of the best: one
-    of the lists, or the best without some of its conditions.
-    """
-    found = [RuleBoxes(table, loss, boxes) for boxes in lists]
-    found = [rules for rules in found if rules.n_rules <= limits.max_rules]
-    if not found:
-        return limits.max_rules, None
-    scores = judge.scores(found)
-    best = found[int(np.argmin([score.loss for score in scores]))]
-    wide = limits.for_search(loss.total_weight, SLACK)
-    scores += judge.scores(list(cut_conditions(best, wide)))
-    return best.n_rules, scores[choose(scores)].n_conditions
-
-
-def _paths(problem, best, longest, limits, n_rounds):
+def _paths(problem, best, limits, n_rounds):
     """Lists of every number of rules, rounds, and lists by number of conditions.
 
-    The latter are cut from the longest one, where they are better.
+    The latter are cut from the cheapest one, where they are better.
     """
+    longest = min(best.values(), key=attrgetter("cost"))
     by_rules, by_conditions, coverages = {}, {}, {}
     for n in sorted(best):
         found = _list_of_boxes(problem, best[n], coverages)
@@ -529,7 +483,7 @@ class AllRowsSearch:
     """What is asked of all rows once a sample has given lists.
 
     The problem has a sample of the rows of its store; `rows` and `table` are of the
-    sample and of new rows. Lists are polished by `loss`.
+    sample. Lists are polished by `loss`.
     """
 
     def __init__(self, problem, settings, rows, table, loss):
@@ -552,28 +506,15 @@ class AllRowsSearch:
             problem.feature_order,
             problem.ordered_features,
         )
-        new = _new_rows(rows, imitated, numbers) if rows.is_drawn.any() else None
-        keeper = _keeper(store.shards.map(numbers.of), new, settings.engine)
+        keeper = _keeper(store.shards.map(numbers.of), settings.engine)
         least_price = settings.brevity * store.total_weight
         wide = RowTable(columns, np.empty((0, len(columns))), least_price)
         self.rows = AllRows(keeper, wide, loss, numbers, problem.grid.n_bins)
-        self.imitated = imitated
 
     @property
     def total_weight(self):
         """Of all rows."""
         return self.rows.loss.total_weight
-
-    def judge(self, problem, settings, rows):
-        """Who judges lists of the sample; nothing here keeps it, or rows, longer."""
-        order, n_rows = problem.feature_order, int((~rows.is_drawn).sum())
-        codes, weight = rows.codes[:n_rows], rows.weight[:n_rows]
-        folds = Folds.of_sample(codes, weight, order)
-        is_seen = np.concatenate([folds.of(codes)[0], rows.is_drawn[n_rows:]])
-        counts_errors = settings.criterion == "error"
-        visits = self.rows.keeper.judging(problem.store.shards, self.imitated, folds)
-        judged = JudgedRows(visits, self.rows, counts_errors)
-        return SampleJudge(judged, self.lists_of, is_seen)
 
     def lists_of(self, lists):
         """Lists over the codes of the sample as lists over those of all rows."""
@@ -599,38 +540,10 @@ class AllRowsSearch:
         return polish_all_rows(self.rows, starts, limits)
 
 
-def _keeper(shards, new, engine):
+def _keeper(shards, engine):
     """Who answers for all rows: GPUs if they are asked for, else the shards."""
     if engine != "cuda":
-        return ShardKeeper(shards, new)
+        return ShardKeeper(shards)
     if not shards.is_here:
-        return DeviceKeeper(shards, devices.DEVICE, new)
-    return TorchKeeper(
-        [*shards.shards, *([] if new is None else [new])], devices.DEVICE
-    )
-
-
-def _new_rows(rows, imitated, numbers):
-    """The rows that were drawn beside the data, as a shard of whole numbers."""
-    is_drawn = rows.is_drawn
-    outputs, scale = rows.outputs, numbers.mean_weight / numbers.unit
-    if outputs is None:
-        column = imitated.column
-        outputs = (rows.target - column.center) / column.scale
-    shard = Shard(rows.codes[is_drawn], {})
-    weight = rows.weight[is_drawn] * scale
-    return numbers.with_outputs(shard, outputs[is_drawn], weight)
-
-
-class SampleJudge:
-    """Judges lists by all rows that were found on some rows of a sample, `is_seen`.
-
-    `lists_of` makes lists of all rows from lists of the sample.
-    """
-
-    def __init__(self, judged, lists_of, is_seen):
-        self.judged, self.lists_of, self.is_seen = judged, lists_of, is_seen
-
-    def scores(self, lists):
-        """A ListScore for each of some RuleBoxes of the sample."""
-        return self.judged.scores(self.lists_of(lists)) if lists else []
+        return DeviceKeeper(shards, devices.DEVICE)
+    return TorchKeeper([*shards.shards], devices.DEVICE)

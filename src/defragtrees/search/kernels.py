@@ -363,34 +363,6 @@ def plain_list_gains(
     return sums
 
 
-def plain_list_told(codes, expected, weight, chosen, n_boxes, used, starts, rejects):
-    """Weight and sums of what should come out, by rule: (n_rules, 1 + n_outputs)."""
-    rule = plain_list_answering(codes[chosen], n_boxes, used, starts, rejects)
-    weight = weight[chosen] if len(weight) else np.ones(len(rule))
-    columns = [weight, *(weight * one for one in expected[chosen].T)]
-    return np.column_stack([np.bincount(rule, one, n_boxes + 1) for one in columns])
-
-
-def plain_list_losses(
-    codes, expected, weight, chosen, told, counts, n_boxes, used, starts, rejects
-):
-    """Five sums of what a list loses that predicts `told` for the rows of each rule.
-
-    Of the weight, weight times loss, and of squared weights times the powers of the
-    loss.
-    """
-    rule = plain_list_answering(codes[chosen], n_boxes, used, starts, rejects)
-    weight = weight[chosen] if len(weight) else np.ones(len(rule))
-    answers, expected = told[rule], expected[chosen]
-    if counts:
-        loss = (answers.argmax(axis=1) != expected.argmax(axis=1)).astype(np.float64)
-    else:
-        loss = ((answers - expected) ** 2).sum(axis=1)
-    square = weight**2
-    powers = np.ones(len(loss)), loss, loss**2
-    return np.array([weight.sum(), weight @ loss, *(square @ one for one in powers)])
-
-
 def _rejected(codes, used, starts, rejects):
     """Boxes that one feature rejects a row for, and those that two do, as bits."""
     shape = len(rejects), len(codes)

@@ -12,91 +12,7 @@ import numpy as np
 from defragtrees._utils.optional import require
 from defragtrees.data.devices import KeptWithItems, device_at
 from defragtrees.data.shards import BOXES_A_WORD
-from defragtrees.search.all_rows import (
-    LOW_BITS,
-    MIXING,
-    TARGET_BITS,
-    ShardKeeper,
-    shard_counts,
-    shard_gains,
-    with_expected,
-)
-from defragtrees.search.choice import HOLD_OUT_EVERY
-
-
-class TorchVisits:
-    """What judging needs of rows, where their codes are on a device.
-
-    `keeper` has the rows of `shards` first; others may follow them.
-    """
-
-    def __init__(self, keeper, shards, imitated, folds):
-        self.keeper, self.torch = keeper, keeper.torch
-        parts = shards.map(with_expected, imitated).shards
-        self.n_rows = sum(map(len, parts))
-        self.expected = self._joined([part.targets["expected"] for part in parts]).T
-        self.is_seen, self.is_judged = self._sides(folds)
-        self.weight = None
-        if any(part.weight is not None for part in parts):
-            self.weight = self._joined([part.sample_weight for part in parts])
-
-    def _joined(self, arrays):
-        return self.torch.cat([self.keeper.there(array) for array in arrays])
-
-    def _sides(self, folds):
-        """As `Folds.of`; products of eight bytes lose the same digits with a sign."""
-        keeper = self.keeper
-        mark = self.torch.zeros_like(keeper.copy[: self.n_rows])
-        for j, factor in enumerate(folds.factors.view(np.int64).tolist()):
-            mark += keeper.code(j, slice(0, self.n_rows)) * factor
-        mark *= int(np.uint64(MIXING).view(np.int64))
-        high = (mark >> LOW_BITS) & (2 ** (64 - LOW_BITS) - 1)
-        is_judged = high % HOLD_OUT_EVERY == HOLD_OUT_EVERY // 2
-        frequent = keeper.there(folds.frequent.view(np.int64))
-        is_frequent = self.torch.isin(mark, frequent)
-        return ~is_judged | is_frequent, is_judged | is_frequent
-
-    def told_sums(self, packed):
-        """See ShardVisits."""
-        weight, parts = self._weight_where(self.is_seen), []
-        columns = [weight, *(weight * one for one in self.expected)]
-        for own in packed:
-            rule = self._answering(own)
-            sums = [self._added(rule, one, own.n_rules) for one in columns]
-            parts.append(self.torch.stack(sums, dim=1).ravel())
-        return self.torch.cat(parts).cpu().numpy()
-
-    def loss_moments(self, packed, told, counts_errors):
-        """See ShardVisits."""
-        weight = self._weight_where(self.is_judged)
-        square = weight**2
-        parts = []
-        for own, means in zip(packed, told, strict=True):
-            rule = self._answering(own)
-            loss = self._losses(rule, means, counts_errors)
-            sums = [weight, weight * loss, square, square * loss, square * loss**2]
-            parts.append(self.torch.stack([one.sum() for one in sums]))
-        return self.torch.stack(parts).cpu().numpy()
-
-    def _answering(self, own):
-        return self.keeper.answering(own)[: self.n_rows]
-
-    def _added(self, rule, values, n_rules):
-        return self.keeper.added(rule, values, n_rules, slice(0, self.n_rows))
-
-    def _weight_where(self, is_there):
-        """The weight of rows on a side; that of others is nothing."""
-        is_there = is_there.double()
-        return is_there if self.weight is None else is_there * self.weight
-
-    def _losses(self, rule, means, counts_errors):
-        if counts_errors:
-            answers = self.keeper.there(np.argmax(means, axis=1))
-            return (answers[rule] != self.expected.argmax(dim=0)).double()
-        told = self.keeper.there(means)
-        parts = [(told[:, c][rule] - one) ** 2 for c, one in enumerate(self.expected)]
-        return self.torch.stack(parts).sum(dim=0)
-
+from defragtrees.search.all_rows import TARGET_BITS, ShardKeeper
 
 # Of one sum; a GPU adds fastest where few rows meet. On a CPU one is enough.
 N_COPIES = 64
@@ -180,15 +96,6 @@ class TorchKeeper:
                 sums = [by_class.sum(dim=1), *sums, *by_class.T]
             found.append(torch.stack(sums, dim=1).ravel())
         return torch.cat(found).cpu().numpy()
-
-    def answering(self, own):
-        """The rule of a PackedList that answers each row, as a tensor."""
-        held = [~word for word in self._looked_up(own)[0]]
-        return self._first_box(held, own.n_boxes)
-
-    def judging(self, shards, imitated, folds):
-        """Who answers to a judge; see TorchVisits."""
-        return TorchVisits(self, shards, imitated, folds)
 
     def gains(self, lists, columns, places):
         """The gains of each PackedList, likewise; see `plain_list_gains`."""
@@ -319,28 +226,24 @@ KEPT = KeptWithItems()  # TorchKeepers of this process with their shards
 
 
 class DeviceKeeper(ShardKeeper):
-    """Sums over the rows of shards by a device at each place where there are some.
+    """Sums over the rows of shards by a device at each place where there are some."""
 
-    `new` is a shard of rows that were drawn beside those of the data; they stay here.
-    """
-
-    def __init__(self, shards, device, new=None):
-        super().__init__(shards, new)
+    def __init__(self, shards, device):
+        super().__init__(shards)
         self.device = device
 
     def counts(self, lists, n_classes, bits):
         """See ShardKeeper."""
-        return self._summed("counts", shard_counts, lists, n_classes, bits)
+        return self._summed("counts", lists, n_classes, bits)
 
     def gains(self, lists, columns, places):
         """See ShardKeeper."""
-        return self._summed("gains", shard_gains, lists, columns, places)
+        return self._summed("gains", lists, columns, places)
 
-    def _summed(self, verb, of_new, *arguments):
-        total = self.shards.total_of_groups(
+    def _summed(self, verb, *arguments):
+        return self.shards.total_of_groups(
             _answered, self.device, verb, arguments, in_any_order=True
         )
-        return total if self.new is None else total + of_new(self.new, *arguments)
 
 
 def _answered(shards, place, device, verb, arguments):

@@ -27,7 +27,12 @@ from defragtrees.outcomes.decision import make_decision
 from defragtrees.outcomes.points import Scoring
 from defragtrees.rules.model import RuleModel
 from defragtrees.rules.profile import WORTH
-from defragtrees.search.choice import CountingRows, choose_length, halves
+from defragtrees.search.choice import (
+    CountingRows,
+    best_model,
+    halves,
+    shortest_model,
+)
 from defragtrees.search.driver import (
     CRITERIA,
     FORMS,
@@ -257,11 +262,11 @@ class _Defrag(DefragResults, RuleFinder):
         self.n_iter_ = found.n_rounds
         self.path_, self.path_costs_ = path, costs
         self.path_by_conditions_ = by_conditions
-        if self.max_rules == "auto" and by_conditions:
-            rows = self._counting_rows(problem, counting, settings, rng)
-            rules = choose_length(list(by_conditions.values()), rows)
+        rows = self._counting_rows(problem, counting, settings, rng)
+        if self.max_rules == "auto":
+            rules = shortest_model([*(by_conditions or path).values()], rows)
         else:
-            rules = path[min(costs, key=lambda n: (costs[n], n))]
+            rules = best_model([*path.values()], rows)
         self._warn_of_one_value(problem, rules)
         return rules
 

@@ -1,12 +1,12 @@
 """How long rules should be: judged by the rows that count."""
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
 
 HALVES = 2
 FREQUENT = 8  # rows that are alike; some of them will come again
-STANDARD_ERRORS = 0.5  # by which shorter rules may be behind the best
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,36 +27,51 @@ class CountingRows:
         held = [problem.covered(rule.conditions) for rule in rules.rules]
         held = np.column_stack([*held, np.ones(len(self.outputs), dtype=bool)])
         predicted = problem.outcome.reported(rules, held).reshape(self.outputs.shape)
-        _, group = rules._groups(held)
-        # A mean of `n` rows that leaves one out is that much farther from it.
-        n_rows = self.worth * np.bincount(group, problem.sample_weight, rules.n_rules)
-        n_rows = np.maximum(n_rows, 2.0)[group]
-        apart = (self.outputs - predicted) * (n_rows / (n_rows - self.worth))[:, None]
+        apart = (self.outputs - predicted) * self._growth(rules, held)[:, None]
         if self.decision is None:
             return (apart**2).sum(axis=1)
         chosen = self.decision.choose(self.outputs - apart)
         return (self.outputs * self.decision.costs.T[chosen]).sum(axis=1)
 
+    def _growth(self, rules, held):
+        """How much farther each row is from a prediction that was made without it."""
+        weight = self.problem.sample_weight
+        if rules.is_exclusive:
+            group = held.argmax(axis=1)
+            n_rows = np.bincount(group, weight, rules.n_rules)[group]
+        else:
+            # Points, or means of rules, use one row each.
+            n_rows = np.full(len(held), weight.sum() / rules.n_rules)
+        n_rows = np.maximum(self.worth * n_rows, 2.0)
+        return n_rows / (n_rows - self.worth)
 
-def choose_length(models, rows):
+
+def best_model(models, rows):
+    """Of rule models the one that is best on the rows; of equals the shortest."""
+    weight = rows.problem.sample_weight
+    means = [float(f"{rows.losses(own) @ weight:.9g}") for own in models]
+    sizes = [(own.n_conditions, own.n_rules) for own in models]
+    return models[min(range(len(models)), key=lambda i: (means[i], sizes[i]))]
+
+
+def shortest_model(models, rows):
     """Of rule models the one with the fewest conditions that is as good as the best.
 
-    As good is what is behind it by no more than half a standard error of the
-    *difference* on the same rows. One without conditions is taken only if it is the
-    best.
+    As good is what is behind it by no more than a standard error of the *difference*
+    on the same rows. One without conditions is taken only if it is the best.
     """
-    weight = rows.problem.sample_weight / rows.problem.sample_weight.sum()
-    losses = np.array([rows.losses(rules) for rules in models])
-    means = losses @ weight
-    best = min(range(len(models)), key=lambda i: (means[i], models[i].n_conditions))
-    apart = losses - losses[best]
-    variance = np.maximum(apart**2 @ weight - (apart @ weight) ** 2, 0.0)
-    n_rows = rows.worth * rows.problem.sample_weight.sum()
-    is_good = apart @ weight <= STANDARD_ERRORS * np.sqrt(variance / n_rows)
+    weight = rows.problem.sample_weight
+    total = weight.sum()
+    best = best_model(models, rows)
     # Who asks for rules is not served by none, unless none are better.
-    least = min(models[best].n_conditions, 1)
-    good = [own for own, ok in zip(models, is_good, strict=True) if ok]
-    good = [own for own in good if own.n_conditions >= least]
+    least = min(best.n_conditions, 1)
+    losses, good = rows.losses(best), [best]
+    for own in models:
+        apart = rows.losses(own) - losses
+        mean = weight @ apart / total
+        variance = max(weight @ apart**2 / total - mean**2, 0.0)
+        if mean <= math.sqrt(variance / total) and own.n_conditions >= least:
+            good.append(own)
     return min(good, key=lambda own: (own.n_conditions, own.n_rules))
 
 

@@ -215,6 +215,9 @@ class FittedRules(BaseEstimator):
         where = "training rows" if X is None else "these rows"
         is_new = X is not None  # as far as the user says
         parts = [str(rules), scores_text(rules, scores, where, is_new=is_new)]
+        advice = getattr(self, "advice_", ())
+        if advice and X is None:
+            parts.append("\n".join(advice))
         if self.forest_.origin:
             parts.append(self.forest_.origin)
         if calibration is not None:

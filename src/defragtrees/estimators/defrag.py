@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from defragtrees.data.devices import ENGINES
+from defragtrees.estimators.advice import advise
 from defragtrees.estimators.base import (
     RuleClassifier,
     RuleFinder,
@@ -268,6 +269,7 @@ class _Defrag(DefragResults, RuleFinder):
         else:
             rules = best_model([*path.values()], rows)
         self._warn_of_one_value(problem, rules)
+        self.advice_ = advise(problem, settings, found, counting, rules, rows)
         return rules
 
     def _n_new_rows(self, problem):

@@ -52,7 +52,7 @@ def _points_text(measure, own, points):
         return ""
     return (
         f'Points would do better (form="points"): even as many single conditions that '
-        f"add up have {measure.label} {points:.3f} on these rows, these rules {own:.3f}."
+        f"add up have {measure.label} {points:.3f} on these rows, the rules {own:.3f}."
     )
 
 

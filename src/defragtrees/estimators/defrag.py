@@ -123,6 +123,9 @@ PARAMETERS = """
         Their description lengths, in nats; with many rows on a sample of them.
     stability_ : RuleStability
         With `stability`: what came back on other rows.
+    advice_ : tuple of str
+        What the scores do not show, for `summary`: that points would do better, how
+        much of the ensemble's lead is left on new rows, or that it has none.
     n_iter_ : int
         Rounds of the search.
     {fitted}

@@ -2,6 +2,7 @@
 
 Trees are those of scikit-learn and optimal ones (`defragtrees[optimal]`), each on y, on
 the ensemble's answers, and on its answers for the rows and three new ones near each.
+The tree of scikit-learn on y has the size of its leaves chosen by cross-validation.
 FIGS (of imodels, if it is installed) is its regressor, on zeros and ones for two
 classes: the classifier squeezes its sums into the middle, so that they are no
 probabilities.
@@ -13,6 +14,7 @@ from importlib.util import find_spec
 
 import numpy as np
 import pandas as pd
+from sklearn.model_selection import GridSearchCV
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from benchmarks.quality_methods import BUDGETS, add_list, add_list_as_short
@@ -22,6 +24,19 @@ from defragtrees.estimators import installed_methods
 
 OPTIMAL_SECONDS = 20.0  # for the proof of one optimal tree
 NEW_ROWS = 3  # for each row
+LEAF_SIZES = (1, 2, 3, 5, 7, 10, 15, 20, 30)  # least rows in a leaf, to choose from
+
+
+def small_tree(n_leaves, scoring):
+    """A tree to fit to y, its least rows in a leaf chosen by cross-validation."""
+    is_number = scoring == "r2"
+    kind = DecisionTreeRegressor if is_number else DecisionTreeClassifier
+    return GridSearchCV(
+        kind(max_leaf_nodes=n_leaves, random_state=0),
+        {"min_samples_leaf": LEAF_SIZES},
+        scoring=scoring,
+        cv=10,
+    )
 
 
 def add_trees(scores):
@@ -31,14 +46,18 @@ def add_trees(scores):
     train, numbers = split.X.iloc[split.train], split.numbers.iloc[split.train]
     more, _, answers = _with_new_rows(split)
     targets = {
-        "tree on y": (kind, numbers, scores.y_train),
         "distilled tree": (kind, numbers, split.ensemble.predict(train)),
         "distilled tree, new rows": (kind, more, answers),
     }
     if split.is_binary:
         belief = split.ensemble.predict_proba(train)[:, 1]
         targets["tree on probabilities"] = (DecisionTreeRegressor, numbers, belief)
+    scoring = "r2" if split.is_number else "roc_auc" if split.is_binary else "accuracy"
     for budget in BUDGETS:
+        begin = time.perf_counter()
+        search = small_tree(budget, scoring).fit(numbers, scores.y_train)
+        seconds = time.perf_counter() - begin
+        _add_tree(scores, "tree on y", budget, search.best_estimator_, seconds)
         for method, (make, X, target) in targets.items():
             begin = time.perf_counter()
             tree = make(max_leaf_nodes=budget, random_state=0).fit(X, target)
@@ -74,7 +93,7 @@ def _add_tree(scores, method, budget, tree, seconds):
         else:
             probability = _second_class(tree, test, split)
         told = probability, tree.apply(test)
-    depths = _depths(tree)
+    depths = leaf_depths(tree)
     size = len(depths), float(depths.mean()), int(depths.sum())
     scores.add(method, budget, predicted, seconds, size, told)
     if method in ("tree on y", "distilled tree"):
@@ -87,7 +106,7 @@ def _second_class(tree, X, split):
     return tree.predict_proba(X)[:, place].sum(axis=1)
 
 
-def _depths(tree):
+def leaf_depths(tree):
     """Number of conditions on the way to each leaf."""
     left, right = tree.tree_.children_left, tree.tree_.children_right
     depth = np.zeros(len(left), dtype=int)

@@ -11,8 +11,12 @@ from sklearn.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
+from sklearn.linear_model import LogisticRegression
 from sklearn.metrics import log_loss, roc_auc_score
 from sklearn.model_selection import train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from defragtrees import (
     BornAgainTreeClassifier,
@@ -255,3 +259,122 @@ def test_weights_count_in_coverage_and_overlap(iris):
     weight = (y == 0).to_numpy(float)
     some = model.evaluate(X, y, weight)
     assert some == model.evaluate(X[weight > 0], y[weight > 0])
+
+
+def test_estimators_of_the_user_are_measured_on_the_same_rows(iris):
+    ensemble, X, y = iris
+    tree = DecisionTreeClassifier(max_leaf_nodes=3, random_state=0)
+    others = {
+        "my tree": tree,
+        "scaled tree": make_pipeline(StandardScaler(), tree),
+        "regression": LogisticRegression(max_iter=1000),
+    }
+    found = compare(
+        ensemble, X, y, methods=["distilled"], budgets=3, others=others, random_state=3
+    )
+    train, test = train_test_split(np.arange(150), random_state=3, stratify=y)
+    fitted = DecisionTreeClassifier(max_leaf_nodes=3, random_state=0)
+    fitted.fit(X.iloc[train], y[train])
+    rows = {row["method"]: row for row in found.rows()}
+    assert list(rows) == ["distilled", *others]
+    row, predicted = rows["my tree"], fitted.predict(X.iloc[test])
+    assert row["error"] == np.mean(predicted != y[test])
+    likely = fitted.predict_proba(X.iloc[test])
+    assert row["log_loss"] == pytest.approx(log_loss(y[test], likely))
+    assert row["fidelity"] == np.mean(predicted == ensemble.predict(X.iloc[test]))
+    assert rows["distilled"].keys() - {"failure"} <= row.keys()
+    assert row["n_rules"] == rows["scaled tree"]["n_rules"] == 3
+    assert np.isnan(rows["regression"]["n_rules"])
+    assert "regression" not in [row["method"] for row in found.best()]
+    assert not row["is_fitted"]
+    assert not hasattr(tree, "tree_")
+    assert "nan" not in str(found)
+    assert found.plot().get_xlabel() == "number of rules"
+
+
+def test_an_estimator_that_was_fitted_is_taken_as_it_is_and_marked(iris):
+    ensemble, X, y = iris
+    other = DecisionTreeClassifier(random_state=0).fit(X, np.where(y > 0, "a", "b"))
+    with pytest.raises(ValueError, match="must name at least one"):
+        compare(ensemble, X, y, methods=[])
+    tree = DecisionTreeClassifier(random_state=0).fit(X, y)
+    found = compare(
+        ensemble, X, y, methods=[], others={"tree": tree, "other": other}, cv=3
+    )
+    tree_row, other_row = found.rows()
+    assert tree_row["error"] == 0
+    assert tree_row["is_fitted"]
+    assert np.isnan(tree_row["seconds"])
+    # Its labels are not those of the ensemble.
+    assert other_row["failure"].startswith("ValueError")
+    lines = str(found).splitlines()
+    assert "tree: fitted before (may be trained on these rows)" in lines
+    assert any(
+        line.startswith("ensemble: error ")
+        and line.endswith(" (may be trained on these rows)")
+        for line in lines
+    )
+
+
+def test_other_estimators_of_numbers_with_weights():
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    ensemble = RandomForestRegressor(10, random_state=0).fit(X, y)
+    weight = np.arange(len(y)) % 2
+    tree = DecisionTreeRegressor(max_leaf_nodes=5, random_state=0)
+    found = compare(
+        ensemble, X, y, weight, methods=[], others={"tree": tree}, random_state=0
+    )
+    is_odd = weight > 0
+    train, test = train_test_split(np.arange(len(y)), random_state=0)
+    train, test = (rows[is_odd[rows]] for rows in (train, test))
+    tree.fit(X.iloc[train], y[train])
+    error = np.mean((tree.predict(X.iloc[test]) - y[test]) ** 2)
+    assert found.rows()[0]["error"] == pytest.approx(error)
+
+
+@pytest.mark.parametrize(
+    ("others", "message"),
+    [
+        ({"tree": DecisionTreeClassifier}, "made and not their classes"),
+        ({"tree": 3}, "scikit-learn estimators"),
+        ({"distilled": DecisionTreeClassifier()}, "both have 'distilled'"),
+    ],
+)
+def test_others_that_cannot_be_are_refused(iris, others, message):
+    with pytest.raises((ValueError, TypeError), match=message):
+        compare(*iris, methods=["distilled"], others=others)
+
+
+def test_costs_of_one_method_are_those_of_all():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(600, 2))
+    y = (X[:, 0] + rng.normal(size=600) > 1).astype(int)
+    ensemble = RandomForestClassifier(20, min_samples_leaf=5, random_state=0)
+    ensemble.fit(X[::2], y[::2])
+    tree = DecisionTreeClassifier(max_leaf_nodes=4, random_state=0)
+    found = compare(
+        ensemble,
+        X,
+        y,
+        methods={
+            "plain": "distilled",
+            "ours": DefragClassifier(costs={(1, 0): 4}, max_rules=4),
+        },
+        others={"tree": tree},
+        random_state=0,
+    )
+    train, test = train_test_split(np.arange(600), random_state=0, stratify=y)
+    tree.fit(X[train], y[train])
+    plain, ours, other = found.rows()
+
+    def cost(model):
+        decided = model.predict_proba(X[test])[:, 1] > 0.2
+        return np.mean(4 * (y[test] > decided) + (y[test] < decided))
+
+    assert other["expected_cost"] == pytest.approx(cost(tree))
+    assert found.ensemble_scores["expected_cost"] == pytest.approx(cost(ensemble))
+    for row, name in ((plain, "plain"), (ours, "ours")):
+        model = found.estimators[name, None]
+        assert row["expected_cost"] == pytest.approx(cost(model))
+    assert ours["expected_cost"] < plain["error"] * 4
+    assert "expected cost" in str(found).splitlines()[0]

@@ -163,6 +163,28 @@ def test_tables_hold_the_kept_results_and_escape_what_they_hold():
     assert "a&lt;b" in html
 
 
+def test_the_benchmark_shows_where_others_are_ahead():
+    pytest.importorskip("sphinx", reason="it builds the site")
+    tables = load(DOCS / "_ext" / "result_tables.py")
+    means, lost = tables.read_quality(), tables.behind()
+    part = means[(means.ensemble == "forest") & (means.budget == 10)]
+    table = part.pivot(index="data", columns="method", values="auc").dropna()
+    ahead = table.index[table["FIGS"] > table["defragtrees"]]
+    is_shown = (lost.ensemble == "forest") & (lost.budget == 10) & (lost.gap > 0)
+    is_shown &= (lost.method == "FIGS") & (lost.measure == "AUC")
+    assert {*lost[is_shown].data} == {*ahead}
+    assert not lost.method.str.startswith("defragtrees").any()
+    # A smaller error is ahead.
+    wrong = lost[lost.measure == "error"]
+    assert ((wrong.gap > 0) == (wrong.other < wrong.ours)).all()
+    html = tables.QualityLosses.write(None)
+    best = lost.loc[lost.gap.idxmax()]
+    first = html.split("<tbody>")[1].split("</tr>")[0]
+    assert f"<td>{best.data}</td>" in first
+    assert f"<td>{best.gap:.4f}</td>" in first
+    assert "FIGS" in tables.QualityAhead.write(None)
+
+
 def table_after(page, words):
     """The first table below some words of a page: the cells of each row."""
     text = (ROOT / page).read_text(encoding="utf-8")

@@ -1,8 +1,9 @@
 """Tables and plots of kept results, made when the site is built.
 
-``{quality-table}``, ``{quality-means}`` and ``{quality-plot}`` show
-`benchmarks/results/quality.csv`; ``{beside-table}`` shows `beside.csv`. Tables can be
-sorted where scripts run (`_static/tables.js`), and read without.
+``{quality-table}``, ``{quality-means}``, ``{quality-plot}``, ``{quality-ahead}`` and
+``{quality-losses}`` show `benchmarks/results/quality.csv`; ``{beside-table}`` shows
+`beside.csv`. Tables can be sorted where scripts run (`_static/tables.js`), and read
+without.
 """
 
 import html
@@ -26,6 +27,7 @@ NAMES = {
 BOUNDS = ("base rate", "ensemble")
 RARE = "_rare"
 MANY_ROWS = 100
+MEASURES = {"error": "error", "auc": "AUC", "log_loss": "log loss"}
 PLOTTED = ("ours", "tree on y", "tree on probabilities", "optimal tree", "FIGS")
 
 
@@ -50,6 +52,28 @@ def two_class_means():
     part = means[has_both & (means.budget > 0)]
     columns = ["error", "auc", "log_loss", "n_rules", "in_all"]
     return part.groupby(["method", "budget"], sort=False)[columns].mean().reset_index()
+
+
+def behind():
+    """Where another method is ahead of our list: a row for each, with the difference.
+
+    One for each set, ensemble, number of rules, measure and method, of all that there
+    are; `gap` is above 0 where the other is ahead.
+    """
+    means = read_quality()
+    means = means[means.budget > 0]
+    keys = ["data", "ensemble", "budget"]
+    is_ours = means.method.isin(NAMES.values())
+    parts = []
+    for measure in MEASURES:
+        ours = means[means.method == NAMES["ours"]].set_index(keys)[measure]
+        others = means[~is_ours].dropna(subset=[measure])
+        part = others[[*keys, "method", measure]].rename(columns={measure: "other"})
+        part = part.join(ours.rename("ours"), on=keys)
+        sign = 1 if measure == "auc" else -1
+        gap = sign * (part.other - part.ours)
+        parts.append(part.assign(measure=MEASURES[measure], gap=gap))
+    return pd.concat(parts, ignore_index=True)
 
 
 def number(value, digits):
@@ -134,6 +158,54 @@ class QualityMeans(Generated):
         return as_table(header, rows, caption, ("method", "at most"), "10")
 
 
+class QualityAhead(Generated):
+    """On how many pairs each other method is ahead of our list."""
+
+    def write(self):
+        """Write a row for each method and measure."""
+        rows = []
+        for (method, measure), part in behind().groupby(["method", "measure"]):
+            ahead = part[part.gap > 0]
+            share = f"{100 * len(ahead) / len(part):.0f} %"
+            counts = len(ahead), len(part), share
+            rows.append([method, measure, *counts, number(ahead.gap.mean(), 4)])
+        rows.sort(key=lambda row: -row[2] / row[3])
+        header = [
+            "method",
+            "measure",
+            "ahead on",
+            "of pairs",
+            "share",
+            "by, on average",
+        ]
+        caption = (
+            "Where others are ahead of our list; a pair is a set, an ensemble and "
+        )
+        caption += "a number of rules, mean of seeds"
+        return as_table(header, rows, caption, ("method", "measure"))
+
+
+class QualityLosses(Generated):
+    """Every pair on which another method is ahead of our list."""
+
+    def write(self):
+        """Write a row for each pair and measure, with the method that is best."""
+        keys = ["data", "ensemble", "budget", "measure"]
+        ahead = behind().query("gap > 0").sort_values("gap", ascending=False)
+        rows = [
+            [
+                *(row.data, row.ensemble, row.budget, row.measure, row.method),
+                *(number(value, 4) for value in (row.other, row.ours, row.gap)),
+            ]
+            for _, row in ahead.drop_duplicates(keys).iterrows()
+        ]
+        header = ["set", "ensemble", "at most", "measure", "best other method"]
+        header += ["its", "ours", "behind by"]
+        caption = "Where our list is behind, the largest differences first"
+        filters = "set", "ensemble", "measure", "at most"
+        return as_table(header, rows, caption, filters, "10")
+
+
 class QualityPlot(Generated):
     """Error and AUC against the number of conditions."""
 
@@ -212,5 +284,7 @@ def setup(app):
     app.add_directive("quality-table", QualityTable)
     app.add_directive("quality-means", QualityMeans)
     app.add_directive("quality-plot", QualityPlot)
+    app.add_directive("quality-ahead", QualityAhead)
+    app.add_directive("quality-losses", QualityLosses)
     app.add_directive("beside-table", BesideTable)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -9,8 +9,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
-from sklearn.utils.validation import check_consistent_length, column_or_1d
+from sklearn.utils.validation import (
+    check_consistent_length,
+    check_is_fitted,
+    column_or_1d,
+    has_fit_parameter,
+)
 
 from defragtrees import plots
 from defragtrees._utils import formatting as render
@@ -23,6 +30,8 @@ from defragtrees.estimators.base import Simplifier
 from defragtrees.estimators.inputs import one_seed, open_model
 from defragtrees.metrics.resampling import rule_stability
 from defragtrees.outcomes import make_outcome
+from defragtrees.outcomes.decision import Decision, make_decision, threshold_costs
+from defragtrees.rules.text import MAYBE_TRAINED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -48,6 +57,7 @@ def compare(
     sample_weight: Column | None = None,
     *,
     methods: Sequence[Any] | Mapping[str, Any] | None = None,
+    others: Mapping[str, Any] | None = None,
     budgets: int | Sequence[int | None] | None = None,
     test_size: float = 0.25,
     cv: int | None = None,
@@ -57,6 +67,9 @@ def compare(
     verbose: int = 0,
 ) -> "Comparison":
     """Fit many methods to one ensemble and measure them on the same held-out rows.
+
+    Where methods have costs, class weights or a threshold, the expected cost of all,
+    the ensemble included, is by those of the first such method.
 
     Parameters
     ----------
@@ -72,9 +85,14 @@ def compare(
         whose packages are installed by default. "paper" is the paper's method to the
         letter. Of an
         estimator the settings count, but its ensemble is this one; it is not changed.
+    others : mapping from name to scikit-learn estimator, optional
+        Estimators of your own, such as a small tree, measured on the same held-out
+        rows. A copy of each is fitted to y on the other rows; one that is fitted
+        already is taken as it is, and marked, as it may be trained on the held-out
+        rows. They are of their own size: `budgets` does not concern them.
     budgets : int or sequence of (int or None), optional
-        Most rules; every method is fitted once for each, None being its own choice.
-        By default just that.
+        Maximum number of rules, for all methods alike; every method is fitted once for
+        each, None being its own choice. By default just that.
     test_size : float or int, default=0.25
         Rows to hold out, as a share or a number.
     cv : int, optional
@@ -102,20 +120,27 @@ def compare(
     ...                 random_state=0)
     >>> [(row["method"], row["budget"], row["n_rules"]) for row in comparison.rows()]
     [('distilled', 3, 3.0), ('distilled', 4, 4.0)]
+    >>> from sklearn.tree import DecisionTreeClassifier
+    >>> mine = {"my tree": DecisionTreeClassifier(max_leaf_nodes=4, random_state=0)}
+    >>> comparison = compare(ensemble, X, y, methods=["distilled"], budgets=4,
+    ...                      others=mine, random_state=0)
+    >>> [(row["method"], row["n_rules"]) for row in comparison.rows()]
+    [('distilled', 4.0), ('my tree', 4.0)]
     """
     forest = open_model(ensemble, X, y, random_state, verbose=verbose)
     chosen = _methods(methods, forest.outcome)
+    others = _others(others, chosen)
     sizes = _budgets(budgets)
     if n_resamples and n_resamples < 2:
         raise ValueError(f"n_resamples must be 0 or at least 2; got {n_resamples!r}.")
-    rows = _checked(X, y, sample_weight, forest, n_resamples)
+    rows = _checked(X, y, sample_weight, forest, n_resamples, chosen)
     # One seed for all, so that no method depends on those before it.
     seed = one_seed(random_state)
     splits = _splits(rows.y, forest.outcome, test_size, cv, seed)
     ensemble_scores = rows.ensemble_scores(splits)
     shared = {"random_state": seed, "n_jobs": n_jobs}
     entries, estimators = [], {}
-    with Progress("methods", len(chosen) * len(sizes)) as progress:
+    with Progress("methods", len(chosen) * len(sizes) + len(others)) as progress:
         for name, (estimator, is_given) in chosen.items():
             settings = _settings(estimator, shared, is_given)
             for budget in sizes:
@@ -125,9 +150,20 @@ def compare(
                     estimators[name, budget] = fitted
                 if verbose:
                     progress.advance()
+        for name, other in others.items():
+            entry = _measured_other(other, rows, splits)
+            entries.append({"method": name, "budget": None, **entry})
+            if verbose:
+                progress.advance()
     error = ensemble_scores.pop("error")
     return Comparison(
-        tuple(entries), estimators, error, len(splits), forest.task, ensemble_scores
+        tuple(entries),
+        estimators,
+        error,
+        len(splits),
+        forest.task,
+        ensemble_scores,
+        rows.decision is not None,
     )
 
 
@@ -141,16 +177,20 @@ class Comparison(render.Tabular):
         One for each method and budget: its name, budget, the mean of every measure
         over the splits, as `evaluate` has them (`n_conditions` are those of all rules
         together, `mean_conditions` those per rule), the standard deviation of the
-        error, and `failure`, the reason why there are none, or None.
+        error, `failure`, the reason why there are none, or None, and `is_fitted`,
+        whether it was fitted before and so may be trained on the held-out rows. Of
+        other estimators the number of rules is that of leaves, NaN where unknown.
     estimators : dict
         From (method, budget) to the estimator fitted on the last split.
     ensemble_error : float
-        Of the ensemble itself on the same rows.
+        Of the ensemble itself on the same rows, which it may be trained on.
     n_splits : int
         Over how many splits into training and test rows the means are.
     task : {"classification", "regression"}
     ensemble_scores : dict from str to float
-        The other measures of the ensemble; all of its mistakes cost 1.
+        The other measures of the ensemble.
+    has_costs : bool, default=False
+        Whether expected costs are by costs or a threshold; else any mistake costs 1.
 
     Examples
     --------
@@ -174,6 +214,7 @@ class Comparison(render.Tabular):
     n_splits: int
     task: str
     ensemble_scores: dict[str, float] = field(default_factory=dict)
+    has_costs: bool = False
 
     def rows(self) -> list[dict[str, Any]]:
         """One dict per method and budget, ready to show."""
@@ -184,8 +225,11 @@ class Comparison(render.Tabular):
         return require("pandas", "A data frame").DataFrame(self.rows())
 
     def best(self) -> list[dict[str, Any]]:
-        """The methods that no other one beats in both error and number of rules."""
-        done = [row for row in self.rows() if row["failure"] is None]
+        """The methods that no other one beats in both error and number of rules.
+
+        Those whose number of rules is unknown are left out.
+        """
+        done = [row for row in self.rows() if not math.isnan(row["n_rules"])]
         return [
             row
             for row in done
@@ -209,21 +253,28 @@ class Comparison(render.Tabular):
             if row["failure"] is not None:
                 lines.append([label, *[""] * (len(header) - 2), "failed"])
                 continue
-            line = [label, f"{row['n_rules']:.4g}", f"{row['mean_conditions']:.1f}"]
+            line = [label, _cell(row, "n_rules", "{:.4g}".format)]
+            line.append(_cell(row, "mean_conditions", "{:.1f}".format))
             line += [self._measured(row, name) for name in shown]
-            line += [f"{row['fidelity']:.3f}", render.share(row["coverage"])]
-            line += [f"{row['overlap']:.2f}", f"{row['seconds']:.2f}"]
+            line.append(_cell(row, "fidelity", "{:.3f}".format))
+            line.append(_cell(row, "coverage", render.share))
+            line += [
+                _cell(row, name, "{:.2f}".format) for name in ("overlap", "seconds")
+            ]
             if has_stability:
-                line += [f"{row.get(name, math.nan):.2f}" for name in STABILITY]
+                line += [_cell(row, name, "{:.2f}".format) for name in STABILITY]
             lines.append(line)
         return header, lines
 
     def _shown(self):
         there = set().union(*self.entries) | set(self.ensemble_scores)
-        return make_outcome(self.task).shown_measures(there, narrow=True)
+        also = "expected_cost" if self.has_costs else None
+        return make_outcome(self.task).shown_measures(there, narrow=True, also=also)
 
     def _measured(self, row, name):
         value, apart = row.get(name, math.nan), row.get(f"{name}_std")
+        if math.isnan(value):
+            return ""
         if name == "error":
             outcome, error = make_outcome(self.task), value
             value = outcome.shown_error(error)
@@ -242,8 +293,10 @@ class Comparison(render.Tabular):
             if name in scores
         ]
         failed = [row for row in self.entries if row["failure"] is not None]
+        fitted = [row["method"] for row in self.entries if row.get("is_fitted")]
         return [
-            f"ensemble: {', '.join(measured)}",
+            f"ensemble: {', '.join(measured)} ({MAYBE_TRAINED})",
+            *(f"{name}: fitted before ({MAYBE_TRAINED})" for name in fitted),
             *(f"{_label(row)} failed: {row['failure']}" for row in failed),
         ]
 
@@ -259,6 +312,12 @@ class Comparison(render.Tabular):
 def _label(row):
     budget = row["budget"]
     return row["method"] if budget is None else f"{row['method']}, at most {budget}"
+
+
+def _cell(row, name, write):
+    """A number as text; nothing where it is unknown."""
+    value = row.get(name, math.nan)
+    return "" if math.isnan(value) else write(value)
 
 
 def _budgets(budgets):
@@ -278,7 +337,7 @@ def _budgets(budgets):
     return tuple(dict.fromkeys(budgets))
 
 
-def _checked(X, y, sample_weight, forest, n_resamples):
+def _checked(X, y, sample_weight, forest, n_resamples, chosen):
     """The rows; raises if no method could use them."""
     if y is None:
         raise ValueError("compare needs y, to measure errors; got None.")
@@ -286,10 +345,10 @@ def _checked(X, y, sample_weight, forest, n_resamples):
     matrix = forest.encode(X)
     check_consistent_length(matrix, y, sample_weight)
     y = forest.outcome.check(y)
-    forest.outcome.encode(y)
+    decision = _decision(chosen, forest.outcome, forest.outcome.encode(y))
     if sample_weight is not None:
         sample_weight = check_weight(sample_weight, len(matrix))
-    return _Rows(X, y, sample_weight, forest, n_resamples)
+    return _Rows(X, y, sample_weight, forest, n_resamples, decision)
 
 
 @dataclass(frozen=True, eq=False)
@@ -301,6 +360,7 @@ class _Rows:
     sample_weight: Any
     forest: Any
     n_resamples: int
+    decision: Decision | None  # by which expected costs are measured
 
     def take(self, rows):
         return tuple(take_rows(v, rows) for v in (self.X, self.y, self.sample_weight))
@@ -310,7 +370,7 @@ class _Rows:
         return _means([self._ensemble_scores(train, test) for train, test in splits])
 
     def _ensemble_scores(self, train, test):
-        X, y, weight = self.take(test)
+        X, _, weight = self.take(test)
         if self.sample_weight is not None and not (
             weight.sum() > 0 and self.sample_weight[train].sum() > 0
         ):
@@ -322,10 +382,29 @@ class _Rows:
         raw = forest.predict_raw(X)
         answers = forest.predict_from_raw(raw)
         probabilities = outcome.probabilities_of(forest, raw)
+        return self.scores(test, answers, probabilities)
+
+    def scores(self, test, answers, probabilities):
+        """Error and all measures of predictions for the test rows."""
+        _, y, weight = self.take(test)
+        outcome = self.forest.outcome
         return {
             "error": outcome.error(y, answers, weight),
             **outcome.measure(y, answers, weight, probabilities),
+            **self.cost(test, probabilities),
         }
+
+    def cost(self, test, probabilities):
+        """The expected cost, if there is a decision and something to decide by."""
+        decision, outcome = self.decision, self.forest.outcome
+        if decision is None or probabilities is None:
+            return {}
+        _, y, weight = self.take(test)
+        decided, costs = outcome.decode(decision.choose(probabilities)), decision.costs
+        if decision.threshold is not None:
+            costs = threshold_costs(decision.threshold)
+        measured = outcome.measure(y, decided, weight, costs=costs)
+        return {"expected_cost": measured["expected_cost"]}
 
 
 def _methods(methods, outcome):
@@ -362,9 +441,35 @@ def _methods(methods, outcome):
                 f"Use the {outcome.estimator_suffix.lower()}."
             )
         chosen[name] = (method, is_given)
-    if not chosen:
-        raise ValueError("methods must name at least one method; it is empty.")
     return chosen
+
+
+def _others(others, chosen):
+    """The user's own estimators by name, checked."""
+    others = {} if others is None else dict(others)
+    for name, other in others.items():
+        has_all = all(hasattr(other, method) for method in ("fit", "predict"))
+        if isinstance(other, type) or not has_all:
+            raise TypeError(
+                "others must be scikit-learn estimators, made and not their classes; "
+                f"got {other!r} for {name!r}."
+            )
+        if name in chosen:
+            raise ValueError(f"methods and others both have {name!r}; rename one.")
+    if not chosen and not others:
+        raise ValueError("methods must name at least one method; it is empty.")
+    return others
+
+
+def _decision(chosen, outcome, labels):
+    """How the first method that has costs decides; None without."""
+    names = "class_weight", "costs", "threshold"
+    for estimator, _ in chosen.values():
+        settings = {name: getattr(estimator, name, None) for name in names}
+        if any(value is not None for value in settings.values()):
+            rates = np.bincount(labels, minlength=outcome.n_classes) / len(labels)
+            return make_decision(outcome.labels, rates, **settings)
+    return None
 
 
 def _splits(y, outcome, test_size, cv, seed):
@@ -406,21 +511,73 @@ def _measured(estimator, settings, budget, rows, splits):
             scores.append(_scores(fitted, rows, train, test))
     # Whatever goes wrong in one method, a package or a solver, the others go on.
     except Exception as error:
-        outcome = rows.forest.outcome
-        names = [
-            *SIZES,
-            *RATES,
-            "seconds",
-            "error_std",
-            *(m.name for m in outcome.measures()),
-        ]
-        nothing = dict.fromkeys(names, math.nan)
-        return {**nothing, "failure": f"{type(error).__name__}: {error}"}, None
+        return _failed(error, rows.forest.outcome), None
+    return _entry(scores), fitted
+
+
+def _entry(scores):
+    """Means of the splits, with the spread of the error."""
     entry = _means(scores)
     for name in ("error", "rmse"):
         if name in entry:
             entry[f"{name}_std"] = float(np.std([each[name] for each in scores]))
-    return {**entry, "failure": None}, fitted
+    return {**entry, "failure": None}
+
+
+def _measured_other(other, rows, splits):
+    """What `_measured` gives, of an estimator that knows y only."""
+    try:
+        check_is_fitted(other)
+        is_fitted = True
+    except NotFittedError:
+        is_fitted = False
+    try:
+        scores = [_other_scores(other, is_fitted, rows, *split) for split in splits]
+    except Exception as error:
+        entry = _failed(error, rows.forest.outcome)
+    else:
+        entry = _entry(scores)
+    return {**entry, "is_fitted": is_fitted}
+
+
+def _other_scores(other, is_fitted, rows, train, test):
+    seconds = math.nan
+    if not is_fitted:
+        X, y, weight = rows.take(train)
+        other, begin, settings = clone(other), time.perf_counter(), {}
+        if weight is not None and has_fit_parameter(other, "sample_weight"):
+            settings["sample_weight"] = weight
+        other.fit(X, y, **settings)
+        seconds = time.perf_counter() - begin
+    X, _, weight = rows.take(test)
+    outcome, answers = rows.forest.outcome, other.predict(X)
+    probabilities = None
+    if outcome.n_classes and hasattr(other, "predict_proba"):
+        places = outcome.encode(np.asarray(other.classes_))
+        probabilities = np.zeros((len(answers), outcome.n_classes))
+        probabilities[:, places] = other.predict_proba(X)
+    sizes = dict.fromkeys([*SIZES, "coverage", "overlap"], math.nan)
+    return {
+        **sizes,
+        "n_rules": _n_leaves(other),
+        "fidelity": outcome.fidelity(rows.forest.predict(X), answers, weight),
+        **rows.scores(test, answers, probabilities),
+        "seconds": seconds,
+    }
+
+
+def _n_leaves(other):
+    """Leaves of a tree, also at the end of a pipeline; NaN if it is no tree."""
+    last = other.steps[-1][1] if hasattr(other, "steps") else other
+    return float(last.get_n_leaves()) if hasattr(last, "get_n_leaves") else math.nan
+
+
+def _failed(error, outcome):
+    """What stands for the measures of a method that failed."""
+    names = [*SIZES, *RATES, "seconds", "error_std"]
+    names += [measure.name for measure in outcome.measures()]
+    nothing = dict.fromkeys(names, math.nan)
+    return {**nothing, "failure": f"{type(error).__name__}: {error}"}
 
 
 def _means(scores):
@@ -439,6 +596,8 @@ def _scores(estimator, rows, train, test):
     names = [*SIZES, *RATES, *(m.name for m in rows.forest.outcome.measures())]
     scores = {name: measured[name] for name in names if name in measured}
     scores["seconds"] = seconds
+    if rows.decision is not None:
+        scores |= rows.cost(test, estimator.predict_proba(X))
     if rows.n_resamples:
         measured = rule_stability(
             estimator,

@@ -13,7 +13,7 @@ from defragtrees import plots
 from defragtrees._api import check_names, simplify
 from defragtrees._utils import formatting as render
 from defragtrees._utils.types import Column, Floats, Rows
-from defragtrees.data.evaluation import Told, rule_scores
+from defragtrees.data.evaluation import Told, decided_alike, rule_scores
 from defragtrees.data.tables import check_finite, take_rows
 from defragtrees.estimators.base import open_validation
 from defragtrees.estimators.defrag import DefragClassifier
@@ -22,6 +22,7 @@ from defragtrees.metrics.rulesets import trade_off_scores
 from defragtrees.outcomes import MEASURES
 from defragtrees.outcomes.decision import cost_matrix
 from defragtrees.rules.model import RuleModel
+from defragtrees.rules.text import MAYBE_TRAINED
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -215,7 +216,8 @@ class RulePath(render.Tabular):
             for name, head in self._shown().items()
             if name in scores
         ]
-        return [f"ensemble: {', '.join(texts)}"]
+        note = f" ({MAYBE_TRAINED})" if self.is_against_y else ""
+        return [f"ensemble: {', '.join(texts)}{note}"]
 
     def __repr__(self) -> str:
         return (
@@ -327,11 +329,13 @@ def _path(every, partial, X, y, weight, choose_by):
         replace(point, rules=one) for point, one in zip(points, shown, strict=True)
     )
     chosen = _chosen(points, choose_by)
-    error = outcome.error(expected, answers, weight)
+    told = outcome.probabilities_of(forest, raw)
+    decided = outcome.encode_any(answers)
+    decided = outcome.decode(decided_alike(rules, decided, told))
+    error = 0.0 if y is None else outcome.error(y, decided, weight)
     measures = {}
     if y is not None:
-        told = outcome.probabilities_of(forest, raw)
-        measures = outcome.measure(y, answers, weight, told, cost_matrix(rules))
+        measures = outcome.measure(y, decided, weight, told, cost_matrix(rules))
     return RulePath(points, chosen, error, y is not None, choose_by, measures)
 
 

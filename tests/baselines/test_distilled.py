@@ -9,6 +9,7 @@ from sklearn.ensemble import (
     RandomForestClassifier,
     RandomForestRegressor,
 )
+from sklearn.metrics import roc_auc_score
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -313,3 +314,35 @@ def test_bad_settings(settings, message):
     tree = DecisionTreeRegressor().fit(X, y)
     with pytest.raises(ValueError, match=message):
         DistilledTreeRegressor(tree, **settings).fit(X, y)
+
+
+@pytest.mark.filterwarnings("ignore:No rule answers True")
+def test_rare_class_is_ranked_though_the_ensemble_never_predicts_it():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(2000, 3))
+    y = rng.uniform(size=2000) < 0.02 + 0.2 * (X[:, 0] > 0.8)
+    forest = RandomForestClassifier(30, min_samples_leaf=40, random_state=0).fit(X, y)
+    assert not forest.predict(X).any()
+    simple = DistilledTreeClassifier(forest, max_rules=4, random_state=0).fit(X, y)
+    assert simple.rules_.n_rules == 4
+    new = rng.uniform(size=(5000, 3))
+    is_high = new[:, 0] > 0.8
+    likely = simple.predict_proba(new)[:, 1]
+    assert roc_auc_score(is_high, likely) > 0.95
+    assert likely[is_high].mean() == pytest.approx(y[X[:, 0] > 0.8].mean(), abs=0.03)
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_classes_are_split_as_scikit_learns_tree_on_probabilities_splits(n_classes):
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(400, 4)).astype(np.float32).astype(np.float64)
+    y = np.digitize(
+        X[:, 0] + X[:, 1] * rng.normal(size=400), [0.0, 1.0][: n_classes - 1]
+    )
+    forest = RandomForestClassifier(10, min_samples_leaf=5, random_state=0).fit(X, y)
+    simple = DistilledTreeClassifier(
+        forest, max_rules=6, shorten_thresholds=False, random_state=0
+    ).fit(X, y)
+    tree = DecisionTreeRegressor(max_leaf_nodes=6, random_state=0)
+    leaves = tree.fit(X, forest.predict_proba(X)).apply(X)
+    assert len(set(zip(simple.apply(X), leaves, strict=True))) == 6

@@ -4,8 +4,14 @@ import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import train_test_split
 
-from defragtrees import DefragClassifier, DistilledTreeClassifier, RuleModel
+from defragtrees import (
+    DefragClassifier,
+    DistilledTreeClassifier,
+    RuleModel,
+    simplify_path,
+)
 
 LABELS = ("bad", "fair", "good")
 
@@ -77,6 +83,46 @@ def test_a_threshold_decides_from_the_probability_and_is_kept(binary):
     for rules in simple.path_.values():
         assert rules.threshold == 0.2
     assert "fair is answered from a probability of 0.2 on." in simple.summary()
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"threshold": 0.2},
+        {"class_weight": "balanced"},
+        {"costs": {("fair", "bad"): 5}, "form": "points"},
+    ],
+    ids=["threshold", "balanced", "costs of points"],
+)
+def test_the_ensemble_is_measured_with_the_decision_of_the_rules(binary, settings):
+    ensemble, X, y = binary
+    simple = fitted(binary, **settings)
+    rules = simple.rules_
+    if rules.threshold is None:
+        (_, alarm), (miss, _) = rules.costs
+        decided = ensemble.predict_proba(X)[:, 1] > alarm / (alarm + miss)
+    else:
+        alarm, miss = 0.4, 1.6
+        decided = ensemble.predict_proba(X)[:, 1] >= 0.2
+    is_rare = y == "fair"
+    misses, alarms = np.mean(is_rare & ~decided), np.mean(~is_rare & decided)
+    path = simplify_path(
+        ensemble, X, y, test_size=0.5, max_rules=3, random_state=0, **settings
+    )
+    _, test = train_test_split(np.arange(len(X)), test_size=0.5, random_state=0)
+    found = np.mean(decided[test][is_rare[test]])
+    assert path.ensemble_measures["recall"] == pytest.approx(found)
+    assert path.ensemble_error == pytest.approx(np.mean((decided != is_rare)[test]))
+    assert "may be trained on these rows" in str(path).splitlines()[-1]
+    for scores in (simple.evaluate(X, y), simple.training_):
+        assert scores["ensemble_error"] == pytest.approx(misses + alarms)
+        assert scores["ensemble_recall"] == pytest.approx(np.mean(decided[is_rare]))
+        cost = miss * misses + alarm * alarms
+        assert scores["ensemble_expected_cost"] == pytest.approx(cost)
+        # Agreement is with what the ensemble itself predicts.
+        same = np.mean(simple.predict(X) == ensemble.predict(X))
+        assert scores["fidelity"] == pytest.approx(same)
+    assert "The ensemble is measured with the same decision." in simple.summary()
 
 
 def test_costs_and_balanced_weights_find_more_of_the_rare_class(binary):

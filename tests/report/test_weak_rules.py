@@ -141,8 +141,9 @@ def test_the_verdict_has_three_sentences_of_numbers():
     )
     # Wrong is row 3; the ensemble on rows 4 and 6; half of the rows are in.
     assert second == (
-        "Against y they are wrong on 16.7 % of rows, the ensemble on 33.3 %, and the "
-        "answer in to everything on 50.0 %; their AUC is 0.944."
+        "Against y they are wrong on 16.7 % of rows, the ensemble on 33.3 % (it may be "
+        "trained on these rows), and the answer in to everything on 50.0 %; their AUC "
+        "is 0.944."
     )
     assert third == (
         "They fail most in rule 2, with 1 of 1 mistake against y on 2 rows; rules 1, 2 "
@@ -162,7 +163,8 @@ def test_the_verdict_on_numbers_is_in_their_units():
     # Answers 4, 4, 1, 0; y 3, 4, 0, 0 with mean 1.75 and mean square 6.25.
     assert words == (
         "Against price their root mean squared error is 0.7071 (R² 0.843), the "
-        "ensemble’s 0.5, and that of the mean of all rows 1.785."
+        "ensemble’s 0.5 (it may be trained on these rows), and that of the mean of all "
+        "rows 1.785."
     )
 
 

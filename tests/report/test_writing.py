@@ -329,9 +329,14 @@ def test_categories_are_isolated_inside_a_condition():
 
 def test_the_page_warns_of_rows_that_the_ensemble_was_trained_on(tmp_path):
     simple, X, y = weather()
-    warning = "If the ensemble was trained on the rows shown here, its error here is"
-    assert page_of(tmp_path, simple, X, y).count(warning) == 1
-    assert warning not in page_of(tmp_path, simple, X)
+    warning = "may be trained on these rows"
+    page = page_of(tmp_path, simple, X, y)
+    assert re.search(rf"the ensemble on [^,]* \(it {warning}\), and", page)
+    assert f"wrong, by the ensemble ({warning})" in page
+    assert re.search(rf"[.0-9]+ of the ensemble \({warning}\)", page)
+    for column in ("Ensemble", "Ensemble, training"):
+        assert f"{column} ({warning})" in page
+    assert f"it {warning}" not in page_of(tmp_path, simple, X)
 
 
 def test_minus_signs_are_the_same_everywhere(tmp_path, monkeypatch):

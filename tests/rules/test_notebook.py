@@ -75,7 +75,8 @@ def test_a_summary_is_printed_line_by_line_at_a_prompt(simple):
 def test_a_path_is_a_table():
     path = RulePath((PathPoint(warm(), 0.5, 0.1, 0.9, 1.0, 1.2),), 0, 0.4)
     assert shown(path)["text/html"] == (
-        "<table><caption>ensemble: error 0.4</caption><thead><tr><th>rules</th>"
+        "<table><caption>ensemble: error 0.4 (may be trained on these rows)</caption>"
+        "<thead><tr><th>rules</th>"
         "<th>conditions</th><th>error</th><th>fidelity</th><th>coverage</th></tr>"
         "</thead><tbody><tr><td>2 *</td><td>1</td><td>0.5 ± 0.1</td><td>0.900</td>"
         "<td>100.0 %</td></tr></tbody></table>"
@@ -85,7 +86,8 @@ def test_a_path_is_a_table():
 def test_a_comparison_is_a_table():
     failed = {"method": "<a>", "budget": 3, "failure": "no <b>"}
     html = shown(Comparison((failed,), {}, 0.25, 1, "regression"))["text/html"]
-    caption = "ensemble: root mean squared error 0.5; &lt;a&gt;, at most 3 failed"
+    caption = "ensemble: root mean squared error 0.5 (may be trained on these rows); "
+    caption += "&lt;a&gt;, at most 3 failed"
     assert f"<caption>{caption}" in html
     assert "<td>&lt;a&gt;, at most 3</td>" in html
 

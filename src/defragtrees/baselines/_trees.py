@@ -193,6 +193,20 @@ def leaf_rules(problem, tree, shorten=False):
     return problem.rule_set(rules, decision="partition")
 
 
+class LeafRates:
+    """Mixin for trees of classes: probabilities of leaves are rates of y, as of rules.
+
+    A tree that learned the ensemble's classes would report how often these are in a
+    leaf, which is nearly always 0 or 1.
+    """
+
+    def _count_rows(self, store, is_sample):
+        if self.target == "labels":
+            return super()._count_rows(store, is_sample)
+        decision = self.rules_.outcome.decision()
+        [self.rules_] = store.recount([self.rules_], "told", decision)
+
+
 def cross_validate(problem, trees_from, n_folds, rng, n_jobs=None, finished=None):
     """Mean errors on rows left out, one for each setting, or None without two folds.
 

@@ -1,4 +1,4 @@
-"""Distilled tree: a small scikit-learn tree trained on what the ensemble says."""
+"""Distilled tree: a small scikit-learn tree trained on what the ensemble predicts."""
 
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, ClassVar
@@ -7,6 +7,7 @@ import numpy as np
 from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from defragtrees.baselines._trees import (
+    LeafRates,
     cross_validate,
     leaf_rules,
     make_columns,
@@ -27,8 +28,9 @@ N_FOLDS = 5
 SLACK = 1e-9  # a leaf of just the smallest weight is large enough, rounded or not
 
 PARAMETERS = with_shared("""
-    The plainest way to simplify: train a tree that is small enough to read on the
-    ensemble's answers. Its leaves are the rules: in every row just one holds.
+    The plainest way to simplify: train a tree that is small enough to read on what the
+    ensemble predicts, for classes on its probabilities. Its leaves are the rules: just
+    one matches a row, and reports the rates of y there.
 
     Parameters
     ----------
@@ -42,7 +44,7 @@ PARAMETERS = with_shared("""
         Least weight of the training rows in a leaf. Of several, the one whose trees err
         least in a cross-validation of five folds, or the largest of these.
     target : {"ensemble", "labels"}, default="ensemble"
-        What the tree learns: the ensemble's answers, or y.
+        What the tree learns: what the ensemble predicts, or y.
     {shorten_thresholds}
     random_state : int, RandomState, Generator or None, default=None
         Decides between features that split equally well; and the folds.
@@ -102,18 +104,23 @@ class _DistilledTree(Simplifier):
         share = least * (1 - SLACK) / weight.sum()
         if self.max_rules == 1 or share > 0.5:
             return make_tree((None,), (-1,), (-1,))
-        grown = self._tree_kind(
+        kind, target = self._learned(problem)
+        grown = kind(
             max_depth=self.max_depth,
             max_leaf_nodes=self.max_rules,
             # By weight, so that a weight of two is a row given twice.
             min_weight_fraction_leaf=share,
             random_state=seed,
         )
-        grown.fit(columns.cells[rows], problem.target[rows], sample_weight=weight)
+        grown.fit(columns.cells[rows], target[rows], sample_weight=weight)
         return read_tree(grown.tree_, columns, problem, rows)
 
+    def _learned(self, problem):
+        """The kind of tree to grow, and what it learns."""
+        return self._tree_kind, problem.target
 
-class DistilledTreeClassifier(RuleClassifier, _DistilledTree):
+
+class DistilledTreeClassifier(LeafRates, RuleClassifier, _DistilledTree):
     __doc__ = f"""A small tree trained on what a classification ensemble says.
 {PARAMETERS}
     Examples
@@ -129,6 +136,13 @@ class DistilledTreeClassifier(RuleClassifier, _DistilledTree):
     """
 
     _tree_kind = DecisionTreeClassifier
+
+    def _learned(self, problem):
+        # Where the ensemble predicts one class for nearly all rows, only its
+        # probabilities say which rows differ.
+        if self.target == "labels":
+            return super()._learned(problem)
+        return DecisionTreeRegressor, problem.probabilities
 
 
 class DistilledTreeRegressor(RuleRegressor, _DistilledTree):

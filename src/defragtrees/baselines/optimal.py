@@ -16,7 +16,13 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from defragtrees._utils.optional import require
 from defragtrees._utils.warnings import warn
-from defragtrees.baselines._trees import leaf_rules, make_columns, make_tree, read_tree
+from defragtrees.baselines._trees import (
+    LeafRates,
+    leaf_rules,
+    make_columns,
+    make_tree,
+    read_tree,
+)
 from defragtrees.estimators.base import (
     RuleClassifier,
     RuleRegressor,
@@ -34,7 +40,8 @@ MOST_COPIES = 20  # rows that stand for one row with a weight, on average
 PARAMETERS = with_shared("""
     Among all trees of at most so many leaves, the one with the fewest mistakes, or the
     smallest squared error, in training: the best that a tree of that size can do there.
-    Its leaves are the rules: in every row just one holds.
+    Its leaves are the rules: just one matches a row, and of classes it reports the
+    rates of y there.
 
     Needs pystreed, and pycontree for `solver="contree"`: the extra `optimal`.
 
@@ -162,7 +169,7 @@ class _OptimalTree(Simplifier):
 
 
 @dataclass(repr=False, eq=False)
-class OptimalTreeClassifier(RuleClassifier, _OptimalTree):
+class OptimalTreeClassifier(LeafRates, RuleClassifier, _OptimalTree):
     __doc__ = f"""The tree with fewest mistakes in what a classification ensemble says.
 {PARAMETERS.replace("    {solver}" + chr(10), SOLVER)}
     Examples

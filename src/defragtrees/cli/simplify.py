@@ -81,6 +81,10 @@ def command(inputs, choices, validation, test_size, out, report, as_json):
         return
     size_and_errors = scores_text(simple.rules_, scores, where, is_short=True)
     say(f"{rules_text(simple.rules_)}\n\n{size_and_errors}")
+    advice = getattr(simple, "advice_", ())
+    if advice:
+        where = "" if test is None else f"\nOn the {len(train)} training rows:"
+        say("\n".join([where, *advice]))
     if simple.forest_.origin:
         say(f"\n{simple.forest_.origin}")
     stability = getattr(simple, "stability_", None)
@@ -101,6 +105,7 @@ def _facts(simple, choices, scores, where, seconds):
         "rules_document": simple.rules_.to_dict(),
         "scores": scores,
         "scored_on": where,
+        "advice": getattr(simple, "advice_", ()),
         **({} if stability is None else {"stability": stability.to_dict()}),
         "seconds": round(seconds, 3),
         **({"origin": simple.forest_.origin} if simple.forest_.origin else {}),

@@ -38,13 +38,15 @@ class Evaluation:
     has_known: bool = True  # whether any label is one that the rules can predict
 
     @classmethod
-    def of(cls, outcome, held, by_whom, labels, weight):
-        """The evaluation on some rows, but for `scores_by`."""
+    def of(cls, outcome, held, by_whom, answers, labels, weight):
+        """The evaluation on some rows, but for `scores_by`.
+
+        `answers` are the ensemble's own, which fidelity is measured against.
+        """
         sums = {
             "coverage": float(weight @ held[:, :-1].any(axis=1)),
             "overlap": float(weight @ held[:, :-1].sum(axis=1)),
         }
-        answers = by_whom["ensemble_"].answers
         for whose, told in by_whom.items():
             if whose != "ensemble_":
                 losses = outcome.losses(answers, told.answers)
@@ -136,15 +138,16 @@ def evaluate_encoded(
     outcome = rules.outcome
     held = rules._covers(matrix)
     weight = np.ones(len(matrix)) if weight is None else weight
+    answers = outcome.encode_any(answers)
     by_whom = {
         "": Told(outcome.encode_any(rules._predict(held))),
-        "ensemble_": Told(outcome.encode_any(answers), probabilities),
+        "ensemble_": Told(decided_alike(rules, answers, probabilities), probabilities),
     }
     if posterior is not None:
         told = posterior.predict_encoded(matrix, rules.classes)
         by_whom["posterior_"] = Told(outcome.encode_any(told))
     labels = None if y is None else outcome.encode_any(y)
-    evaluation = Evaluation.of(outcome, held, by_whom, labels, weight)
+    evaluation = Evaluation.of(outcome, held, by_whom, answers, labels, weight)
     if y is None:
         return evaluation
     return _with_scores(evaluation, rules, held, by_whom, labels, weight)
@@ -157,12 +160,13 @@ def evaluate_shard(shard, rules, posterior, values, packed=None):
     outcome, targets = rules.outcome, shard.targets
     held = shard.covered(rules, values)
     told = Told(rules._predict_codes(held))
-    ensemble = Told(targets["answers"], targets.get("probabilities"))
+    answers, probabilities = targets["answers"], targets.get("probabilities")
+    ensemble = Told(decided_alike(rules, answers, probabilities), probabilities)
     by_whom = {"": told, "ensemble_": ensemble}
     if posterior is not None:
         by_whom["posterior_"] = Told(posterior.predict_codes(shard.codes))
     labels, weight = targets.get("labels"), shard.sample_weight
-    evaluation = Evaluation.of(outcome, held, by_whom, labels, weight)
+    evaluation = Evaluation.of(outcome, held, by_whom, answers, labels, weight)
     if labels is None:
         return evaluation
     return _with_scores(evaluation, rules, held, by_whom, labels, weight)
@@ -182,19 +186,33 @@ def _evaluate_classes(shard, rules, packed):
     labels, weight = targets.get("labels"), shard.sample_weight
     if labels is None:
         return Evaluation(total, sums)
-    wrong = outcome.losses(labels, targets["answers"])
+    answers, probabilities = targets["answers"], targets["probabilities"]
+    answers = decided_alike(rules, answers, probabilities)
+    wrong = outcome.losses(labels, answers)
     sums["error"] = total - float(by_label[rule, predictions].sum())
     sums["ensemble_error"] = float(weight @ wrong)
     costs, shares = cost_matrix(rules), [own.distribution for own in rules]
     rule, label = np.divmod(np.arange(by_label.size), outcome.n_classes)
     shares = None if None in shares else np.array(shares)[rule]
     by_rule = label, by_label.ravel(), predictions[rule], shares
-    by_row = labels, weight, targets["answers"], targets["probabilities"]
+    by_row = labels, weight, answers, probabilities
     scores_by = {
         "": outcome.scores.of(outcome, *by_rule, costs),
         "ensemble_": outcome.scores.of(outcome, *by_row, costs),
     }
     return Evaluation(total, sums, scores_by=scores_by)
+
+
+def decided_alike(rules, answers, probabilities):
+    """The ensemble's predictions, encoded, as the rules decide: by costs, a threshold.
+
+    Its own where the rules have none, or it has no probabilities.
+    """
+    has_decision = rules.costs is not None or rules.threshold is not None
+    if not has_decision or probabilities is None:
+        return answers
+    decision = rules.outcome.decision(rules.threshold, rules.costs)
+    return decision.choose(probabilities)
 
 
 def _with_scores(evaluation, rules, held, by_whom, labels, weight):

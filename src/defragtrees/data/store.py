@@ -132,9 +132,10 @@ class RowStore:
             for rules, sums in zip(drafts, statistics.sums, strict=True)
         ]
 
-    def recount(self, models, answers="kept"):
+    def recount(self, models, answers="kept", decision=None):
         """Rule models with the evidence of all rows."""
-        return [dataclasses.replace(own) for own in self.count(models, answers)]
+        drafts = self.count(models, answers, decision)
+        return [dataclasses.replace(own) for own in drafts]
 
     def with_training_rows(self, drafts):
         """The finished models of some drafts, by the same keys.

@@ -139,7 +139,9 @@ class FittedRules(BaseEstimator):
         rule), coverage, overlap, and fidelity to the ensemble; with y also `error` and,
         for classes, `auc`, `average_precision`, `log_loss`, `brier`, `precision`,
         `recall` and `expected_cost`, for numbers `rmse`, `mae` and `r2`; and the same
-        of the ensemble, with `ensemble_` before the name. `average_precision`,
+        of the ensemble, with `ensemble_` before the name, which is too good on rows
+        that it was trained on; where the rules have costs or a threshold, its class is
+        decided by them too. `average_precision`,
         `precision` and `recall` are those of `pos_label`, or the second of two
         classes, and with `auc` means over more. Rows of a class that the ensemble
         does not know count for `error` only. NaN is what has no meaning on these rows.
@@ -216,7 +218,12 @@ class FittedRules(BaseEstimator):
             scores, where = self.validation_, self._validation_rows
         else:
             scores, where = self.training_, "training rows"
-        parts = [str(rules), scores_text(rules, scores, where)]
+        # As far as the user says.
+        is_new = X is not None or hasattr(self, "validation_")
+        parts = [str(rules), scores_text(rules, scores, where, is_new=is_new)]
+        advice = getattr(self, "advice_", ())
+        if advice and X is None:
+            parts.append("\n".join(advice))
         if self.forest_.origin:
             parts.append(self.forest_.origin)
         if calibration is not None:

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from defragtrees.data.devices import ENGINES
+from defragtrees.estimators.advice import advise
 from defragtrees.estimators.base import (
     RuleClassifier,
     RuleFinder,
@@ -125,6 +126,9 @@ PARAMETERS = """
         Their description lengths, in nats; with many rows on a sample of them.
     stability_ : RuleStability
         With `stability`: what came back on other rows.
+    advice_ : tuple of str
+        What the scores do not show, for `summary`: that points would do better, how
+        much of the ensemble's lead is left on new rows, or that it has none.
     n_iter_ : int
         Rounds of the search.
     {fitted}
@@ -272,6 +276,7 @@ class _Defrag(DefragResults, RuleFinder):
         self.path_, self.path_costs_ = path.by_rules, path.costs
         self.path_by_conditions_ = path.by_conditions
         self._warn_of_one_value(problem, rules)
+        self.advice_ = advise(problem, settings, path.rows, counting, rules, rows)
         return rules
 
     def _path(self, problem, settings, counting, rng):

@@ -470,6 +470,15 @@ class Classes(Outcome):
     def strata(self, y):
         return y
 
+    def expected_auc(self, likely, reported):
+        """AUC of reported probabilities where `likely` are the true ones."""
+        n_rows, n_classes = likely.shape
+        labels = np.repeat(np.arange(n_classes), n_rows)
+        scores = ClassScores.of(
+            self, labels, likely.T.ravel(), labels, np.tile(reported, (n_classes, 1))
+        )
+        return scores.auc()
+
     def observed(self, target):
         return {**super().observed(target), "probabilities": self.indicators(target)}
 

@@ -142,17 +142,20 @@ def make_decision(labels, rates, *, class_weight=None, costs=None, threshold=Non
 
 
 def cost_matrix(rules):
-    """What each mistake costs by a rule set's costs or threshold; else 1.
-
-    A threshold t is right where predicting the second class wrongly costs 2 t, and the
-    first wrongly 2 (1 - t): one on average, as without a threshold.
-    """
-    threshold = rules.threshold
+    """What each mistake costs by a rule set's costs or threshold; else 1."""
     if rules.costs is not None:
         return np.asarray(rules.costs, dtype=np.float64)
-    if threshold is not None:
-        return np.array([[0.0, 2 * threshold], [2 * (1 - threshold), 0.0]])
+    if rules.threshold is not None:
+        return threshold_costs(rules.threshold)
     return 1.0 - np.eye(len(rules.classes or ()))
+
+
+def threshold_costs(threshold):
+    """The costs by which a threshold is right: one on average, as without it.
+
+    Predicting the second class wrongly costs 2 t, and the first wrongly 2 (1 - t).
+    """
+    return np.array([[0.0, 2 * threshold], [2 * (1 - threshold), 0.0]])
 
 
 def _checked_threshold(threshold, n_classes):

@@ -315,7 +315,7 @@ def comparison_picture(compared, y, error_text=None):
             "error_std": outcome.shown_deviation(row["error"], row["error_std"]),
         }
         for row in compared.rows()
-        if row["failure"] is None
+        if row["failure"] is None and not math.isnan(row["n_rules"])
     ]
     marks = []
     for i, name in enumerate(dict.fromkeys(row["method"] for row in rows)):

@@ -40,6 +40,7 @@ from defragtrees.report.text import (
     sentence,
     visible,
 )
+from defragtrees.rules.text import MAYBE_TRAINED
 
 # Files that would not open, as they are no HTML.
 OTHER_KINDS = (".doc", ".docx", ".md", ".pdf", ".png", ".pptx", ".svg", ".xlsx")
@@ -259,6 +260,7 @@ def make_environment():
         lstrip_blocks=True,
     )
     environment.filters |= FILTERS
+    environment.globals["maybe_trained"] = MAYBE_TRAINED
     return environment
 
 

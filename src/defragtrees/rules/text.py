@@ -128,15 +128,21 @@ def decision_text(rules: "RuleModel") -> str:
 
 
 SOURCES = (("rules", ""), ("posterior", "posterior_"), ("ensemble", "ensemble_"))
+MAYBE_TRAINED = "may be trained on these rows"  # an ensemble, and then looks too good
 
 
 def scores_text(
-    rules: "RuleModel", scores: Mapping[str, Any], where: str, is_short: bool = False
+    rules: "RuleModel",
+    scores: Mapping[str, Any],
+    where: str,
+    is_short: bool = False,
+    is_new: bool = False,
 ) -> str:
     """The size of the rules, and their scores beside those of the ensemble.
 
-    `scores` are what `evaluate` of an estimator gives, and `where` names the rows. The
-    short text leaves out how many rules match per row.
+    `scores` are what `evaluate` of an estimator gives, and `where` names the rows;
+    `is_new` says that the ensemble was not trained on them. The short text leaves out
+    how many rules match per row.
     """
     outcome = rules.outcome
     sources = [
@@ -154,8 +160,12 @@ def scores_text(
         if any(cells):
             lines.append([label, *cells])
     header = [f"on {where}", *(label for label, _ in sources)]
+    if "ensemble_error" in scores and not is_new:
+        header[-1] += f" ({MAYBE_TRAINED})"
     parts = [rules._size_text(scores, is_short), render.text_table(header, lines)]
     notes = [_class_note(rules, scores), decision_text(rules)]
+    if has_costs and "ensemble_error" in scores:
+        notes.append("The ensemble is measured with the same decision.")
     missing = rules.unanswered_classes
     if missing:
         names = ", ".join(_class_name(rules, label) for label in missing[:5])

@@ -103,6 +103,7 @@ class Found:
     # the best of every total number of conditions, where more are better
     by_conditions: dict[int, Conjunctions] = field(default_factory=dict)
     boxes: tuple[Any, ...] = ()  # of all lists, by feature
+    rows: "SearchRows | None" = None  # that it looked at
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,6 +115,7 @@ class CountedPath:
     by_conditions: dict[int, Any]
     n_rounds: int
     boxes: tuple[Any, ...] = ()  # of the lists that the search found, by feature
+    rows: "SearchRows | None" = None  # that it looked at
 
     def keeps_to(self, limits):
         """Whether all models keep to the limits."""
@@ -130,6 +132,7 @@ class CountedPath:
             dict(sorted({**other.costs, **{n: self.costs[n] for n in kept}}.items())),
             dict(sorted({**other.by_conditions, **shorter}.items())),
             self.n_rounds + other.n_rounds,
+            rows=other.rows,
         )
 
 
@@ -230,7 +233,7 @@ def find_lists(problem, settings, rng):
     best = {n: rules for n, rules in best.items() if n <= limits.max_rules}
     if not best:  # nothing keeps to the limits
         return Found({}, n_rounds)
-    return Found(*_paths(problem, best, wide, n_rounds), boxes)
+    return Found(*_paths(problem, best, wide, n_rounds), boxes, rows)
 
 
 def _lists_by_feature(settings, table, loss):
@@ -245,7 +248,7 @@ def find_standalone(problem, settings, rng):
     """The best rules that are true on their own found of every number."""
     rows = search_rows(problem, settings, rng)
     best, n_rounds = _find_sets(STANDALONE, problem, settings, rng, rows)
-    return Found(_set_path(problem, settings, best, False), n_rounds)
+    return Found(_set_path(problem, settings, best, False), n_rounds, rows=rows)
 
 
 def find_points(problem, settings, rng):
@@ -260,7 +263,28 @@ def find_points(problem, settings, rng):
         settings = replace(settings, limits=limits)
     best, n_rounds = _find_sets(POINTS, problem, settings, rng, rows)
     best = {n: rules.in_reading_order() for n, rules in best.items()}
-    return Found(_set_path(problem, settings, best, True), n_rounds)
+    return Found(_set_path(problem, settings, best, True), n_rounds, rows=rows)
+
+
+def quick_points(problem, settings, rows, n_rules):
+    """Rules of one condition with points, one after the other.
+
+    A search for points does better; this one costs next to nothing.
+    """
+    loss, _ = _point_losses(rows, problem.n_classes, settings.criterion)
+    table = _table(problem, settings, rows, loss)
+    some = np.arange(min(table.n_rows, SEARCH_ROWS))
+    few, groups = table.coarse(some, SEARCH_CODES)
+    limits = settings.limits.for_search(loss.take(some).total_weight)
+    limits = replace(limits, max_conditions=1)
+    rules = PointBoxes(few, loss.take(some), ())
+    while rules.n_rules < n_rules:
+        longer = grow_rule(rules, limits)
+        if longer is None:
+            break
+        rules = longer
+    boxes = [{j: mask[groups[j]] for j, mask in box.items()} for box in rules.boxes]
+    return _set_of_boxes(problem, PointBoxes(table, loss, boxes), True)
 
 
 FORMS = {"list": find_lists, "standalone": find_standalone, "points": find_points}
@@ -294,7 +318,8 @@ def count_found(found, draft_model, store, limits, decision, scoring):
         rules = made.get(one.conditions)
         if rules is not None:
             by_conditions.setdefault(rules.n_conditions, rules)
-    return CountedPath(path, costs, by_conditions, found.n_rounds, found.boxes)
+    more = found.n_rounds, found.boxes, found.rows
+    return CountedPath(path, costs, by_conditions, *more)
 
 
 def _with_conjunctions(model, found):
@@ -328,16 +353,18 @@ class SearchRows:
     classes: np.ndarray | None  # the class that each row should get
     weight: np.ndarray
     outputs: np.ndarray | None  # probabilities as they are
+    new: np.ndarray | None = None  # the rows themselves, if they were drawn
+    told: np.ndarray | None = None  # what the ensemble predicts for these
 
 
 def search_rows(problem, settings, rng, most=MOST_ROWS):
     """The rows that a search looks at: new ones, or at most so many of the data."""
-    outcome = problem.outcome
+    outcome, new, told = problem.outcome, None, None
     if settings.n_new_rows:
         new = _new_rows(problem, settings.n_new_rows, rng)
         codes = problem.grid.bin(new).codes
         raw = problem.forest.predict_raw_encoded(new)
-        outputs = outcome.outputs_of(problem.forest, raw)
+        outputs = told = outcome.outputs_of(problem.forest, raw)
         weight = np.full(len(new), problem.sample_weight.sum() / len(new))
     else:
         rows = np.flatnonzero(problem.is_searched)
@@ -349,11 +376,11 @@ def search_rows(problem, settings, rng, most=MOST_ROWS):
         else:
             outputs = outcome.indicators(problem.target[rows])
     if settings.decision is None:
-        return SearchRows(codes, outputs, None, weight, None)
+        return SearchRows(codes, outputs, None, weight, None, new, told)
     probabilities, weight = settings.decision.emphasise(outputs, weight)
     classes = probabilities.argmax(axis=1)
     target = outcome.search_target(probabilities)
-    return SearchRows(codes, target, classes, weight, probabilities)
+    return SearchRows(codes, target, classes, weight, probabilities, new, told)
 
 
 def _new_rows(problem, n_rows, rng):

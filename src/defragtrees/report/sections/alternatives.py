@@ -1,6 +1,7 @@
 """What else could be: lists of other sizes, other methods, rules from other rows."""
 
 import functools
+import math
 
 from defragtrees._utils.formatting import plural
 from defragtrees.plots.measures import comparison_picture, trade_off_picture
@@ -18,6 +19,7 @@ from defragtrees.report.text import (
     sentence,
     shown_error_text,
 )
+from defragtrees.rules.text import MAYBE_TRAINED
 
 
 def path(page):
@@ -78,15 +80,17 @@ def comparison(page):
             lines.append([method, *["–"] * 5, "failed"])
             continue
         deviation = row["error_std"] if compared.n_splits > 1 else None
+        if row.get("is_fitted"):
+            method = Html(f"{method} (fitted before, {MAYBE_TRAINED})")
         lines.append(
             [
                 method,
-                f"{row['n_rules']:.4g}",
-                f"{row['mean_conditions']:.1f}",
+                _known(row["n_rules"], "{:.4g}".format),
+                _known(row["mean_conditions"], "{:.1f}".format),
                 error_text(row["error"], outcome, deviation),
                 fidelity_text(row["fidelity"]),
-                percent(row["coverage"]),
-                f"{row['seconds']:.2f} s",
+                _known(row["coverage"], percent),
+                _known(row["seconds"], "{:.2f} s".format),
             ]
         )
     tell = functools.partial(shown_error_text, outcome=outcome)
@@ -113,6 +117,10 @@ def comparison(page):
         ),
         "failures": failures,
     }
+
+
+def _known(value, write):
+    return "–" if math.isnan(value) else write(value)
 
 
 def stability(page):

@@ -22,17 +22,17 @@ from defragtrees.report.text import (
     sentence,
     with_interval,
 )
+from defragtrees.rules.text import MAYBE_TRAINED
 
 SIGN = "\N{NO-BREAK SPACE}%"
 FOUR_FIFTHS = 0.8  # a ratio of selection rates below which it is usual to ask why
 MOST_BORDERS = 300  # that are drawn
 MOST_GROUPED = 6  # classes whose rates are set side by side
 MOST_PAIRED = 12  # classes in a table of pairs
-WHOSE = (("Rules", ""), ("Ensemble", "ensemble_"))
 ANSWERING = (
     ("Rules", ""),
     ("Posterior of the mixture", "posterior_"),
-    ("Ensemble", "ensemble_"),
+    (f"Ensemble ({MAYBE_TRAINED})", "ensemble_"),
 )
 
 
@@ -49,13 +49,13 @@ def measures(page):
             *(
                 _value(key, scores.get(f"{prefix}{key}"), outcome)
                 for scores in (summary.scores, summary.simplifier.training_)
-                for _, prefix in WHOSE
+                for prefix in ("", "ensemble_")
             ),
         ]
         for key, label in shown.items()
     ]
-    header = ["Measure", *(whose for whose, _ in WHOSE)]
-    header += [f"{whose}, training" for whose, _ in WHOSE]
+    header = ["Measure", "Rules", f"Ensemble ({MAYBE_TRAINED})"]
+    header += ["Rules, training", f"Ensemble, training ({MAYBE_TRAINED})"]
     context = {
         "label": _positive_text(outcome),
         "threshold": None,
@@ -125,11 +125,13 @@ def costs(page):
     if costs is None:
         return None
     label, cost = summary.outcome.answer_text, summary.scores["expected_cost"]
+    theirs = summary.scores["ensemble_expected_cost"]
     number, labels = summary.outcome.positive_index, summary.outcome.labels
     told, other = (label(labels[k]) for k in (number, 1 - number))
     lines = [
         ["Rules, as they answer", rate_text(costs.border), amount(cost)],
         ["Rules, at their best border", *_best(costs.own)],
+        ["Ensemble, at the same border", rate_text(costs.border), amount(theirs)],
         ["Ensemble, at its best border", *_best(costs.theirs)],
         [Html(f"Always {name(told)}"), "–", amount(costs.own.costs[0])],
         [Html(f"Always {name(other)}"), "–", amount(costs.own.costs[-1])],

@@ -18,6 +18,7 @@ from defragtrees.report.text import (
     percent,
     rate_text,
 )
+from defragtrees.rules.text import MAYBE_TRAINED
 
 MOST_CLASSES = 20
 
@@ -82,10 +83,13 @@ def _tiles(summary):
         label = f"{outcome.error_name}, {who}"
         if outcome.error_is_share:
             label = f"wrong, by the {who}"
+        if prefix:
+            label += f" ({MAYBE_TRAINED})"
         tiles.append((error_text(scores[f"{prefix}error"], outcome), label))
     auc = _auc(scores)
     if auc is not None:
         theirs = f"of the rules; {scores['ensemble_auc']:.3f} of the ensemble"
+        theirs += f" ({MAYBE_TRAINED})"
         tiles.append((f"AUC {auc:.3f}", theirs))
     return tiles
 

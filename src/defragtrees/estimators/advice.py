@@ -1,0 +1,94 @@
+"""Sentences on what scores of a fit do not show: points, and the ensemble's lead."""
+
+import math
+
+import numpy as np
+
+from defragtrees.outcomes.points import Scoring
+from defragtrees.search.driver import Found, count_found, quick_points
+
+LEAST_APART = 0.01  # of AUC or explained variance, that is worth a sentence
+JUDGED_ROWS = 3_000  # of the new rows; enough to compare two models
+
+
+def advise(problem, settings, searched, counting, rules, rows):
+    """Sentences about rules, for `summary`; none without y or of a sample of the rows.
+
+    `searched` are the SearchRows, `counting` is the store of the rows that count, and
+    `rows` are these as CountingRows.
+    """
+    if rows.problem.labels is None or problem.is_sample or searched is None:
+        return ()
+    # AUC of classes, the explained variance of numbers
+    measure = next(m for m in rules.outcome.measures() if m.is_larger_better)
+    scores = counting.evaluate(rules)
+    own = scores[measure.name]
+    texts = []
+    if rules.combination != "sum" and rules.n_rules > 1:
+        card = _quick_card(problem, settings, searched, counting, rules)
+        points = math.nan if card is None else counting.evaluate(card)[measure.name]
+        texts.append(_points_text(measure, own, points))
+    if counting.source == "validation":
+        texts.append(_equal_text(rules, rows))
+    elif searched.new is not None and rules.outcome.n_classes:
+        lead = scores[f"ensemble_{measure.name}"] - own
+        texts.append(_lead_text(lead, _new_lead(rules, searched)))
+    return tuple(text for text in texts if text)
+
+
+def _quick_card(problem, settings, searched, counting, rules):
+    """A scorecard with as many rules, counted on the same rows; None without one."""
+    found = quick_points(problem, settings, searched, rules.n_rules)
+    blank, limits = problem.blank("points"), settings.limits
+    cards = count_found(
+        Found({1: found}, 0), blank, counting, limits, settings.decision, Scoring()
+    )
+    return next(iter(cards.by_rules.values()), None)
+
+
+def _points_text(measure, own, points):
+    """What a search for points would find is better than the quick scorecard."""
+    if not points - own >= LEAST_APART:
+        return ""
+    return (
+        f'Points would do better (form="points"): even as many single conditions that '
+        f"add up have {measure.label} {points:.3f} on these rows, the rules {own:.3f}."
+    )
+
+
+def _equal_text(rules, rows):
+    """Whether the ensemble is no better on rows that neither it nor the search used."""
+    problem, weight = rows.problem, rows.problem.sample_weight
+    told = problem.probabilities if problem.n_classes else problem.target
+    told = np.asarray(told, dtype=np.float64).reshape(rows.outputs.shape)
+    apart = rows.losses(rules) - ((rows.outputs - told) ** 2).sum(axis=1)
+    mean = np.average(apart, weights=weight)
+    error = math.sqrt(np.average((apart - mean) ** 2, weights=weight) / weight.sum())
+    if mean > error:
+        return ""
+    return (
+        "The rules predict as well as the ensemble, within chance, on rows that "
+        "neither used: the data has no more to give."
+    )
+
+
+def _new_lead(rules, searched):
+    """By how much AUC the ensemble would lead on new rows if it were right there.
+
+    It is not, and its lead is smaller then. For numbers no such bound was found: what
+    forests predict is drawn to the mean, and so is the lead.
+    """
+    outcome = rules.outcome
+    new, told = searched.new[:JUDGED_ROWS], searched.told[:JUDGED_ROWS]
+    predicted = rules._predict_proba(rules._covers(new))
+    return outcome.expected_auc(told, told) - outcome.expected_auc(told, predicted)
+
+
+def _lead_text(lead, new_lead):
+    if not lead - new_lead >= LEAST_APART:
+        return ""
+    return (
+        f"Of the ensemble's lead of {lead:.2f} in AUC on these rows at most about "
+        f"{max(new_lead, 0.0):.2f} is left on new rows; the rest is overfitting: "
+        "the data has no more to give."
+    )

@@ -159,14 +159,14 @@ def count(value):
 
     Examples
     --------
-    >>> count(2640.0000000001), count(12.25)
-    ('2,640', '12.2')
+    >>> count(2640.0000000001), count(212.25), count(2.25)
+    ('2,640', '212', '2.2')
     >>> count(float("nan"))
     'an unknown number of'
     """
     if value != value:
         return "an unknown number of"
-    is_whole = abs(value - round(value)) < 1e-6 * max(value, 1)
+    is_whole = value >= 10 or abs(value - round(value)) < 1e-6 * max(value, 1)
     return f"{round(value):,}" if is_whole else f"{value:,.1f}"
 
 

@@ -13,7 +13,7 @@ from defragtrees.data.statistics import RuleSums, recounted
 from defragtrees.data.tables import check_length, check_weight
 from defragtrees.rules.edits import Edit
 from defragtrees.rules.model import RuleModel
-from defragtrees.rules.profile import TrainingRows, count_rows
+from defragtrees.rules.profile import Evidence, TrainingRows, count_rows
 
 Model = TypeVar("Model", bound=RuleModel)
 
@@ -73,7 +73,13 @@ def recount_rows(rules, matrix, target, weight, answers="told", source="refit"):
     decision = outcome.decision(rules.threshold, rules.costs)
     rules = dataclasses.replace(rules, residuals=None, rate_bands=None)
     how = rules._recounted_by(answers)
-    made = recounted(rules, sums, how, decision, source=source)
+    made = recounted(
+        rules,
+        sums,
+        how,
+        decision,
+        evidence=Evidence(source, round_significant(weight.sum())),
+    )
     if answers == "told":
         made = made._on_scale_of(rules)
     # No ensemble predicted these rows.

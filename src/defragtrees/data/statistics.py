@@ -18,7 +18,6 @@ from defragtrees.outcomes.regression import (
     in_cells,
     quantiles,
 )
-from defragtrees.rules.profile import WORTH, Evidence
 
 
 @dataclass(frozen=True, eq=False)
@@ -272,11 +271,14 @@ def counted(
     decision=None,
     scoring=EXACT,
     order=None,
-    source="searched",
+    evidence=None,
 ):
-    """A draft of the rules with what all rows, from this source, say of them."""
+    """A draft of the rules with what all rows say of them.
+
+    `evidence` says where these come from; without it each counts in full.
+    """
     outcome, weight = rules.outcome, sums.target.weight
-    worth = WORTH[source]
+    worth = 1.0 if evidence is None else evidence.worth
     entries = [_evidence(rules, sums, k, worth) for k in range(len(weight))]
     for k, entry in enumerate(entries):
         if answers == "target":
@@ -299,9 +301,7 @@ def counted(
         entry["coverage"] = round_significant(sums.covered[k] / sums.total)
         entry["answered"] = round_significant(weight[k] / sums.total)
         made.append(replace(rule, **entry))
-    changed = {"evidence": None}
-    if sums.labels is not None:
-        changed["evidence"] = Evidence(source, round_significant(sums.total))
+    changed = {"evidence": None if sums.labels is None else evidence}
     if answers == "told":
 
         def fit_points():

@@ -27,7 +27,12 @@ from defragtrees.data.statistics import (
     counted,
     packed_list,
 )
-from defragtrees.rules.profile import TrainingRows, training_column
+from defragtrees.rules.profile import (
+    WORTH,
+    Evidence,
+    TrainingRows,
+    training_column,
+)
 
 
 @dataclass(frozen=True)
@@ -64,6 +69,7 @@ class RowStore:
     ends: list[tuple[float, float]] | None = None
     # where the rows come from, as evidence; see `rules.profile.WORTH`
     source: str = "searched"
+    n_trained: float = 0.0  # weight of the training rows among them, as given
 
     @classmethod
     def of_table(cls, binned, target, n_classes, sample_weight, center=0.0, scale=1.0):
@@ -90,6 +96,13 @@ class RowStore:
         """Class numbers, or standardised numbers, of a table in memory."""
         return self.target.of(self.table, self.n_classes)
 
+    @property
+    def evidence(self):
+        """Where the rows come from, for the rules that are counted on them."""
+        n_new = self.total_weight - WORTH["training"] * self.n_trained
+        sizes = round_significant(n_new), round_significant(self.n_trained)
+        return Evidence(self.source, *sizes)
+
     def take(self, rows):
         """Some of the rows of a table in memory, in their order."""
         shard = self.table.take(np.sort(rows))
@@ -99,6 +112,32 @@ class RowStore:
             counts=Binned(shard.codes, self.grid).counts(),
             total_weight=float(shard.sample_weight.sum()),
             n_rows=len(shard),
+        )
+
+    def pooled_with(self, training):
+        """These rows and the training rows, which count less; see `WORTH`.
+
+        Only if both are in memory and have y; else these alone.
+        """
+        own, other = self.table, training.table
+        if own is None or other is None or "labels" not in other.targets:
+            return self
+        worth = WORTH["training"]
+        shards = [
+            dataclasses.replace(own, weight=own.sample_weight),
+            dataclasses.replace(other, weight=worth * other.sample_weight),
+        ]
+        return dataclasses.replace(
+            self,
+            shards=OneShard(*joined(shards, math.inf)),
+            counts=[a + b for a, b in zip(self.counts, training.counts, strict=True)],
+            total_weight=self.total_weight + worth * training.total_weight,
+            n_rows=self.n_rows + training.n_rows,
+            ends=[
+                (np.fmin(a[0], b[0]), np.fmax(a[1], b[1]))
+                for a, b in zip(self.ends, training.ends, strict=True)
+            ],
+            n_trained=training.total_weight,
         )
 
     def draw(self, n_rows, order, rng):
@@ -128,7 +167,7 @@ class RowStore:
             RowStatistics.of, drafts, self.values, name, scale, packed
         )
         return [
-            counted(rules, sums, answers, decision, scoring, order, self.source)
+            counted(rules, sums, answers, decision, scoring, order, self.evidence)
             for rules, sums in zip(drafts, statistics.sums, strict=True)
         ]
 

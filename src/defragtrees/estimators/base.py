@@ -409,7 +409,10 @@ class Simplifier(FittedRules, ABC):
         if unseen is not None:
             unseen = self._checked_validation(unseen)
         store = read_rows(self, source, self.forest_)
-        unseen = None if unseen is None else read_unseen(self, unseen, store)
+        counting = unseen
+        if unseen is not None:
+            unseen = read_unseen(self, unseen, store)
+            counting = unseen.pooled_with(store)
         problem = Problem.of_store(
             store,
             self.forest_,
@@ -417,12 +420,12 @@ class Simplifier(FittedRules, ABC):
             rng,
             self.shorten_thresholds,
             words,
-            unseen,
+            counting,
         )
         if problem.classes is not None:
             self.classes_ = np.asarray(problem.classes)
         self.rules_ = self._simplify(problem, rng)
-        counting = unseen or store
+        counting = counting or store
         self._count_rows(counting, problem.is_sample)
         posterior = getattr(self, "posterior_", None)
         self.training_ = store.evaluate(self.rules_, posterior)

@@ -47,6 +47,8 @@ class Evidence:
 
     source: str  # a key of `WORTH`
     n_rows: float  # by weight
+    # further rows that the model was trained on, which count as `WORTH` says
+    n_trained: float = 0.0
 
     def __post_init__(self) -> None:
         if self.source not in WORTH:
@@ -65,17 +67,29 @@ class Evidence:
         """Where rates come from, as a sentence."""
         n_rows = plural(round(self.n_rows), "row")
         worth = count(self.worth * self.n_rows)
-        return f"Rates from {ORIGINS[self.source].format(n=n_rows, worth=worth)}."
+        text = ORIGINS[self.source].format(n=n_rows, worth=worth)
+        if self.n_trained:
+            worth = count(WORTH["training"] * self.n_trained)
+            trained = plural(round(self.n_trained), "row")
+            text += f", and {trained} that the model was trained on, which count as "
+            text += worth
+        return f"Rates from {text}."
 
     def to_dict(self) -> dict[str, Any]:
         """Its contents in plain texts and numbers."""
-        return {"source": self.source, "n_rows": self.n_rows}
+        also = {"n_trained": self.n_trained} if self.n_trained else {}
+        return {"source": self.source, "n_rows": self.n_rows, **also}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], place: str = "evidence") -> Self:
         """The evidence that `to_dict` wrote down; errors name its place."""
-        checks = {"source": schema.one_of(*WORTH), "n_rows": schema.number(0, 1e250)}
-        return cls(**schema.read_fields(data, checks, tuple(checks), place))
+        checks = {
+            "source": schema.one_of(*WORTH),
+            "n_rows": schema.number(0, 1e250),
+            "n_trained": schema.number(0, 1e250),
+        }
+        needed = ("source", "n_rows")
+        return cls(**schema.read_fields(data, checks, needed, place))
 
 
 @dataclass(frozen=True)

@@ -131,8 +131,65 @@ def shell_lines(path):
     return [line for text in texts for line in text.splitlines() if line.strip()]
 
 
+def rewritten(path):
+    """The text of a page with what its blocks print now in place of what it shows."""
+    text = path.read_text(encoding="utf-8")
+    names, changes = {}, []
+    blocks = [(m[1], m[2], m.start(2)) for m in FENCE.finditer(text)]
+    for (language, code, start), following in zip(
+        blocks, [*blocks[1:], ("", "", 0)], strict=True
+    ):
+        if language == "python" and ">>> " in code:
+            changes += _doctest_changes(code, start, names)
+        elif language == "python":
+            printed = io.StringIO()
+            with contextlib.redirect_stdout(printed):
+                exec(compile(code, path.name, "exec"), names)
+            if following[0] == "text" and "print(" in code:
+                changes.append((following[2], following[1], printed.getvalue()))
+        elif language == "console":
+            for match in COMMAND.finditer(code):
+                if not match[1].startswith(NOT_RUN):
+                    printed = _run_command(match[1])
+                    changes.append((start + match.start(2), match[2], printed))
+    for start, before, after in sorted(changes, reverse=True):
+        if after is not None and _masked(before) != _masked(after):
+            after = "".join(f"{line}\n" for line in after.strip("\n").splitlines())
+            blank = before[len(before.rstrip("\n")) + 1 :]
+            text = text[:start] + after + blank + text[start + len(before) :]
+    return text
+
+
+def _doctest_changes(code, start, names):
+    changes = []
+    lines = code.splitlines(keepends=True)
+
+    class Runner(doctest.DocTestRunner):
+        def report_failure(self, out, test, example, got):
+            first = example.lineno + example.source.count("\n")
+            place = start + sum(map(len, lines[:first]))
+            changes.append((place, example.want, got))
+
+    test = doctest.DocTestParser().get_doctest(code, names, "page", None, 0)
+    Runner(verbose=False).run(test, out=lambda text: None, clear_globs=False)
+    names.update(test.globs)
+    return changes
+
+
 if __name__ == "__main__":
+    import os
+    import tempfile
+    import warnings
     from pathlib import Path
 
-    wrong = [text for name in sys.argv[1:] for text in run_page(Path(name).resolve())]
-    sys.exit("\n".join(wrong) or None)
+    is_written = sys.argv[1] == "--write"
+    pages = [Path(name).resolve() for name in sys.argv[1 + is_written :]]
+    warnings.simplefilter("ignore", UserWarning)
+    for page in pages:
+        with tempfile.TemporaryDirectory() as folder:
+            os.chdir(folder)
+            if is_written:
+                page.write_text(rewritten(page), encoding="utf-8")
+            else:
+                sys.stdout.write("\n".join(run_page(page)))
+            os.chdir(page.parent)

@@ -339,7 +339,7 @@ class DefragClassifier(RuleClassifier, _Defrag):
     __doc__ = f"""A few rules that say nearly what a classification ensemble says.
 
     `predict_proba` tells the class rates of y among the training rows that a rule
-    answers, as if 3.84 more rows had the rates of all; without y, the ensemble's mean
+    answers, shrunk towards those of all; without y, the ensemble's mean
     probabilities. The class follows from them: it is the likeliest one, or decided by
     `class_weight`, `costs` or `threshold`, which `rules_` keeps.
 {with_shared(PARAMETERS, for_classes=FOR_CLASSES, limits=LIMITS)}

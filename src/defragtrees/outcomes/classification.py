@@ -12,7 +12,7 @@ from defragtrees._utils import formatting as render
 from defragtrees._utils.values import all_rounded
 from defragtrees.outcomes.base import Outcome
 from defragtrees.outcomes.decision import make_decision
-from defragtrees.outcomes.intervals import wilson_interval
+from defragtrees.outcomes.intervals import QUANTILE, wilson_interval
 from defragtrees.outcomes.measures import Measure, Moments, RankedWeights
 from defragtrees.outcomes.points import (
     PRIOR_ROWS,
@@ -25,9 +25,10 @@ from defragtrees.outcomes.points import (
 
 LEAST_SHARE = 1e-6  # that a class is given, as its logarithm is taken
 LEAST_APART = 0.02  # rates that differ by less are as good as the same
-# Rows that each rule is given at the rate of all rows: z² of a 95 % interval, by which
-# the middle of Wilson's interval is shrunk too.
-SHRINKAGE = 3.84
+# Rows that each rule is given at the rate of all rows, whatever the data say: with one
+# no class is ever impossible; with more than z² of a 95 % interval the estimate might
+# lie outside Wilson's interval, whose middle is shrunk by as much.
+LEAST_PRIOR, MOST_PRIOR = 1.0, QUANTILE**2
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,14 +74,31 @@ class ClassSums:
         best = int(np.argmax(shares))
         return {"prediction": outcome.labels[best], "distribution": tuple(shares)}
 
+    @property
+    def prior_rows(self):
+        """How many rows with the rates of all rows each group is given.
+
+        As many as make the rates err least if those of groups differ as they do: the
+        variance within groups, in units of that between them; and one more, but not so
+        many that the estimate leaves its interval.
+        """
+        weight = self.weight[self.weight > 0]
+        rates = self.classes[self.weight > 0] / weight[:, None]
+        every = weight @ rates / weight.sum()
+        within = weight @ (rates * (1 - rates)).sum(axis=1)
+        between = weight @ ((rates - every) ** 2).sum(axis=1)
+        if within >= MOST_PRIOR * between:
+            return MOST_PRIOR
+        return min(LEAST_PRIOR + within / between, MOST_PRIOR)
+
     def shrunk_rates(self, k, every=None, worth=1.0):
-        """Class rates of a group, as if `SHRINKAGE` more rows had those of all.
+        """Class rates of a group, as if `prior_rows` more rows had those of all.
 
         `every` are the class weights of all rows, where groups overlap; a row counts as
         `worth` rows.
         """
         every = self.classes.sum(axis=0) if every is None else every
-        shrunk = worth * self.classes[k] + SHRINKAGE * every / every.sum()
+        shrunk = worth * self.classes[k] + self.prior_rows * every / every.sum()
         return shrunk / shrunk.sum()
 
     @staticmethod

@@ -55,7 +55,7 @@ def improve(
         others = _candidates(rules, kept, fitted(parts, max(max_rules, 2)))
         found = _taken_beside(rules, kept, n_new, rows, others)
     source = "searched" if n_new else "refit"
-    made = recount_rows(_with_conditions(rules, found), *rows, source=source)
+    made = recount_rows(_with_conditions(rules, found), *rows, "told", source)
     text = _edit_text(rules, kept, len(rows[0]))
     return dataclasses.replace(made, edits=(*rules.edits, Edit("improve", text)))
 

@@ -1,6 +1,7 @@
 """The rules that the command finds are those that the library finds."""
 
 import json
+import re
 
 import joblib
 import numpy as np

@@ -1,5 +1,7 @@
 """What a summary adds to the scores: points, and what is left of a model's lead."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
@@ -75,3 +77,20 @@ def test_every_fit_has_its_own_advice(settings):
     forest = simple.ensemble
     assert simple.set_params(target="ensemble").fit(X).advice_ == ()
     assert simple.ensemble is forest
+
+
+@pytest.mark.parametrize("is_sum", [False, True])
+def test_rows_that_the_model_did_not_use_show_whether_it_is_ahead(is_sum, monkeypatch):
+    X, y = (make_sum if is_sum else make_steps)(3000)
+    forest = RandomForestClassifier(50, min_samples_leaf=5, random_state=0)
+    forest.fit(X[::2], y[::2])
+
+    def split(self, problem, settings):
+        return problem, replace(problem.store, source="validation")
+
+    monkeypatch.setattr(DefragClassifier, "_split", split)
+    simple = DefragClassifier(forest, max_rules=6, random_state=0)
+    simple.fit(X[1::2], y[1::2])
+    is_equal = any("predict as well as the ensemble" in text for text in simple.advice_)
+    assert is_equal == (not is_sum)
+    assert not any("lead" in text for text in simple.advice_)

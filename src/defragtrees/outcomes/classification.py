@@ -970,4 +970,6 @@ class Classes(Outcome):
 
 
 def _counts(rule, rate):
-    return f"{render.count(rate * rule.n_rows)} of {render.count(rule.n_rows)}"
+    n_rows = rule.n_rows
+    n_found = rate * n_rows if n_rows < 10 else round(rate * n_rows)
+    return f"{render.count(n_found)} of {render.count(n_rows)}"

@@ -15,7 +15,6 @@ from sklearn.ensemble import (
 from benchmarks.paper.data import draw, fit_forest
 from defragtrees import DefragClassifier, simplify, simplify_path
 from defragtrees.datasets import load_sample
-from defragtrees.outcomes.classification import SHRINKAGE
 
 
 @pytest.fixture(scope="module")
@@ -228,12 +227,13 @@ def test_a_fit_without_a_budget_is_as_good_as_the_best_and_no_shorter_one_is(spa
 def left_out_losses(rules, X, y):
     """The Brier score of each row, by rates without it."""
     by, is_class = rules.apply(X), y[:, None] == np.array(rules.classes)
-    base, worth, losses = is_class.mean(axis=0), rules.evidence.worth, []
+    worth, losses = rules.evidence.worth, []
+    told = rules.predict_proba(X)
     for i, k in enumerate(by):
-        others = (by == k) & (np.arange(len(y)) != i)
-        n_rows = worth * others.sum()
-        rates = worth * is_class[others].sum(axis=0) + SHRINKAGE * base
-        losses.append(((is_class[i] - rates / (n_rows + SHRINKAGE)) ** 2).sum())
+        n_rows = worth * (by == k).sum()
+        # A mean of so many rows that leaves one out is that much farther from it.
+        apart = (is_class[i] - told[i]) * n_rows / (n_rows - worth)
+        losses.append((apart**2).sum())
     return np.array(losses)
 
 

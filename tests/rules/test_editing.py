@@ -19,7 +19,7 @@ from defragtrees import (
 )
 from defragtrees.data.refitting import checked_rows, recount_rows
 from defragtrees.errors import ConditionTextError
-from defragtrees.outcomes.classification import SHRINKAGE
+from defragtrees.outcomes.classification import LEAST_PRIOR, MOST_PRIOR
 from defragtrees.rules.profile import WORTH, Evidence
 
 NAMES = ("income", "age", "city")
@@ -297,10 +297,13 @@ def test_rules_are_drawn_to_all_rows_by_what_the_rows_are_worth(source):
     rows = checked_rows(rules, rules.encode(X), y)
     found = recount_rows(rules, *rows, source=source)
     base = (y == "good").mean()
+    within = sum(rule.n_rows * rule.rates[0] * rule.rates[1] for rule in found)
+    between = sum(rule.n_rows * (rule.rates[1] - base) ** 2 for rule in found)
+    prior = min(LEAST_PRIOR + within / between, MOST_PRIOR)
     for rule in found:
         assert rule.n_effective == pytest.approx(WORTH[source] * rule.n_rows)
-        counted = rule.n_effective * rule.rates[1] + SHRINKAGE * base
-        expected = counted / (rule.n_effective + SHRINKAGE)
+        counted = rule.n_effective * rule.rates[1] + prior * base
+        expected = counted / (rule.n_effective + prior)
         assert rule.distribution[1] == pytest.approx(expected)
     assert found.evidence == Evidence(source, 400.0)
 

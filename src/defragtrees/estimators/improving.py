@@ -54,8 +54,11 @@ def improve(
     else:
         others = _candidates(rules, kept, fitted(parts, max(max_rules, 2)))
         found = _taken_beside(rules, kept, n_new, rows, others)
+    matrix, target, weight = rows
     source = "searched" if n_new else "refit"
-    made = recount_rows(_with_conditions(rules, found), *rows, "told", source)
+    made = recount_rows(
+        _with_conditions(rules, found), matrix, target, weight, source=source
+    )
     text = _edit_text(rules, kept, len(rows[0]))
     return dataclasses.replace(made, edits=(*rules.edits, Edit("improve", text)))
 

@@ -36,7 +36,7 @@ def test_points_are_recommended_where_effects_add_up_and_are_better():
     [text] = [text for text in simple.advice_ if text.startswith("Points")]
     assert text in simple.summary()
     assert text not in simple.summary(X[1::2], y[1::2])
-    assert f"the rules {simple.training_['auc']:.3f}." in text
+    assert f"the rules on the same rows {simple.training_['auc']:.3f}." in text
     card = fitted(X[::2], y[::2], form="points")
     new = X[1::2], y[1::2]
     assert card.evaluate(*new)["auc"] > simple.evaluate(*new)["auc"] + 0.02

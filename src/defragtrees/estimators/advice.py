@@ -52,7 +52,8 @@ def _points_text(measure, own, points):
         return ""
     return (
         f'Points would do better (form="points"): even as many single conditions that '
-        f"add up have {measure.label} {points:.3f} on these rows, the rules {own:.3f}."
+        f"add up have {measure.label} {points:.3f}, the rules on the same rows "
+        f"{own:.3f}."
     )
 
 
@@ -88,8 +89,9 @@ def _new_lead(rules, searched):
 def _lead_text(lead, new_lead):
     if not lead - new_lead >= LEAST_LEAD:
         return ""
+    has_more = new_lead >= LEAST_LEAD
     return (
         f"On new rows the ensemble's lead in AUC would be about {max(new_lead, 0):.2f} "
         f"by its own probabilities, not the {lead:.2f} on these rows: the rest is "
-        "overfitting, the data has no more to give."
+        f"overfitting{'' if has_more else ', and the data has no more to give'}."
     )

@@ -52,7 +52,8 @@ def _points_text(measure, own, points):
         return ""
     return (
         f'Points would do better (form="points"): even as many single conditions that '
-        f"add up have {measure.label} {points:.3f} on these rows, the rules {own:.3f}."
+        f"add up have {measure.label} {points:.3f}, the rules on the same rows "
+        f"{own:.3f}."
     )
 
 
@@ -75,8 +76,9 @@ def _equal_text(rules, rows):
 def _new_lead(rules, searched):
     """By how much AUC the ensemble would lead on new rows if it were right there.
 
-    It is not, and its lead is smaller then. For numbers no such bound was found: what
-    forests predict is drawn to the mean, and so is the lead.
+    The lead of deep forests and boosting is smaller than that, that of forests with
+    large leaves nearly the same. For numbers it is no guide: what forests predict is
+    drawn to the mean, and so would be the lead.
     """
     outcome = rules.outcome
     new, told = searched.new[:JUDGED_ROWS], searched.told[:JUDGED_ROWS]
@@ -87,8 +89,9 @@ def _new_lead(rules, searched):
 def _lead_text(lead, new_lead):
     if not lead - new_lead >= LEAST_APART:
         return ""
+    has_more = new_lead >= LEAST_LEAD
     return (
-        f"Of the ensemble's lead of {lead:.2f} in AUC on these rows at most about "
-        f"{max(new_lead, 0.0):.2f} is left on new rows; the rest is overfitting: "
-        "the data has no more to give."
+        f"On new rows the ensemble's lead in AUC would be about {max(new_lead, 0):.2f} "
+        f"by its own probabilities, not the {lead:.2f} on these rows: the rest is "
+        f"overfitting{'' if has_more else ', and the data has no more to give'}."
     )

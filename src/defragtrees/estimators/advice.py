@@ -7,7 +7,8 @@ import numpy as np
 from defragtrees.outcomes.points import Scoring
 from defragtrees.search.driver import Found, count_found, quick_points
 
-LEAST_APART = 0.01  # of AUC or explained variance, that is worth a sentence
+LEAST_SHOWN = 0.001  # difference that two numbers in a sentence show
+LEAST_APART = 0.01  # of AUC, that is worth a sentence
 JUDGED_ROWS = 3_000  # of the new rows; enough to compare two models
 
 
@@ -41,14 +42,14 @@ def _quick_card(problem, settings, searched, counting, rules):
     found = quick_points(problem, settings, searched, rules.n_rules)
     blank, limits = problem.blank("points"), settings.limits
     cards = count_found(
-        Found({1: found}, 0), blank, counting, limits, settings.decision, Scoring()
+        Found((found,), 0), blank, counting, limits, settings.decision, Scoring()
     )
     return next(iter(cards.by_rules.values()), None)
 
 
 def _points_text(measure, own, points):
     """What a search for points would find is better than the quick scorecard."""
-    if not points - own >= LEAST_APART:
+    if not points - own >= LEAST_SHOWN:
         return ""
     return (
         f'Points would do better (form="points"): even as many single conditions that '
@@ -89,7 +90,7 @@ def _new_lead(rules, searched):
 def _lead_text(lead, new_lead):
     if not lead - new_lead >= LEAST_APART:
         return ""
-    has_more = new_lead >= LEAST_LEAD
+    has_more = new_lead >= LEAST_APART
     return (
         f"On new rows the ensemble's lead in AUC would be about {max(new_lead, 0):.2f} "
         f"by its own probabilities, not the {lead:.2f} on these rows: the rest is "

@@ -260,14 +260,15 @@ class _Defrag(DefragResults, RuleFinder):
             is_labels=self.target == "labels",
             engine=self.engine,
         )
-        again = copy.deepcopy(rng)
         free = limits.relaxed()
-        path = self._path(problem, replace(settings, limits=free), counting, rng)
         rows = self._counting_rows(problem, counting, settings, rng)
+        again = copy.deepcopy(rng)
+        path = self._path(problem, replace(settings, limits=free), counting, rows, rng)
         rules = self._chosen(path, rows)
         if free is not limits and not path.keeps_to(limits):
             settings = replace(settings, unlimited=path.boxes)
-            path = path.within(limits, self._path(problem, settings, counting, again))
+            limited = self._path(problem, settings, counting, rows, again)
+            path = path.within(limits, limited)
         if not path.by_rules:
             refuse_without_lists(limits, problem.feature_names, self.most_rules())
         if rules is None or not limits.allows_model(rules):
@@ -279,12 +280,12 @@ class _Defrag(DefragResults, RuleFinder):
         self.advice_ = advise(problem, settings, path.rows, counting, rules, rows)
         return rules
 
-    def _path(self, problem, settings, counting, rng):
+    def _path(self, problem, settings, counting, rows, rng):
         """Rule models of every size by one search, counted."""
         found = FORMS[self.form](problem, settings, rng)
         blank, scoring = problem.blank(DECISIONS[self.form]), self._scoring()
         limits, decision = settings.limits, settings.decision
-        return count_found(found, blank, counting, limits, decision, scoring)
+        return count_found(found, blank, counting, limits, decision, scoring, rows)
 
     def _chosen(self, path, rows):
         """The rule model of a path that is best on the rows, or as good and short.

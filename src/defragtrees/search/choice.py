@@ -33,6 +33,11 @@ class CountingRows:
         chosen = self.decision.choose(self.outputs - apart)
         return (self.outputs * self.decision.costs.T[chosen]).sum(axis=1)
 
+    def mean_loss(self, rules):
+        """The mean of `losses`, without the digits that depend on their order."""
+        weight = self.problem.sample_weight
+        return float(f"{self.losses(rules) @ weight / weight.sum():.9g}")
+
     def _growth(self, rules, held):
         """How much farther each row is from a prediction that was made without it."""
         weight = self.problem.sample_weight
@@ -48,10 +53,9 @@ class CountingRows:
 
 def best_model(models, rows):
     """Of rule models the one that is best on the rows; of equals the shortest."""
-    weight = rows.problem.sample_weight
-    means = [float(f"{rows.losses(own) @ weight:.9g}") for own in models]
-    sizes = [(own.n_conditions, own.n_rules) for own in models]
-    return models[min(range(len(models)), key=lambda i: (means[i], sizes[i]))]
+    return min(
+        models, key=lambda own: (rows.mean_loss(own), own.n_conditions, own.n_rules)
+    )
 
 
 def shortest_model(models, rows):

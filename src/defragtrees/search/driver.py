@@ -5,7 +5,7 @@ they cost, by number of rules; `count_found` makes rule models of these, over al
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 from operator import attrgetter
 from typing import Any
@@ -55,7 +55,7 @@ MOST_ROWS = 100_000  # with more rows, the search looks at a sample of them
 SAMPLE_ROWS = 25_000  # or at fewer, if lists are polished on all rows
 SEARCH_ROWS = 3_000  # so many rows are enough to search; the result is polished on all
 SEARCH_CODES = 64  # and so many codes of a feature
-N_SEARCHES = 2  # for a list, each on other rows
+N_SEARCHES = 4  # for a list, each on other rows
 SLACK = 0.5  # in a list on few rows a rule may have so much less than it must have
 EMPHASIS = 1.0  # nats for classes count so many times those for probabilities
 FEW_CONDITIONS = 2  # of a rule, in the sets that the search starts from
@@ -98,10 +98,10 @@ class Conjunctions:
 class Found:
     """What a search gives."""
 
-    by_rules: dict[int, Conjunctions]  # the best of every number of rules
+    by_rules: tuple[Conjunctions, ...]  # of each search the best of every number
     n_rounds: int
-    # the best of every total number of conditions, where more are better
-    by_conditions: dict[int, Conjunctions] = field(default_factory=dict)
+    # and of every total number of conditions, where more are better
+    by_conditions: tuple[Conjunctions, ...] = ()
     boxes: tuple[Any, ...] = ()  # of all lists, by feature
     rows: "SearchRows | None" = None  # that it looked at
 
@@ -209,31 +209,37 @@ def find_lists(problem, settings, rng):
     table = _table(problem, settings, rows, loss)
     if not table.columns or not np.ptp(rows.target, axis=0).any():
         alone = _list_of_boxes(problem, RuleBoxes(table, last_loss, ()), {})
-        return Found({1: alone}, 1, {0: alone})
+        return Found((alone,), 1, (alone,))
     limits, every = settings.limits, np.arange(table.n_rows)
-    lists, n_rounds = [], 0
-    # Other rows, other lists: of each length the cheapest on all rows is kept.
-    for _ in range(N_SEARCHES):
-        more, n_more = LISTS.searched(limits, rng, table, loss, every)
-        lists += more
-        n_rounds += n_more
     wide = limits.for_search(loss.total_weight)
-    cut = [cut_to_limits(own, wide) for own in _lists_by_feature(settings, table, loss)]
-    lists += [own.boxes for own in cut]
-    best = LISTS.polished(lists, table, last_loss, wide)
+    # Other rows, other lists: each search looks at some of the rows.
+    searches = [
+        LISTS.searched(limits, rng, table, loss, every) for _ in range(N_SEARCHES)
+    ]
+    n_rounds = sum(n for _, n in searches)
+    starts = [lists for lists, _ in searches]
+    if settings.unlimited:
+        cut = _lists_by_feature(settings, table, loss)
+        starts.append([cut_to_limits(own, wide).boxes for own in cut])
+    if is_everywhere:
+        # On all rows one descent has to do, from the cheapest lists.
+        starts = [[boxes for lists in starts for boxes in lists]]
+    polished = [LISTS.polished(lists, table, last_loss, wide) for lists in starts]
     names = [column.feature for column in table.columns]
     boxes = tuple(
         [{names[j]: mask for j, mask in box.items()} for box in own.boxes]
+        for best in polished
         for own in best.values()
     )
     if is_everywhere:
         everywhere = AllRowsSearch(problem, settings, rows, table, last_loss)
         wide = limits.for_search(everywhere.total_weight)
-        best = everywhere.polished(best, wide)
-    best = {n: rules for n, rules in best.items() if n <= limits.max_rules}
-    if not best:  # nothing keeps to the limits
-        return Found({}, n_rounds)
-    return Found(*_paths(problem, best, wide, n_rounds), boxes, rows)
+        polished = [everywhere.polished(best, wide) for best in polished]
+    paths = [_paths(problem, best, wide, limits.max_rules) for best in polished]
+    by_rules, by_conditions = (
+        tuple(one for own in part for one in own) for part in zip(*paths, strict=True)
+    )
+    return Found(by_rules, n_rounds, by_conditions, boxes, rows)
 
 
 def _lists_by_feature(settings, table, loss):
@@ -290,36 +296,59 @@ def quick_points(problem, settings, rows, n_rules):
 FORMS = {"list": find_lists, "standalone": find_standalone, "points": find_points}
 
 
-def count_found(found, draft_model, store, limits, decision, scoring):
+def count_found(found, draft_model, store, limits, decision, scoring, rows=None):
     """The CountedPath of what was found, counted over all rows.
 
     Each model is made once, with its evidence and a profile of the training rows. Lists
-    that break a limit over all rows are left out, or lose a rule.
+    that break a limit over all rows are left out, or lose a rule. Of models of one size
+    that is kept which is best on `rows`, CountingRows, or without these the first.
     """
     order = MonotoneAnswers(limits.monotone) if limits.monotone else None
     count = partial(
         store.count, answers="told", decision=decision, scoring=scoring, order=order
     )
-    found_rules = [*found.by_rules.values(), *found.by_conditions.values()]
-    distinct = {one.conditions: one for one in found_rules}
+    distinct = {one.conditions: one for one in (*found.by_rules, *found.by_conditions)}
     drafts = [_with_conjunctions(draft_model, one) for one in distinct.values()]
     counted = dict(zip(distinct, count(drafts), strict=True))
     if draft_model.is_exclusive:
         for conditions, rules in counted.items():
             counted[conditions] = _within_limits(rules, limits, count)
     kept = {one: rules for one, rules in counted.items() if rules is not None}
-    made = store.with_training_rows(kept)
-    path, costs, by_conditions = {}, {}, {}
-    for _, one in sorted(found.by_rules.items()):
-        rules = made.get(one.conditions)
-        if rules is not None and rules.n_rules not in path:
-            path[rules.n_rules], costs[rules.n_rules] = rules, one.cost
-    for _, one in sorted(found.by_conditions.items()):
-        rules = made.get(one.conditions)
-        if rules is not None:
-            by_conditions.setdefault(rules.n_conditions, rules)
-    more = found.n_rounds, found.boxes, found.rows
-    return CountedPath(path, costs, by_conditions, *more)
+    if rows is None:
+        losses = dict.fromkeys(kept, 0.0)
+    else:
+        losses = {one: rows.mean_loss(rules) for one, rules in kept.items()}
+    by_rules, by_conditions = (
+        _best_of_each(
+            [one for one in own if one.conditions in kept],
+            lambda one: losses[one.conditions],
+            lambda one, size=size: getattr(kept[one.conditions], size),
+        )
+        for own, size in (
+            (found.by_rules, "n_rules"),
+            (found.by_conditions, "n_conditions"),
+        )
+    )
+    chosen = {one.conditions for one in (*by_rules.values(), *by_conditions.values())}
+    made = store.with_training_rows({one: kept[one] for one in kept if one in chosen})
+    return CountedPath(
+        {n: made[one.conditions] for n, one in by_rules.items()},
+        {n: one.cost for n, one in by_rules.items()},
+        {n: made[one.conditions] for n, one in by_conditions.items()},
+        found.n_rounds,
+        found.boxes,
+        found.rows,
+    )
+
+
+def _best_of_each(items, loss, size):
+    """The item with the smallest loss of each size, in the order of sizes."""
+    best = {}
+    for one in items:
+        n = size(one)
+        if n not in best or loss(one) < loss(best[n]):
+            best[n] = one
+    return dict(sorted(best.items()))
 
 
 def _with_conjunctions(model, found):
@@ -447,11 +476,14 @@ def _find_sets(strategy, problem, settings, rng, rows):
     return strategy.polished(boxes, table, last_loss, wide), n_rounds
 
 
-def _paths(problem, best, limits, n_rounds):
-    """Lists of every number of rules, rounds, and lists by number of conditions.
+def _paths(problem, best, limits, max_rules):
+    """Lists of every number of rules, and lists by number of conditions.
 
     The latter are cut from the cheapest one, where they are better.
     """
+    best = {n: rules for n, rules in best.items() if n <= max_rules}
+    if not best:  # nothing keeps to the limits
+        return (), ()
     longest = min(best.values(), key=attrgetter("cost"))
     by_rules, by_conditions, coverages = {}, {}, {}
     for n in sorted(best):
@@ -465,7 +497,7 @@ def _paths(problem, best, limits, n_rounds):
             least = boxes.fit_cost
             found = _list_of_boxes(problem, boxes, coverages)
             by_conditions.setdefault(found.n_conditions, found)
-    return by_rules, n_rounds, by_conditions
+    return (*by_rules.values(),), (*by_conditions.values(),)
 
 
 def _set_path(problem, settings, best, is_base):
@@ -475,7 +507,7 @@ def _set_path(problem, settings, best, is_base):
         found = _set_of_boxes(problem, best[n], is_base)
         if len(found.conditions) < settings.limits.max_rules:
             by_rules.setdefault(len(found.conditions) + 1, found)
-    return by_rules
+    return tuple(by_rules.values())
 
 
 def _list_of_boxes(problem, rules, coverages):

@@ -168,6 +168,7 @@ def _doctest_changes(code, start, names):
         def report_failure(self, out, test, example, got):
             first = example.lineno + example.source.count("\n")
             place = start + sum(map(len, lines[:first]))
+            got = re.sub(r"^$", doctest.BLANKLINE_MARKER, got.strip("\n"), flags=re.M)
             changes.append((place, example.want, got))
 
     test = doctest.DocTestParser().get_doctest(code, names, "page", None, 0)

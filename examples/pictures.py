@@ -18,7 +18,7 @@ from defragtrees._api import simplify
 from defragtrees._compare import compare
 from defragtrees._path import simplify_path
 from defragtrees.paper.estimator import FABRulesClassifier, FABRulesRegressor
-from defragtrees.rules import RuleList
+from defragtrees.rules import RuleEnsemble
 from defragtrees.rules.conditions import Condition, Rule
 
 DOCS = Path(__file__).parent.parent / "docs" / "pictures"
@@ -97,7 +97,7 @@ def averaged():
     )
     default = Rule((), "even", (0.5, 0.5), weight=0.1)
     names = ("x1", "x2")
-    return RuleList(rules, default, names, "classification", classes, None, "average")
+    return RuleEnsemble(rules, default, names, "classification", classes)
 
 
 def draw():

@@ -57,8 +57,7 @@ print(simple.summary(X_test, y_test))
 # %%
 # With these costs more applications are rejected, by the rules and by the pipeline,
 # which is measured with the same costs: both make more errors, but cheaper ones. By
-# *expected cost* the pipeline is still ahead: that is the price of six lines that people
-# can read.
+# *expected cost* the pipeline is still ahead: that is the price of six readable lines.
 #
 # Are the estimates right? Each circle is a rule: its estimate, and what was observed in
 # applications that neither the model nor the rules had seen.

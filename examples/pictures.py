@@ -118,8 +118,7 @@ def draw():
     forest, X, y = energy()
     simple = simplify(forest, X, y, max_rules=6, random_state=0)
     yield "rule_table", plots.rule_table(simple.rules_)
-    at = {"relative_compactness": 0.9}
-    yield "regions_numbers", plots.regions(simple.rules_, X, y, at=at)
+    yield "regions_numbers", plots.regions(simple.rules_, X, y)
     yield "feature_heat_map", plots.feature_heat_map(simple.rules_, X)
     methods = {"search": "defrag", "components": FABRulesRegressor(**SEEDED)}
     budgets = [3, 5, 8]

@@ -117,7 +117,7 @@ def test_numbers_and_every_form(form, shorten):
 
 @pytest.mark.parametrize("form", ["list", "standalone", "points"])
 def test_the_search_sees_the_training_rows_only(boosted, form, monkeypatch):
-    """One search has one model of each size, so that the rows have nothing to choose."""
+    """One search has one model of each size, so rows that count choose nothing."""
     monkeypatch.setattr(driver, "N_SEARCHES", 1)
     settings = {"form": form, "max_rules": 3, "min_coverage": 0.0, "random_state": 0}
     one = simplify(boosted, X, Y, **settings)

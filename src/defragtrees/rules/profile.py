@@ -24,12 +24,11 @@ WORTH = {
     "validation": 1.0,
     "refit": 1.0,
 }
+KNOWN = "the model may have been trained on them, so they count as {worth}"
 ORIGINS = {
-    "training": "{n} that the search did not use; the model was trained on them, so "
-    "they count as {worth}",
-    "searched": "{n} that the rules and the model were fitted to, so they count as "
-    "{worth}",
-    "held out": "{n} that the search did not use",
+    "training": f"{{n}} not used by the search; {KNOWN}",
+    "searched": f"{{n}} used by the search; {KNOWN}",
+    "held out": "{n} not used by the search",
     "validation": "{n} that neither the search nor the model used",
     "refit": "{n} given to refit",
 }
@@ -42,7 +41,7 @@ class Evidence:
     Examples
     --------
     >>> print(Evidence("validation", 1000.0).text)
-    Rates from 1,000 rows that neither the search nor the model used.
+    Estimates from 1,000 rows that neither the search nor the model used.
     """
 
     source: str  # a key of `WORTH`
@@ -64,7 +63,7 @@ class Evidence:
 
     @property
     def text(self) -> str:
-        """Where rates come from, as a sentence."""
+        """Where estimates come from, as a sentence."""
         n_rows = plural(round(self.n_rows), "row")
         worth = count(self.worth * self.n_rows)
         text = ORIGINS[self.source].format(n=n_rows, worth=worth)
@@ -73,7 +72,7 @@ class Evidence:
             trained = plural(round(self.n_trained), "row")
             text += f", and {trained} that the model was trained on, which count as "
             text += worth
-        return f"Rates from {text}."
+        return f"Estimates from {text}."
 
     def to_dict(self) -> dict[str, Any]:
         """Its contents in plain texts and numbers."""

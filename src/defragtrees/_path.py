@@ -114,7 +114,6 @@ def simplify_path(
     X, y, weight = held_out
     y = None if y is None else partial.rules_.outcome.check(y)
     path = _path(every, partial, X, y, weight, choose_by)
-    path = replace(path, is_new=validation is not None)
     if choose_by is not None:
         return path
     same = (i for i, p in enumerate(path.points) if p.rules == every.rules_)
@@ -140,8 +139,6 @@ class RulePath(render.Tabular):
         The measure that the list is chosen by; None if it is that of `simplify`.
     ensemble_measures : dict from str to float
         The other measures of the ensemble on the same rows.
-    is_new : bool, default=False
-        Whether these rows are of `validation`, which the ensemble was not trained on.
 
     Examples
     --------
@@ -163,7 +160,6 @@ class RulePath(render.Tabular):
     is_against_y: bool = True
     chosen_by: str | None = "error"
     ensemble_measures: dict[str, float] = field(default_factory=dict)
-    is_new: bool = False
 
     @property
     def rules(self) -> RuleModel:
@@ -220,8 +216,7 @@ class RulePath(render.Tabular):
             for name, head in self._shown().items()
             if name in scores
         ]
-        is_flattered = self.is_against_y and not self.is_new
-        note = f" ({MAYBE_TRAINED})" if is_flattered else ""
+        note = f" ({MAYBE_TRAINED})" if self.is_against_y else ""
         return [f"ensemble: {', '.join(texts)}{note}"]
 
     def __repr__(self) -> str:

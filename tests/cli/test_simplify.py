@@ -323,7 +323,6 @@ def test_rows_that_the_model_has_not_seen(call, files, iris, halves, test_size):
     assert facts["scores"]["error"] == pytest.approx(scores["error"])
     text = call(*given, "--validation", unseen).out
     assert f"on {where}" in text
-    assert "may be trained" not in text
 
 
 def test_what_a_validation_file_must_have(refused, files, halves, tmp_path):

@@ -79,8 +79,7 @@ def command(inputs, choices, validation, test_size, out, report, as_json):
         facts = _facts(simple, choices, scores, where, seconds)
         say(json_text(facts | _tables(simple, train if test is None else test)))
         return
-    is_new = validation is not None
-    size_and_errors = scores_text(simple.rules_, scores, where, True, is_new)
+    size_and_errors = scores_text(simple.rules_, scores, where, is_short=True)
     say(f"{rules_text(simple.rules_)}\n\n{size_and_errors}")
     advice = getattr(simple, "advice_", ())
     if advice:

@@ -18,7 +18,7 @@ from defragtrees._api import simplify
 from defragtrees._compare import compare
 from defragtrees._path import simplify_path
 from defragtrees.paper.estimator import FABRulesClassifier, FABRulesRegressor
-from defragtrees.rules import RuleList
+from defragtrees.rules import RuleEnsemble
 from defragtrees.rules.conditions import Condition, Rule
 
 DOCS = Path(__file__).parent.parent / "docs" / "pictures"
@@ -97,7 +97,7 @@ def averaged():
     )
     default = Rule((), "even", (0.5, 0.5), weight=0.1)
     names = ("x1", "x2")
-    return RuleList(rules, default, names, "classification", classes, None, "average")
+    return RuleEnsemble(rules, default, names, "classification", classes)
 
 
 def draw():
@@ -118,8 +118,7 @@ def draw():
     forest, X, y = energy()
     simple = simplify(forest, X, y, max_rules=6, random_state=0)
     yield "rule_table", plots.rule_table(simple.rules_)
-    at = {"relative_compactness": 0.9}
-    yield "regions_numbers", plots.regions(simple.rules_, X, y, at=at)
+    yield "regions_numbers", plots.regions(simple.rules_, X, y)
     yield "feature_heat_map", plots.feature_heat_map(simple.rules_, X)
     methods = {"search": "defrag", "components": FABRulesRegressor(**SEEDED)}
     budgets = [3, 5, 8]

@@ -136,9 +136,8 @@ def rewritten(path):
     text = path.read_text(encoding="utf-8")
     names, changes = {}, []
     blocks = [(m[1], m[2], m.start(2)) for m in FENCE.finditer(text)]
-    for (language, code, start), following in zip(
-        blocks, [*blocks[1:], ("", "", 0)], strict=True
-    ):
+    followers = [*blocks[1:], ("", "", 0)]
+    for (language, code, start), following in zip(blocks, followers, strict=False):
         if language == "python" and ">>> " in code:
             changes += _doctest_changes(code, start, names)
         elif language == "python":
@@ -168,6 +167,7 @@ def _doctest_changes(code, start, names):
         def report_failure(self, out, test, example, got):
             first = example.lineno + example.source.count("\n")
             place = start + sum(map(len, lines[:first]))
+            got = re.sub(r"^$", doctest.BLANKLINE_MARKER, got.strip("\n"), flags=re.M)
             changes.append((place, example.want, got))
 
     test = doctest.DocTestParser().get_doctest(code, names, "page", None, 0)

@@ -62,7 +62,7 @@ def test_a_fit_names_the_line_of_its_call(forest):
 
 
 def test_a_rule_model_names_the_line_of_its_call(forest):
-    rules = simplify(forest, X, Y, threshold=0.9, random_state=0).rules_
+    rules = simplify(forest, X, Y, threshold=0.8, random_state=0).rules_
 
     def call():
         rules.export("sklearn")  # this line

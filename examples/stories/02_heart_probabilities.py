@@ -30,7 +30,8 @@ model = make_pipeline(steps, forest).fit(X, y)
 # ------------------------------
 #
 # With so few patients intervals are wide, and rules that rest on a handful of them
-# should not be there: each must answer at least fifteen.
+# should not be there: each must have at least fifteen. The forest was trained on these
+# patients, so each counts for less than one, which makes intervals wider still.
 labels = {
     "age": "age [years]",
     "highest heart rate": "highest heart rate [per minute]",
@@ -67,22 +68,23 @@ for risk, (low, high) in zip(risks, simple.rate_interval(X_test[:5]), strict=Tru
     print(f"{risk:.0%} ({low:.0%} to {high:.0%})")
 
 # %%
-# Told and observed
-# -----------------
+# Estimated and observed
+# ----------------------
 #
-# On 76 patients that nobody had seen. Where an interval does not reach the dashed line
-# the rule did not keep its word; with few patients chance alone moves the circles far.
+# On 76 patients that neither the forest nor the rules had seen. Where an interval does
+# not reach the dashed line, the estimate is off; with few patients chance alone moves
+# the circles far.
 plots.calibration(simple.rules_, X_test, y_test)
 
 # %%
-# The forest knows more than a few rules can say, and the price is told too:
+# The forest knows more than a few rules can say; the scores show how much:
 scores = simple.evaluate(X_test, y_test)
 for name in ("error", "auc", "log_loss"):
     print(f"{name:9} rules {scores[name]:.3f}, forest {scores['ensemble_' + name]:.3f}")
 
 # %%
 # A list has one risk for each of its rules. So it sorts patients into a few groups,
-# and tells the risk of each:
-told, counts = np.unique(simple.predict_proba(X_test)[:, 1], return_counts=True)
-for risk, count in zip(told, counts, strict=True):
+# each with its risk:
+risks, counts = np.unique(simple.predict_proba(X_test)[:, 1], return_counts=True)
+for risk, count in zip(risks, counts, strict=True):
     print(f"{count:2} patients with a risk of {risk:.0%}")

@@ -30,7 +30,7 @@ model = make_pipeline(steps, forest).fit(X, y)
 # In order
 # --------
 #
-# The first rule that holds sets the price, so a later one speaks of the homes that are
+# The first rule that matches sets the price, so a later one is about the homes that are
 # left. After the price: between which prices eight of ten of them lie.
 settings = {"max_rules": 6, "max_conditions": 2, "random_state": 0}
 listed = simplify(model, X, y, **settings)
@@ -45,7 +45,7 @@ plots.regions(listed.rules_, X_test, y_test, features=("longitude", "square feet
 # Each by itself
 # --------------
 #
-# Any of these may be quoted alone: its price is that of all homes in which it holds.
+# Any of these may be quoted alone: its price is that of all homes that it matches.
 alone = simplify(model, X, y, form="standalone", **settings)
 print(alone.rules_)
 
@@ -53,7 +53,7 @@ print(alone.rules_)
 # Dollars that add up
 # -------------------
 #
-# Start at the base and add what holds.
+# Start at the base and add the points of all rules that match.
 points = simplify(model, X, y, form="points", **settings)
 print(points.rules_)
 
@@ -61,8 +61,8 @@ print(points.rules_)
 print(points.explain(X_test.iloc[0]))
 
 # %%
-# Which says most with at most six rules?
-# ---------------------------------------
+# Which is best with at most six rules?
+# -------------------------------------
 for simple in (listed, alone, points):
     scores = simple.evaluate(X_test, y_test)
     print(
@@ -71,8 +71,8 @@ for simple in (listed, alone, points):
 print(f"{'forest':10} off by {scores['ensemble_mae']:8,.0f} dollars")
 
 # %%
-# On these homes the list comes nearest to the forest. On most data it is the points
-# (:doc:`/forms` has the numbers), so try both.
+# On these homes, as on most data, points come nearest to the forest (:doc:`/forms` has
+# the numbers). That is not always so: try both.
 #
 # A price with a range that holds for nine of ten new homes:
 low, high = points.predict_interval(X_test, coverage=0.9).T

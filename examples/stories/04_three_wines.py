@@ -19,7 +19,8 @@ X, X_test, y, y_test = train_test_split(data.data, y, random_state=1, stratify=y
 forest = ExtraTreesClassifier(min_samples_leaf=3, random_state=0).fit(X, y)
 
 # %%
-# With more than two classes a rule tells how often the class that it answers is seen.
+# With more than two classes a rule reports the probability of the class that it
+# predicts.
 labels = {"color_intensity": "colour", "od280/od315_of_diluted_wines": "dilution"}
 simple = simplify(
     forest, X, y, max_rules=5, max_conditions=2, feature_labels=labels, random_state=0
@@ -35,10 +36,10 @@ plots.feature_heat_map(simple.rules_, X)
 plots.regions(simple.rules_, X, y)
 
 # %%
-# Each line is a wine. In colour: those that the first rule answers.
+# Each line is a wine. In colour: those that the first rule predicts.
 plots.parallel_coordinates(simple.rules_, X, rule=0)
 
 # %%
-# All classes have a probability, also those that a rule does not answer.
-for name, told in zip(simple.classes_, simple.predict_proba(X_test)[0], strict=True):
-    print(f"{name:11} {told:.1%}")
+# All classes have a probability, also those that a rule does not predict.
+for name, share in zip(simple.classes_, simple.predict_proba(X_test)[0], strict=True):
+    print(f"{name:11} {share:.1%}")

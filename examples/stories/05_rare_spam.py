@@ -31,18 +31,18 @@ forest = RandomForestClassifier(
 # A list that ranks
 # -----------------
 #
-# ``criterion="probability"`` looks for rules that tell risks apart, whatever they
-# answer: the last one here has hundreds of times the risk of the first.
+# ``criterion="probability"`` looks for rules that separate risks, whatever class they
+# predict: the last one here has hundreds of times the estimated risk of the first.
 settings = {"max_rules": 5, "max_conditions": 3, "random_state": 0}
 ranking = simplify(forest, X, y, criterion="probability", **settings)
 print(ranking.rules_)
 
 # %%
-# A list that answers
+# A list that decides
 # -------------------
 #
-# Say what a missed one costs, here twenty times a false alarm. What is *told* does not
-# change: the rates stay those of the e-mails as they are.
+# Say what a missed one costs, here twenty times a false alarm. Rates and probabilities
+# stay those of the e-mails as they are.
 costs = {("spam", "mail"): 20, ("mail", "spam"): 1}
 careful = simplify(forest, X, y, costs=costs, **settings)
 print(careful.rules_)
@@ -65,8 +65,8 @@ for name, simple in (("ranking", ranking), ("careful", careful)):
 # The careful list raises more alarms, misses little, and costs less. Where a new fit is
 # not wanted, a ranking has thresholds to choose from: look at the riskiest e-mails
 # first, as many as there is time for.
-told = ranking.predict_proba(X_test)[:, 1]
-for cut in sorted({*told.round(6)}, reverse=True)[:-1]:
-    is_seen = told >= cut - 1e-6
+risks = ranking.predict_proba(X_test)[:, 1]
+for cut in sorted({*risks.round(6)}, reverse=True)[:-1]:
+    is_seen = risks >= cut - 1e-6
     found = is_seen[y_test == "spam"].mean()
     print(f"look at {is_seen.mean():5.1%} of e-mails: {found:.0%} of the spam is there")

@@ -37,12 +37,12 @@ for heading in re.findall(r"<h2[^>]*>(.*?)</h2>", page):
 # %%
 # Read it in this order.
 #
-# **First the rules.** Under each answer stands what was observed in training; beside it
-# what the rows of the report say.
+# **First the rules.** Under each class stands its estimated probability and the rows
+# behind it; beside it how the rule does on the rows of the report.
 print(simple.rules_)
 
 # %%
-# **Then whether they keep their word.** The picture in the report is this one.
+# **Then whether the estimates are right.** The picture in the report is this one.
 plots.calibration(simple.rules_, X_test, y_test)
 
 # %%

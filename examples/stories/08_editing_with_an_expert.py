@@ -46,8 +46,8 @@ print(diff(offer, edited, X_test, y_test))
 # A rule less
 # -----------
 #
-# "The third rule rests on eleven patients, which is too few." Out with it.
-shorter = edited.drop(3).refit(X, y)
+# "The fourth rule rests on sixteen patients, which is too few." Out with it.
+shorter = edited.drop(4).refit(X, y)
 print(shorter)
 
 # %%
@@ -62,7 +62,7 @@ print(improved)
 plots.rule_table(improved)
 
 # %%
-# The price of each wish, as the share of wrong answers on new patients. With 76 of them
+# The price of each wish, as the error on new patients. With 76 of them
 # a difference of a few points is chance.
 for name, rules in {
     "as offered": offer,

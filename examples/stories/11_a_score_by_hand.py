@@ -26,8 +26,8 @@ forest = RandomForestClassifier(min_samples_leaf=3, random_state=0)
 model = make_pipeline(steps, forest).fit(X, y)
 
 # %%
-# Six rules with one question each, and whole points. Start at the base, add up what
-# holds; the last line says what a total means.
+# Six rules with one question each, and whole points. Start at the base and add the
+# points of all rules that match; a line below them says what a total means.
 card = simplify(
     model,
     X,
@@ -45,11 +45,11 @@ print(card.rules_)
 plots.scorecard(card.rules_)
 
 # %%
-# From a total to a risk, told and observed on new patients:
+# From a total to a risk, estimated and observed on new patients:
 for line in metrics.score_table(card.rules_, X_test, y_test):
     print(
         f"{line['low']:4.0f} to {line['high']:3.0f}: {line['n_rows']:3d} patients, "
-        f"told {line['told']:5.1%}, observed {line['observed']:5.1%}"
+        f"estimated {line['told']:5.1%}, observed {line['observed']:5.1%}"
     )
 
 # %%

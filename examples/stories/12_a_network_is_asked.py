@@ -1,10 +1,10 @@
 """
-A model that cannot be read is asked
-====================================
+A model that cannot be read is queried
+======================================
 
-Nobody can read cuts out of a neural network. So it is asked: for the rows that there
-are, and for new ones near them. The rules then imitate its answers, and say that they
-do.
+The cuts of a neural network cannot be read. So it is queried: for the rows that there
+are, and for new ones near them. The rules then imitate its predictions, and the summary
+says so.
 """
 
 from sklearn.datasets import load_breast_cancer
@@ -25,7 +25,7 @@ network = make_pipeline(StandardScaler(), network).fit(X, y)
 print(f"The network errs on {1 - network.score(X_test, y_test):.1%} of new tumours.")
 
 # %%
-# At most 5,000 questions, as if each one cost money.
+# At most 5,000 calls, as if each one cost money.
 simple = simplify(
     network, X, y, max_rules=6, max_conditions=3, max_calls=5000, random_state=0
 )
@@ -37,5 +37,5 @@ print(simple.summary(X_test, y_test))
 plots.regions(simple.rules_, X_test, y_test)
 
 # %%
-# How many of the questions it took:
-print(f"The network was asked about {simple.n_calls_:,} rows.")
+# How many calls it took:
+print(f"The network was queried for {simple.n_calls_:,} rows.")

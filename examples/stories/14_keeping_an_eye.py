@@ -3,7 +3,7 @@ Keeping an eye on rules in use
 ==============================
 
 Rules were made from the customers of the past. Are those of today still like them,
-and is what the rules tell still true? ``check`` tests both, and raises few false
+and are the rates of the rules still true? ``check`` tests both, and raises few false
 alarms however many columns there are.
 """
 
@@ -52,12 +52,12 @@ found = rules.check(moved, y_moved)
 print(found)
 
 # %%
-# The answer can be used as such: in a job that runs every night, for example.
+# The result can be used as such: in a job that runs every night, for example.
 if found:
     print("Somebody should look at it.")
 
 # %%
-# Where the rules no longer keep their word:
+# Where the estimates no longer agree with what is observed:
 plots.calibration(rules, moved, y_moved)
 
 # %%

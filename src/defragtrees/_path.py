@@ -88,7 +88,7 @@ def simplify_path(
     >>> by_log_loss = simplify_path(ensemble, X, y, max_rules=4, random_state=0,
     ...                             choose_by="log_loss")
     >>> by_log_loss.chosen_by, by_log_loss.rules.n_rules
-    ('log_loss', 3)
+    ('log_loss', 4)
     """
     check_names(settings, [f.name for f in fields(DefragClassifier)], "simplify_path")
     seed = one_seed(random_state)

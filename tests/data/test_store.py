@@ -13,6 +13,7 @@ from defragtrees.data import sources
 from defragtrees.data.shards import LocalShards, OneShard, Shard, joined
 from defragtrees.data.sources import TableSource
 from defragtrees.data.store import read_store, read_store_like
+from defragtrees.rules.profile import WORTH, Evidence
 
 N_ROWS = 600
 rng = np.random.default_rng(0)
@@ -204,6 +205,53 @@ def test_other_rows_are_coded_as_those_of_a_store(case, target, keeps_numbers):
     [counted] = like.recount([rules])
     n_rows = np.bincount(rules.apply(other), WEIGHT, rules.n_rules)
     assert [rule.n_rows for rule in counted] == n_rows.tolist()
+
+
+def test_rows_of_two_stores_count_at_their_worth(case):
+    ensemble, y = case
+    training = store_of(ensemble, y, True, weight=None)
+    options = {"keeps_numbers": True, "compiled": False}
+    other, y_other = 1.5 * X[:200], y[::-1][:200]
+    source = TableSource(other, y_other, WEIGHT[:200])
+    forest = read_forest(ensemble)
+    unseen = read_store_like(training, source, forest, **options)
+    pooled = unseen.pooled_with(training)
+    worth, n_new = WORTH["training"], WEIGHT[:200].sum()
+    assert pooled.grid is training.grid
+    assert pooled.n_rows == unseen.n_rows + N_ROWS
+    assert pooled.total_weight == pytest.approx(n_new + worth * N_ROWS)
+    assert pooled.evidence == Evidence("validation", n_new, N_ROWS)
+    assert [own.sum() for own in pooled.counts] == [pooled.n_rows] * 3
+    both = np.vstack([other[WEIGHT[:200] > 0], X])
+    ends = [(np.nanmin(own), np.nanmax(own)) for own in both.T]
+    np.testing.assert_allclose(pooled.ends, ends)
+    # They count as one table does in which each row has its weight.
+    weight = np.concatenate([WEIGHT[:200], np.full(N_ROWS, worth)])
+    source = TableSource(np.vstack([other, X]), np.concatenate([y_other, y]), weight)
+    table = read_store_like(training, source, forest, **options)
+    rules = simplify(ensemble, X, max_rules=4, random_state=0).rules_
+    [found], [expected] = pooled.recount([rules]), table.recount([rules])
+    for own, one in zip(found, expected, strict=True):
+        assert own.n_rows == own.n_effective == pytest.approx(one.n_rows)
+        assert own.coverage == pytest.approx(one.coverage)
+        assert own.rates == pytest.approx(one.rates)
+        assert own.quantiles == one.quantiles
+    # A row of weight two is as good as two rows.
+    repeated = np.repeat(np.arange(200), WEIGHT[:200].astype(int))
+    source = TableSource(other[repeated], y_other[repeated])
+    twice = read_store_like(training, source, forest, **options)
+    assert twice.pooled_with(training).recount([rules]) == [found]
+
+
+def test_rows_count_alone_beside_others_without_y_or_in_shards(case):
+    ensemble, y = case
+    training = store_of(ensemble, y, True)
+    options = {"keeps_numbers": True, "compiled": False}
+    source, forest = TableSource(X, y), read_forest(ensemble)
+    unseen = read_store_like(training, source, forest, **options)
+    for other in (store_of(ensemble, None, True), store_of(ensemble, y, False)):
+        assert unseen.pooled_with(other) is unseen
+    assert unseen.evidence == Evidence("validation", N_ROWS)
 
 
 def test_a_code_is_of_the_values_that_the_first_store_has():

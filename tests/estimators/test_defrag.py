@@ -47,6 +47,23 @@ def test_chessboard_is_a_few_rules_as_good_as_the_forest(xor):
     assert scores["error"] <= scores["ensemble_error"] + 0.03
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [{}, {"form": "standalone"}, {"form": "points"}, {"target": "labels"}],
+    ids=str,
+)
+def test_every_seed_gives_the_same_rules(xor, settings):
+    """Up to 100,000 rows nothing is drawn but what every fit draws alike."""
+    forest, X, y = xor
+    one, two, three = (
+        simplify(forest, X[:300], y[:300], random_state=seed, **settings)
+        for seed in (0, 1, None)
+    )
+    assert one.rules_.n_rules > 1
+    assert one.rules_ == two.rules_ == three.rules_
+    assert one.path_ == two.path_ == three.path_
+
+
 def test_units_of_y_have_no_say():
     energy = load_sample("energy")
     X, y = energy.X[::2], energy.y[::2]

@@ -1,4 +1,7 @@
-"""Rows that the model never saw: they count for the rules, wherever they come from."""
+"""Rows that the model never saw count for the rules, wherever they come from.
+
+Rows that it was trained on count too, but less.
+"""
 
 import pickle
 
@@ -18,6 +21,8 @@ from defragtrees import (
 )
 from defragtrees.data import sources
 from defragtrees.estimators import estimator_for, installed_methods
+from defragtrees.rules.profile import WORTH
+from defragtrees.search import driver
 
 RNG = np.random.default_rng(0)
 N_ROWS, N_NEW = 500, 300
@@ -40,6 +45,8 @@ def make_rows(n_rows):
 X, AMOUNTS = make_rows(N_ROWS)
 X_NEW, AMOUNTS_NEW = make_rows(N_NEW)
 WEIGHT = RNG.integers(0, 3, N_NEW).astype(float)
+WORTH_TRAINED = WORTH["training"]
+N_POOLED = N_NEW + WORTH_TRAINED * N_ROWS
 NAMES = np.array(["no", "yes"])
 Y, Y_NEW = (NAMES[(amounts > 1).astype(int)] for amounts in (AMOUNTS, AMOUNTS_NEW))
 
@@ -50,30 +57,48 @@ def boosted():
 
 
 def counts(rules, X, y, weight=None):
-    """For each rule the weight, and the rate of "yes", of the rows it predicts."""
+    """For each rule the weight of the rows it predicts, and of those that are "yes"."""
     weight = np.ones(len(X)) if weight is None else weight
     by = rules.apply(X)
     n_rows = np.bincount(by, weight, rules.n_rules)
-    return n_rows, np.bincount(by, weight * (y == "yes"), rules.n_rules) / n_rows
+    return n_rows, np.bincount(by, weight * (y == "yes"), rules.n_rules)
+
+
+def pooled_counts(rules, X_new, y_new, weight=None):
+    """`counts` of these rows and of the training rows, each at its worth."""
+    new = counts(rules, X_new, y_new, weight)
+    return np.add(new, counts(rules, X, Y, np.full(N_ROWS, WORTH_TRAINED)))
+
+
+def pooled_mean(new, trained):
+    """The mean of values of validation rows and of training rows, by their worth."""
+    return (new.sum() + WORTH_TRAINED * trained.sum()) / N_POOLED
 
 
 @pytest.mark.parametrize("weight", [None, WEIGHT])
 @pytest.mark.parametrize("y", [None, Y])
-def test_rates_are_those_of_the_validation_rows(boosted, y, weight):
+def test_rates_are_those_of_the_rows_that_count(boosted, y, weight):
+    """Without their y, training rows do not count."""
     validation = (X_NEW, Y_NEW) if weight is None else (X_NEW, Y_NEW, weight)
     simple = simplify(boosted, X, y, validation=validation, random_state=0)
     rules = simple.rules_
     assert rules.n_rules > 2
-    n_rows, rates = counts(rules, X_NEW, Y_NEW, weight)
+    count = counts if y is None else pooled_counts
+    n_rows, n_found = count(rules, X_NEW, Y_NEW, weight)
     for k, rule in enumerate(rules):
-        assert rule.n_rows == n_rows[k]
-        assert rule.rates[1] == pytest.approx(rates[k], abs=1e-11)
+        assert rule.n_rows == rule.n_effective == pytest.approx(n_rows[k], abs=1e-9)
+        assert rule.rates[1] == pytest.approx(n_found[k] / n_rows[k], abs=1e-11)
         assert rule.answered == pytest.approx(n_rows[k] / n_rows.sum(), abs=1e-11)
     # A fit keeps the ensemble's probabilities with single precision.
     assert simple.validation_ == pytest.approx(simple.evaluate(*validation))
     assert simple.training_ == pytest.approx(simple.evaluate(X, y))
     for rules in (*simple.path_.values(), *simple.path_by_conditions_.values()):
-        assert sum(rule.n_rows for rule in rules) == n_rows.sum()
+        assert sum(rule.n_rows for rule in rules) == pytest.approx(n_rows.sum())
+    n_new = N_NEW if weight is None else weight.sum()
+    evidence = rules.evidence
+    assert (evidence.source, evidence.n_rows) == ("validation", pytest.approx(n_new))
+    assert evidence.n_trained == (0 if y is None else N_ROWS)
+    assert ("500 rows that the model was trained on" in str(rules)) == (y is not None)
 
 
 @pytest.mark.parametrize("form", ["list", "standalone", "points"])
@@ -83,15 +108,18 @@ def test_numbers_and_every_form(form, shorten):
     settings = {"form": form, "shorten_thresholds": shorten, "random_state": 0}
     validation = X_NEW, AMOUNTS_NEW
     simple = simplify(forest, X, AMOUNTS, validation=validation, **settings)
-    covered = [rule.covers(simple.rules_.encode(X_NEW)) for rule in simple.rules_]
-    for rule, own in zip(simple.rules_, covered, strict=True):
-        assert rule.coverage == pytest.approx(own.mean(), abs=1e-11)
+    new, trained = map(simple.rules_.encode, (X_NEW, X))
+    for rule in simple.rules_:
+        expected = pooled_mean(rule.covers(new), rule.covers(trained))
+        assert rule.coverage == pytest.approx(expected, abs=1e-11)
     assert simple.validation_ == pytest.approx(simple.evaluate(*validation))
 
 
-def test_the_search_sees_the_training_rows_only(boosted):
-    """Without a choice by the rows that count, the rules found are the same."""
-    settings = {"max_rules": 3, "min_coverage": 0.0, "random_state": 0}
+@pytest.mark.parametrize("form", ["list", "standalone", "points"])
+def test_the_search_sees_the_training_rows_only(boosted, form, monkeypatch):
+    """One search has one model of each size, so rows that count choose nothing."""
+    monkeypatch.setattr(driver, "N_SEARCHES", 1)
+    settings = {"form": form, "max_rules": 3, "min_coverage": 0.0, "random_state": 0}
     one = simplify(boosted, X, Y, **settings)
     two = simplify(boosted, X, Y, validation=(X_NEW, Y_NEW), **settings)
     for n, rules in one.path_.items():
@@ -114,15 +142,16 @@ def test_summary_says_which_rows_the_scores_are_of(boosted):
 def test_rules_are_watched_by_the_rows_that_count(boosted):
     simple = simplify(boosted, X, Y, validation=(X_NEW, Y_NEW), random_state=0)
     training = simple.rules_.training
-    assert training.n_rows == N_NEW
-    assert training.target == tuple(np.bincount(Y_NEW == "yes"))
+    assert training.n_rows == N_POOLED
+    new, trained = (np.bincount(y == "yes") for y in (Y_NEW, Y))
+    assert training.target == pytest.approx(new + WORTH_TRAINED * trained)
     assert training.error == pytest.approx(simple.validation_["error"])
     assert not simple.rules_.check(X_NEW, Y_NEW).has_moved
 
 
 @pytest.mark.parametrize("method", installed_methods())
 @pytest.mark.parametrize("is_number", [False, True])
-def test_every_method_counts_the_validation_rows(method, is_number):
+def test_every_method_counts_rows_at_their_worth(method, is_number):
     y, y_new = (AMOUNTS, AMOUNTS_NEW) if is_number else (Y, Y_NEW)
     columns = ["size", "age"]
     kind = RandomForestRegressor if is_number else RandomForestClassifier
@@ -131,9 +160,10 @@ def test_every_method_counts_the_validation_rows(method, is_number):
     estimator = estimator_for(method, simplify(forest, X[columns]).forest_.outcome)
     simple = estimator(forest, random_state=0, **settings.get(method, {}))
     simple.fit(X[columns], y, validation=(X_NEW[columns], y_new))
-    matrix = simple.rules_.encode(X_NEW[columns])
+    new, trained = (simple.rules_.encode(rows[columns]) for rows in (X_NEW, X))
     for rule in simple.rules_:
-        assert rule.coverage == pytest.approx(rule.covers(matrix).mean(), abs=1e-11)
+        expected = pooled_mean(rule.covers(new), rule.covers(trained))
+        assert rule.coverage == pytest.approx(expected, abs=1e-11)
     expected = simple.evaluate(X_NEW[columns], y_new)
     assert simple.validation_ == pytest.approx(expected)
 
@@ -146,10 +176,11 @@ def pieces():
 
 @pytest.mark.parametrize("few", [True, False])
 def test_rows_of_every_source_count_alike(boosted, few, tmp_path, monkeypatch):
-    def fitted(*validation):
-        return simplify(boosted, X, Y, validation=validation, random_state=0)
+    def fitted(*validation, y=Y):
+        return simplify(boosted, X, y, validation=validation, random_state=0)
 
-    expected = fitted(X_NEW, Y_NEW)
+    # Training rows without y do not count, nor do they beside rows that are many.
+    expected = fitted(X_NEW, Y_NEW, y=Y if few else None)
     path = tmp_path / "rows.parquet"
     X_NEW.assign(outcome=Y_NEW).to_parquet(path, row_group_size=110)
     rows = [(path, "outcome"), (pieces(), None)]
@@ -183,8 +214,8 @@ def test_values_that_the_training_rows_do_not_have(boosted):
     )
     y = np.array(["no", "yes", "yes", "no"] * 30)
     simple = simplify(boosted, X, Y, validation=(odd, y), random_state=0)
-    n_rows, _ = counts(simple.rules_, odd, y)
-    assert [rule.n_rows for rule in simple.rules_] == n_rows.tolist()
+    n_rows, _ = pooled_counts(simple.rules_, odd, y)
+    assert [rule.n_rows for rule in simple.rules_] == pytest.approx(n_rows)
 
 
 def test_the_ensemble_is_fitted_to_the_training_rows():
@@ -205,7 +236,7 @@ def test_stability_is_that_of_the_training_rows(boosted):
 def test_labels_as_the_target(boosted):
     settings = {"target": "labels", "max_rules": 4, "random_state": 0}
     simple = simplify(boosted, X, Y, validation=(X_NEW, Y_NEW), **settings)
-    assert sum(rule.n_rows for rule in simple.rules_) == N_NEW
+    assert sum(rule.n_rows for rule in simple.rules_) == pytest.approx(N_POOLED)
     with pytest.raises(ValueError, match="target='labels' requires y"):
         simplify(boosted, X, validation=(X_NEW, Y_NEW), **settings)
 
@@ -264,4 +295,4 @@ def test_grid_search_and_routing():
         assert simple.get_metadata_routing().fit.requests["validation"] is True
         grid = GridSearchCV(simple, {"max_rules": [2]}, cv=2)
         grid.fit(X[columns], Y, validation=(X_NEW[columns], Y_NEW))
-    assert grid.best_estimator_.rules_.training.n_rows == N_NEW
+    assert grid.best_estimator_.rules_.training.n_rows == N_POOLED

@@ -1,5 +1,7 @@
 """risks: points and whiskers are what the rules tell."""
 
+import dataclasses
+
 import pytest
 
 from defragtrees import plots
@@ -44,6 +46,14 @@ def test_the_points_are_rates_of_the_class_that_is_told():
         "1. debt > 0.5",
         "2. otherwise",
     ]
+
+
+def test_the_points_are_what_is_predicted_and_the_counts_what_was_seen():
+    rules = make_loans()
+    shrunk = dataclasses.replace(rules.rules[0], distribution=(0.7, 0.3))
+    ax = plots.risks(dataclasses.replace(rules, rules=(shrunk,)))
+    assert drawn(ax)[0][0] == 0.3
+    assert ax.texts[0].get_text() == "bad: 30.0 % are good (10 of 40)"
 
 
 def test_without_pos_label_it_is_the_second_class():

@@ -203,3 +203,15 @@ def test_flags_stand_in_the_card():
     cards = page.split('<li class="card"')[1:]
     assert ["Weak rule" in card for card in cards] == [True, True, False, False]
     assert "<li>It is wrong more often than right here" in cards[1]
+
+
+def test_the_interval_of_a_flag_is_that_of_the_rule():
+    simple, X, y = loans()
+    first, *others = simple.rules_.rules
+    fewer = dataclasses.replace(first, n_effective=16.0)
+    simple.rules_ = dataclasses.replace(simple.rules_, rules=(fewer, *others))
+    place = simple.rules_.outcome.rate_index(fewer)
+    low, high = (100 * end for end in fewer.interval[place])
+    assert flags_of(simple, X, y)[0][0] == (
+        f"Its rate is unsure: {low:.1f} to {high:.1f} % from 40 rows."
+    )

@@ -18,7 +18,12 @@ from defragtrees import (
     simplify,
 )
 from defragtrees.data import sources
-from defragtrees.outcomes.intervals import Residuals, kept_values, rule_scales
+from defragtrees.outcomes.intervals import (
+    RateBands,
+    Residuals,
+    kept_values,
+    rule_scales,
+)
 
 COVERAGES = (0.5, 0.8, 0.9)
 
@@ -332,3 +337,10 @@ def test_each_object_names_its_own_method_to_calibrate():
         tree.predict_interval(X)
     assert hasattr(bare, "calibrated")
     assert hasattr(tree, "calibrate")
+
+
+def test_probabilities_that_differ_by_rounding_are_one_band():
+    chance = np.array([0.2, np.nextafter(0.2, 1), 0.7])
+    bands = RateBands.of(chance, np.array([20.0, 20.0, 70.0]), np.full(3, 100.0), 0.4)
+    assert bands.rates == (0.2, 0.7)
+    assert bands.n_effective == (80.0, 40.0)

@@ -151,14 +151,15 @@ def test_rows_have_the_numbers_behind_the_text():
     assert unmeasured["told"] == ""
 
 
-def test_weights_that_are_no_counts_are_told_as_they_are():
+@pytest.mark.parametrize(
+    ("n_rows", "counts"),
+    [(8.5, "4.2 of 8.5"), (10.4, "5 of 10"), (2001.8, "1,001 of 2,002")],
+)
+def test_weights_that_are_no_counts_have_a_digit_while_they_are_few(n_rows, counts):
     rules = two_classes()
-    default = dataclasses.replace(rules.default, n_rows=10.5, rates=(0.5, 0.5))
-    assert (
-        dataclasses.replace(rules, default=default)
-        .rows()[-1]["told"]
-        .startswith("75.0 % (5.2 of 10.5, ")
-    )
+    default = dataclasses.replace(rules.default, n_rows=n_rows, rates=(0.5, 0.5))
+    told = dataclasses.replace(rules, default=default).rows()[-1]["told"]
+    assert told.startswith(f"75.0 % ({counts}, ")
 
 
 def test_a_table_has_estimates_and_intervals_and_agreement_last():

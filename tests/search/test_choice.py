@@ -1,10 +1,26 @@
 """How long rules should be, and which rows search and which count."""
 
 from dataclasses import dataclass
+from types import SimpleNamespace
 
 import numpy as np
+import pytest
+from sklearn.ensemble import RandomForestClassifier
 
-from defragtrees.search.choice import best_model, halves, shortest_model
+from defragtrees import Condition, read_forest
+from defragtrees.data.sources import TableSource
+from defragtrees.data.store import read_store
+from defragtrees.estimators.problem import Problem
+from defragtrees.outcomes.decision import make_decision
+from defragtrees.outcomes.points import Scoring
+from defragtrees.search.choice import (
+    CountingRows,
+    best_model,
+    halves,
+    shortest_model,
+)
+from defragtrees.search.driver import Conjunctions, Found, count_found
+from defragtrees.search.limits import Limits
 
 
 @dataclass
@@ -16,11 +32,8 @@ class Judged:
     n_rules: int = 2
 
 
-class Rows:
+class Rows(CountingRows):
     """Rows that know the losses of rules."""
-
-    def __init__(self, weight):
-        self.problem, self.sample_weight = self, weight
 
     def losses(self, rules):
         return rules.losses
@@ -28,7 +41,8 @@ class Rows:
 
 def chosen(*models, weight=None, choose=shortest_model):
     weight = np.ones(len(models[0].losses)) if weight is None else weight
-    return choose(list(models), Rows(weight)).n_conditions
+    rows = Rows(SimpleNamespace(sample_weight=weight), None, 1.0)
+    return choose(list(models), rows).n_conditions
 
 
 def test_rules_are_compared_row_by_row():
@@ -73,6 +87,53 @@ def test_of_equals_the_shortest_is_taken():
     losses = np.arange(10.0)
     models = [Judged(n, losses) for n in (4, 2, 3)]
     assert chosen(*models) == chosen(*models, choose=best_model) == 2
+
+
+@pytest.fixture(scope="module")
+def problem():
+    """Two columns, of which the first decides."""
+    X = np.random.default_rng(0).uniform(size=(400, 2))
+    y = X[:, 0] > 0.5
+    forest = read_forest(RandomForestClassifier(9, random_state=0).fit(X, y))
+    options = {"target": "answers", "shorten": False, "keeps_numbers": True}
+    store = read_store(TableSource(X, y), forest, **options)
+    return Problem.of_store(store, forest, len(X), None)
+
+
+def list_of(problem, *features, cost):
+    """A list with a rule for each feature, up to the middle of the column."""
+    splits = problem.grid.splits
+    upper = [splits[j][np.abs(splits[j] - 0.5).argmin()] for j in features]
+    rules = tuple(
+        (Condition(j, upper=float(t)),) for j, t in zip(features, upper, strict=True)
+    )
+    return Conjunctions(rules, (None,) * (len(rules) + 1), cost)
+
+
+def features_of(path):
+    """Of models by size, the features that their rules ask about."""
+    return {
+        n: [c.feature for rule in rules.rules for c in rule.conditions]
+        for n, rules in path.items()
+    }
+
+
+@pytest.mark.parametrize("decides", [False, True])
+def test_of_each_size_the_rows_that_count_choose_what_is_kept(problem, decides):
+    """Not what the search found cheaper, and found first."""
+    first = [list_of(problem, 1, cost=1.0), list_of(problem, 1, 0, cost=3.0)]
+    second = [list_of(problem, 0, cost=2.0), list_of(problem, 0, 1, cost=4.0)]
+    found = Found((*first, *second), 1, (*first, *second))
+    outputs = problem.outcome.indicators(problem.labels)
+    rows = CountingRows(problem, outputs, 0.4) if decides else None
+    blank, store = problem.blank("first"), problem.store
+    decision = make_decision(problem.classes, store.class_rates())
+    path = count_found(found, blank, store, Limits(), decision, Scoring(), rows)
+    by_rules = features_of(path.by_rules)
+    by_conditions = features_of(path.by_conditions)
+    assert [*by_conditions.values()] == [*by_rules.values()]
+    assert by_rules[2] == [0 if decides else 1]
+    assert path.costs[2] == (2.0 if decides else 1.0)
 
 
 CODES = np.random.default_rng(0).integers(0, 200, (4000, 3)).astype(np.uint8)

@@ -11,7 +11,9 @@ import signal
 INTERRUPTED, TERMINATED = 130, 143
 MESSAGE = "Interrupted."
 
-_received = []  # signals that came while drafts had to be removed
+_received: list[
+    type[BaseException]
+] = []  # signals that came while drafts had to be removed
 
 
 class Terminated(BaseException):

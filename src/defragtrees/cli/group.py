@@ -164,8 +164,8 @@ def run(arguments=None):
     except Exception as error:
         if state.debug:
             traceback.print_exc()
-        signal = _interrupts.received()
-        return _tell(error) if signal is None else _stop(signal)
+        received = _interrupts.received()
+        return _tell(error) if received is None else _stop(received)
 
 
 def _stop(signal):

@@ -16,6 +16,7 @@ from defragtrees.data.shards import joined
 
 BUCKET_BITS = 16  # of a hash; rows that share them are in one bucket
 NUMBER_BITS = 16  # after the point, of a number in units of its spread
+FARTHEST = 2.0**62  # whole number
 
 
 def name_order(names):
@@ -108,7 +109,9 @@ class ShardHashes:
                 # So coarse that other units of y give the same whole numbers.
                 column = dataclasses.replace(self.target, name=name)
                 number = column.of(shard, 0) * 2**NUMBER_BITS
-                columns.append(np.rint(number).astype(np.int64))
+                # What the ensemble predicts may be far off the scale of y.
+                number = np.clip(np.rint(number), -FARTHEST, FARTHEST)
+                columns.append(number.astype(np.int64))
         return hash_rows(columns, self.seed)
 
 

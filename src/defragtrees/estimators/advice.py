@@ -1,6 +1,7 @@
 """Sentences on what scores of a fit do not show: points, and the ensemble's lead."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 
@@ -20,18 +21,21 @@ def advise(problem, settings, searched, counting, rules, rows):
     """
     if rows.problem.labels is None or problem.is_sample or searched is None:
         return ()
-    # AUC of classes, the explained variance of numbers
-    measure = next(m for m in rules.outcome.measures() if m.is_larger_better)
-    scores = counting.evaluate(rules)
-    own = scores[measure.name]
     texts = []
-    if rules.combination != "sum" and rules.n_rules > 1:
-        card = _quick_card(problem, settings, searched, counting, rules)
-        points = math.nan if card is None else counting.evaluate(card)[measure.name]
-        texts.append(_points_text(measure, own, points))
+    # AUC of classes, the explained variance of numbers; other kinds may have neither
+    measure = next((m for m in rules.outcome.measures() if m.is_larger_better), None)
+    if measure is not None:
+        scores = counting.evaluate(rules)
+        own = scores[measure.name]
+        if rules.combination != "sum" and rules.n_rules > 1:
+            card = _quick_card(problem, settings, searched, counting, rules)
+            points = math.nan if card is None else counting.evaluate(card)[measure.name]
+            texts.append(_points_text(measure, own, points))
     if counting.source == "validation":
-        texts.append(_equal_text(rules, rows))
-    elif searched.new is not None and rules.outcome.n_classes:
+        # They come first in the store; see `RowStore.pooled_with`.
+        n_new = counting.n_rows - (problem.store.n_rows if counting.n_trained else 0)
+        texts.append(_equal_text(rules, rows, rows.problem.places < n_new))
+    elif measure is not None and searched.new is not None and rules.outcome.n_classes:
         lead = scores[f"ensemble_{measure.name}"] - own
         texts.append(_lead_text(lead, _new_lead(rules, searched)))
     return tuple(text for text in texts if text)
@@ -58,12 +62,13 @@ def _points_text(measure, own, points):
     )
 
 
-def _equal_text(rules, rows):
+def _equal_text(rules, rows, is_new):
     """Whether the ensemble is no better on rows that neither it nor the search used."""
-    problem, weight = rows.problem, rows.problem.sample_weight
+    problem, weight = rows.problem, rows.problem.sample_weight[is_new]
     told = problem.probabilities if problem.n_classes else problem.target
     told = np.asarray(told, dtype=np.float64).reshape(rows.outputs.shape)
-    apart = rows.losses(rules) - ((rows.outputs - told) ** 2).sum(axis=1)
+    losses = replace(rows, decision=None).losses(rules)
+    apart = (losses - ((rows.outputs - told) ** 2).sum(axis=1))[is_new]
     mean = np.average(apart, weights=weight)
     error = math.sqrt(np.average((apart - mean) ** 2, weights=weight) / weight.sum())
     if mean > error:

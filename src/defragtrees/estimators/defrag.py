@@ -242,8 +242,10 @@ class _Defrag(DefragResults, RuleFinder):
 
     def _simplify(self, problem, rng):
         store, limits = problem.store, self._limits
-        n_rules = rules_for_rows(limits.max_rules, store.n_rows)
-        self._warn_of_little_data(store.n_rows, n_rules)
+        # A row of weight two is as good as two rows; weights may also add up to one.
+        n_rows = max(store.n_rows, round(store.total_weight))
+        n_rules = rules_for_rows(limits.max_rules, n_rows)
+        self._warn_of_little_data(n_rows, n_rules)
         n_new_rows = self._n_new_rows(problem)
         problem, counting = self._split(problem, n_new_rows)
         if self.min_rows is not None:

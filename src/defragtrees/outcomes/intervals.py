@@ -209,6 +209,8 @@ class RateBands:
         cls, probabilities: Floats, events: Floats, weight: Floats, worth: float
     ) -> Self:
         """The bands of groups of rows: their weight, and that of the events."""
+        # Those that differ by rounding alone have nothing between them.
+        probabilities = np.array(_rounded(probabilities))
         edges = band_edges(probabilities, weight, MOST_RATE_BANDS)
         band = np.searchsorted(edges, probabilities)
         total = np.bincount(band, weight, len(edges) + 1)

@@ -121,10 +121,10 @@ def calibration_picture(rows, outcome, tell=render.rounded):
 def risks(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
     """The rate of each rule with its interval, beside its text; it fits a slide.
 
-    Of two classes it is the rate of `pos_label`, or of the second, in the training rows
-    of each rule, with its 95 % interval; the dashed line is the rate in all of them.
-    Of more classes it is the rate of the predicted class; of numbers the prediction,
-    and between which numbers eight of ten rows are.
+    Of two classes it is the estimated rate of `pos_label`, or of the second, with its
+    95 % interval; the dashed line is the rate in all rows. Of more classes it is that
+    of the predicted class; of numbers the prediction, and between which numbers eight
+    of ten rows are.
 
     Parameters
     ----------
@@ -191,9 +191,9 @@ def _risk(outcome, rule):
         rows = "" if math.isnan(rule.n_rows) else f" ({count} rows)"
         text = f"{outcome.short_text(rule.prediction)}{rows}"
         return rule.prediction, interval, text
-    value, basis = told["rate"], ""
+    value, basis = told["estimate"], ""
     if interval is not None:
-        basis = f" ({render.count(value * rule.n_rows)} of {count})"
+        basis = f" ({render.count(told['rate'] * rule.n_rows)} of {count})"
     elif not math.isnan(told["ensemble_mean"]):
         value, basis = told["ensemble_mean"], " by the ensemble"
     else:

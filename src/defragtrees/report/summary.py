@@ -784,10 +784,10 @@ def _rate_flags(rows, k, baseline):
             )
     rule = list(rules)[k]
     place = rules.outcome.rate_index(rule)
-    rate, n_rows, whose = _observed_rate(rows, k, place)
+    rate, interval, n_rows, whose = _observed_rate(rows, k, place)
     if rate is None:
         return reasons
-    low, high = wilson_interval(rate, n_rows)
+    low, high = interval
     if high - low > WIDE:
         reasons.append(
             f"Its rate is unsure: {render.share_range(low, high)} from "
@@ -803,17 +803,21 @@ def _rate_flags(rows, k, baseline):
 
 
 def _observed_rate(rows, k, place):
-    """The rate of a class under a rule: as it reports it or, unknown, of these rows."""
+    """The rate of a class under a rule, its interval, and of how many rows.
+
+    As the rule reports it or, unknown, of these rows.
+    """
     rule = list(rows.rules)[k]
     if rule.rates is not None and rule.n_rows > 0:
-        return rule.rates[place], rule.n_rows, "rows"
+        return rule.rates[place], rule.interval[place], rule.n_rows, "rows"
     members = rows.members[:, k]
     weight = float(rows.weight[members].sum())
     is_averaged = rows.rules._shown_weight(rule) is not None
     if rows.y is None or is_averaged or not weight > 0:
-        return None, 0.0, ""
+        return None, None, 0.0, ""
     is_class = rows.y == rows.rules.outcome.labels[place]
-    return rows.mean(is_class, members), weight, "rows here"
+    rate = rows.mean(is_class, members)
+    return rate, wilson_interval(rate, weight), weight, "rows here"
 
 
 def _mean_flags(rows, k, baseline):

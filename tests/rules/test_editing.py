@@ -72,14 +72,6 @@ def is_counted(rules):
     return [not math.isnan(rule.n_rows) for rule in rules]
 
 
-def test_where_rates_come_from_is_said_while_there_are_some():
-    rules = loans(evidence=Evidence("training", 100.0))
-    line = "\nRates from 100 rows"
-    assert line in str(rules)
-    assert line in str(rules.replace(2, "age <= 30"))
-    assert line not in str(rules.replace(1, "age <= 30"))
-
-
 def test_a_dropped_rule_is_gone_and_later_rules_know_nothing_of_their_rows():
     rules = loans().drop(2)
     assert texts(rules) == [

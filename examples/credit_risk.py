@@ -2,7 +2,7 @@
 
 The loans are drawn here, so that their true risk is known: 4,000 to learn from and
 4,000 to test on, of which 6 % are not paid back. The second class in the order
-of the alphabet is the one whose rate is told, so it is "unpaid".
+of the alphabet is the one whose rate is shown, so it is "unpaid".
 """
 
 import numpy as np

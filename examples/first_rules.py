@@ -10,7 +10,7 @@ from defragtrees import simplify
 from defragtrees.datasets import load_table
 
 X, y = load_table("heart")  # 303 patients, "healthy" or "ill"
-X, X_new, y, y_new = train_test_split(X, y, random_state=0, stratify=y)
+X, X_new, y, y_new = train_test_split(X, y, random_state=1, stratify=y)
 words = make_column_selector(dtype_exclude="number")
 steps = make_column_transformer((OneHotEncoder(), words), remainder="passthrough")
 trees = RandomForestClassifier(min_samples_leaf=3, random_state=0)
@@ -19,5 +19,5 @@ forest = make_pipeline(steps, trees).fit(X, y)
 limits = {"max_rules": 5, "max_conditions": 2}
 simple = simplify(forest, X, y, validation=(X_new, y_new), random_state=0, **limits)
 print(simple.rules_)
-print(simple.predict_proba(X_new[:2]).round(2))
+print(simple.predict_proba(X_new[:3]).round(2))
 print(simple.explain(X_new.iloc[0]))

@@ -2,7 +2,7 @@
 
 The loans are drawn here: 4,000 to learn from and 4,000 to test on, of which 22 % are
 not paid back. The second class in the order of the alphabet is the one whose rate is
-told and whose odds points are about, so it is "unpaid".
+shown and whose odds points are about, so it is "unpaid".
 """
 
 import numpy as np
@@ -55,7 +55,7 @@ def main():
     print(f"As a scorecard:\n{card}\n")
     for line in metrics.score_table(card, X_test, y_test):
         print(
-            f"total {line['low']:4.0f}: {line['n_rows']:4d} loans, told "
+            f"total {line['low']:4.0f}: {line['n_rows']:4d} loans, estimated "
             f"{line['told']:.3f}, observed {line['observed']:.3f} unpaid"
         )
     print(f"\n{export(card, 'sql', probability_of='unpaid')}")

@@ -30,7 +30,8 @@ def advise(problem, settings, searched, counting, rules, rows):
         points = math.nan if card is None else counting.evaluate(card)[measure.name]
         texts.append(_points_text(measure, own, points))
     if counting.source == "validation":
-        texts.append(_equal_text(rules, rows))
+        n_trained = problem.store.n_rows if counting.n_trained else 0
+        texts.append(_equal_text(rules, rows, counting.n_rows - n_trained))
     elif searched.new is not None and rules.outcome.n_classes:
         lead = scores[f"ensemble_{measure.name}"] - own
         texts.append(_lead_text(lead, _new_lead(rules, searched)))
@@ -58,9 +59,13 @@ def _points_text(measure, own, points):
     )
 
 
-def _equal_text(rules, rows):
-    """Whether the ensemble is no better on rows that neither it nor the search used."""
-    problem, weight = rows.problem, rows.problem.sample_weight
+def _equal_text(rules, rows, n_unseen):
+    """Whether the ensemble is no better on rows that neither it nor the search used.
+
+    These are the first `n_unseen` rows.
+    """
+    problem = rows.problem
+    weight = problem.sample_weight * (problem.places < n_unseen)
     told = problem.probabilities if problem.n_classes else problem.target
     told = np.asarray(told, dtype=np.float64).reshape(rows.outputs.shape)
     apart = rows.losses(rules) - ((rows.outputs - told) ** 2).sum(axis=1)

@@ -18,7 +18,6 @@ from defragtrees.report.text import (
     percent,
     rate_text,
 )
-from defragtrees.rules.text import MAYBE_TRAINED
 
 MOST_CLASSES = 20
 
@@ -84,12 +83,12 @@ def _tiles(summary):
         if outcome.error_is_share:
             label = f"wrong, by the {who}"
         if prefix:
-            label += f" ({MAYBE_TRAINED})"
+            label += summary.trained_note
         tiles.append((error_text(scores[f"{prefix}error"], outcome), label))
     auc = _auc(scores)
     if auc is not None:
         theirs = f"of the rules; {scores['ensemble_auc']:.3f} of the ensemble"
-        theirs += f" ({MAYBE_TRAINED})"
+        theirs += summary.trained_note
         tiles.append((f"AUC {auc:.3f}", theirs))
     return tiles
 

@@ -29,12 +29,14 @@ def advise(problem, settings, searched, counting, rules, rows):
         card = _quick_card(problem, settings, searched, counting, rules)
         points = math.nan if card is None else counting.evaluate(card)[measure.name]
         texts.append(_points_text(measure, own, points))
+    has_more = any(texts)
     if counting.source == "validation":
         n_trained = problem.store.n_rows if counting.n_trained else 0
-        texts.append(_equal_text(rules, rows, counting.n_rows - n_trained))
+        n_unseen = counting.n_rows - n_trained
+        texts.append(_equal_text(rules, rows, n_unseen, has_more))
     elif searched.new is not None and rules.outcome.n_classes:
         lead = scores[f"ensemble_{measure.name}"] - own
-        texts.append(_lead_text(lead, _new_lead(rules, searched)))
+        texts.append(_lead_text(lead, _new_lead(rules, searched), has_more))
     return tuple(text for text in texts if text)
 
 
@@ -59,10 +61,10 @@ def _points_text(measure, own, points):
     )
 
 
-def _equal_text(rules, rows, n_unseen):
+def _equal_text(rules, rows, n_unseen, has_more):
     """Whether the ensemble is no better on rows that neither it nor the search used.
 
-    These are the first `n_unseen` rows.
+    These are the first `n_unseen` rows; `has_more` says that points would do better.
     """
     problem = rows.problem
     weight = problem.sample_weight * (problem.places < n_unseen)
@@ -75,7 +77,7 @@ def _equal_text(rules, rows, n_unseen):
         return ""
     return (
         "The rules predict as well as the ensemble, within chance, on rows that "
-        "neither used: the data has no more to give."
+        f"neither used{'' if has_more else ': the data has no more to give'}."
     )
 
 
@@ -92,10 +94,10 @@ def _new_lead(rules, searched):
     return outcome.expected_auc(told, told) - outcome.expected_auc(told, predicted)
 
 
-def _lead_text(lead, new_lead):
+def _lead_text(lead, new_lead, has_more):
     if not lead - new_lead >= LEAST_APART:
         return ""
-    has_more = new_lead >= LEAST_APART
+    has_more = has_more or new_lead >= LEAST_APART
     return (
         f"On new rows the ensemble's lead in AUC would be about {max(new_lead, 0):.2f} "
         f"by its own probabilities, not the {lead:.2f} on these rows: the rest is "

@@ -696,7 +696,8 @@ class RuleModel(ByValue, ABC):
 
     def _evidence_text(self) -> str:
         """Where the rates come from, as a sentence; empty where nobody counted."""
-        return "" if self.evidence is None else self.evidence.text
+        is_counted = any(rule.n_rows == rule.n_rows for rule in self)
+        return self.evidence.text if self.evidence and is_counted else ""
 
     def _repr_html_(self) -> str:
         edits = "; ".join(edit_lines(self.edits)).replace(":; -", ":")

@@ -117,6 +117,12 @@ def question(page):
     return context
 
 
+def _counted_name(rules):
+    """What the rows that the rules were counted on are called in a header."""
+    is_trained = rules.evidence is None or rules.evidence.worth < 1
+    return "Training" if is_trained else "Rows that count"
+
+
 def _wish(simplifier):
     """How many rules, and how long ones, were requested."""
     settings = simplifier.get_params(deep=False)
@@ -150,7 +156,7 @@ def _classes(summary):
     header = ["Class"] + (["In the data"] if rules.class_labels else [])
     first = len(header)
     header += ["Rows", "Base rate", "95 % interval"]
-    header += [] if before is None else ["Training"]
+    header += [] if before is None else [_counted_name(rules)]
     return Table(
         header,
         lines,

@@ -1,6 +1,7 @@
 """simplify_path: rule lists from one rule up, scored on held-out rows."""
 
 import math
+import warnings
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
@@ -107,13 +108,17 @@ def simplify_path(
     _check_choice(choose_by or "error", forest.outcome, divided[1] is not None)
     settings["random_state"] = seed
     every = simplify(forest, *rows, validation=validation, **settings)
-    if validation is None:
-        partial = simplify(forest, *kept, **settings)
-    else:
-        partial = simplify(forest, *rows, validation=kept, **settings)
+    with warnings.catch_warnings():
+        # Nobody sees these rules; what is said of the others has been said.
+        warnings.simplefilter("ignore")
+        if validation is None:
+            partial = simplify(forest, *kept, **settings)
+        else:
+            partial = simplify(forest, *rows, validation=kept, **settings)
     X, y, weight = held_out
     y = None if y is None else partial.rules_.outcome.check(y)
     path = _path(every, partial, X, y, weight, choose_by)
+    path = replace(path, is_new=validation is not None)
     if choose_by is not None:
         return path
     same = (i for i, p in enumerate(path.points) if p.rules == every.rules_)
@@ -139,6 +144,8 @@ class RulePath(render.Tabular):
         The measure that the list is chosen by; None if it is that of `simplify`.
     ensemble_measures : dict from str to float
         The other measures of the ensemble on the same rows.
+    is_new : bool, default=False
+        Whether the ensemble was not trained on these rows: they are of `validation`.
 
     Examples
     --------
@@ -160,6 +167,7 @@ class RulePath(render.Tabular):
     is_against_y: bool = True
     chosen_by: str | None = "error"
     ensemble_measures: dict[str, float] = field(default_factory=dict)
+    is_new: bool = False
 
     @property
     def rules(self) -> RuleModel:
@@ -216,7 +224,8 @@ class RulePath(render.Tabular):
             for name, head in self._shown().items()
             if name in scores
         ]
-        note = f" ({MAYBE_TRAINED})" if self.is_against_y else ""
+        is_fair = self.is_new or not self.is_against_y
+        note = "" if is_fair else f" ({MAYBE_TRAINED})"
         return [f"ensemble: {', '.join(texts)}{note}"]
 
     def __repr__(self) -> str:

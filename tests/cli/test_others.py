@@ -238,9 +238,11 @@ def test_path_and_report_of_rows_that_the_model_has_not_seen(
         random_state=0,
     )
     assert json.loads(done.out)["path"] == expected.rows()
+    assert "may be trained on" not in call("path", *given).out
     groups = "--by-group", "species"
     done = call("report", *given, *groups, "--test-size", 15, "--out", out)
     assert (done.code, done.err) == (0, "")
     page = out.read_text(encoding="utf-8")
     assert 'id="groups-heading"' in page
     assert "15 rows" in page
+    assert "(it may be trained on" not in page

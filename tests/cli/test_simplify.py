@@ -13,6 +13,8 @@ from sklearn.tree import DecisionTreeRegressor
 
 from defragtrees import RuleModel, read_forest, simplify
 from defragtrees.ensembles.readers import from_r
+from defragtrees.rules.profile import WORTH
+from defragtrees.rules.text import MAYBE_TRAINED
 
 FEATURES = ["sepal length", "sepal width", "petal length", "petal width"]
 CLASSES = "setosa,versicolor,virginica"
@@ -323,6 +325,7 @@ def test_rows_that_the_model_has_not_seen(call, files, iris, halves, test_size):
     assert facts["scores"]["error"] == pytest.approx(scores["error"])
     text = call(*given, "--validation", unseen).out
     assert f"on {where}" in text
+    assert MAYBE_TRAINED not in text
 
 
 def test_what_a_validation_file_must_have(refused, files, halves, tmp_path):
@@ -351,4 +354,8 @@ def test_a_model_that_is_asked_takes_validation_rows(call, iris, halves, tmp_pat
         *("simplify", model, seen, "--trust-pickle", "--target", "species"),
         *("--validation", unseen, "--test-size", 0, "--max-rules", 3, "--json"),
     )
-    assert sum(row["n_rows"] for row in rows_of(done)) == 75
+    # Rows that the model was trained on count as less than half a row.
+    n_rows = sum(row["n_rows"] for row in rows_of(done))
+    assert n_rows == pytest.approx(75 + WORTH["training"] * 75)
+    evidence = json.loads(done.out)["rules_document"]["evidence"]
+    assert evidence == {"source": "validation", "n_rows": 75, "n_trained": 75}

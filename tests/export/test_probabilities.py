@@ -9,6 +9,7 @@ from sklearn.ensemble import HistGradientBoostingClassifier
 
 from defragtrees import DefragClassifier, RuleModel
 from defragtrees.export import export
+from defragtrees.rules.profile import WORTH
 from tests.export import test_sql
 
 LABELS = {2: ("bad", "good"), 3: ("high", "low", "middle")}
@@ -47,18 +48,32 @@ def as_rows(X):
     return [[None if x != x else x for x in row] for row in X.tolist()]
 
 
+def rows_added(X, y, rules):
+    """How many rows with the rates of all each rule is given."""
+    is_class = y[:, None] == np.array(rules.classes)
+    answering = rules.apply(X)
+    own = np.array([is_class[answering == k].mean(axis=0) for k in answering])
+    within = (own * (1 - own)).sum()
+    between = ((own - is_class.mean(axis=0)) ** 2).sum()
+    return min(1 + within / between, 1.959963984540054**2)
+
+
 def test_what_is_told_is_what_y_says(fitted):
     rules, _, _ = fitted
     X, y = make_rows(600, len(rules.classes), 0)
     rates = [np.mean(y == label) for label in rules.classes]
-    answering = rules.apply(X)
+    answering, n_more = rules.apply(X), rows_added(X, y, rules)
     for k, rule in enumerate(rules):
         here = y[answering == k]
         counts = np.array([np.sum(here == label) for label in rules.classes])
         assert rule.n_rows == len(here)
         np.testing.assert_allclose(rule.rates, counts / len(here), **NEAR)
-        # As if 3.84 more rows had the rates of all.
-        shrunk = (counts + 3.84 * np.array(rates)) / (len(here) + 3.84)
+        # Rows that the model was trained on are worth less, and some more have the
+        # rates of all.
+        worth = WORTH["training"]
+        assert rule.n_effective == pytest.approx(worth * len(here))
+        shrunk = worth * counts + n_more * np.array(rates)
+        shrunk /= worth * len(here) + n_more
         np.testing.assert_allclose(rule.distribution, shrunk, **NEAR)
 
 

@@ -326,7 +326,9 @@ class Report:
         if len(self.classes) != 2:
             place = self.classes.index(rule["prediction"])
         rate, n = 100 * rule["rates"][place], rule["n_rows"]
-        return [rate, rate * n / 100, n, *wilson(rate, n)]
+        is_predicted = rule.get("points") is None
+        estimate = 100 * rule["distribution"][place] if is_predicted else rate
+        return [estimate, rate * n / 100, n, *wilson(rate, rule["n_effective"])]
 
     def shades(self, k):
         """The share of rows in which each condition of a rule holds."""

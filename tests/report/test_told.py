@@ -9,12 +9,14 @@ from tests.report.cases import cells, numbers, weather, written
 
 
 def told_weather():
-    """The weather with what its rules tell of ten training rows each."""
+    """The weather with rules that were counted on ten training rows each."""
     simple, X, y = weather()
     counted = [
         dataclasses.replace(
             rule,
+            distribution=(0.35, 0.65),
             n_rows=10.0,
+            n_effective=4.0,
             rates=(0.2, 0.8),
             ensemble_mean=(0.25, 0.75),
             alone=None,
@@ -27,19 +29,19 @@ def told_weather():
     return simple, X, y
 
 
-def test_a_card_tells_the_rate_its_rows_its_interval_and_the_ensemble_second():
+def test_a_card_has_estimate_rows_and_interval_first_and_the_ensemble_second():
     page = "".join(written("rules", summarize(*told_weather())))
     found = re.findall(r'<p class="told">(.*?)</p>', page)
     plain = [
         re.sub("<[^>]*>", "", words).replace("\N{NO-BREAK SPACE}", " ")
         for words in found
     ]
-    # Wilson's interval of 8 of 10.
+    # Wilson's interval of 80 % in four rows, which is what the ten are worth.
     assert (
         plain[0]
-        == "80.0 % (8 of 10, 49.0 to 94.3 %). The ensemble says 75.0 % on average."
+        == "65.0 % (8 of 10, 33.7 to 96.9 %). The ensemble says 75.0 % on average."
     )
-    assert plain[2].startswith("80.0 % are out (8 of 10, ")
+    assert plain[2].startswith("65.0 % are out (8 of 10, ")
 
 
 def test_measures_stand_beside_those_of_the_ensemble():

@@ -337,6 +337,9 @@ def test_the_page_warns_of_rows_that_the_ensemble_was_trained_on(tmp_path):
     for column in ("Ensemble", "Ensemble, training"):
         assert f"{column} ({warning})" in page
     assert f"it {warning}" not in page_of(tmp_path, simple, X)
+    page = page_of(tmp_path, simple, X, y, is_new=True)
+    assert page.count(warning) == 1
+    assert f"Ensemble, training ({warning})" in page
 
 
 def test_minus_signs_are_the_same_everywhere(tmp_path, monkeypatch):

@@ -290,6 +290,15 @@ def test_rows_that_cannot_be_counted_are_refused():
         rules.refit(X, y, answers="new")
 
 
+def test_rules_without_counts_do_not_name_rows():
+    estimator, X, y = fitted()
+    rules = estimator.rules_
+    assert rules.evidence.text in str(rules)
+    # All rules of a list below a change have other rows.
+    assert rules.evidence.text not in str(rules.drop(1))
+    assert "given to refit" in str(rules.drop(1).refit(X, y))
+
+
 @pytest.mark.parametrize("source", ["refit", "searched"])
 def test_rules_are_drawn_to_all_rows_by_what_the_rows_are_worth(source):
     estimator, X, y = fitted()

@@ -56,7 +56,7 @@ def command(
     if by_group is not None:
         loaded = _with_groups(loaded, by_group, inputs.data, validation)
     train, test = loaded.split(test_size, choices["random_state"])
-    options: dict[str, Any] = {}
+    options: dict[str, Any] = {"is_new": validation is not None}
     if with_comparison:
         options["comparison"] = compared(
             choices, loaded, methods=None, test_size=test_size or 0.25

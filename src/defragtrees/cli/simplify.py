@@ -74,17 +74,21 @@ def command(inputs, choices, validation, test_size, out, report, as_json):
         # Pictures take their time to import, and few runs need them.
         from defragtrees.cli.report import report_on
 
-        report_on(report, simple, train if test is None else test, inputs)
+        measured = train if test is None else test
+        report_on(report, simple, measured, inputs, is_new=validation is not None)
     if as_json:
         facts = _facts(simple, choices, scores, where, seconds)
         say(json_text(facts | _tables(simple, train if test is None else test)))
         return
-    size_and_errors = scores_text(simple.rules_, scores, where, is_short=True)
-    say(f"{rules_text(simple.rules_)}\n\n{size_and_errors}")
+    is_new = validation is not None
+    measured = scores_text(simple.rules_, scores, where, is_short=True, is_new=is_new)
+    say(f"{rules_text(simple.rules_)}\n\n{measured}")
     advice = getattr(simple, "advice_", ())
     if advice:
-        where = "" if test is None else f"\nOn the {len(train)} training rows:"
-        say("\n".join([where, *advice]))
+        where = f"\nOn the {len(train)} training rows:"
+        if is_new:
+            where = "\nOn the rows that rates are from:"
+        say("\n".join([where if test is not None else "", *advice]))
     if simple.forest_.origin:
         say(f"\n{simple.forest_.origin}")
     stability = getattr(simple, "stability_", None)

@@ -31,13 +31,14 @@ def advise(problem, settings, searched, counting, rules, rows):
             card = _quick_card(problem, settings, searched, counting, rules)
             points = math.nan if card is None else counting.evaluate(card)[measure.name]
             texts.append(_points_text(measure, own, points))
+    has_more = any(texts)
     if counting.source == "validation":
         # They come first in the store; see `RowStore.pooled_with`.
         n_new = counting.n_rows - (problem.store.n_rows if counting.n_trained else 0)
-        texts.append(_equal_text(rules, rows, rows.problem.places < n_new))
+        texts.append(_equal_text(rules, rows, rows.problem.places < n_new, has_more))
     elif measure is not None and searched.new is not None and rules.outcome.n_classes:
         lead = scores[f"ensemble_{measure.name}"] - own
-        texts.append(_lead_text(lead, _new_lead(rules, searched)))
+        texts.append(_lead_text(lead, _new_lead(rules, searched), has_more))
     return tuple(text for text in texts if text)
 
 
@@ -62,8 +63,11 @@ def _points_text(measure, own, points):
     )
 
 
-def _equal_text(rules, rows, is_new):
-    """Whether the ensemble is no better on rows that neither it nor the search used."""
+def _equal_text(rules, rows, is_new, has_more):
+    """Whether the ensemble is no better on rows that neither it nor the search used.
+
+    `has_more` says that points would do better.
+    """
     problem, weight = rows.problem, rows.problem.sample_weight[is_new]
     told = problem.probabilities if problem.n_classes else problem.target
     told = np.asarray(told, dtype=np.float64).reshape(rows.outputs.shape)
@@ -75,7 +79,7 @@ def _equal_text(rules, rows, is_new):
         return ""
     return (
         "The rules predict as well as the ensemble, within chance, on rows that "
-        "neither used: the data has no more to give."
+        f"neither used{'' if has_more else ': the data has no more to give'}."
     )
 
 
@@ -92,10 +96,10 @@ def _new_lead(rules, searched):
     return outcome.expected_auc(told, told) - outcome.expected_auc(told, predicted)
 
 
-def _lead_text(lead, new_lead):
+def _lead_text(lead, new_lead, has_more):
     if not lead - new_lead >= LEAST_APART:
         return ""
-    has_more = new_lead >= LEAST_APART
+    has_more = has_more or new_lead >= LEAST_APART
     return (
         f"On new rows the ensemble's lead in AUC would be about {max(new_lead, 0):.2f} "
         f"by its own probabilities, not the {lead:.2f} on these rows: the rest is "

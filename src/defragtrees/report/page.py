@@ -80,6 +80,7 @@ def write_report(
     groups: Any = None,
     target_name: str | None = None,
     ensemble_name: str | None = None,
+    is_new: bool = False,
 ) -> Path:
     """Write the rules of a fitted simplifier, and what these rows say of them, as HTML.
 
@@ -113,6 +114,9 @@ def write_report(
         What y is called; by default the name that a Series has.
     ensemble_name : str, optional
         What the ensemble is called; by default its class.
+    is_new : bool, default=False
+        Whether the ensemble was not trained on these rows. If it may have been, the
+        page says so beside the ensemble's figures.
 
     Returns
     -------
@@ -146,6 +150,7 @@ def write_report(
         groups=groups,
         target_name=target_name,
         ensemble_name=ensemble_name,
+        is_new=is_new,
     )
     # A name may hold half of a surrogate pair, which UTF-8 cannot say.
     write_atomic(place, make_page(summary).encode("utf-8", "replace"))

@@ -38,6 +38,7 @@ from defragtrees.report.text import (
     true_minus,
 )
 from defragtrees.rules.model import RuleModel
+from defragtrees.rules.text import MAYBE_TRAINED
 
 MARK = "\0"  # no name of a feature contains it
 MOST_DISAGREEMENTS = 12
@@ -105,6 +106,12 @@ class Summary:
     rule_path: Any  # RulePath or None
     comparison: Any  # Comparison or None
     command: str | None
+    is_new: bool  # whether the ensemble was not trained on these rows
+
+    @property
+    def trained_note(self) -> str:
+        """What is added to figures of the ensemble on these rows, in brackets."""
+        return "" if self.is_new else f" ({MAYBE_TRAINED})"
 
     @property
     def rules(self) -> RuleModel:
@@ -176,11 +183,11 @@ class Summary:
         shown = next(places, None)
         if given is not None:
             error = float(given.ensemble_error)
-            return TradeOff(
-                points, given.chosen, shown, error, True, given.is_against_y
-            )
+            kind = given.is_against_y, given.is_new
+            return TradeOff(points, given.chosen, shown, error, True, *kind)
         error = self.outcome.error(rows.expected, rows.answers, rows.weight)
-        return TradeOff(points, shown, shown, error, False, rows.y is not None)
+        kind = rows.y is not None, self.is_new
+        return TradeOff(points, shown, shown, error, False, *kind)
 
     @cached_property
     def calibration(self):
@@ -330,6 +337,7 @@ class TradeOff:
     ensemble_error: float
     is_given: bool  # whether the path came with its measures
     is_against_y: bool
+    is_new: bool  # whether the ensemble was not trained on the rows
 
 
 @dataclass(frozen=True)
@@ -397,6 +405,7 @@ def summarize(
     groups=None,
     target_name=None,
     ensemble_name=None,
+    is_new=False,
 ):
     """Everything that a report is about; see `write_report`.
 
@@ -438,6 +447,7 @@ def summarize(
         rule_path=rule_path,
         comparison=comparison,
         command=command,
+        is_new=is_new,
     )
 
 

@@ -32,7 +32,7 @@ MOST_PAIRED = 12  # classes in a table of pairs
 ANSWERING = (
     ("Rules", ""),
     ("Posterior of the mixture", "posterior_"),
-    (f"Ensemble ({MAYBE_TRAINED})", "ensemble_"),
+    ("Ensemble", "ensemble_"),
 )
 
 
@@ -54,7 +54,7 @@ def measures(page):
         ]
         for key, label in shown.items()
     ]
-    header = ["Measure", "Rules", f"Ensemble ({MAYBE_TRAINED})"]
+    header = ["Measure", "Rules", f"Ensemble{summary.trained_note}"]
     header += ["Rules, training", f"Ensemble, training ({MAYBE_TRAINED})"]
     context = {
         "label": _positive_text(outcome),
@@ -320,7 +320,8 @@ def closeness(page):
             cells.append("–" if error is None else error_text(error, summary.outcome))
             cells.append("–" if fidelity is None else fidelity_text(fidelity))
         if any(cell != "–" for cell in cells):
-            lines.append([label, *cells])
+            note = summary.trained_note if label == "Ensemble" else ""
+            lines.append([f"{label}{note}", *cells])
     return {
         "scores": Table(header, lines, "Error and fidelity", numeric=(1, 2, 3, 4)),
         "details": _agreement(summary) if summary.outcome.labels else _levels(summary),

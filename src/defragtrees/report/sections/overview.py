@@ -18,7 +18,6 @@ from defragtrees.report.text import (
     percent,
     rate_text,
 )
-from defragtrees.rules.text import MAYBE_TRAINED
 
 MOST_CLASSES = 20
 
@@ -84,12 +83,12 @@ def _tiles(summary):
         if outcome.error_is_share:
             label = f"wrong, by the {who}"
         if prefix:
-            label += f" ({MAYBE_TRAINED})"
+            label += summary.trained_note
         tiles.append((error_text(scores[f"{prefix}error"], outcome), label))
     auc = _auc(scores)
     if auc is not None:
         theirs = f"of the rules; {scores['ensemble_auc']:.3f} of the ensemble"
-        theirs += f" ({MAYBE_TRAINED})"
+        theirs += summary.trained_note
         tiles.append((f"AUC {auc:.3f}", theirs))
     return tiles
 
@@ -116,6 +115,12 @@ def question(page):
         if outcome.is_binary:
             context["told"] = outcome.answer_text(outcome.positive_class)
     return context
+
+
+def _counted_name(rules):
+    """What the rows that the rules were counted on are called in a header."""
+    is_trained = rules.evidence is None or rules.evidence.worth < 1
+    return "Training" if is_trained else "Rows that count"
 
 
 def _wish(simplifier):
@@ -151,7 +156,7 @@ def _classes(summary):
     header = ["Class"] + (["In the data"] if rules.class_labels else [])
     first = len(header)
     header += ["Rows", "Base rate", "95 % interval"]
-    header += [] if before is None else ["Training"]
+    header += [] if before is None else [_counted_name(rules)]
     return Table(
         header,
         lines,

@@ -80,7 +80,7 @@ def _lead(card, rules):
 
 
 def _told(card, summary):
-    """What was observed in the training rows, and what the ensemble says of them."""
+    """What was counted in the rows of a rule, and what the ensemble says of them."""
     if not card.told:
         return None
     # A number and its sign stay together.
@@ -97,7 +97,7 @@ def _told(card, summary):
 
 
 def _interval(summary, k):
-    """The rate and its interval as a bar from 0 to 100 %, and the base rate."""
+    """The estimate and its interval as a bar from 0 to 100 %, and the base rate."""
     rules, rule = summary.rules, list(summary.rules)[k]
     if summary.outcome.statistic != "rates" or rule.interval is None:
         return None
@@ -105,9 +105,10 @@ def _interval(summary, k):
         return None
     place = summary.outcome.rate_index(rule)
     base = rules.training_rates
-    low, high = rule.interval[place]
+    told = summary.outcome.told(rule)
+    low, high = told["interval"]
     mark = None if base is None else base[place]
-    return range_bar(low, rule.rates[place], high, mark)
+    return range_bar(low, told["estimate"], high, mark)
 
 
 def _picture_words(summary):

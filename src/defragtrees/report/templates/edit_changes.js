@@ -7,7 +7,7 @@ let steps = []; /* of { set, edit, key }, where set is what was before */
 
 const unmeasured = (rule) => ({
   ...rule, answered: null, error: null, n_rows: null, rates: null, ensemble_mean: null,
-  quantiles: null, spread: null,
+  n_effective: null, quantiles: null, spread: null,
 });
 function withConditions(rule, conditions) {
   const { alone, ...rest } = unmeasured(rule);

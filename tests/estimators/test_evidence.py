@@ -108,7 +108,7 @@ def test_evidence_is_one_line_and_is_saved(rows, tmp_path):
     rules = simplify(forest, X, y, max_rules=3, random_state=0).rules_
     line = str(rules).splitlines()[-1]
     assert line == rules.evidence.text
-    assert line.startswith(f"Rates from {len(y)} rows that the search did not use; ")
+    assert line.startswith(f"Estimates from {len(y)} rows that the search did not use; ")
     assert line in rules._repr_html_()
     rules.save(tmp_path / "rules.json")
     again = RuleModel.load(tmp_path / "rules.json")
@@ -147,7 +147,7 @@ def test_evidence_in_a_file_is_checked(rows, evidence, message):
 def test_every_source_has_a_sentence():
     for source in WORTH:
         text = Evidence(source, 1000.0).text
-        assert text.startswith("Rates from 1,000 rows ")
+        assert text.startswith("Estimates from 1,000 rows ")
         assert text.endswith(".")
         assert ("so they count as" in text) == (WORTH[source] < 1)
     assert "1 row " in Evidence("refit", 1.0).text

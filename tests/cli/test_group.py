@@ -208,6 +208,8 @@ def test_compiled_code_turns_ctrl_c_into_another_error(
             raise SystemError("returned a result with an exception set") from None
 
     monkeypatch.setattr(cli.get_command(None, "explain"), "callback", explain)
+    # This process goes on, and what it ignores its children would ignore.
+    monkeypatch.setattr("defragtrees.cli._interrupts.ignore", lambda: None)
     assert main(["explain", str(rules), str(files / "iris.csv")]) == 130
     assert capsys.readouterr().err == "defragtrees: Interrupted.\n"
 

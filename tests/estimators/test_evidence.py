@@ -108,7 +108,7 @@ def test_evidence_is_one_line_and_is_saved(rows, tmp_path):
     rules = simplify(forest, X, y, max_rules=3, random_state=0).rules_
     line = str(rules).splitlines()[-1]
     assert line == rules.evidence.text
-    assert line.startswith(f"Estimates from {len(y)} rows that the search did not use; ")
+    assert line.startswith(f"Estimates from {len(y)} rows not used by the search; ")
     assert line in rules._repr_html_()
     rules.save(tmp_path / "rules.json")
     again = RuleModel.load(tmp_path / "rules.json")

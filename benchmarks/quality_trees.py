@@ -19,7 +19,7 @@ from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from benchmarks.quality_methods import BUDGETS, add_list, add_list_as_short
 from defragtrees import OptimalTreeClassifier, OptimalTreeRegressor
-from defragtrees.data.new_rows import draw_rows
+from defragtrees.data.sampling import draw_rows
 from defragtrees.estimators import installed_methods
 
 OPTIMAL_SECONDS = 20.0  # for the proof of one optimal tree

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from defragtrees.data.new_rows import REACH, draw_rows
+from defragtrees.data.sampling import REACH, draw_rows
 
 NO_SETS = np.zeros(2, dtype=bool)
 

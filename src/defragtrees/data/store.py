@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from defragtrees._utils.values import all_rounded, round_significant
-from defragtrees.data.content import draw_shard
 from defragtrees.data.encoding import (
     Encoder,
     bin_values,
@@ -20,6 +19,7 @@ from defragtrees.data.encoding import (
 )
 from defragtrees.data.evaluation import evaluate_shard
 from defragtrees.data.grid import Binned, ThresholdGrid
+from defragtrees.data.sampling import draw_shard
 from defragtrees.data.shards import OneShard, Shard, joined
 from defragtrees.data.statistics import (
     EXACT,

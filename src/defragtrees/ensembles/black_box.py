@@ -16,8 +16,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 
 from defragtrees._utils import formatting as render
 from defragtrees._utils.progress import Progress
-from defragtrees.data.content import hash_rows, name_order, ranks
-from defragtrees.data.new_rows import draw_rows
+from defragtrees.data.sampling import draw_rows, hash_rows, name_order, ranks
 from defragtrees.data.tables import (
     TableForm,
     check_finite,

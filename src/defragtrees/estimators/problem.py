@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from defragtrees.data.content import hash_rows, name_order, ranks
 from defragtrees.data.grid import Binned, ThresholdGrid, rows_covered
+from defragtrees.data.sampling import hash_rows, name_order, ranks
 from defragtrees.data.store import RowStore
 from defragtrees.ensembles.forest import Forest
 from defragtrees.outcomes import make_outcome

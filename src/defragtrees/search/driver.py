@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from defragtrees.data import devices
-from defragtrees.data.new_rows import draw_rows
+from defragtrees.data.sampling import draw_rows
 from defragtrees.data.statistics import draft
 from defragtrees.outcomes.decision import Decision
 from defragtrees.rules.conditions import Condition

@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from defragtrees.report.sections import alternatives, measures, overview, rows, rules
-from defragtrees.report.sections.settings import settings
 
 
 @dataclass(frozen=True)
@@ -41,5 +40,5 @@ SECTIONS = (
     Section("features", "Features", "Which features count", rows.features),
     Section("stability", "Stability", "What came back", alternatives.stability),
     Section("overlap", "Overlap", "Coverage and overlap", rows.overlap),
-    Section("settings", "Settings", "Settings and how to reproduce", settings),
+    Section("settings", "Settings", "Settings and how to reproduce", overview.settings),
 )

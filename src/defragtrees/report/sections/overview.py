@@ -1,4 +1,4 @@
-"""The head of the page, and the question: the ensemble, the rows, what is predicted."""
+"""The head of the page, the question that the rules answer, and its settings."""
 
 import math
 
@@ -6,6 +6,7 @@ import numpy as np
 
 from defragtrees._utils import formatting as render
 from defragtrees._utils.formatting import plural
+from defragtrees.report.ensemble import read_settings, versions
 from defragtrees.report.summary import QUANTILES
 from defragtrees.report.text import (
     Table,
@@ -164,3 +165,29 @@ def _classes(summary):
         numeric=(first, *range(first + 2, len(header))),
         kind="bars",
     )
+
+
+def settings(page):
+    """Code and command, settings, versions, and the rules as text."""
+    summary = page.summary
+    own = read_settings(summary.simplifier)
+    changed = [f"{one.name}={one.value}" for one in own if not one.is_default]
+    # Of the ensemble's those are left out that are None by default: they are many.
+    theirs = [
+        one
+        for one in read_settings(summary.ensemble.fitted)
+        if not (one.is_default and one.value == "None")
+    ]
+    return {
+        "method": type(summary.simplifier).__name__,
+        "call": ", ".join(["ensemble", *changed]),
+        "own": own,
+        "theirs": theirs,
+        "versions": Table(
+            ["Package", "Version"],
+            list(versions(summary.ensemble).items()),
+            "Versions",
+            kind="narrow",
+            is_quiet=True,
+        ),
+    }

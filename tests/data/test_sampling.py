@@ -6,7 +6,7 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from defragtrees import read_forest
 from defragtrees.data import sources
-from defragtrees.data.content import hash_rows, name_order
+from defragtrees.data.sampling import hash_rows, name_order
 from defragtrees.data.sources import TableSource
 from defragtrees.data.store import read_store
 

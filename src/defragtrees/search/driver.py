@@ -481,21 +481,24 @@ def _paths(problem, best, limits, max_rules):
 
     The latter are cut from the cheapest one, where they are better.
     """
+    by_rules, by_conditions, coverages = {}, {}, {}
+    least = limits.min_coverage * problem.sample_weight.sum()
+    # A list may be longer on the rows of the search: rules without rows do not count.
+    for n in sorted(best):
+        found = _list_of_boxes(problem, best[n], coverages, least)
+        if len(found.conditions) < max_rules:
+            by_rules.setdefault(len(found.conditions) + 1, found)
     best = {n: rules for n, rules in best.items() if n <= max_rules}
     if not best:  # nothing keeps to the limits
         return (), ()
     longest = min(best.values(), key=attrgetter("cost"))
-    by_rules, by_conditions, coverages = {}, {}, {}
-    for n in sorted(best):
-        found = _list_of_boxes(problem, best[n], coverages)
-        by_rules.setdefault(len(found.conditions) + 1, found)
     cuts = [cut for cut in cut_conditions(longest, limits) if limits.allows(cut)]
     cuts += best.values()
-    least = np.inf
+    cheapest = np.inf
     for boxes in sorted(cuts, key=lambda boxes: (boxes.n_conditions, boxes.fit_cost)):
-        if boxes.fit_cost < least:
-            least = boxes.fit_cost
-            found = _list_of_boxes(problem, boxes, coverages)
+        if boxes.fit_cost < cheapest:
+            cheapest = boxes.fit_cost
+            found = _list_of_boxes(problem, boxes, coverages, least)
             by_conditions.setdefault(found.n_conditions, found)
     return (*by_rules.values(),), (*by_conditions.values(),)
 
@@ -510,8 +513,8 @@ def _set_path(problem, settings, best, is_base):
     return tuple(by_rules.values())
 
 
-def _list_of_boxes(problem, rules, coverages):
-    """The boxes of a list as conditions on features.
+def _list_of_boxes(problem, rules, coverages, least=0.0):
+    """The boxes of a list as conditions on features, without those of too few rows.
 
     `coverages` keeps which rows match, for lists that share some conditions.
     """
@@ -524,10 +527,11 @@ def _list_of_boxes(problem, rules, coverages):
         taken = left & coverages[own]
         # A rule for new rows alone would have nothing to report; where there are more
         # rows than these, some may be its own.
-        if taken.any() or problem.is_sample:
+        weight = problem.sample_weight[taken].sum()
+        if problem.is_sample or (weight > 0 and weight >= least - 1e-9):
             conditions.append(own)
             answers.append(problem.number_near(taken))
-        left &= ~taken
+            left &= ~taken
     answers.append(problem.number_near(left))
     return Conjunctions(tuple(conditions), tuple(answers), rules.cost)
 

@@ -32,7 +32,6 @@ from defragtrees.data.store import RowStore
 from defragtrees.estimators import base
 from defragtrees.estimators.defrag import DefragClassifier, DefragRegressor
 from defragtrees.search import driver
-from defragtrees.search.driver import AllRowsSearch
 
 N_FEATURES = 28
 
@@ -88,9 +87,7 @@ def default_fit(n_rows, engine="cuda", X=None):
         (base, "read_rows", "coding rows, asking the ensemble"),
         (driver.ListStrategy, "searched", "search on the sample"),
         (driver, "polish", "polish on the sample"),
-        (driver, "_judged", "how long the list should be, by all rows"),
         (driver, "AllRowsSearch", "rows as whole numbers, to the GPU"),
-        (AllRowsSearch, "judge", "which rows judge"),
         (driver, "polish_all_rows", "polish on all rows"),
         (driver, "_paths", "shorter lists by all rows, as conditions"),
         (RowStore, "count", "counts of the rules"),

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from scipy.special import expit, logit
 
 from defragtrees._utils.types import Floats, Places
 
@@ -180,24 +181,30 @@ class RateBands:
         Of each band.
     n_effective : tuple of float
         How many rows each rate is worth as evidence.
+    means : tuple of float, optional
+        Mean probability of each band. With it, the interval of a row is that of its
+        band, shifted in log-odds by as much as the row differs from the mean.
 
     Examples
     --------
-    >>> bands = RateBands((0.5,), (0.2, 0.8), (50.0, 50.0))
-    >>> bands.interval(np.array([0.1, 0.7])).round(2).tolist()
-    [[0.1, 0.33], [0.67, 0.89]]
+    >>> bands = RateBands((0.5,), (0.2, 0.8), (50.0, 50.0), (0.2, 0.8))
+    >>> bands.interval(np.array([0.1, 0.2, 0.7])).round(2).tolist()
+    [[0.05, 0.18], [0.11, 0.33], [0.55, 0.82]]
     """
 
     edges: tuple[float, ...]
     rates: tuple[float, ...]
     n_effective: tuple[float, ...]
+    means: tuple[float, ...] | None = None
 
     def __post_init__(self) -> None:
-        if not len(self.edges) + 1 == len(self.rates) == len(self.n_effective):
+        means = self.rates if self.means is None else self.means
+        lengths = {len(some) for some in (self.rates, self.n_effective, means)}
+        if lengths != {len(self.edges) + 1}:
             raise ValueError(
                 "rate_bands must have one edge less than rates, and as many "
-                f"n_effective; got {len(self.edges)}, {len(self.rates)} and "
-                f"{len(self.n_effective)}."
+                f"n_effective and means; got {len(self.edges)}, {len(self.rates)}, "
+                f"{len(self.n_effective)} and {len(means)}."
             )
         if list(self.edges) != sorted(self.edges):
             raise ValueError("The edges of rate_bands must be in ascending order.")
@@ -215,13 +222,19 @@ class RateBands:
         band = np.searchsorted(edges, probabilities)
         total = np.bincount(band, weight, len(edges) + 1)
         rates = np.bincount(band, events, len(edges) + 1) / total
-        return cls(_rounded(edges), _rounded(rates), _rounded(worth * total))
+        means = np.bincount(band, weight * probabilities, len(edges) + 1) / total
+        n_effective = _rounded(worth * total)
+        return cls(_rounded(edges), _rounded(rates), n_effective, _rounded(means))
 
     def interval(self, probabilities: Floats) -> Floats:
         """The 95 % intervals of the rates of rows; each includes the probability."""
         pairs = zip(self.rates, self.n_effective, strict=True)
         ends = np.array([wilson_interval(rate, n_rows) for rate, n_rows in pairs])
-        low, high = ends[np.searchsorted(self.edges, probabilities)].T
+        band = np.searchsorted(self.edges, probabilities)
+        low, high = ends[band].T
+        if self.means is not None:
+            shift = _log_odds(probabilities) - _log_odds(np.array(self.means))[band]
+            low, high = expit(logit(low) + shift), expit(logit(high) + shift)
         low, high = np.minimum(low, probabilities), np.maximum(high, probabilities)
         return np.column_stack([low, high])
 
@@ -231,7 +244,12 @@ class RateBands:
             "edges": list(self.edges),
             "rates": list(self.rates),
             "n_effective": list(self.n_effective),
+            **({} if self.means is None else {"means": list(self.means)}),
         }
+
+
+def _log_odds(probabilities):
+    return logit(np.clip(probabilities, 1e-6, 1 - 1e-6))
 
 
 def band_edges(values: Floats, weight: Floats, most: int = MOST_BANDS) -> Floats:

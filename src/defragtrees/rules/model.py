@@ -1718,7 +1718,7 @@ def _read_intervals(fields: dict[str, Any], decision: str) -> None:
         fields["residuals"] = Residuals(**found)
     if fields.get("rate_bands") is not None:
         found = schema.read_fields(
-            fields["rate_bands"], _RATE_BANDS, tuple(_RATE_BANDS), "rate_bands"
+            fields["rate_bands"], _RATE_BANDS, tuple(_RATE_BANDS)[:3], "rate_bands"
         )
         fields["rate_bands"] = RateBands(**found)
 
@@ -1736,6 +1736,7 @@ _RATE_BANDS = {
     "edges": schema.SHARES,
     "rates": schema.SHARES,
     "n_effective": schema.list_of(schema.number(0, 1e250, is_open=True), 1),
+    "means": schema.SHARES,
 }
 _WORDS = schema.list_of(schema.TEXT | schema.NULL) | schema.NULL
 _NEEDS = (

@@ -171,6 +171,19 @@ def test_the_page_draws_its_pictures(monkeypatch):
         assert all((DOCS / "pictures" / f"{name}.png").exists() for name in shown)
 
 
+def test_no_table_has_an_empty_head():
+    core = pytest.importorskip("docutils.core", reason="it builds the site")
+    fill = load(DOCS / "_ext" / "table_heads.py").fill_heads
+    text = "=== ===\n\\   b\n=== ===\n1   2\n=== ===\n\n.. raw:: html\n\n   <th></th>\n"
+    tree = core.publish_doctree(text)
+    fill(None, tree)
+    assert [cell.astext() for cell in tree.findall(lambda n: n.tagname == "entry")] == [
+        *("name", "b"),
+        *("1", "2"),
+    ]
+    assert "<th></th>" not in tree.astext()
+
+
 def test_pictures_of_stories_are_described():
     pytest.importorskip("sphinx_gallery", reason="it builds the site")
     texts = load(DOCS / "_ext" / "gallery_texts.py")

@@ -81,8 +81,7 @@ def is_picture(node):
 
 def add_head(app, pagename, templatename, context, doctree):
     """Add what search engines and social media show of a page."""
-    about = context.get("meta") or {}
-    text = about.get("description") or description_of(doctree)
+    text = description_of(doctree)
     if not text:
         return
     title = html.unescape(context.get("title", ""))
@@ -101,6 +100,13 @@ def add_head(app, pagename, templatename, context, doctree):
         f'\n<meta {kind}="{name}" content="{html.escape(value)}">'
         for kind, name, value in tags
     )
+
+
+def mend_roles(app, pagename, templatename, context, doctree):
+    """Make the entries of a list of papers items of a list, as its role says."""
+    if "body" in context:
+        before, after = 'role="doc-biblioentry"', 'role="listitem"'
+        context["body"] = context["body"].replace(before, after)
 
 
 def choose_neighbours(app, pagename, templatename, context, doctree):
@@ -122,4 +128,5 @@ def setup(app):
     app.connect("doctree-read", frame_pictures)
     app.connect("html-page-context", add_head)
     app.connect("html-page-context", choose_neighbours)
+    app.connect("html-page-context", mend_roles)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

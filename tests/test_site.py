@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from defragtrees import DefragClassifier, RuleModel
+from defragtrees import DefragClassifier, RuleModel, simplify
 from defragtrees.export import FORMATS
 
 ROOT = Path(__file__).parents[1]
@@ -129,14 +129,68 @@ def test_every_story_has_a_title_a_beginning_and_titles_for_its_parts(path):
     assert len(" ".join(rest)) > 80
 
 
-def test_printed_tables_keep_their_lines_and_rules_wrap():
-    pytest.importorskip("docutils", reason="it builds the site")
-    is_table = load(DOCS / "_ext" / "printed_tables.py").is_table
-    row = "rule 1           share of rows          10.1 %             9.8 %  1.000"
-    rule = "1. if age >= 58 and pain is yes then ill: 90.0 % (9 of 10)  [4.4 % of rows]"
-    code = "        for name in names:  # as long as a line of a table, and no table"
-    assert is_table("\n".join([rule, row, row, row]))
-    assert not is_table("\n".join([rule, rule, rule, code, code, code, row]))
+def test_what_people_search_for_leads_to_pages_that_are_there():
+    pytest.importorskip("sphinx", reason="it builds the site")
+    pages = load(DOCS / "_ext" / "site_pages.py")
+    assert all((DOCS / f"{page}.md").exists() for page in pages.SUBJECTS)
+    source = ["# Title\n\nText.\n"]
+    pages.add_subjects(None, "forms", source)
+    entries = "```{index} !decision list, !rule set, !scorecard\n```"
+    assert source == [f"# Title\n\n{entries}\n\nText.\n"]
+
+
+def test_going_on_stays_in_a_section():
+    pytest.importorskip("sphinx", reason="it builds the site")
+    stays = load(DOCS / "_ext" / "site_pages.py").stays_in_its_section
+    parents = {"start": "index", "api": "index", "compare": "index"}
+    parents |= {"api/load": "api", "api/diff": "api"}
+    assert stays("start", "api", parents)
+    assert stays("api", "api/load", parents)
+    assert stays("api/load", "api/diff", parents)
+    assert not stays("compare", "api/diff", parents)
+    assert not stays("api/diff", "compare", parents)
+
+
+def test_the_groups_of_the_reference_are_parameters_in_order():
+    pytest.importorskip("sphinx", reason="it builds the site")
+    groups = load(DOCS / "_ext" / "parameter_groups.py").GROUPS
+    names = inspect.signature(simplify).parameters
+    assert [name for name in names if name in groups] == list(groups)
+
+
+def test_the_page_draws_its_pictures(monkeypatch):
+    pytest.importorskip("matplotlib", reason="it draws them")
+    module = load(ROOT / "examples" / "pictures.py")
+    for page in module.PAGES:
+        parts = module.PART.findall((DOCS / page).read_text(encoding="utf-8"))
+        drawn = sum(
+            len(re.findall(r"plots\.(?!count)\w+\(", code)) for code, _ in parts
+        )
+        shown = [picture for _, picture in parts if picture]
+        assert len(shown) == drawn, page
+        assert all((DOCS / "pictures" / f"{name}.png").exists() for name in shown)
+
+
+def test_no_table_has_an_empty_head():
+    core = pytest.importorskip("docutils.core", reason="it builds the site")
+    fill = load(DOCS / "_ext" / "table_heads.py").fill_heads
+    rows = "   * -\n     - b\n   * - 1\n     - 2\n"
+    raw = ".. raw:: html\n\n   <th></th>\n"
+    text = f".. list-table::\n   :header-rows: 1\n\n{rows}\n{raw}"
+    tree = core.publish_doctree(text)
+    fill(None, tree)
+    cells = [node.astext() for node in tree.findall() if node.tagname == "entry"]
+    assert cells == ["name", "b", "1", "2"]
+    assert "<th></th>" not in tree.astext()
+
+
+def test_the_live_report_is_that_of_the_page(tmp_path, monkeypatch):
+    module = load(ROOT / "examples" / "live_report.py")
+    page = tmp_path / "report.md"
+    page.write_text('# A\n\n```python\nopen("report.html", "w").write("hi")\n```\n')
+    monkeypatch.setattr(module, "PAGE", page)
+    module.write(tmp_path / "live.html")
+    assert (tmp_path / "live.html").read_text() == "hi"
 
 
 def test_pictures_of_stories_are_described():
@@ -183,6 +237,15 @@ def test_the_benchmark_shows_where_others_are_ahead():
     assert f"<td>{best.data}</td>" in first
     assert f"<td>{best.gap:.4f}</td>" in first
     assert "FIGS" in tables.QualityAhead.write(None)
+
+
+def test_the_chart_of_the_front_page_says_what_was_measured():
+    pytest.importorskip("sphinx", reason="it builds the site")
+    tables = load(DOCS / "_ext" / "result_tables.py")
+    chart = tables.BesidePlot.write(tables.BesidePlot)
+    assert 'role="img"' in chart
+    assert "AUC of forest 0.922, defragtrees, points 0.914" in chart
+    assert "#000000" not in chart
 
 
 def table_after(page, words):

@@ -15,6 +15,7 @@ import numpy as np
 from defragtrees.data import devices
 from defragtrees.data.sampling import draw_rows
 from defragtrees.data.statistics import draft
+from defragtrees.ensembles.forest import for_many_rows
 from defragtrees.outcomes.decision import Decision
 from defragtrees.rules.conditions import Condition
 from defragtrees.search.all_rows import (
@@ -392,7 +393,8 @@ def search_rows(problem, settings, rng, most=MOST_ROWS):
     if settings.n_new_rows:
         new = _new_rows(problem, settings.n_new_rows, rng)
         codes = problem.grid.bin(new).codes
-        raw = problem.forest.predict_raw_encoded(new)
+        forest = for_many_rows(problem.forest, settings.engine)
+        raw = forest.predict_raw_encoded(new)
         outputs = told = outcome.outputs_of(problem.forest, raw)
         weight = np.full(len(new), problem.sample_weight.sum() / len(new))
     else:

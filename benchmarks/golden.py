@@ -459,10 +459,10 @@ COMMANDS = {
     "edit": ("edit", "rules.json", "--drop", "2", "--out", "edited.json"),
     "edit-condition": (
         *("edit", "energy-rules.json", "--condition", "1", "glazing_area > 0.2"),
-        *("--answer", "2", "20", "--out", "energy-edited.json"),
+        *("--prediction", "2", "20", "--out", "energy-edited.json"),
     ),
     "edit-order": ("edit", "rules.json", "--order", "2,1,3,4"),
-    "edit-points": ("edit", "points.json", "--answer", "1", "6"),
+    "edit-points": ("edit", "points.json", "--prediction", "1", "6"),
     "edit-wrong": ("edit", "rules.json", "--drop", "30"),
     "refit": (
         *("refit", "edited.json", "heart.csv", "--target", "disease"),
@@ -471,7 +471,7 @@ COMMANDS = {
     "refit-points": ("refit", "points.json", "heart.csv", "--target", "disease"),
     "refit-json": (
         *("refit", "energy-edited.json", "energy.csv", "--target", "load"),
-        *("--keep-answers", "--json"),
+        *("--keep-predictions", "--json"),
     ),
     "diff": ("diff", "rules.json", "refitted.json", "heart.csv", "--target", "disease"),
     "diff-json": ("diff", "energy-rules.json", "energy-edited.json", "--json"),

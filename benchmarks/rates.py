@@ -126,7 +126,7 @@ def print_tables(title, rules, scores):
     shares = shares.rename(columns={"mean": "come true", "size": "rules"})
     measures = ["log loss", "tree log loss", "AUC", "tree AUC"]
     print(shares.join(scores.groupby(groups)[measures].mean()).round(3).to_string())
-    high = rules[rules["told"] >= HIGH]
+    high = rules[rules["estimated"] >= HIGH]
     print(
         f"rules with a probability of 80 % or more: predicted {high['told'].mean():.3f}"
         f", observed {high['rate'].mean():.3f} ({len(high)} rules)"

@@ -41,11 +41,11 @@ if TYPE_CHECKING:
 # Measures on resamples, and their headings.
 STABILITY = {
     "stability": "stability",
-    "same_answers": "same answers",
+    "same_predictions": "same predictions",
     "same_features": "same features",
     "same_cuts": "same cuts",
 }
-SAME = ("answers", "features", "cuts")  # of two refits
+SAME = ("predictions", "features", "cuts")  # of two refits
 SIZES = ("n_rules", "n_conditions", "mean_conditions")
 RATES = ("error", "fidelity", "coverage", "overlap")
 
@@ -98,8 +98,8 @@ def compare(
     cv : int, optional
         Number of folds of a cross-validation, in place of one split.
     n_resamples : int, default=0
-        If above 1, also measure how alike rules, answers, features and cuts are on so
-        many resamples; see `metrics.rule_stability`.
+        If above 1, also measure how alike rules, predictions, features and cuts are
+        on this number of resamples; see `metrics.rule_stability`.
     random_state : int, RandomState, Generator or None, default=None
     n_jobs : int or None, default=None
         Threads of each method.

@@ -405,8 +405,8 @@ def test_weight_of_two_is_a_row_given_twice(estimator, missing):
         assert [row["if"] for row in by_weight.rows()] == [
             row["if"] for row in by_rows.rows()
         ]
-        assert [rule.answered for rule in by_weight] == pytest.approx(
-            [rule.answered for rule in by_rows]
+        assert [rule.share for rule in by_weight] == pytest.approx(
+            [rule.share for rule in by_rows]
         )
 
 
@@ -508,7 +508,7 @@ def test_numbers_that_no_value_holds_leave_only_what_is_missing():
     number, missing = leaf_rules(problem, tree).rules
     assert number.conditions == (Condition(0, upper=5.0),)
     assert missing.conditions == (Condition(0, lower=np.inf, missing=True),)
-    assert missing.answered == pytest.approx(40 / len(X))
+    assert missing.share == pytest.approx(40 / len(X))
 
 
 def test_category_may_be_split_by_whether_it_is_missing():
@@ -530,12 +530,12 @@ def test_leaf_with_most_conditions_is_the_otherwise():
     simple = BornAgainTreeRegressor(forest, max_depth=5, random_state=0).fit(X, y)
     rules = simple.rules_
     assert rules.decision == "partition"
-    answered = sum(rule.answered for rule in rules)
+    answered = sum(rule.share for rule in rules)
     assert answered == pytest.approx(1)
     held = rules._covers(X)[:, :-1].sum(axis=1)
     # The rows without a rule are those of the leaf that is not written out.
     assert (held <= 1).all()
-    assert (held == 0).mean() == pytest.approx(rules.default.answered)
+    assert (held == 0).mean() == pytest.approx(rules.default.share)
     assert simple.training_["coverage"] == simple.training_["overlap"] == 1
 
 

@@ -92,7 +92,7 @@ def test_leaves_are_a_partition_and_the_longest_is_the_otherwise():
     assert rules.n_rules == 8
     held = rules._covers(X)[:, :-1].sum(axis=1)
     assert (held <= 1).all()
-    assert (held == 0).mean() == pytest.approx(rules.default.answered)
+    assert (held == 0).mean() == pytest.approx(rules.default.share)
 
 
 def test_papers_small_tree():
@@ -156,7 +156,7 @@ def test_smallest_leaf_is_by_weight():
         )
         rules = simple.fit(X, y).rules_
         assert rules.n_rules > 1
-        assert min(rule.answered for rule in rules) * len(X) >= least - 1e-6
+        assert min(rule.share for rule in rules) * len(X) >= least - 1e-6
     whole = DistilledTreeRegressor(forest, min_samples_leaf=121).fit(X, y)
     assert whole.rules_.n_rules == 1
 

@@ -225,7 +225,7 @@ def test_classifier_answers_as_the_original(name, settings):
     assert [str(label) for label in model.predict(data["X_test"])] == expected[
         "pred_test"
     ]
-    assert [rule.answered for rule in model.rules_] == pytest.approx(expected["freq"])
+    assert [rule.share for rule in model.rules_] == pytest.approx(expected["freq"])
     errors = [rule.error for rule in model.rules_]
     assert errors == pytest.approx(expected["err"], abs=1e-12)
 
@@ -362,7 +362,7 @@ def test_max_rules_cuts_the_list(spam, max_rules):
     assert cut.rules == whole.rules[: max_rules - 1]
     rest = y[cut._apply(cut._covers(X)) == max_rules - 1]
     assert cut.default.prediction == np.bincount(rest).argmax()
-    assert cut.default.answered == pytest.approx(len(rest) / len(y))
+    assert cut.default.share == pytest.approx(len(rest) / len(y))
 
 
 def test_only_the_first_trees_are_read(spam):
@@ -412,7 +412,7 @@ def test_weights_are_repeated_rows(model, seed):
     assert [rule.text("abc") for rule in weighted] == [r.text("abc") for r in repeated]
     for one, other in zip(weighted, repeated, strict=True):
         assert one.prediction == pytest.approx(other.prediction, rel=1e-3)
-        assert one.answered == pytest.approx(other.answered)
+        assert one.share == pytest.approx(other.share)
 
 
 @pytest.mark.parametrize("weight", [1e-6, 0.7, 1e15])
@@ -599,7 +599,7 @@ def assert_is_a_good_list_for_mixed_data(model, frame, y):
     assert "Oslo" in str(rules)
     places = rules.apply(frame)
     for place, rule in enumerate(rules):
-        assert rule.answered == pytest.approx((places == place).mean())
+        assert rule.share == pytest.approx((places == place).mean())
 
 
 def test_one_class_is_one_rule():
@@ -642,9 +642,7 @@ def test_a_rule_keeps_its_class_where_another_has_become_commoner():
     assert [rule.prediction for rule in rules] == ["b", "b", "a"]
     assert rules.rules[1].distribution == pytest.approx((0, 4 / 9, 5 / 9, 0))
     assert rules.rules[1].error == pytest.approx(5 / 9)
-    assert [rule.answered for rule in rules] == pytest.approx(
-        [10 / 42, 9 / 42, 23 / 42]
-    )
+    assert [rule.share for rule in rules] == pytest.approx([10 / 42, 9 / 42, 23 / 42])
 
 
 def test_progress_is_shown_only_if_asked_for(spam, monkeypatch):

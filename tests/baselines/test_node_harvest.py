@@ -560,7 +560,7 @@ def test_rules_come_by_weight_and_print_what_predicts(forests):
         assert rule.weight == float(f"{rule.weight:.4g}")
         assert sum(rule.distribution) == pytest.approx(1, abs=1e-12)
         assert all(round(share, 4) == share for share in rule.distribution)
-        assert rule.coverage == rule.answered
+        assert rule.coverage == rule.share
     exact = NodeHarvestClassifier(forests[1], digits=None).fit(X, labels)
     assert exact.predict_proba(X) == pytest.approx(rules.predict_proba(X), abs=1e-3)
     assert exact.rules_ != rules

@@ -104,7 +104,7 @@ def test_explain_says_the_date(call, rules, table, data):
     assert f"opened = {date}" in done.out
     (reason,) = json.loads(call("explain", rules, data, "--rows", "3", "--json").out)
     values = [reason["values"].get("opened")]
-    values += [r["value"] for r in reason["refused"] if r["feature"] == "opened"]
+    values += [r["value"] for r in reason["failed"] if r["feature"] == "opened"]
     assert date in values
 
 

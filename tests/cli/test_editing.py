@@ -36,8 +36,8 @@ def folder(tmp_path):
 def test_edits_are_saved_with_the_rules(call, folder):
     done = call(
         "edit", folder / "rules.json", "--condition", 1, "income > 60", "--condition",
-        2, "income <= 20 or missing", "--answer", 3, "good", "--order", "2,1", "--out",
-        folder / "new.json",
+        2, "income <= 20 or missing", "--prediction", 3, "good", "--order", "2,1",
+        "--out", folder / "new.json",
     )  # fmt: skip
     assert (done.code, done.err) == (0, "")
     rules = RuleModel.load(folder / "new.json")
@@ -48,7 +48,7 @@ def test_edits_are_saved_with_the_rules(call, folder):
     ]
     assert rules.default.prediction == "good"
     assert [edit.action for edit in rules.edits] == [
-        "refit", "replace", "replace", "answer", "reorder",
+        "refit", "replace", "replace", "prediction", "reorder",
     ]  # fmt: skip
     assert "Edited after the fit:" in done.out
     assert "The rules are in" in done.out
@@ -74,7 +74,7 @@ def test_rules_are_counted_anew(call, folder):
     expected = RuleModel.load(folder / "rules.json").refit(frame, frame.y)
     assert RuleModel.load(out) == expected
     done = call("refit", folder / "rules.json", folder / "same.csv", "--target", "y",
-                "--keep-answers", "--json", "--quiet")  # fmt: skip
+                "--keep-predictions", "--json", "--quiet")  # fmt: skip
     assert json.loads(done.out)["training"]["n_rows"] == 600
 
 
@@ -132,7 +132,7 @@ def test_what_is_wrong_is_one_line_and_nothing_is_written(refused, folder):
     assert "number from 1 to 2; got 3" in refuse("edit", rules, "--drop", 3, *more)
     assert "Say what to change" in refuse("edit", rules, *more)
     assert "'--drop'" in refuse("edit", rules, "--drop", "two", *more)
-    assert "answer one of" in refuse("edit", rules, "--answer", 1, "fine", *more)
+    assert "answer one of" in refuse("edit", rules, "--prediction", 1, "fine", *more)
     assert "each of the rules" in refuse("edit", rules, "--order", "1,5", *more)
     assert "write to another file" in refuse("edit", rules, "--drop", 1, "--out", rules)
     assert "no such column" in refuse("refit", rules, data, "--target", "z", *more)

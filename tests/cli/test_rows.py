@@ -116,7 +116,7 @@ def test_explain_as_csv(call, rules, data, tmp_path):
     call("explain", rules, data, "--format", "csv", "--rows", "1,5", "--out", out)
     with open(out, newline="") as file:
         assert list(csv.reader(file)) == [
-            ["row", "answer", "rule", "if", "values", "refused", "basis"],
+            ["row", "prediction", "rule", "if", "values", "failed", "basis"],
             [
                 "1",
                 "go",
@@ -135,11 +135,11 @@ def test_explain_as_json(call, rules, data):
     assert found == [
         {
             "row": 4,
-            "answer": "stay",
+            "prediction": "stay",
             "rule": 2,
             "if": "degrees <= 5 or missing",
             "values": {"degrees": 5.0},
-            "refused": [
+            "failed": [
                 {
                     "rule": 1,
                     "condition": "degrees > 20",
@@ -231,7 +231,7 @@ def test_large_files_are_answered_as_by_the_library(call, tmp_path, suffix):
     assert pd.read_csv(out)["prediction"].tolist() == expected.tolist()
     done = call("explain", tmp_path / "rules.json", path, "--rows", "69999", "--json")
     (reason,) = json.loads(done.out)
-    assert (reason["row"], reason["answer"]) == (69999, expected[69998])
+    assert (reason["row"], reason["prediction"]) == (69999, expected[69998])
 
 
 def test_a_column_that_the_rules_need(refused, rules, tmp_path):

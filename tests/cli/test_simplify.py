@@ -153,7 +153,7 @@ def test_json_has_all_measures_confusion_and_calibration(call, files):
     rules = RuleModel.from_dict(facts["rules_document"])
     for row, rule in zip(rows, rules, strict=True):
         told = rule.distribution[rules.classes.index(row["class"])]
-        assert not row["n_rows"] or row["told"] == pytest.approx(told)
+        assert not row["n_rows"] or row["estimated"] == pytest.approx(told)
 
 
 def test_text_has_the_measures_beside_the_ensemble(call, files):

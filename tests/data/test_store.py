@@ -83,7 +83,7 @@ def test_recounted_rules_have_the_evidence_of_all_rows():
     for k, rule in enumerate(counted):
         weight = WEIGHT * (by == k)
         right = weight @ (rule.prediction == LABELS)
-        assert rule.answered == pytest.approx(weight.sum() / WEIGHT.sum(), abs=1e-12)
+        assert rule.share == pytest.approx(weight.sum() / WEIGHT.sum(), abs=1e-12)
         assert rule.error == pytest.approx(1 - right / weight.sum(), abs=1e-12)
 
 

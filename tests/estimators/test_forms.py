@@ -76,7 +76,7 @@ def test_standalone_rules_state_what_all_their_rows_say(data, request):
         assert rule.rates == pytest.approx(
             [np.mean(y[held] == c) for c in rules.classes]
         )
-        assert rule.answered == rule.coverage == pytest.approx(held.mean())
+        assert rule.share == rule.coverage == pytest.approx(held.mean())
         # Rates are drawn a little to those of all rows, which may settle a near tie.
         stated = rule.rates[rules.classes.index(rule.prediction)]
         assert stated > max(rule.rates) - 0.05

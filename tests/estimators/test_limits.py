@@ -300,7 +300,7 @@ def test_limits_that_the_rules_keep_to_anyhow_change_nothing(form, task, max_rul
         {"features": sorted(used)},
     ]
     if form == "list":
-        least = min(rule.answered for rule in free)
+        least = min(rule.share for rule in free)
         limits += [
             {"max_total_conditions": free.n_conditions},
             {"min_coverage": min(0.5, least)},

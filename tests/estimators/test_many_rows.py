@@ -264,7 +264,7 @@ def test_what_is_printed_of_each_rule_is_counted_over_all_rows(frame, labels, bo
     assert sorted(np.unique(by)) == list(range(simple.rules_.n_rules))
     for k, rule in enumerate(simple.rules_):
         own = answers[by == k]
-        assert rule.answered == pytest.approx(len(own) / len(frame), abs=1e-12)
+        assert rule.share == pytest.approx(len(own) / len(frame), abs=1e-12)
         assert rule.coverage == pytest.approx(held[:, k].mean(), abs=1e-12)
         assert rule.error == pytest.approx((own != rule.prediction).mean(), abs=1e-12)
         assert rule.n_rows == len(own)
@@ -283,7 +283,7 @@ def test_numbers_are_counted_over_all_rows_with_their_weights(
     for k, rule in enumerate(simple.rules_):
         own, w = amounts[by == k], weight[by == k]
         mean = np.average(own if method == "defrag" else answers[by == k], weights=w)
-        assert rule.answered == pytest.approx(w.sum() / weight.sum(), abs=1e-12)
+        assert rule.share == pytest.approx(w.sum() / weight.sum(), abs=1e-12)
         assert rule.prediction == pytest.approx(mean, rel=1e-4)
         low, high = rule.quantiles
         assert w[own < low - 0.01].sum() <= 0.1 * w.sum() <= w[own <= low + 0.01].sum()

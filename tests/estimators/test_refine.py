@@ -170,7 +170,7 @@ def test_every_row_is_answered(spam):
     forest, data = spam
     simple = simplify(forest, data.X[:400], random_state=0)
     assert simple.rules_.covers(data.X)[:, -1].all()
-    shares = sum(rule.answered for rule in simple.rules_)
+    shares = sum(rule.share for rule in simple.rules_)
     assert shares == pytest.approx(1)
 
 

@@ -88,7 +88,7 @@ def test_rates_are_those_of_the_rows_that_count(boosted, y, weight):
     for k, rule in enumerate(rules):
         assert rule.n_rows == rule.n_effective == pytest.approx(n_rows[k], abs=1e-9)
         assert rule.rates[1] == pytest.approx(n_found[k] / n_rows[k], abs=1e-11)
-        assert rule.answered == pytest.approx(n_rows[k] / n_rows.sum(), abs=1e-11)
+        assert rule.share == pytest.approx(n_rows[k] / n_rows.sum(), abs=1e-11)
     # A fit keeps the ensemble's probabilities with single precision.
     assert simple.validation_ == pytest.approx(simple.evaluate(*validation))
     assert simple.training_ == pytest.approx(simple.evaluate(X, y))

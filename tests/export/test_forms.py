@@ -131,7 +131,7 @@ def test_the_tree_of_points_that_a_threshold_decides_warns():
     rules = decided(points_of_yes(), threshold=0.1)
     with pytest.warns(UserWarning, match="decide by threshold or costs"):
         export(rules, "sklearn")
-    tree = export(rules, "sklearn", leaves="answers")
+    tree = export(rules, "sklearn", leaves="predictions")
     del tree.feature_names_in_
     assert tree.predict(np.array([[0.0], [30.0]])).tolist() == ["yes", "yes"]
     assert math.isclose(rules.predict_proba([[0.0]])[0, 1], 1 / (1 + math.e))

@@ -14,7 +14,7 @@ openpyxl = pytest.importorskip("openpyxl", reason="workbooks are read by openpyx
 
 def loans(**more):
     rich = Rule((Condition(0, lower=40.0),), "good", (0.1, 0.9), n_rows=40.0,
-                rates=(0.1, 0.9), answered=0.4, coverage=0.4)  # fmt: skip
+                rates=(0.1, 0.9), share=0.4, coverage=0.4)  # fmt: skip
     south = Rule((Condition(1, categories=(1,)),), "bad", (0.7, 0.3))
     return RuleList((rich, south), Rule((), "good", (0.4, 0.6)), ("=income", "city"),
                    "classification", ("bad", "good"), (None, ("Oslo", "Rome")),

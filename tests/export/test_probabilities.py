@@ -132,7 +132,7 @@ def test_sklearn(fitted):
         warnings.simplefilter("ignore", UserWarning)
         tree = export(rules, "sklearn")
     np.testing.assert_allclose(tree.predict_proba(X), told, **NEAR)
-    answers = export(rules, "sklearn", leaves="answers")
+    answers = export(rules, "sklearn", leaves="predictions")
     assert answers.predict(X).tolist() == rules.predict(X).tolist()
 
 

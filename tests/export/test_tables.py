@@ -18,16 +18,16 @@ def measured_rules(names=ODD, labels=("no", "<b>yes</b>")):
         labels[1],
         (0.25, 0.75),
         coverage=0.5,
-        answered=0.5,
+        share=0.5,
         error=0.25,
     )
-    default = Rule((), labels[0], (1.0, 0.0), coverage=1.0, answered=0.5)
+    default = Rule((), labels[0], (1.0, 0.0), coverage=1.0, share=0.5)
     return RuleList((first,), default, names, "classification", labels)
 
 
 def averaged_rules():
-    warm = Rule((Condition(0, lower=20.0),), 4.0, weight=0.5, answered=0.5, error=1 / 3)
-    default = Rule((), 2.0, weight=0.25, answered=0.5, error=0.5)
+    warm = Rule((Condition(0, lower=20.0),), 4.0, weight=0.5, share=0.5, error=1 / 3)
+    default = Rule((), 2.0, weight=0.25, share=0.5, error=0.5)
     return RuleEnsemble((warm,), default, ("t",), "regression")
 
 

@@ -29,7 +29,7 @@ def narrow(rows):
 
 def check(rules, rows):
     X = narrow(rows)
-    tree = export(rules, "sklearn", leaves="answers")
+    tree = export(rules, "sklearn", leaves="predictions")
     # Renamed, as an array has no names to compare.
     assert tree.feature_names_in_.tolist() == list(rules.feature_names)
     del tree.feature_names_in_
@@ -95,7 +95,7 @@ def test_an_answer_that_is_not_the_likeliest_class_needs_a_leaf_of_answers():
         tree = export(rules, "sklearn")
     assert tree.predict([[1.0, 0.0]]).tolist() == ["a"]
     assert tree.predict_proba([[1.0, 0.0]]).tolist() == [[0.75, 0.25]]
-    tree = export(rules, "sklearn", leaves="answers")
+    tree = export(rules, "sklearn", leaves="predictions")
     assert tree.predict([[1.0, 0.0]]).tolist() == ["b"]
     assert tree.predict_proba([[1.0, 0.0]]).tolist() == [[0.0, 1.0]]
     with pytest.raises(ValueError, match=r"leaves must be one of .*; got 'both'"):

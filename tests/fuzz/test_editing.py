@@ -86,7 +86,7 @@ class Editing(RuleBasedStateMachine):
 
     @rule(number=NUMBER, answer=st.sampled_from(["good", "bad", "fine", 2.0]))
     def answer(self, number, answer):
-        self.change(lambda rules: rules.answer(number, answer))
+        self.change(lambda rules: rules.set_prediction(number, answer))
 
     @rule(number=NUMBER, to=NUMBER)
     def move(self, number, to):

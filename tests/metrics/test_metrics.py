@@ -93,7 +93,7 @@ def test_calibration_has_told_and_observed_by_rule():
         (1, "yes", 0.75, 0.75, 0.3006, 0.9544, 4.0),
         (2, "yes", 0.25, 0.0, 0.0, 0.6576, 2.0),
     ]
-    names = ["rule", "class", "told", "observed", "low", "high", "n_rows"]
+    names = ["rule", "class", "estimated", "observed", "low", "high", "n_rows"]
     for row, values in zip(rows, expected, strict=True):
         assert list(row) == names
         for name, value in zip(names, values, strict=True):
@@ -107,14 +107,14 @@ def test_calibration_of_many_classes_is_of_the_answer():
     rules = RuleList((low,), rest, ("size",), "classification", labels)
     rows = metrics.calibration(rules, X, ["c", "a", "a", "unheard"])
     assert [row["class"] for row in rows] == ["c", "a"]
-    assert [row["told"] for row in rows] == pytest.approx([0.6, 0.8])
+    assert [row["estimated"] for row in rows] == pytest.approx([0.6, 0.8])
     assert [row["observed"] for row in rows] == pytest.approx([0.5, 1.0])
     assert [row["n_rows"] for row in rows] == [2.0, 1.0]
 
 
 def test_calibration_of_numbers_has_means_and_their_interval():
     rows = metrics.calibration(listed(2.5), X, [1.0, 3.0, 1.0, 1.0])
-    assert [row["told"] for row in rows] == [0.0, 1.0]
+    assert [row["estimated"] for row in rows] == [0.0, 1.0]
     assert [row["observed"] for row in rows] == [2.0, 1.0]
     # The variance is 1, of two rows.
     assert rows[0]["high"] == pytest.approx(2 + 1.96 / 2**0.5, abs=1e-3)
@@ -125,14 +125,14 @@ def test_calibration_of_averaged_rules_is_of_what_they_tell_together():
     rules = telling(0.9, 0.3, decision="average")
     rows = metrics.calibration(rules, X, ["yes", "yes", "no", "no"])
     # In the first two rows both rules hold: the mean of 0.9 and 0.3.
-    assert [row["told"] for row in rows] == pytest.approx([0.6, 0.3])
+    assert [row["estimated"] for row in rows] == pytest.approx([0.6, 0.3])
     assert [row["observed"] for row in rows] == [1.0, 0.0]
 
 
 def test_a_rule_without_rows_has_nothing_observed():
     rows = metrics.calibration(telling(0.9, 0.3), X[:2], ["yes", "yes"])
     assert rows[1]["n_rows"] == 0
-    assert np.isnan([rows[1]["told"], rows[1]["observed"], rows[1]["low"]]).all()
+    assert np.isnan([rows[1]["estimated"], rows[1]["observed"], rows[1]["low"]]).all()
 
 
 def test_calibration_needs_probabilities():

@@ -27,8 +27,8 @@ def split(at, feature=0):
 def test_pairs_are_compared_as_one_would_by_hand():
     X = np.column_stack([np.arange(100.0), np.arange(100.0)[::-1]])
     one, near, far, other = split(49.0), split(53.0), split(79.0), split(49.0, 1)
-    assert resampling._same_answers(one, near, X) == 0.96
-    assert resampling._same_answers(one, other, X) == 0.0
+    assert resampling._same_predictions(one, near, X) == 0.96
+    assert resampling._same_predictions(one, other, X) == 0.0
     assert resampling._same_features(one, near) == 1.0
     assert resampling._same_features(one, other) == 0.0
     assert resampling._same_cuts(one, near, X) == 1.0
@@ -44,10 +44,10 @@ def test_numbers_are_alike_by_their_distance():
         return RuleList((low,), Rule((), value), ("size",), "regression")
 
     X = np.arange(100.0)[:, None]
-    assert resampling._same_answers(rules(2.0), rules(2.0), X) == 1.0
+    assert resampling._same_predictions(rules(2.0), rules(2.0), X) == 1.0
     # Squared distances 4 in half of the rows; variances 1 and 4.
-    assert resampling._same_answers(rules(2.0), rules(4.0), X) == 1 - 2 / 2.5
-    assert resampling._same_answers(rules(0.0), rules(0.0), X) == 1.0
+    assert resampling._same_predictions(rules(2.0), rules(4.0), X) == 1 - 2 / 2.5
+    assert resampling._same_predictions(rules(0.0), rules(0.0), X) == 1.0
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +65,7 @@ def test_a_clear_rule_comes_back_and_noise_does_not(clear):
     model = DefragClassifier(forest.fit(X, y), random_state=0, stability=6, max_rules=2)
     found = model.fit(X, y).stability_
     assert found.returns == (6,) * model.rules_.n_rules
-    assert found.answers > 0.98
+    assert found.predictions > 0.98
     assert found.features == 1.0
     assert found.cuts > 0.9
     forest = RandomForestClassifier(20, min_samples_leaf=5, random_state=0)
@@ -73,7 +73,7 @@ def test_a_clear_rule_comes_back_and_noise_does_not(clear):
         forest.fit(X, noise), X, noise, random_state=0, stability=6, max_rules=5,
         target="labels", brevity=0,
     ).stability_  # fmt: skip
-    assert unclear.answers < found.answers
+    assert unclear.predictions < found.predictions
     assert unclear.rules < found.rules
 
 
@@ -96,7 +96,7 @@ def test_it_is_told_in_the_summary_the_report_and_compare(clear, tmp_path):
     write_report(tmp_path / "without.html", without, X, y)
     assert "Came back" not in (tmp_path / "without.html").read_text(encoding="utf-8")
     table = compare(forest, X, y, methods=["distilled"], n_resamples=2, random_state=0)
-    assert {"same_answers", "same_features", "same_cuts"} <= set(table.rows()[0])
+    assert {"same_predictions", "same_features", "same_cuts"} <= set(table.rows()[0])
     assert "same cuts" in str(table).splitlines()[0]
 
 

@@ -117,9 +117,9 @@ def test_each_rule_is_told_then_and_now():
         assert rate.then == f"{100 * rule.rates[1]:.1f} % good"
     wrong = (rules.predict(X) != y).mean()
     assert by_kind(found, "error")["all rules"].now == f"{100 * wrong:.1f} %"
-    shares = {name: now for name, _, now in found.answers}
+    shares = {name: now for name, _, now in found.predictions}
     assert shares["good"] == pytest.approx((rules.predict(X) == "good").mean())
-    assert sum(then for _, then, _ in found.answers) == pytest.approx(1)
+    assert sum(then for _, then, _ in found.predictions) == pytest.approx(1)
 
 
 def test_without_y_only_rows_are_tested():

@@ -114,12 +114,12 @@ def test_a_table_says_what_totals_stand_for():
     for line in lines:
         rows = (totals >= line["low"]) & (totals <= line["high"])
         assert line["n_rows"] == rows.sum()
-        assert line["told"] == pytest.approx(told[rows].mean())
+        assert line["estimated"] == pytest.approx(told[rows].mean())
         assert line["observed"] == pytest.approx(np.mean(y[rows] == "yes"))
     possible = metrics.score_table(rules)
     assert {line["low"] for line in lines} <= {line["low"] for line in possible}
-    assert [line["told"] for line in possible] == sorted(
-        line["told"] for line in possible
+    assert [line["estimated"] for line in possible] == sorted(
+        line["estimated"] for line in possible
     )
 
 

@@ -201,7 +201,7 @@ def test_rules_are_measured_by_their_own_loss(rules, visits):
     expected = mean_poisson_deviance(y, rules.predict(X))
     assert metrics.error(y, rules.predict(X), "counts") == pytest.approx(expected)
     rows = metrics.calibration(rules, X, y)
-    assert [row["told"] for row in rows] == [6.0, 1.0]
+    assert [row["estimated"] for row in rows] == [6.0, 1.0]
     assert rows[0]["low"] < y[X[:, 0] <= 3].mean() < rows[0]["high"]
 
 
@@ -235,7 +235,7 @@ def test_the_search_fits_and_measures_them(fitted, visits):
     deviance = mean_poisson_deviance(y, np.maximum(rules.predict(X), LEAST))
     assert scores["deviance"] == pytest.approx(deviance)
     assert scores["error"] == pytest.approx(deviance)
-    by_rule = sum(rule.answered * rule.error for rule in rules)
+    by_rule = sum(rule.share * rule.error for rule in rules)
     assert by_rule == pytest.approx(deviance)
 
 

@@ -26,11 +26,11 @@ def make_classes():
     high = Condition(0, lower=80.0, upper=200.0)
     cities = Condition(1, categories=(0, 2))
     rules = (
-        Rule((missing,), "_ask $", (0.9, 0.1, 0.0), answered=0.1, error=0.0),
-        Rule((high, cities), "buy", (0.0, 0.75, 0.25), answered=0.3, error=0.25),
-        Rule((Condition(2, upper=0.5),), "keep", (0.0, 0.2, 0.8), answered=0.4),
+        Rule((missing,), "_ask $", (0.9, 0.1, 0.0), share=0.1, error=0.0),
+        Rule((high, cities), "buy", (0.0, 0.75, 0.25), share=0.3, error=0.25),
+        Rule((Condition(2, upper=0.5),), "keep", (0.0, 0.2, 0.8), share=0.4),
     )
-    default = Rule((), "buy", (0.1, 0.6, 0.3), answered=0.2, error=0.5)
+    default = Rule((), "buy", (0.1, 0.6, 0.3), share=0.2, error=0.5)
     classes = ("_ask $", "buy", "keep")
     known = (None, CITIES, None)
     return RuleList(rules, default, NAMES, "classification", classes, known)

@@ -69,11 +69,11 @@ def test_rules_that_tell_no_probabilities_are_refused():
 
 
 def test_what_is_told_of_a_point_names_its_rule():
-    row = {"rule": 2, "class": "yes", "told": 0.1, "observed": 0.2, "n_rows": 10.0}
+    row = {"rule": 2, "class": "yes", "estimated": 0.1, "observed": 0.2, "n_rows": 10.0}
     row |= {"low": 0.05, "high": 0.5}
     picture = calibration_picture([row], make_risks().outcome, "{:.0%}".format)
     diagonal, points = picture.marks
     assert isinstance(points, Curve)
-    assert points.texts == ["rule 2<br>told 10%<br>observed 20% (5% to 50%)"]
+    assert points.texts == ["rule 2<br>estimated 10%<br>observed 20% (5% to 50%)"]
     assert (points.numbers, points.reach) == ([2], [(0.05, 0.5)])
     assert diagonal.x == diagonal.y

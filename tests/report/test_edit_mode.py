@@ -198,7 +198,7 @@ def test_three_edits_by_keyboard_are_those_of_python(credit, tmp_path):
 
     editor.control("1/answer").focus()
     editor.page.keyboard.press("ArrowUp")
-    rules = rules.answer(2, "paid")
+    rules = rules.set_prediction(2, "paid")
     assert_same(editor, rules, sample)
     assert "Rule 2 answers paid, not unpaid: if city is Rome." in editor.spoken()
     assert editor.focused() == "1/answer"
@@ -317,7 +317,7 @@ def test_other_forms_change_what_makes_sense(browser, tmp_path, form):
         assert editor.page.locator("#editor select").count() == 0
         if form == "points":
             editor.type("0/answer/0", 2.5)
-            rules = rules.answer(1, 2.5)
+            rules = rules.set_prediction(1, 2.5)
             assert_same(editor, rules, sample)
         editor.click("1/drop")
         rules = rules.drop(2)
@@ -339,7 +339,7 @@ def test_numbers_are_measured_in_their_units(browser, tmp_path):
     with Editor(browser, path) as editor:
         assert_same(editor, rules, sample)
         editor.type("1/answer", 12345.5)
-        rules = rules.answer(2, 12345.5)
+        rules = rules.set_prediction(2, 12345.5)
         assert_same(editor, rules, sample)
         editor.click("0/down")
         rules = rules.move(1, 2)
@@ -403,4 +403,4 @@ def test_costs_decide_answers_and_the_page_says_so(tmp_path):
     simple.rules_ = dataclasses.replace(simple.rules_, costs=costs)
     page = write_report(tmp_path / "page.html", simple, X, y).read_text("utf-8")
     assert "follows from its probabilities and from what mistakes cost" in page
-    assert '"offers":{"answer":false,"points":false,"move":true}' in page
+    assert '"offers":{"prediction":false,"points":false,"move":true}' in page

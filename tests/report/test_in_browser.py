@@ -239,7 +239,7 @@ def test_told_and_observed_are_points_with_their_intervals(browser, tmp_path):
     # Wilson's intervals of 2 of 2, 1 of 2 and 0 of 2.
     assert points["down"] == pytest.approx([0.6576, 0.4055, 0.0], abs=1e-4)
     assert points["up"] == pytest.approx([0.0, 0.4055, 0.6576], abs=1e-4)
-    assert points["hover"][0].startswith("rule 1<br>told 100")
+    assert points["hover"][0].startswith("rule 1<br>estimated 100")
 
 
 @pytest.fixture(scope="module")

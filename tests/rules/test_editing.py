@@ -28,7 +28,7 @@ EVIDENCE = {
     "rates": (0.25, 0.75),
     "n_rows": 40.0,
     "coverage": 0.5,
-    "answered": 0.4,
+    "share": 0.4,
     "error": 0.1,
     "ensemble_mean": (0.3, 0.7),
 }
@@ -144,18 +144,18 @@ def test_rules_move_and_keep_what_is_still_true():
 
 
 def test_an_answer_is_changed_and_probabilities_stay():
-    rules = loans().answer(2, "good")
+    rules = loans().set_prediction(2, "good")
     assert rules.predict([[10.0, 20.0, "Oslo"]]).tolist() == ["good"]
     assert rules.rules[1].distribution == (0.8, 0.2)
     assert rules.rules[1].rates == (0.25, 0.75)
     assert math.isnan(rules.rules[1].error)
     assert rules.edits[0].text == "rule 2 answers good, not bad: if age <= 24"
-    assert loans().answer(4, "bad").default.prediction == "bad"
+    assert loans().set_prediction(4, "bad").default.prediction == "bad"
     with pytest.raises(ValueError, match=r"answer one of .*; got 'fine'"):
-        loans().answer(2, "fine")
+        loans().set_prediction(2, "fine")
     by_threshold = dataclasses.replace(loans(), threshold=0.55)
     with pytest.raises(ValueError, match="it follows from probabilities"):
-        by_threshold.answer(2, "good")
+        by_threshold.set_prediction(2, "good")
 
 
 def test_what_is_no_rule_or_condition_is_refused():
@@ -171,11 +171,11 @@ def test_what_is_no_rule_or_condition_is_refused():
 
 
 def test_edits_are_kept_in_order_and_in_the_file(tmp_path):
-    rules = loans().drop(2).replace(1, "income > 50000").answer(2, "good")
+    rules = loans().drop(2).replace(1, "income > 50000").set_prediction(2, "good")
     rules.save(tmp_path / "rules.json")
     again = RuleModel.load(tmp_path / "rules.json")
     assert again == rules
-    assert [edit.action for edit in again.edits] == ["drop", "replace", "answer"]
+    assert [edit.action for edit in again.edits] == ["drop", "replace", "prediction"]
 
 
 def test_a_tree_without_a_leaf_is_a_list():
@@ -250,7 +250,7 @@ def test_counted_anew_on_other_rows_rules_tell_of_them(form, task):
             assert rule.rates[1] == pytest.approx(
                 (y[half][members[:, k]] == "good").mean()
             )
-    kept = estimator.rules_.refit(X[half], y[half], answers="kept")
+    kept = estimator.rules_.refit(X[half], y[half], predictions="keep")
     assert kept.predict(X).tolist() == estimator.rules_.predict(X).tolist()
     assert [rule.n_rows for rule in kept] == members.sum(axis=0).tolist()
 
@@ -287,7 +287,7 @@ def test_rows_that_cannot_be_counted_are_refused():
     with pytest.raises(ValueError, match="at least one non-zero number"):
         rules.refit(X, y, np.zeros(400))
     with pytest.raises(ValueError, match="answers must be 'told' or 'kept'"):
-        rules.refit(X, y, answers="new")
+        rules.refit(X, y, predictions="new")
 
 
 def test_rules_without_counts_do_not_name_rows():
@@ -385,7 +385,7 @@ def test_improve_speaks_of_categories_by_name():
 
 def test_diff_says_in_words_what_changed():
     before = loans()
-    after = before.drop(2).replace(1, "income > 50000").answer(3, "bad")
+    after = before.drop(2).replace(1, "income > 50000").set_prediction(3, "bad")
     assert str(diff(before, after)).splitlines() == [
         "rule 2 is gone: if age <= 24 then bad",
         "rule 1: income > 40000 became income > 50000",
@@ -418,7 +418,7 @@ def test_diff_counts_rows_that_are_answered_otherwise():
 def test_diff_of_numbers_tells_by_how_much():
     estimator, X, y = fitted("points", "numbers")
     rules = estimator.rules_
-    found = diff(rules, rules.answer(1, rules.rules[0].points[0] + 2), X, y)
+    found = diff(rules, rules.set_prediction(1, rules.rules[0].points[0] + 2), X, y)
     held = rules.covers(X)[:, 0]
     assert found.measures["mean_change"] == pytest.approx(2 * held.mean())
     assert "differ by" in str(found)

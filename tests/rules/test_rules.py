@@ -31,7 +31,7 @@ def make_rules():
         "yes",
         distribution=(0.25, 0.75),
         coverage=0.5,
-        answered=0.5,
+        share=0.5,
         error=0.25,
     )
     second = Rule((Condition(0, upper=0.5, missing=True),), "no", (0.9, 0.1))
@@ -450,7 +450,7 @@ def test_a_table_leaves_out_what_nobody_measured():
         "<tr><td>1</td><td>degrees &gt; 20</td><td>1</td></tr>"
         "<tr><td>2</td><td>otherwise</td><td>2</td></tr></tbody></table>"
     )
-    half = dataclasses.replace(rules, rules=(dataclasses.replace(warm, answered=0.5),))
+    half = dataclasses.replace(rules, rules=(dataclasses.replace(warm, share=0.5),))
     assert "nan" not in half._repr_html_()
     assert "<td>1</td><td>50.0 %</td>" in _without_style(half)
 

@@ -29,7 +29,7 @@ def two_classes(**changes):
         HOT,
         "sell",
         (0.75, 0.25),
-        answered=0.25,
+        share=0.25,
         error=0.125,
         n_rows=2640,
         rates=(2428 / 2640, 212 / 2640),
@@ -39,7 +39,7 @@ def two_classes(**changes):
         (),
         "wait",
         (0.25, 0.75),
-        answered=0.75,
+        share=0.75,
         error=0.0,
         n_rows=80,
         rates=(0.25, 0.75),
@@ -144,11 +144,11 @@ def test_rows_have_the_numbers_behind_the_text():
     assert first["ensemble_mean"] == 0.1
     assert first["n_rows"] == 2640
     assert first["interval"] == pytest.approx((0.0705, 0.0913), abs=5e-5)
-    assert last["told"] == "75.0 % (60 of 80, 64.5 to 83.2 %)"
+    assert last["estimated"] == "75.0 % (60 of 80, 64.5 to 83.2 %)"
     unmeasured = three_classes().rows()[0]
     assert math.isnan(unmeasured["rate"])
     assert unmeasured["interval"] is None
-    assert unmeasured["told"] == ""
+    assert unmeasured["estimated"] == ""
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_rows_have_the_numbers_behind_the_text():
 def test_weights_that_are_no_counts_have_a_digit_while_they_are_few(n_rows, counts):
     rules = two_classes()
     default = dataclasses.replace(rules.default, n_rows=n_rows, rates=(0.5, 0.5))
-    told = dataclasses.replace(rules, default=default).rows()[-1]["told"]
+    told = dataclasses.replace(rules, default=default).rows()[-1]["estimated"]
     assert told.startswith(f"75.0 % ({counts}, ")
 
 
@@ -261,7 +261,7 @@ def test_numbers_have_neither_probabilities_nor_scores():
     rules = RuleList((), Rule((), 2.0), NAMES, "regression")
     with pytest.raises(AttributeError, match="no class probabilities"):
         rules.decision_function([[0.0]])
-    assert rules.unanswered_classes == ()
+    assert rules.unpredicted_classes == ()
 
 
 def test_probabilities_of_rules_without_any_are_refused():
@@ -271,14 +271,14 @@ def test_probabilities_of_rules_without_any_are_refused():
 
 
 def test_classes_that_no_rule_answers_are_known():
-    assert three_classes().unanswered_classes == ("b",)
-    assert two_classes().unanswered_classes == ()
+    assert three_classes().unpredicted_classes == ("b",)
+    assert two_classes().unpredicted_classes == ()
     default = Rule((), "a", (0.5, 0.5, 0.0), weight=1.0)
     averaged = RuleEnsemble((), default, NAMES, "classification", ("a", "b", "c"))
-    assert averaged.unanswered_classes == ("c",)
+    assert averaged.unpredicted_classes == ("c",)
     rest = Rule((), 1.0)
     numbers = RuleEnsemble((), rest, ("x",), "regression")
-    assert numbers.unanswered_classes == ()
+    assert numbers.unpredicted_classes == ()
 
 
 @pytest.mark.parametrize("stored", [{"threshold": 0.6}, {"costs": ((0, 2), (1, 0))}])

@@ -204,7 +204,7 @@ class LeafRates:
         if self.target == "labels":
             return super()._count_rows(store, is_sample)
         decision = self.rules_.outcome.decision()
-        [self.rules_] = store.recount([self.rules_], "told", decision)
+        [self.rules_] = store.recount([self.rules_], "recount", decision)
 
 
 def cross_validate(problem, trees_from, n_folds, rng, n_jobs=None, finished=None):

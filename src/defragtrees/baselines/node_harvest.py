@@ -646,7 +646,7 @@ def _rule(problem, target, nodes, node, weight, digits, spread):
     shared = {
         "conditions": nodes.conditions(problem.grid, node),
         "coverage": share,
-        "answered": share,
+        "share": share,
         "weight": _significant(weight, digits),
     }
     if problem.n_classes:

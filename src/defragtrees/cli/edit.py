@@ -35,7 +35,9 @@ def _pair_option(name, second, text, argument=None):
 )
 @_pair_option("remove", "COLUMN", "A rule without its condition on a column.")
 @_pair_option(
-    "answer", "ANSWER", "Another answer of a rule; its points, where they add up."
+    "prediction",
+    "PREDICTION",
+    "Another prediction of a rule; its points, in a scorecard.",
 )
 @click.option(
     "--drop",
@@ -70,7 +72,7 @@ def command(rules, replace, conditions, remove, answer, drop, order, out):
     for number, column in remove:
         edited = edited.remove(number, column)
     for number, text in answer:
-        edited = edited.answer(number, _answer(edited, text))
+        edited = edited.set_prediction(number, _answer(edited, text))
     left = list(range(1, n_rules + 1))
     for number in sorted(set(drop), reverse=True):
         edited = edited.drop(number)
@@ -102,7 +104,9 @@ def _answer(rules, text):
     try:
         return rules._read_answer(text)
     except ValueError:
-        raise click.UsageError(f"--answer needs a number here; got {text!r}.") from None
+        raise click.UsageError(
+            f"--prediction needs a number here; got {text!r}."
+        ) from None
 
 
 def _place(number, left):

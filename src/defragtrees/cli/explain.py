@@ -26,7 +26,7 @@ from defragtrees.cli.output import (
 )
 
 EXAMPLE = "defragtrees explain rules.json data.csv --rows 1-3,10"
-HEADER = ["row", "answer", "rule", "if", "values", "refused", "basis"]
+HEADER = ["row", "prediction", "rule", "if", "values", "failed", "basis"]
 
 
 class _RowRanges(click.ParamType):
@@ -131,11 +131,11 @@ def _reason(batch, i, explanation):
     holding = [every[k] for k in explanation.averaged or (explanation.rule,)]
     features = [c.feature for rule in holding for c in rule.conditions]
     reason = {
-        "answer": explanation.answer,
+        "prediction": explanation.answer,
         "rule": explanation.rule + 1,
         "if": every[explanation.rule].text(*words),
         "values": {names[j]: batch.value(j, i) for j in features},
-        "refused": [
+        "failed": [
             {
                 "rule": k + 1,
                 "condition": condition.text(*words),
@@ -178,9 +178,9 @@ def _pairs(rules, values):
 def _csv_line(reason, rules):
     refused = [
         f"{entry['rule']}: {_pair(rules, entry['feature'], entry['value'])}"
-        for entry in reason["refused"]
+        for entry in reason["failed"]
     ]
-    answer = reason["answer"]
+    answer = reason["prediction"]
     if rules.class_labels:
         answer = rules.outcome.answer_text(answer)
     return [
@@ -195,9 +195,9 @@ def _csv_line(reason, rules):
 
 def _text(reason, rules):
     """A reason as a person would say it."""
-    answer = _value_text(reason["answer"])
+    answer = _value_text(reason["prediction"])
     if rules.class_labels:
-        answer = render.plain(rules.outcome.answer_text(reason["answer"]))
+        answer = render.plain(rules.outcome.answer_text(reason["prediction"]))
     answer = click.style(answer, fg="green", bold=True)
     if "added" in reason:
         tell = rules.outcome.points_text
@@ -223,7 +223,7 @@ def _text(reason, rules):
         lines.append(f"    {', '.join(_pairs(rules, reason['values']))}")
     if "basis" in reason:
         lines.append(f"    {render.plain(reason['basis'])}")
-    for entry in reason["refused"]:
+    for entry in reason["failed"]:
         lines.append(
             f"    not rule {entry['rule']}: "
             f"{_pair(rules, entry['feature'], entry['value'])}, it asks for "

@@ -25,13 +25,13 @@ EXAMPLE = "defragtrees refit rules.json data.csv --target y --out new.json"
 )
 @click.option("--weights", metavar="COLUMN", help="The column with row weights.")
 @click.option(
-    "--keep-answers",
+    "--keep-predictions",
     is_flag=True,
     help="Count rows and rates anew, and leave what rules answer.",
 )
 @output_option("The file to save the rules to. [default: they are only shown]")
 @json_option
-def command(rules, data, target, weights, keep_answers, out, as_json):
+def command(rules, data, target, weights, keep_predictions, out, as_json):
     """Count saved rules anew on the rows of a file.
 
     RULES is a file that simplify --out wrote; DATA is CSV, Parquet or Feather. The
@@ -41,8 +41,8 @@ def command(rules, data, target, weights, keep_answers, out, as_json):
     check_outputs({"--out": out}, (rules, data))
     rule_set = read_rules(rules)
     *rows, _ = read_rule_rows(rule_set, data, progress_kind(), target, weights)
-    answers = "kept" if keep_answers else "told"
-    counted = refit_encoded(rule_set, *rows, answers=answers)
+    predictions = "keep" if keep_predictions else "recount"
+    counted = refit_encoded(rule_set, *rows, predictions=predictions)
     if out is not None:
         counted.save(out)
     say(json_text(counted.to_dict()) if as_json else rules_text(counted))

@@ -19,7 +19,12 @@ Model = TypeVar("Model", bound=RuleModel)
 
 
 def refit(
-    rules: Model, X: Any, y: Any, sample_weight: Any = None, *, answers: str = "told"
+    rules: Model,
+    X: Any,
+    y: Any,
+    sample_weight: Any = None,
+    *,
+    predictions: str = "recount",
 ) -> Model:
     """The same conditions with what these rows say of them; see `RuleModel.refit`.
 
@@ -32,15 +37,19 @@ def refit(
     >>> [rule.prediction for rule in rules], rules.edits[0].text
     ([5.895, 2.105], 'counted anew on 6 rows')
     """
-    return refit_encoded(rules, rules.encode(X), y, sample_weight, answers=answers)
+    return refit_encoded(
+        rules, rules.encode(X), y, sample_weight, predictions=predictions
+    )
 
 
-def refit_encoded(rules, matrix, y, sample_weight=None, *, answers="told"):
+def refit_encoded(rules, matrix, y, sample_weight=None, *, predictions="recount"):
     """`refit` for a matrix that `encode` made."""
-    if answers not in ("told", "kept"):
-        raise ValueError(f"answers must be 'told' or 'kept'; got {answers!r}.")
+    if predictions not in ("recount", "keep"):
+        raise ValueError(
+            f"predictions must be 'recount' or 'keep'; got {predictions!r}."
+        )
     rows = checked_rows(rules, matrix, y, sample_weight)
-    made = recount_rows(rules, *rows, answers)
+    made = recount_rows(rules, *rows, predictions)
     text = f"counted anew on {plural(len(rows[0]), 'row')}"
     return dataclasses.replace(made, edits=(*rules.edits, Edit("refit", text)))
 
@@ -64,7 +73,7 @@ def checked_rows(rules, matrix, y, sample_weight=None):
     return matrix[kept], outcome.encode(y[kept]), weight[kept]
 
 
-def recount_rows(rules, matrix, target, weight, answers="told", source="refit"):
+def recount_rows(rules, matrix, target, weight, predictions="recount", source="refit"):
     """The rules with the predictions and counts of checked rows, from this source."""
     outcome = rules.outcome
     codes = np.empty((len(matrix), 0), np.uint8)
@@ -72,7 +81,7 @@ def recount_rows(rules, matrix, target, weight, answers="told", source="refit"):
     sums = RuleSums.of(rules, shard, None, "labels", None)
     decision = outcome.decision(rules.threshold, rules.costs)
     rules = dataclasses.replace(rules, residuals=None, rate_bands=None)
-    how = rules._recounted_by(answers)
+    how = rules._recounted_by(predictions)
     made = recounted(
         rules,
         sums,
@@ -80,7 +89,7 @@ def recount_rows(rules, matrix, target, weight, answers="told", source="refit"):
         decision,
         evidence=Evidence(source, round_significant(weight.sum())),
     )
-    if answers == "told":
+    if predictions == "recount":
         made = made._on_scale_of(rules)
     # No ensemble predicted these rows.
     alone = [dataclasses.replace(rule, ensemble_mean=None) for rule in made]

@@ -267,7 +267,7 @@ def draft(model, /, **changes):
 def counted(
     rules,
     sums,
-    answers="kept",
+    predictions="keep",
     decision=None,
     scoring=EXACT,
     order=None,
@@ -281,12 +281,12 @@ def counted(
     worth = 1.0 if evidence is None else evidence.worth
     entries = [_evidence(rules, sums, k, worth) for k in range(len(weight))]
     for k, entry in enumerate(entries):
-        if answers == "target":
+        if predictions == "target":
             basis = sums.target.basis(k if weight[k] else None)
             entry |= sums.target.answer(outcome, basis, sums.target.spread)
             if "distribution" in entry:
                 entry["distribution"] = all_rounded(entry["distribution"])
-        elif answers == "told":
+        elif predictions == "recount":
             entry |= outcome.told_answer(sums, k, decision, worth)
     _put_in_order(rules, entries, weight, order, decision)
     measured = sums.target.measured(sums.target, sums.labels)
@@ -299,10 +299,10 @@ def counted(
                 round_significant(value, outcome.error_digits) if is_number else None
             )
         entry["coverage"] = round_significant(sums.covered[k] / sums.total)
-        entry["answered"] = round_significant(weight[k] / sums.total)
+        entry["share"] = round_significant(weight[k] / sums.total)
         made.append(replace(rule, **entry))
     changed = {"evidence": None if sums.labels is None else evidence}
-    if answers == "told":
+    if predictions == "recount":
 
         def fit_points():
             signs = None if order is None else order.point_signs(rules)
@@ -311,10 +311,10 @@ def counted(
 
         made, also = rules._with_weights(made, fit_points)
         changed |= also
-    if answers == "told" and decision is not None:
+    if predictions == "recount" and decision is not None:
         changed |= {"threshold": decision.threshold, "costs": decision.stated_costs}
     rules = draft(rules, rules=tuple(made[:-1]), default=made[-1], **changed)
-    if answers == "told" and sums.labels is not None:
+    if predictions == "recount" and sums.labels is not None:
         return draft(rules, **_intervals(rules, sums, worth))
     return rules
 

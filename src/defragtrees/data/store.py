@@ -158,7 +158,9 @@ class RowStore:
         ends = {value for ends in ranges for value in ends}
         return len(ends) == 1
 
-    def count(self, drafts, answers="kept", decision=None, scoring=EXACT, order=None):
+    def count(
+        self, drafts, predictions="keep", decision=None, scoring=EXACT, order=None
+    ):
         """Drafts of rule models with the evidence of all rows; see `counted`."""
         name = self.target.name
         scale = None if self.table is not None else self.target.scale
@@ -167,13 +169,13 @@ class RowStore:
             RowStatistics.of, drafts, self.values, name, scale, packed
         )
         return [
-            counted(rules, sums, answers, decision, scoring, order, self.evidence)
+            counted(rules, sums, predictions, decision, scoring, order, self.evidence)
             for rules, sums in zip(drafts, statistics.sums, strict=True)
         ]
 
-    def recount(self, models, answers="kept", decision=None):
+    def recount(self, models, predictions="keep", decision=None):
         """Rule models with the evidence of all rows."""
-        drafts = self.count(models, answers, decision)
+        drafts = self.count(models, predictions, decision)
         return [dataclasses.replace(own) for own in drafts]
 
     def with_training_rows(self, drafts):

@@ -831,10 +831,10 @@ def read_unseen(simplifier, source, store):
 
 def warn_of_unanswered(rules, store):
     """Warn of classes that rows have and no rule predicts, if there are rules."""
-    if rules.n_rules == 1 or not rules.unanswered_classes:
+    if rules.n_rules == 1 or not rules.unpredicted_classes:
         return
     rates = dict(zip(rules.classes, store.class_shares(), strict=True))
-    missing = [label for label in rules.unanswered_classes if rates[label] > 0]
+    missing = [label for label in rules.unpredicted_classes if rates[label] > 0]
     if missing:
         shown = [
             rules.outcome.answer_text(c) if rules.class_labels else c for c in missing

@@ -234,7 +234,7 @@ def answering_rule(problem, conditions, taken, basis=None, held=None):
     return Rule(
         conditions,
         coverage=float(weight[held].sum() / weight.sum()),
-        answered=float(weight[taken].sum() / weight.sum()),
+        share=float(weight[taken].sum() / weight.sum()),
         **answer,
         **sums.error(0, outcome, answer["prediction"]),
     )

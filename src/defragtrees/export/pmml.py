@@ -15,7 +15,7 @@ from defragtrees.rules.model import RuleModel
 __all__ = ["to_pmml"]
 
 NAMESPACE = "http://www.dmg.org/PMML-4_4"
-TARGET = "answer"  # the name of what is predicted
+TARGET = "prediction"  # the name of what is predicted
 TEXT = {"optype": "categorical", "dataType": "string"}
 NUMBER = {"optype": "continuous", "dataType": "double"}
 OPERATORS = {

@@ -76,7 +76,7 @@ def _values(rules, rule, shown):
         "conditions": rule.n_conditions,
         **of_form,
         "rows": rule.n_rows,
-        "answered": rule.answered,
+        "share": rule.share,
         "coverage": rule.coverage,
         **rules.outcome.cells(rule),
         "error": rule.error,
@@ -163,7 +163,7 @@ def guarded(cell):
 
 
 WIDEST = 80  # letters of a column
-SHARES = ("answered", "coverage", "probability", "rate", "ensemble")
+SHARES = ("share", "coverage", "probability", "rate", "ensemble")
 
 
 def to_excel(rules: RuleModel):

@@ -18,7 +18,7 @@ from defragtrees.rules.model import RuleModel
 
 __all__ = ["to_tree"]
 
-LEAVES = ("probabilities", "answers")
+LEAVES = ("probabilities", "predictions")
 NO_CHILD, NO_FEATURE = -1, -2  # as scikit-learn marks a leaf
 
 
@@ -38,10 +38,10 @@ def to_tree(
         On numeric features.
     max_leaves : int, default=1000
         Most leaves; rules that need more are refused.
-    leaves : {"probabilities", "answers"}, default="probabilities"
+    leaves : {"probabilities", "predictions"}, default="probabilities"
         What its leaves hold of rules for classes. A tree of scikit-learn answers with
         the first of the likeliest classes. Rules that answer otherwise, by threshold
-        or costs, need "answers": such a rule's leaf then gives its answer the
+        or costs, need "predictions": such a rule's leaf then gives its answer the
         probability 1.
     """
     if leaves not in LEAVES:
@@ -68,7 +68,7 @@ def to_tree(
         warn(
             "The tree tells the probabilities of the rules and answers with the "
             f"likeliest class; {differs}. Decide from predict_proba, or pass "
-            "leaves='answers'.",
+            "leaves='predictions'.",
         )
     return _estimator(rules, _in_order(_merged(nodes)))
 
@@ -203,7 +203,7 @@ def _list_values(rules, leaves):
         is_other = shares is not None and int(np.argmax(shares)) != position
         if is_other:
             others.append(k)
-        if shares is None or (is_other and leaves == "answers"):
+        if shares is None or (is_other and leaves == "predictions"):
             shares = [float(place == position) for place in range(len(labels))]
         values.append(tuple(float(share) for share in shares))
     return values, others
@@ -218,7 +218,7 @@ def _leaf_value(rules, possible, leaves):
         return (float(answer),)
     shares = rules._probabilities(held)[0]
     position = np.asarray(rules.outcome.labels).tolist().index(answer)
-    if leaves == "answers" and int(shares.argmax()) != position:
+    if leaves == "predictions" and int(shares.argmax()) != position:
         shares = np.eye(len(shares))[position]
     return tuple(shares.tolist())
 

@@ -26,9 +26,9 @@ class RuleStability(render.Tabular):
     Parameters
     ----------
     n_resamples : int
-    answers : float
+    predictions : float
         Of two refits: on how many rows they answer the same; for numbers, one less
-        their mean squared distance as a share of the variance of the answers.
+        their mean squared distance as a share of the variance of the predictions.
     features : float
         Of two refits: share of the features of either that both use.
     cuts : float
@@ -51,7 +51,7 @@ share 80.0 % of their features and 70.0 % of their cuts.
     """
 
     n_resamples: int
-    answers: float
+    predictions: float
     features: float
     cuts: float
     rules: float
@@ -62,7 +62,7 @@ share 80.0 % of their features and 70.0 % of their cuts.
         """What it comes to, in a sentence."""
         return (
             f"On half of the rows, drawn {self.n_resamples} times, two lists answer "
-            f"alike in {render.share(self.answers)} of rows and share "
+            f"alike in {render.share(self.predictions)} of rows and share "
             f"{render.share(self.features)} of their features and "
             f"{render.share(self.cuts)} of their cuts."
         )
@@ -79,7 +79,7 @@ share 80.0 % of their features and 70.0 % of their cuts.
 
     def to_dict(self):
         """Its contents as plain numbers."""
-        names = ("n_resamples", "answers", "features", "cuts", "rules")
+        names = ("n_resamples", "predictions", "features", "cuts", "rules")
         return {name: getattr(self, name) for name in names} | {
             "returns": list(self.returns)
         }
@@ -136,7 +136,7 @@ def rule_stability(
     fitted = getattr(estimator, "rules_", None)
     return RuleStability(
         n_resamples,
-        float(np.mean([_same_answers(*pair, matrix) for pair in pairs])),
+        float(np.mean([_same_predictions(*pair, matrix) for pair in pairs])),
         float(np.mean([_same_features(*pair) for pair in pairs])),
         float(np.mean([_same_cuts(*pair, matrix) for pair in pairs])),
         float(np.mean([similarity(*pair, X) for pair in pairs])),
@@ -209,7 +209,7 @@ def _refit(estimator, X, y, sample_weight, rng):
     return again.rules_
 
 
-def _same_answers(one, two, matrix):
+def _same_predictions(one, two, matrix):
     first, second = one._predict(one._covers(matrix)), two._predict(two._covers(matrix))
     return one.outcome.agreement(first, second)
 

@@ -201,7 +201,7 @@ def calibration(
     >>> rest = Rule((), "no", (0.9, 0.1))
     >>> rules = RuleList((warm,), rest, ("degrees",), "classification", ("no", "yes"))
     >>> X, y = [[21.0], [25.0], [19.0]], ["yes", "no", "no"]
-    >>> names = "rule", "class", "told", "observed", "n_rows"
+    >>> names = "rule", "class", "estimated", "observed", "n_rows"
     >>> for row in calibration(rules, X, y):
     ...     print(*(row[name] for name in names))
     1 yes 0.75 0.5 2.0
@@ -311,8 +311,8 @@ def score_table(
     Returns
     -------
     list of dict
-        From the lowest total on: "low" and "high", the totals; "told", the probability
-        of the second class or the number, on average; with X "n_rows", and with y
+        From the lowest total on: "low" and "high", the totals; "estimated", the mean
+        probability of the second class or the mean number; with X "n_rows", and with y
         "observed", the rate of that class or the mean of y.
 
     Examples
@@ -321,8 +321,10 @@ def score_table(
     >>> warm = Rule((Condition(0, lower=20.0),), 5.0, points=(3.0,))
     >>> rules = Scorecard((warm,), Rule((), 2.0, points=(2.0,)), ("degrees",),
     ...                 "regression")
-    >>> score_table(rules)
-    [{'low': 2.0, 'high': 2.0, 'told': 2.0}, {'low': 5.0, 'high': 5.0, 'told': 5.0}]
+    >>> for row in score_table(rules):
+    ...     print(row)
+    {'low': 2.0, 'high': 2.0, 'estimated': 2.0}
+    {'low': 5.0, 'high': 5.0, 'estimated': 5.0}
     """
     if not isinstance(rules, Scorecard) or rules.outcome.n_points != 1:
         raise ValueError(
@@ -349,7 +351,7 @@ def table_of_totals(rules, totals, y=None):
         line = {
             "low": float(totals[rows].min()),
             "high": float(totals[rows].max()),
-            "told": float(values[rows].mean()),
+            "estimated": float(values[rows].mean()),
             "n_rows": len(rows),
         }
         if truth is not None:
@@ -364,7 +366,7 @@ def _possible(rules):
         places = np.linspace(0, len(totals) - 1, MOST_LINES).round().astype(int)
         totals = totals[places]
     return [
-        {"low": float(total), "high": float(total), "told": float(value)}
+        {"low": float(total), "high": float(total), "estimated": float(value)}
         for total, value in zip(totals, _told(rules, totals), strict=True)
     ]
 

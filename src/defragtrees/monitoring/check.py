@@ -108,7 +108,7 @@ class Check(render.Tabular):
         Rows then and now.
     level : float
         How often all tests together raise a false alarm.
-    answers : tuple of (str, float or None, float)
+    predictions : tuple of (str, float or None, float)
         Of classes: each one, and the share of rows predicted so then and now; of
         numbers, the mean prediction.
     notes : tuple of str
@@ -119,7 +119,7 @@ class Check(render.Tabular):
     n_then: float
     n_now: int
     level: float = LEVEL
-    answers: tuple[tuple[str, float | None, float], ...] = ()
+    predictions: tuple[tuple[str, float | None, float], ...] = ()
     notes: tuple[str, ...] = ()
 
     @property
@@ -165,9 +165,9 @@ class Check(render.Tabular):
             "n_then": self.n_then,
             "n_now": self.n_now,
             "findings": [finding.to_dict() for finding in self.findings],
-            "answers": [
-                {"answer": name, "then": then, "now": now}
-                for name, then, now in self.answers
+            "predictions": [
+                {"prediction": name, "then": then, "now": now}
+                for name, then, now in self.predictions
             ],
             "notes": list(self.notes),
         }
@@ -196,7 +196,7 @@ class Check(render.Tabular):
         answers = [
             f"answer {render.plain(name)}: {answer_text(now, name)}"
             + ("" if then is None else f", was {answer_text(then, name)}")
-            for name, then, now in self.answers
+            for name, then, now in self.predictions
         ]
         return [*answers, *moved, *self.notes, self.verdict]
 
@@ -252,7 +252,7 @@ def check_encoded(rules, matrix, y=None, answers=None, level=LEVEL, notes=()):
         replace(finding, adjusted=p, is_moved=p <= level)
         for finding, p in zip(findings, adjusted, strict=True)
     )
-    shares, notes = tuple(compared.answers()), (*notes, *compared.notes())
+    shares, notes = tuple(compared.predictions()), (*notes, *compared.notes())
     return Check(findings, compared.n_then, len(matrix), level, shares, notes)
 
 
@@ -286,7 +286,7 @@ class _Comparison:
         if self.y is not None and reports_rates and not has_rates:
             yield "the rules were fitted without y, so their rates are not known"
 
-    def answers(self):
+    def predictions(self):
         """Each prediction with its share of rows then and now, or their mean."""
         rules, outcome = self.rules, self.rules.outcome
 
@@ -494,6 +494,6 @@ def _n_rows(rules):
     if rules.training is not None:
         return rules.training.n_rows
     for rule in rules:
-        if rule.answered > 0 and not math.isnan(rule.n_rows):
-            return rule.n_rows / rule.answered
+        if rule.share > 0 and not math.isnan(rule.n_rows):
+            return rule.n_rows / rule.share
     return math.nan

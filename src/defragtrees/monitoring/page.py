@@ -74,7 +74,7 @@ def _answers(check):
     """The share of rows with each prediction."""
     rows = [
         [name, "" if then is None else answer_text(then, name), answer_text(now, name)]
-        for name, then, now in check.answers
+        for name, then, now in check.predictions
     ]
     table = render.html_table(["answer", "then", "now"], rows)
     return f'<h2>Answers of the rules</h2><div class="scroll">{table}</div>'

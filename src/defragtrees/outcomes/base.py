@@ -516,7 +516,7 @@ class Outcome:
     @staticmethod
     def _is_first(rule):
         """Whether no rule before it takes any row that it matches, as far as known."""
-        return rule.alone is None or rule.coverage <= rule.answered * (1 + 1e-9)
+        return rule.alone is None or rule.coverage <= rule.share * (1 + 1e-9)
 
     def _marked(self, text, rule):
         return f"{text} {MARK}" if self.differs_alone(rule) else text

@@ -183,7 +183,7 @@ class CalibrationSums:
     def _row(self, rules, k, rule):
         outcome, weight = rules.outcome, float(self.weight[k])
         row = {"rule": k + 1, **outcome.reported_label(rule)}
-        nothing = dict.fromkeys(("told", "observed", "low", "high"), math.nan)
+        nothing = dict.fromkeys(("estimated", "observed", "low", "high"), math.nan)
         if not weight:
             return {**row, **nothing, "n_rows": 0.0}
         place = outcome.rate_index(rule)
@@ -192,7 +192,7 @@ class CalibrationSums:
         variance = max(float(self.squares[k, place]) / weight - apart**2, 0.0)
         observed = outcome.observed_interval(told + apart, variance, weight)
         measured = dict(zip(("observed", "low", "high"), observed, strict=True))
-        return {**row, "told": told, **measured, "n_rows": weight}
+        return {**row, "estimated": told, **measured, "n_rows": weight}
 
 
 def calibrate(rules, matrix, y, weight=None):

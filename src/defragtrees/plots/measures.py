@@ -79,7 +79,7 @@ def calibration_picture(rows, outcome, tell=render.rounded):
     """Picture of what `metrics.calibration` returns; `tell` writes a rate or number."""
     rows = [row for row in rows if not math.isnan(row["observed"])]
     # The same limits for both axes, with room around the points.
-    values = [row[name] for row in rows for name in ("told", "low", "high")]
+    values = [row[name] for row in rows for name in ("estimated", "low", "high")]
     low, high = min(values, default=0.0), max(values, default=1.0)
     room = MARGIN * (high - low or 1.0)
     low, high = low - room, high + room
@@ -100,14 +100,14 @@ def calibration_picture(rows, outcome, tell=render.rounded):
         some = groups[name]
         curve = Curve(
             label=name,
-            x=[row["told"] for row in some],
+            x=[row["estimated"] for row in some],
             y=[row["observed"] for row in some],
             colour=f"g{i % len(style.COLOURS)}",
             marker=style.marker(i),
             line="",
             reach=[(row["low"], row["high"]) for row in some],
             texts=[
-                f"rule {row['rule']}<br>told {tell(row['told'])}<br>observed "
+                f"rule {row['rule']}<br>estimated {tell(row['estimated'])}<br>observed "
                 f"{tell(row['observed'])} ({tell(row['low'])} to {tell(row['high'])})"
                 for row in some
             ],

@@ -120,8 +120,8 @@ def score_risk(
     ax = style.axes_or_new(ax, (5.4, 3.6))
     middles = [(line["low"] + line["high"]) / 2 for line in lines]
     blue, orange = style.COLOURS[:2]
-    told = [line["told"] for line in lines]
-    ax.plot(middles, told, color=blue, marker="o", ms=4, lw=1.4, label="told")
+    told = [line["estimated"] for line in lines]
+    ax.plot(middles, told, color=blue, marker="o", ms=4, lw=1.4, label="estimated")
     if y is not None:
         sizes = np.array([line["n_rows"] for line in lines])
         observed = [line["observed"] for line in lines]

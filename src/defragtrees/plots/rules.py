@@ -338,7 +338,7 @@ def _measured(rules, X, y):
     if not rules.is_exclusive:
         return held, None, None
     if matrix is None:
-        answered = np.array([rule.answered for rule in rules])
+        answered = np.array([rule.share for rule in rules])
         errors = np.array([rule.error for rule in rules])
         errors = None if np.isnan(errors).all() else errors
     else:

@@ -21,7 +21,7 @@ FLIPPED = {">": "<", ">=": "<="}
 UNMEASURED: dict[
     str, Any
 ] = {  # what was counted in the rows of a rule, before it is counted
-    "answered": math.nan,
+    "share": math.nan,
     "error": math.nan,
     "n_rows": math.nan,
     "n_effective": math.nan,
@@ -339,7 +339,7 @@ class Rule(ByValue):
         prediction in the rows that it answers, as a root mean square.
     coverage : float
         Share of the training rows in which it holds.
-    answered : float
+    share : float
         Share of the training rows that it answers: it holds and none before it does.
     error : float
         Of its answers: share of wrong classes, or mean squared error.
@@ -382,7 +382,7 @@ class Rule(ByValue):
     distribution: tuple[float, ...] | None = None
     spread: float | None = None
     coverage: float = math.nan
-    answered: float = math.nan
+    share: float = math.nan
     error: float = math.nan
     weight: float = 1.0
     n_rows: float = math.nan
@@ -485,6 +485,9 @@ class Rule(ByValue):
         prediction: schema.Check = schema.LABEL,
     ) -> Self:
         """The rule that `to_dict` wrote down; errors name its place."""
+        if "answered" in data and "share" not in data:  # the name in version 0.2
+            data = {**data, "share": data["answered"]}
+            del data["answered"]
         checks = {
             "conditions": schema.list_of(schema.ANYTHING),
             "prediction": prediction,
@@ -512,14 +515,14 @@ def _measured(value: float) -> float | None:
 
 
 # NaN where nobody measured
-_MEASURED = ("n_rows", "n_effective", "coverage", "answered", "error")
+_MEASURED = ("n_rows", "n_effective", "coverage", "share", "error")
 _RULE_NEEDS = (
     "conditions",
     "prediction",
     "distribution",
     "spread",
     "coverage",
-    "answered",
+    "share",
     "error",
 )
 _AMOUNT = schema.number(-1e100, 1e100)
@@ -528,7 +531,7 @@ _RULE = {
     "distribution": schema.SHARES | schema.NULL,
     "spread": schema.number(0, 1e100) | schema.NULL,
     "coverage": schema.number(0, 1) | schema.NULL,
-    "answered": schema.number(0, 1) | schema.NULL,
+    "share": schema.number(0, 1) | schema.NULL,
     "error": schema.MEASURED,
     "weight": schema.number(0, 1e100),
     "n_rows": schema.MEASURED,

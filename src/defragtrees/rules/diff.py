@@ -23,7 +23,8 @@ class Change:
 
     Parameters
     ----------
-    kind : {"gone", "new", "conditions", "answer", "moved", "rate", "setting", "edit"}
+    kind : str
+        "gone", "new", "conditions", "prediction", "moved", "rate", "setting" or "edit".
     text : str
     before, after : int or None
         The number of the rule, from 1, in the first and in the second model.
@@ -245,7 +246,7 @@ def _changes_of(
     if then[0] != then[1]:
         about = f": {'if ' if new.conditions else ''}{new.text()}"
         text = f"{head} answers {then[1]}, was {then[0]}{about}"
-        yield Change("answer", text, **place)
+        yield Change("prediction", text, **place)
     told = _rate_text(before, old), _rate_text(after, new)
     if all(told) and told[0] != told[1]:
         yield Change("rate", f"{head}: {told[1]}, was {told[0]}", **place)

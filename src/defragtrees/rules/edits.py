@@ -12,7 +12,7 @@ ACTIONS = (
     "replace",  # its conditions, or one of them
     "remove",  # one of its conditions
     "move",  # to another place in the list
-    "answer",  # a rule predicts something else
+    "prediction",  # a rule predicts something else
     "reorder",  # all rules are put into another order
     "refit",  # all rules are counted on other rows
     "improve",  # some rules are searched for again
@@ -58,6 +58,8 @@ class Edit:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], place: str = "") -> Self:
         """The edit that `to_dict` wrote down; errors name its place."""
+        if data.get("action") == "answer":  # the name in version 0.2
+            data = {**data, "action": "prediction"}
         return cls(**schema.read_fields(data, _FIELDS, ("action", "text"), place))
 
 

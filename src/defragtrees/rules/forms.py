@@ -70,7 +70,7 @@ class RuleList(RuleModel):
         return not self.is_partition
 
     @property
-    def unanswered_classes(self) -> tuple[Any, ...]:
+    def unpredicted_classes(self) -> tuple[Any, ...]:
         predicted = {rule.prediction for rule in self}
         return tuple(label for label in self.classes or () if label not in predicted)
 
@@ -183,10 +183,10 @@ class RuleList(RuleModel):
     def editable(self) -> dict[str, bool]:
         by_label = self.threshold is None and self.costs is None
         is_own = by_label or not self.outcome.has_probabilities
-        return {"answer": is_own, "points": False, "move": True}
+        return {"prediction": is_own, "points": False, "move": True}
 
     def _not_editable_text(self) -> str:
-        if self.editable["answer"]:
+        if self.editable["prediction"]:
             return ""
         return (
             "What a rule answers follows from its probabilities and from what mistakes "
@@ -325,7 +325,7 @@ class RuleSet(RuleModel):
         return _basis_of_all(self, explanation)
 
     def _not_editable_text(self) -> str:
-        if self.editable["answer"]:
+        if self.editable["prediction"]:
             return NOT_MOVED
         return (
             "Rules that stand alone have no order, and where several hold their "
@@ -382,7 +382,7 @@ class Scorecard(RuleModel):
         return "points"
 
     @property
-    def unanswered_classes(self) -> tuple[Any, ...]:
+    def unpredicted_classes(self) -> tuple[Any, ...]:
         return ()
 
     @property
@@ -651,7 +651,7 @@ class Scorecard(RuleModel):
 
     @property
     def editable(self) -> dict[str, bool]:
-        return {"answer": False, "points": True, "move": False}
+        return {"prediction": False, "points": True, "move": False}
 
     def _not_editable_text(self) -> str:
         return (
@@ -718,9 +718,9 @@ class RuleEnsemble(RuleModel):
     def _probabilities(self, held: Flags) -> Floats:
         return self._averaged(held)
 
-    def _recounted_by(self, answers: str) -> str:
+    def _recounted_by(self, predictions: str) -> str:
         # Weights stay; a mean by weight has no counts to shrink predictions by.
-        return "target" if answers == "told" else answers
+        return "target" if predictions == "recount" else predictions
 
     def _then_text(self, rule: Rule) -> str:
         return self.outcome.outputs_text(rule)
@@ -762,7 +762,7 @@ class RuleEnsemble(RuleModel):
         return f"{answer}, the mean by weight of {', '.join(parts)}."
 
     def _not_editable_text(self) -> str:
-        if self.editable["answer"]:
+        if self.editable["prediction"]:
             return NOT_MOVED
         return (
             "Rules that are averaged have no order and share their answers, so a rule "

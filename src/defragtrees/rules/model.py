@@ -292,7 +292,7 @@ class RuleModel(ByValue, ABC):
         return tuple(self.feature_names[j] for j in sorted(used))
 
     @property
-    def unanswered_classes(self) -> tuple[Any, ...]:
+    def unpredicted_classes(self) -> tuple[Any, ...]:
         """The classes that are never predicted: no rule gives them any share."""
         return self.outcome.without_share(self)
 
@@ -584,9 +584,9 @@ class RuleModel(ByValue, ABC):
         """
         return counted, {}
 
-    def _recounted_by(self, answers: str) -> str:
+    def _recounted_by(self, predictions: str) -> str:
         """What `refit` makes of predictions; see `data.statistics.recounted`."""
-        return answers
+        return predictions
 
     def _on_scale_of(self, before: Any) -> Self:
         """The rules with their points, if they have any, on the scale of others."""
@@ -615,13 +615,13 @@ class RuleModel(ByValue, ABC):
                 "then": self._then_text(rule),
                 "n_conditions": rule.n_conditions,
                 "coverage": rule.coverage,
-                "answered": rule.answered,
+                "share": rule.share,
                 "error": rule.error,
                 "weight": rule.weight,
                 "points": rule.points,
                 "n_rows": rule.n_rows,
                 **self.outcome.told(rule),
-                "told": self._observed_text(rule),
+                "estimate": self._observed_text(rule),
             }
             for k, rule in enumerate(self, start=1)
         ]
@@ -1072,31 +1072,31 @@ class RuleModel(ByValue, ABC):
             )
         return self._with_conditions(k, conditions, "remove")
 
-    def answer(self, rule: int, answer: Any) -> Self:
+    def set_prediction(self, rule: int, prediction: Any) -> Self:
         """The rules with another prediction of one of them; probabilities stay.
 
         Parameters
         ----------
         rule : int
             Its number, from 1; the last one may be changed too.
-        answer : class label, float, or sequence of float
+        prediction : class label, float, or sequence of float
             Of a scorecard, its points.
 
         Examples
         --------
-        >>> rules.answer(2, "no").edits[0].text
-        'rule 2 answers no, not yes: if degrees > 20'
+        >>> rules.set_prediction(2, "no").edits[0].text
+        'rule 2 predicts no, not yes: if degrees > 20'
         """
         k = self._place(rule, with_default=True)
         made = [*self]
-        before, changed = made[k], self._with_answer(made[k], answer)
+        before, changed = made[k], self._with_answer(made[k], prediction)
         made[k] = changed.named(self.vocabulary)
         text = (
-            f"rule {k + 1} answers {self._then_text(changed)}, not "
+            f"rule {k + 1} predicts {self._then_text(changed)}, not "
             f"{self._then_text(before)}: "
             f"{'if ' if changed.conditions else ''}{made[k].text()}"
         )
-        edit = Edit("answer", text, k + 1)
+        edit = Edit("prediction", text, k + 1)
         return self._edited(made[:-1], edit, default=made[-1])
 
     def move(self, rule: int, to: int) -> Self:
@@ -1144,9 +1144,9 @@ class RuleModel(ByValue, ABC):
 
     @property
     def editable(self) -> dict[str, bool]:
-        """Which of "answer", "points" and "move" change something in this form."""
+        """Which of "prediction", "points" and "move" change something in this form."""
         is_own = not self.outcome.has_probabilities
-        return {"answer": is_own, "points": False, "move": False}
+        return {"prediction": is_own, "points": False, "move": False}
 
     @abstractmethod
     def _not_editable_text(self) -> str:
@@ -1158,7 +1158,7 @@ class RuleModel(ByValue, ABC):
 
     def _with_answer(self, rule: Rule, answer: Any) -> Rule:
         """A rule with another prediction, if that does not follow from others."""
-        if not self.editable["answer"]:
+        if not self.editable["prediction"]:
             raise ValueError(
                 "An answer can be changed where it is a rule's own; here it follows "
                 "from probabilities. Drop or replace the rule, or refit it on other "
@@ -1278,7 +1278,7 @@ class RuleModel(ByValue, ABC):
         y: Column,
         sample_weight: Column | None = None,
         *,
-        answers: str = "told",
+        predictions: str = "recount",
     ) -> Self:
         """The same conditions in the same order, counted on other rows.
 
@@ -1289,7 +1289,7 @@ class RuleModel(ByValue, ABC):
         X : array-like or data frame of shape (n_samples, n_features)
         y : array-like of shape (n_samples,)
         sample_weight : array-like of shape (n_samples,), optional
-        answers : {"told", "kept"}, default="told"
+        predictions : {"recount", "keep"}, default="recount"
             Predictions of the rules: those of these rows, or the same as before.
 
         Returns
@@ -1304,7 +1304,7 @@ class RuleModel(ByValue, ABC):
         """
         from defragtrees.data.refitting import refit
 
-        return refit(self, X, y, sample_weight, answers=answers)
+        return refit(self, X, y, sample_weight, predictions=predictions)
 
     def improve(
         self,

@@ -35,13 +35,13 @@ def rule_lines(rules: "RuleModel") -> list[str]:
             text = f"{row['rule']}. {rules.default_text} {row['then']}"
         else:
             text = f"{row['rule']}. if {row['if']} then {row['then']}"
-        if row["told"]:
-            text += f": {row['told']}"
+        if row["estimate"]:
+            text += f": {row['estimate']}"
         weight = rules._shown_weight(rule)
         if weight is not None:
             text += f", weight {render.number(weight)}"
-        if not math.isnan(row["answered"]):
-            evidence = f"{render.share(row['answered'])} of rows"
+        if not math.isnan(row["share"]):
+            evidence = f"{render.share(row['share'])} of rows"
             if shows_errors and not math.isnan(row["error"]):
                 evidence += f", {rules.outcome.evidence_text(row['error'])}"
             text += f"  [{evidence}]"
@@ -74,7 +74,7 @@ def rule_table(
         columns["weight"] = [weight_text(w) for w in weights if w is not None]
     measured = {
         **outcome.told_columns(rules),
-        "rows": _measured_texts(rows, "answered", render.share),
+        "rows": _measured_texts(rows, "share", render.share),
     }
     if not with_intervals:
         measured.pop(outcome.interval_name, None)
@@ -166,7 +166,7 @@ def scores_text(
     notes = [_class_note(rules, scores), decision_text(rules)]
     if has_costs and "ensemble_error" in scores:
         notes.append("The ensemble is measured with the same decision.")
-    missing = rules.unanswered_classes
+    missing = rules.unpredicted_classes
     if missing:
         names = ", ".join(_class_name(rules, label) for label in missing[:5])
         notes.append(f"No rule answers {names}{', ...' if missing[5:] else ''}.")
@@ -210,18 +210,18 @@ def calibration_text(
         if is_many:
             line.append(_class_name(rules, row["class"]))
         if row["n_rows"]:
-            line += [text(row[name]) for name in ("told", "observed")]
+            line += [text(row[name]) for name in ("estimated", "observed")]
             line.append(f"{text(row['low'])} to {text(row['high'])}")
         else:
             line += [""] * 3
         lines.append([*line, f"{row['n_rows']:,.6g}"])
-    header = ["rule", *(["class"] if is_many else []), "told", "observed"]
+    header = ["rule", *(["class"] if is_many else []), "estimated", "observed"]
     header += ["95 % interval", "rows"]
     title = f"Told and observed on {where}"
     if outcome.is_binary:
         title += f", for {_class_name(rules, outcome.positive_class)}"
     seen = [row for row in rows if row["n_rows"]]
-    gaps = [row["n_rows"] * abs(row["told"] - row["observed"]) for row in seen]
+    gaps = [row["n_rows"] * abs(row["estimated"] - row["observed"]) for row in seen]
     gap = sum(gaps) / sum(row["n_rows"] for row in seen)
     mean = f"On average over rows they differ by {outcome.gap_text(gap)}."
     return f"{title}:\n{render.text_table(header, lines)}\n{mean}"

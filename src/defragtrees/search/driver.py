@@ -306,7 +306,11 @@ def count_found(found, draft_model, store, limits, decision, scoring, rows=None)
     """
     order = MonotoneAnswers(limits.monotone) if limits.monotone else None
     count = partial(
-        store.count, answers="told", decision=decision, scoring=scoring, order=order
+        store.count,
+        predictions="recount",
+        decision=decision,
+        scoring=scoring,
+        order=order,
     )
     distinct = {one.conditions: one for one in (*found.by_rules, *found.by_conditions)}
     drafts = [_with_conjunctions(draft_model, one) for one in distinct.values()]

@@ -124,7 +124,7 @@ class Limits:
         if rules.n_rules == 1:
             return []
         least = self.min_coverage - 1e-9
-        return [k for k, rule in enumerate(rules) if rule.answered < least]
+        return [k for k, rule in enumerate(rules) if rule.share < least]
 
     def _keeps_groups(self, features):
         grouped = features & frozenset().union(*self.groups)

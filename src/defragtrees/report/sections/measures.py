@@ -276,14 +276,16 @@ def calibration(page):
         return None
     tell = functools.partial(reported_text, outcome=outcome)
     seen = [line for line in summary.calibration if line["n_rows"]]
-    apart = sum(line["n_rows"] * abs(line["told"] - line["observed"]) for line in seen)
+    apart = sum(
+        line["n_rows"] * abs(line["estimated"] - line["observed"]) for line in seen
+    )
     gap = apart / sum(line["n_rows"] for line in seen)
     lines = []
     for line, card in zip(summary.calibration, summary.cards, strict=True):
         cells = [card.name, badge(card), count(round(line["n_rows"]))]
         told = ["–", "–", "–"]
         if line["n_rows"]:
-            keys = ("told", "observed", "low", "high")
+            keys = ("estimated", "observed", "low", "high")
             *told, low, high = (tell(line[key]) for key in keys)
             told.append(f"{low.removesuffix(SIGN)} to {high}")
         lines.append([*cells, *told])

@@ -31,7 +31,7 @@ def rules(page):
     """The rules as cards, in their order."""
     summary = page.summary
     cards = [_card(card, summary) for card in summary.cards]
-    missing = summary.rules.unanswered_classes
+    missing = summary.rules.unpredicted_classes
     has_conditions = any(card.parts for card in summary.cards)
     return {
         "how_to_read": summary.rules._reading_text(),
@@ -149,7 +149,7 @@ def edit(page):
     page.edit = edit_data(summary)
     offered = rules.editable
     deeds = ["drop a rule", "move a cut", "remove a condition"]
-    deeds += ["change an answer"] if offered["answer"] else []
+    deeds += ["change an answer"] if offered["prediction"] else []
     deeds += ["change points"] if offered["points"] else []
     deeds += ["move a rule up or down"] if offered["move"] else []
     return {
@@ -172,7 +172,7 @@ def totals(page):
         share = line["n_rows"] / len(summary.rows)
         cells = [low if low == high else f"{low} to {high}", count(line["n_rows"])]
         cells.append(bar(share, percent(share)))
-        shown = [line[key] for key in ("told", "observed") if key in line]
+        shown = [line[key] for key in ("estimated", "observed") if key in line]
         lines.append(cells + [reported_text(value, outcome) for value in shown])
     header = ["Total", "Rows", "Share", "Told"]
     header += ["Observed"] if summary.rows.y is not None else []

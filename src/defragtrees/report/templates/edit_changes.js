@@ -6,7 +6,7 @@ let current = copy(original);
 let steps = []; /* of { set, edit, key }, where set is what was before */
 
 const unmeasured = (rule) => ({
-  ...rule, answered: null, error: null, n_rows: null, rates: null, ensemble_mean: null,
+  ...rule, share: null, error: null, n_rows: null, rates: null, ensemble_mean: null,
   n_effective: null, quantiles: null, spread: null,
 });
 function withConditions(rule, conditions) {
@@ -90,7 +90,7 @@ const changes = {
       if (!values.points && !isClasses) rules[k].spread = null;
       const where = `${rules[k].conditions.length ? "if " : ""}${ruleText(rules[k])}`;
       const text = `rule ${k + 1} answers ${answerText(current, rules[k])}, not ${answerText(current, before)}: ${where}`;
-      return edited(rules, { action: "answer", rule: k + 1, text });
+      return edited(rules, { action: "prediction", rule: k + 1, text });
     });
   },
   undo() {

@@ -204,7 +204,7 @@ function answerControls(k) {
       });
       return element("span", { class: "side" }, spelled(whose), input);
     });
-  if (!edit.offers.answer) return [named(answerText(current, rule))];
+  if (!edit.offers.prediction) return [named(answerText(current, rule))];
   if (!isClasses) {
     const input = element("input", {
       type: "number", step: "any", value: exact(rule.prediction), "data-key": key,

@@ -16,19 +16,23 @@ import numpy as np
 from joblib.externals.loky import ProcessPoolExecutor
 
 LONGEST = 1e9  # seconds; with more than 2**31 - 1 a solver ends its process
+N_TRIES = 2
 IDLE = 300  # seconds after which the process ends
 
 
 def solve_apart(name, solve, *arguments):
     """`solve(*arguments)` in another process; RuntimeError if that ends early."""
-    try:
-        return _executor(os.getpid()).submit(solve, *arguments).result()
-    except BrokenExecutor as error:
-        _executor.cache_clear()
-        raise RuntimeError(
-            f"The solver {name} ended its process before it had a tree. Lower n_cuts "
-            "or max_rules, or try another solver or method."
-        ) from error
+    # A crash rarely comes twice: it depends on what was in memory.
+    for _ in range(N_TRIES):
+        try:
+            return _executor(os.getpid()).submit(solve, *arguments).result()
+        except BrokenExecutor as error:
+            _executor.cache_clear()
+            broken = error
+    raise RuntimeError(
+        f"The solver {name} ended its process before it had a tree. Lower n_cuts or "
+        "max_rules, or try another solver or method."
+    ) from broken
 
 
 @cache

@@ -1,6 +1,8 @@
 """Optimal trees: proven against all trees of a small grid, and as rivals."""
 
 import itertools
+import os
+import signal
 import sys
 
 import numpy as np
@@ -13,6 +15,7 @@ from defragtrees import (
     OptimalTreeRegressor,
     compare,
 )
+from defragtrees.baselines._solvers import solve_apart
 from defragtrees.errors import MissingPackageError
 from defragtrees.estimators import METHODS, installed_methods
 
@@ -171,6 +174,28 @@ def test_compare_has_them():
     )
     errors = {row["method"]: row["error"] for row in table.rows()}
     assert errors["optimal"] <= errors["distilled"]
+
+
+def end_this_process():
+    os.kill(os.getpid(), signal.SIGABRT)
+
+
+def test_a_solver_that_ends_its_process_raises():
+    with pytest.raises(RuntimeError, match="The solver mine ended its process"):
+        solve_apart("mine", end_this_process)
+    assert solve_apart("mine", abs, -1) == 1
+
+
+@needs_solver
+@pytest.mark.parametrize("solver", ["streed", "contree"])
+def test_no_time_limit_is_too_long(solver):
+    if solver == "contree":
+        pytest.importorskip("pycontree", reason="solver='contree' needs pycontree")
+    X, y = chessboard(60)
+    forest = RandomForestClassifier(5, random_state=0)
+    settings = {"max_rules": 4, "solver": solver, "random_state": 0}
+    tree = OptimalTreeClassifier(forest, time_limit=3e9, **settings).fit(X, y)
+    assert tree.is_optimal_
 
 
 def test_a_missing_solver_names_the_extra(monkeypatch):

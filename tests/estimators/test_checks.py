@@ -94,16 +94,9 @@ def test_row_order_has_no_say(estimator):
     methods.check_row_order_has_no_say(estimator, forest, X, y)
 
 
-def skip_where_the_solver_may_crash(estimator):
-    """It takes the process with it; our own checks run it all the same."""
-    if type(estimator).__name__ == "OptimalTreeRegressor":
-        pytest.skip("pystreed ends with a segmentation fault now and then")
-
-
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @parametrize_with_checks([*every_method(lambda i: None), *every_form(lambda i: None)])
 def test_scikit_learn_checks(estimator, check):
-    skip_where_the_solver_may_crash(estimator)
     if "sample_weight_equivalence" in str(check):
         pytest.skip(
             "the forest that is fitted by default draws rows, so a weight of two "
@@ -117,5 +110,4 @@ def test_scikit_learn_checks(estimator, check):
 @pytest.mark.filterwarnings("ignore::UserWarning")
 @parametrize_with_checks(every_method(lambda i: TREES[i](random_state=0)))
 def test_scikit_learn_checks_around_a_tree(estimator, check):
-    skip_where_the_solver_may_crash(estimator)
     check(estimator)

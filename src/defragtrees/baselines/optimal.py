@@ -6,7 +6,6 @@ and by depth only.
 """
 
 import math
-import warnings
 from dataclasses import KW_ONLY, dataclass
 from types import SimpleNamespace
 from typing import ClassVar
@@ -16,6 +15,12 @@ from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
 
 from defragtrees._utils.optional import require
 from defragtrees._utils.warnings import warn
+from defragtrees.baselines._solvers import (
+    LONGEST,
+    solve_apart,
+    solve_contree,
+    solve_streed,
+)
 from defragtrees.baselines._trees import (
     LeafRates,
     leaf_rules,
@@ -35,6 +40,7 @@ __all__ = ["OptimalTreeClassifier", "OptimalTreeRegressor"]
 
 DEEPEST = 4  # beyond, a proof takes too long
 N_GUESSES = 12  # trees whose cuts are guessed to be enough
+ONE_LEAF = SimpleNamespace(node_count=1, children_left=(-1,))
 MOST_COPIES = 20  # rows that stand for one row with a weight, on average
 
 PARAMETERS = with_shared("""
@@ -43,7 +49,8 @@ PARAMETERS = with_shared("""
     Its leaves are the rules: just one matches a row, and of classes it reports the
     rates of y there.
 
-    Needs pystreed, and pycontree for `solver="contree"`: the extra `optimal`.
+    Needs pystreed, and pycontree for `solver="contree"`: the extra `optimal`. Solvers
+    run in a process of their own, so that a crash of theirs is a RuntimeError.
 
     Parameters
     ----------
@@ -145,8 +152,8 @@ class _OptimalTree(Simplifier):
         )
         cuts = _guess_cuts(greedy, problem, columns, self.n_cuts)
         if not cuts:
-            return SimpleNamespace(node_count=1, children_left=(-1,)), True
-        streed = require("pystreed", "An optimal tree")
+            return ONE_LEAF, True
+        require("pystreed", "An optimal tree")
         binary = np.column_stack(
             [_is_right(columns.cells[:, place], rank) for place, rank in cuts]
         )
@@ -154,18 +161,15 @@ class _OptimalTree(Simplifier):
             "max_depth": depth,
             "max_num_nodes": min(self.max_rules - 1, 2**depth - 1),
             "min_leaf_node_size": self.min_samples_leaf,
-            "time_limit": self.time_limit,
+            "time_limit": min(self.time_limit, LONGEST),
         }
-        name, task, dtype = self._streed
-        solver = getattr(streed, name)(task, **settings)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            numbers = problem.target[rows].astype(dtype)
-            solver.fit(binary[rows].astype(np.intc), numbers)
-        if not solver.is_fitted():
-            return SimpleNamespace(node_count=1, children_left=(-1,)), False
-        arrays = _as_arrays(solver.tree_, lambda node: cuts[node.feature])
-        return arrays, bool(solver.fit_result.is_optimal())
+        *named, dtype = self._streed
+        target = problem.target[rows].astype(dtype)
+        binary = binary[rows].astype(np.intc)
+        tree, is_optimal = solve_apart(
+            "pystreed", solve_streed, *named, settings, cuts, binary, target
+        )
+        return ONE_LEAF if tree is None else tree, is_optimal
 
 
 @dataclass(repr=False, eq=False)
@@ -212,19 +216,13 @@ class OptimalTreeClassifier(LeafRates, RuleClassifier, _OptimalTree):
                 "solver='contree' needs rows without missing values; X has some. Use "
                 "solver='streed'."
             )
-        contree = require("pycontree", "solver='contree'")
-        solver = contree.ConTree(max_depth=depth, time_limit=self.time_limit)
+        require("pycontree", "solver='contree'")
+        time_limit = min(self.time_limit, LONGEST)
         cells = columns.cells[rows].astype(np.float64)
         _, numbers = np.unique(problem.target[rows], return_inverse=True)
-        with warnings.catch_warnings(record=True) as told:
-            warnings.simplefilter("always")
-            solver.fit(cells, numbers)
-        is_optimal = not any("time limit" in str(w.message) for w in told)
-
-        def cut_of(node):
-            return node.get_split_feature(), node.get_split_threshold()
-
-        return _as_arrays(solver.tree_, cut_of), is_optimal
+        return solve_apart(
+            "pycontree", solve_contree, depth, time_limit, cells, numbers
+        )
 
 
 class OptimalTreeRegressor(RuleRegressor, _OptimalTree):
@@ -288,37 +286,3 @@ def _gain(tree, node):
 def _is_right(cells, rank):
     """Whether rows go to the right; missing values go left of a rank."""
     return np.isnan(cells) if math.isinf(rank) else cells > rank
-
-
-def _as_arrays(tree, cut_of):
-    """A solver's tree with the arrays that `read_tree` asks for."""
-    left, right, feature, threshold = [], [], [], []
-    waiting = [(tree, None)]
-    while waiting:
-        node, parent = waiting.pop(0)
-        number = len(left)
-        if parent is not None:
-            side, place = parent
-            side[place] = number
-        left.append(-1)
-        right.append(-1)
-        feature.append(-1)
-        threshold.append(0.0)
-        if not node.is_leaf_node():
-            feature[number], threshold[number] = cut_of(node)
-            waiting.append((_child(node, "left"), (left, number)))
-            waiting.append((_child(node, "right"), (right, number)))
-    return SimpleNamespace(
-        node_count=len(left),
-        children_left=np.array(left),
-        children_right=np.array(right),
-        feature=feature,
-        threshold=threshold,
-        missing_go_to_left=[not math.isinf(t) for t in threshold],
-    )
-
-
-def _child(node, side):
-    if hasattr(node, f"get_{side}"):
-        return getattr(node, f"get_{side}")()
-    return getattr(node, f"{side}_child")

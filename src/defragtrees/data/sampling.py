@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtri
 
-from defragtrees.data.shards import joined
+from defragtrees.data.shards import joined, weighted_sums
 
 BUCKET_BITS = 16  # of a hash; rows that share them are in one bucket
 NUMBER_BITS = 16  # after the point, of a number in units of its spread
@@ -65,6 +65,19 @@ def _mix(key):
     return key ^ (key >> np.uint64(31))
 
 
+def code_sums(codes, order):
+    """A number for each row of codes; rows with other codes have another one.
+
+    It is the sum of the codes, each times an odd number of its column's own. `order`
+    has the columns in an order that does not depend on that of X.
+    """
+    rng = np.random.default_rng(0)
+    factors = np.empty(codes.shape[1], dtype=np.uint64)
+    drawn = rng.integers(2**63, size=len(factors), dtype=np.uint64)
+    factors[np.asarray(order)] = 2 * drawn + 1
+    return weighted_sums(codes, factors)
+
+
 def ranks(values):
     """The place of each value among the distinct ones, whatever its units."""
     return np.unique(values, return_inverse=True)[1]
@@ -86,7 +99,9 @@ def draw_shard(store, n_rows, order, rng):
     wanted = np.bincount(buckets, minlength=len(counts)).astype(np.int32)
     lowest = shards.total(_lowest_hashes, hashes, wanted).keys
     keys, copies = np.unique(lowest, return_counts=True)
-    found = shards.collect(_first_rows, [hashes] * n_shards, [keys] * n_shards)
+    highest = np.zeros(len(counts), dtype=np.uint64)
+    highest[_buckets(keys)] = keys  # sorted, so that the last of a bucket stays
+    found = shards.collect(_first_rows, [hashes] * n_shards, [highest] * n_shards)
     [shard] = joined([rows for _, rows in found], np.inf)
     first = _first_places(np.concatenate([own for own, _ in found]), shard)
     return shard.take(np.repeat(first, copies))
@@ -103,7 +118,9 @@ class ShardHashes:
 
     def of(self, shard):
         """The hash of each row: of its codes, weight and targets."""
-        columns = [*(shard.codes[:, j] for j in self.order), shard.sample_weight]
+        # Codes are many, so that mixing the bits of each column would take long.
+        weight = np.ones(1) if shard.weight is None else shard.weight
+        columns = [weight, code_sums(shard.codes, self.order)]
         for name, values in sorted(shard.targets.items()):
             if self.n_classes:
                 columns.extend(np.atleast_2d(values.T))
@@ -145,14 +162,14 @@ def _lowest(keys, wanted):
 
 
 def _lowest_hashes(shard, hashes, wanted):
-    return _lowest(hashes.of(shard), wanted)
+    keys = hashes.of(shard)
+    return _lowest(keys[wanted[_buckets(keys)] > 0], wanted)
 
 
-def _first_rows(shard, hashes, keys):
-    """One row for each of some sorted hashes that a shard has, and these hashes."""
+def _first_rows(shard, hashes, highest):
+    """One row for each hash up to the highest of its bucket, and these hashes."""
     own = hashes.of(shard)
-    place = np.minimum(np.searchsorted(keys, own), len(keys) - 1)
-    rows = np.flatnonzero(keys[place] == own)
+    rows = np.flatnonzero(own <= highest[_buckets(own)])
     rows = rows[_first_places(own[rows], shard.take(rows))]
     return own[rows], shard.take(rows)
 

@@ -117,6 +117,15 @@ def class_sums(shard, packed, n_classes):
     return covered, alone, *sums
 
 
+def weighted_sums(codes, factors):
+    """The sum of the codes of each row times 64-bit factors, modulo 2**64."""
+    if _kernels() is None:
+        return np.einsum("ij,j->i", codes, factors, dtype=np.uint64, casting="unsafe")
+    sums = np.empty(len(codes), dtype=np.uint64)
+    _kernels().weighted_sums(codes, factors, sums)
+    return sums
+
+
 def _boxes(packed):
     word = packed.rejects.view(np.uint64)
     word = word[0] if len(word) else np.empty(0, dtype=np.uint64)

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from defragtrees.data.sampling import code_sums
+
 HALVES = 2
 FREQUENT = 8  # rows that are alike; some of them will come again
 
@@ -86,10 +88,7 @@ def halves(codes, order, target, weight):
     that are alike stay together, so that a row given twice is a row of weight two; what
     many rows have in common is on both sides, as it is in new data.
     """
-    rng = np.random.default_rng(0)
-    factors = rng.integers(2**63, size=codes.shape[1], dtype=np.uint64)
-    sorted_codes = codes[:, np.asarray(order)].astype(np.uint64)
-    fingerprint = (sorted_codes * (2 * factors + 1)).sum(axis=1)
+    fingerprint = code_sums(codes, order)
     order = np.lexsort((fingerprint, target))
     alike = fingerprint[order[1:]] == fingerprint[order[:-1]]
     alike &= target[order[1:]] == target[order[:-1]]

@@ -15,6 +15,7 @@ import numpy as np
 from defragtrees.data import devices
 from defragtrees.data.sampling import draw_rows
 from defragtrees.data.statistics import draft
+from defragtrees.ensembles.forest import for_many_rows
 from defragtrees.outcomes.decision import Decision
 from defragtrees.rules.conditions import Condition
 from defragtrees.search.all_rows import (
@@ -56,6 +57,7 @@ SAMPLE_ROWS = 25_000  # or at fewer, if lists are polished on all rows
 SEARCH_ROWS = 3_000  # so many rows are enough to search; the result is polished on all
 SEARCH_CODES = 64  # and so many codes of a feature
 N_SEARCHES = 4  # for a list, each on other rows
+N_POLISHED = 3  # of the lists of each length that these find, the cheapest
 SLACK = 0.5  # in a list on few rows a rule may have so much less than it must have
 EMPHASIS = 1.0  # nats for classes count so many times those for probabilities
 FEW_CONDITIONS = 2  # of a rule, in the sets that the search starts from
@@ -217,7 +219,8 @@ def find_lists(problem, settings, rng):
         LISTS.searched(limits, rng, table, loss, every) for _ in range(N_SEARCHES)
     ]
     n_rounds = sum(n for _, n in searches)
-    starts = [lists for lists, _ in searches]
+    found = [boxes for lists, _ in searches for boxes in lists]
+    starts = _cheapest(found, table, last_loss)
     if settings.unlimited:
         cut = _lists_by_feature(settings, table, loss)
         starts.append([cut_to_limits(own, wide).boxes for own in cut])
@@ -240,6 +243,19 @@ def find_lists(problem, settings, rng):
         tuple(one for own in part for one in own) for part in zip(*paths, strict=True)
     )
     return Found(by_rules, n_rounds, by_conditions, boxes, rows)
+
+
+def _cheapest(lists, table, loss):
+    """The boxes of the cheapest list of every length, of the second cheapest, ..."""
+    by_length = {}
+    for boxes in lists:
+        rules = RuleBoxes(table, loss, boxes)
+        by_length.setdefault(rules.n_rules, []).append(rules)
+    ranked = [sorted(own, key=attrgetter("cost")) for own in by_length.values()]
+    return [
+        [own[place].boxes for own in ranked if len(own) > place]
+        for place in range(N_POLISHED)
+    ]
 
 
 def _lists_by_feature(settings, table, loss):
@@ -396,7 +412,8 @@ def search_rows(problem, settings, rng, most=MOST_ROWS):
     if settings.n_new_rows:
         new = _new_rows(problem, settings.n_new_rows, rng)
         codes = problem.grid.bin(new).codes
-        raw = problem.forest.predict_raw_encoded(new)
+        forest = for_many_rows(problem.forest, settings.engine)
+        raw = forest.predict_raw_encoded(new)
         outputs = told = outcome.outputs_of(problem.forest, raw)
         weight = np.full(len(new), problem.sample_weight.sum() / len(new))
     else:

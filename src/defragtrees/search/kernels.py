@@ -1,12 +1,13 @@
 """The loops that the search spends its time in, in numpy; compiled where it can be.
 
-`first_true` says which rule matches, `row_gains` what rows gain if a rule takes them,
-`rejections` which conditions stand in their way; `gain_sums` adds up what rows gain, by
-code of every column, and `rule_gains` does these three in one pass; `near_gains` does
-so for the rows that only one condition of a rule rejects. `condition_values` finds what
-the best condition on every column is worth, `best_cuts` the cut that is worth most to a
-new rule, and `answered_sums` adds up what matched rows say. `list_...` do the same for
-lists of boxes over rows in shards, in whole numbers.
+`first_true` says which rule matches, `first_true_again` does so after one box changed,
+`row_gains` says what rows gain if a rule takes them, `rejections` which conditions
+stand in their way; `gain_sums` adds up what rows gain, by code of every column, and
+`rule_gains` does these three in one pass; `near_gains` does so for the rows that only
+one condition of a rule rejects. `condition_values` finds what the best condition on
+every column is worth, `best_cuts` the cut that is worth most to a new rule, and
+`answered_sums` adds up what matched rows say. `list_...` do the same for lists of boxes
+over rows in shards, in whole numbers.
 
 Each has its definition here, with `plain_` before its name. Without that, the name is
 the loop that numba compiles (`kernels_numba`, `list_kernels_numba`), or the definition
@@ -125,6 +126,14 @@ def plain_first_true(held, start=0):
     for k in range(n_boxes - 1, start - 1, -1):
         np.copyto(answering, k, where=held[k])
     return answering
+
+
+def plain_first_true_again(held, answering, k):
+    """`first_true` of `held`; `answering` is that before box k became another."""
+    again = np.where(held[k] & (answering > k), k, answering)
+    lost = np.flatnonzero(~held[k] & (answering == k))
+    again[lost] = plain_first_true(held[:, lost], k + 1)
+    return again
 
 
 def plain_row_gains(

@@ -8,12 +8,27 @@ from numba import njit
 def first_true(held, start=0):
     """See `kernels.plain_first_true`."""
     n_boxes, n_rows = held.shape
-    answering = np.full(n_rows, n_boxes)
-    for k in range(n_boxes - 1, start - 1, -1):
-        for i in range(n_rows):
-            if held[k, i]:
-                answering[i] = k
+    answering = np.empty(n_rows, dtype=np.intp)
+    for i in range(n_rows):
+        k = start
+        while k < n_boxes and not held[k, i]:
+            k += 1
+        answering[i] = k
     return answering
+
+
+@njit(cache=True, nogil=True)
+def first_true_again(held, answering, k):
+    """See `kernels.plain_first_true_again`."""
+    again = np.empty(len(answering), dtype=np.intp)
+    # Without a branch that the processor could not foresee: most rows stay.
+    for i in range(len(again)):
+        taker = answering[i]
+        again[i] = k if held[k, i] and taker > k else taker
+    for i in range(len(again)):
+        if again[i] == k and not held[k, i]:
+            again[i] = _after(held, k, k, i)
+    return again
 
 
 @njit(cache=True, nogil=True)

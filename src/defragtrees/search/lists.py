@@ -169,10 +169,11 @@ class RuleBoxes(BoxList):
     """An ordered list of boxes, and which rule predicts which row.
 
     `held`, (n_boxes, n_samples), is which rows each box accepts; `prices` are nats for
-    the conditions of each box.
+    the conditions of each box; `answering` is the place of the first box that accepts a
+    row.
     """
 
-    def __init__(self, table, loss, boxes, held=None, prices=None):
+    def __init__(self, table, loss, boxes, held=None, prices=None, answering=None):
         self.table = table
         self.loss = loss
         self.boxes = tuple(boxes)
@@ -182,7 +183,7 @@ class RuleBoxes(BoxList):
             prices = tuple(box_price(table, box) for box in self.boxes)
         self.held = held
         self.prices = prices
-        self.answering = kernels.first_true(held)
+        self.answering = kernels.first_true(held) if answering is None else answering
         self.counts = loss.counts(self.answering, len(self.boxes) + 1)
         self.fit_cost = settled(loss.cost(self.counts))
         self.cost = settled(self.fit_cost + self.price)
@@ -197,6 +198,7 @@ class RuleBoxes(BoxList):
             (*self.boxes[:k], box, *self.boxes[k + 1 :]),
             held,
             (*self.prices[:k], box_price(self.table, box), *self.prices[k + 1 :]),
+            kernels.first_true_again(held, self.answering, k),
         )
 
     def with_new_box(self, k, box):

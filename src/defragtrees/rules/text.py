@@ -200,10 +200,12 @@ def rule_lines(rules: "RuleModel") -> list[str]:
     lines = []
     shows_errors = rules._shows_errors
     for rule, row in zip(rules, rules.rows(), strict=True):
+        # Without separators, so that a program reads numbers too.
+        then = row["then"] if rules.classes else row["then"].replace(",", "")
         if row["if"] == "otherwise":
-            text = f"{row['rule']}. {rules.default_text} {row['then']}"
+            text = f"{row['rule']}. {rules.default_text} {then}"
         else:
-            text = f"{row['rule']}. if {row['if']} then {row['then']}"
+            text = f"{row['rule']}. if {row['if']} then {then}"
         if row["estimate_text"]:
             text += f": {row['estimate_text']}"
         weight = rules._shown_weight(rule)

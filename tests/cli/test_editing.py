@@ -85,7 +85,7 @@ def test_what_changed_is_said(call, folder):
                 "y", "--quiet")  # fmt: skip
     assert done.code == 0
     assert done.out.startswith("rule 2 is gone: if city is Rome then bad\n")
-    assert "0 rows of 600 (0.0 %) answered otherwise" in done.out
+    assert "0 rows of 600 (0.0 %) predicted differently" in done.out
     done = call("diff", folder / "rules.json", out, "--json")
     assert [c["kind"] for c in json.loads(done.out)["changes"]] == ["gone"]
     assert call("diff", out, out).out == "The rules are the same.\n"

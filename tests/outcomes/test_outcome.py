@@ -23,7 +23,7 @@ NUMBERS = Numbers()
         (CLASSES, np.array(["no", None], dtype=object), "missing values"),
         (CLASSES, np.array([0.0, np.nan]), "NaN or infinity; class labels"),
         (CLASSES, np.array([0.5]), "Unknown label type: continuous"),
-        (NUMBERS, np.array(["no"]), "must hold numbers"),
+        (NUMBERS, np.array(["no"]), "must be numeric"),
         (NUMBERS, np.array([np.inf]), "finite numbers are needed"),
         (NUMBERS, np.array([1e200]), "Use another unit"),
     ],

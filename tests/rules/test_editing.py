@@ -151,7 +151,7 @@ def test_an_answer_is_changed_and_probabilities_stay():
     assert math.isnan(rules.rules[1].error)
     assert rules.edits[0].text == "rule 2 predicts good, not bad: if age <= 24"
     assert loans().set_prediction(4, "bad").default.prediction == "bad"
-    with pytest.raises(ValueError, match=r"answer one of .*; got 'fine'"):
+    with pytest.raises(ValueError, match=r"predict one of .*; got 'fine'"):
         loans().set_prediction(2, "fine")
     by_threshold = dataclasses.replace(loans(), threshold=0.55)
     with pytest.raises(ValueError, match="it follows from probabilities"):
@@ -426,7 +426,7 @@ def test_diff_of_numbers_tells_by_how_much():
 
 def test_diff_refuses_other_answers():
     other = RuleList((), Rule((), 2.0), ("a",), "regression")
-    with pytest.raises(ValueError, match="for the same answers"):
+    with pytest.raises(ValueError, match="for the same target"):
         diff(loans(), other)
-    with pytest.raises(TypeError, match="diff needs two rule sets; got dict"):
+    with pytest.raises(TypeError, match="diff needs two rule models; got dict"):
         diff(loans(), {})

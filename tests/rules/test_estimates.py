@@ -380,7 +380,7 @@ def test_a_file_with_the_names_of_version_02_still_loads():
         ({"threshold": 0.5, "costs": ((0, 1), (1, 0))}, "threshold or costs, not both"),
         ({"costs": ((0, 1),)}, "a row and a column for each of the 2 classes"),
         ({"costs": ((0, -1), (1, 0))}, "costs must be a finite number from 0; got -1"),
-        ({"threshold": 0.2}, "one says 'wait' and answers 'sell'. Replace"),
+        ({"threshold": 0.2}, "which is 'wait'; got 'sell'. Replace"),
         ({"threshold": 0.5, "rules": (Rule(HOT, "sell"),)}, "need the distribution"),
     ],
 )

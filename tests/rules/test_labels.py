@@ -67,10 +67,10 @@ def test_rules_saved_before_there_were_labels_can_be_read():
     [
         ({"age": "Age"}, "must name some of 'dur', 'x'; got 'age'"),
         (["Duration"], "one entry for each of 'dur', 'x'; got 1 for 2"),
-        (["a", "a"], "must differ, .* got 'a' twice"),
-        ({"dur": "x"}, "must differ, .* got 'x' twice"),
-        ({"dur": 3}, "must hold texts; got 3"),
-        ({"dur": " "}, "must hold texts; got ' '"),
+        (["a", "a"], "must be unique; got 'a' twice"),
+        ({"dur": "x"}, "must be unique; got 'x' twice"),
+        ({"dur": 3}, "must be texts; got 3"),
+        ({"dur": " "}, "must be texts; got ' '"),
     ],
 )
 def test_labels_that_fit_no_feature_are_refused(labels, message):
@@ -79,7 +79,9 @@ def test_labels_that_fit_no_feature_are_refused(labels, message):
 
 
 def test_labels_of_classes_are_for_classes():
-    with pytest.raises(ValueError, match="class_labels is for rules that answer class"):
+    with pytest.raises(
+        ValueError, match="class_labels is for rules that predict class"
+    ):
         RuleList((), Rule((), 1.0), ("x",), "regression").relabel(None, ["a", "b"])
 
 

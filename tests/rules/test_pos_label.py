@@ -190,7 +190,7 @@ def test_more_classes_and_numbers_have_none(loans):
         DefragClassifier(FOREST, pos_label=1).fit(X, three)
     X, y = load_diabetes(return_X_y=True)
     trees = RandomForestRegressor(5, random_state=0)
-    with pytest.raises(ValueError, match="two classes; these rules answer numbers"):
+    with pytest.raises(ValueError, match="two classes; these rules predict numbers"):
         DefragRegressor(trees, pos_label=1).fit(X, y)
 
 

@@ -284,7 +284,7 @@ def test_a_file_names_one_of_the_forms():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"prediction": "maybe"}, "must answer one of"),
+        ({"prediction": "maybe"}, "must predict one of"),
         ({"weight": -5}, "weight must be from 0"),
         (
             {"weight": float("nan")},
@@ -304,7 +304,7 @@ def test_a_file_names_one_of_the_forms():
                     }
                 ]
             },
-            "categories that it does not have",
+            "categories that the feature does not have",
         ),
     ],
 )
@@ -318,7 +318,7 @@ def test_saved_rules_that_say_what_they_cannot_do_are_refused(change, message):
 @pytest.mark.parametrize(
     ("task", "scores", "message"),
     [
-        ("classification", [1.0], "for numbers; these rules answer classes"),
+        ("classification", [1.0], "for numbers; these rules predict classes"),
         ("regression", [2.0, 1.0], "ascending order"),
         ("regression", [-1.0], r"interval_scores\[0\] must be from 0; got -1.0"),
         ("regression", [float("nan")], r"interval_scores\[0\] must be a finite number"),
@@ -339,7 +339,7 @@ RATE_BANDS = {"edges": [0.5], "rates": [0.1, 0.8], "n_effective": [9.0, 5.0]}
     ("task", "field", "change", "message"),
     [
         ("classification", "residuals", {}, "for numbers; these rules predict"),
-        ("regression", "residuals", {}, "without edges must have a band for each rule"),
+        ("regression", "residuals", {}, "without edges must have a band per rule"),
         ("regression", "residuals", {"edges": []}, "one edge less than bands; got 0"),
         ("regression", "residuals", {"spreads": []}, "one spread for each band"),
         ("regression", "residuals", {"pooled": [2.0, 1.0]}, "ascending order"),

@@ -316,7 +316,7 @@ def page_width():
 
 
 def wrapped(text, width):
-    """Break a text into lines, of which all but the first are indented.
+    """Break a text into lines; all but the first are indented.
 
     Examples
     --------

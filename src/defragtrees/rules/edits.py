@@ -47,7 +47,7 @@ class Edit:
         text: Any = self.text
         if not isinstance(text, str) or not text.strip():
             raise ValueError(
-                f"An edit must say in words what was changed; got {text!r}. "
+                f"An edit must describe the change in words; got {text!r}. "
                 "Write it as text."
             )
 

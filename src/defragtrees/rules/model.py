@@ -1,7 +1,7 @@
-"""RuleModel: rules that predict every row; what every method of this package returns.
+"""RuleModel: the base class of all rule models; every method returns one.
 
 A rule model predicts with the conditions that it prints and with nothing else. How the
-predictions of rules combine is said by its subclasses, in `defragtrees.rules.forms`.
+predictions of rules combine is defined by its subclasses in `rules/forms.py`.
 """
 
 import dataclasses
@@ -68,8 +68,8 @@ __all__ = ["RuleModel"]
 class RuleModel(ByValue, ABC):
     """Base class of all rule models: rules that predict every row.
 
-    `RuleList`, `RuleSet`, `Scorecard` and `RuleEnsemble` say how the predictions of
-    rules combine. All have the fields and methods of this class.
+    `RuleList`, `RuleSet`, `Scorecard` and `RuleEnsemble` define how the predictions
+    of rules combine. All have the fields and methods of this class.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ class RuleModel(ByValue, ABC):
     training: TrainingRows | None = None
     evidence: Evidence | None = None
 
-    # What a form says of itself. How predictions of the rules that match combine:
+    # Properties of a form. How predictions of the rules that match combine:
     # "first" takes one, "mean" averages them by weight, "sum" adds points up.
     combination: ClassVar[str]
     is_exclusive: ClassVar[bool] = False  # one rule alone predicts each row
@@ -230,8 +230,9 @@ class RuleModel(ByValue, ABC):
         if found is not None and found.edges is None:
             if not self.is_exclusive or len(found.bands) != self.n_rules:
                 raise ValueError(
-                    "residuals without edges must have a band for each rule, of which "
-                    f"one predicts; got {len(found.bands)} for {self.n_rules} rules."
+                    "residuals without edges must have a band per rule, and one rule "
+                    f"must predict each row; got {len(found.bands)} for {self.n_rules} "
+                    "rules."
                 )
 
     def _check_conditions(self, rule: Rule) -> None:
@@ -241,14 +242,14 @@ class RuleModel(ByValue, ABC):
         for condition in rule.conditions:
             feature, places = condition.feature, condition.categories
             if not 0 <= feature < len(self.feature_names):
-                raise ValueError(f"A rule asks about feature {feature}.")
+                raise ValueError(f"A rule has a condition on feature {feature}.")
             labels = (self.categories or ())[feature]
             if places is None:
                 continue
             if labels is None or not all(0 <= c <= len(labels) for c in places):
                 raise ValueError(
-                    f"A rule asks {self.feature_names[feature]!r} for categories that "
-                    f"it does not have: {places!r}."
+                    f"A condition on {self.feature_names[feature]!r} has categories "
+                    f"that the feature does not have: {places!r}."
                 )
 
     def _check_points(self, rule: Rule) -> None:
@@ -262,7 +263,7 @@ class RuleModel(ByValue, ABC):
         """Raise ValueError for a threshold or costs that predictions do not follow."""
         if not self.outcome.n_classes:
             raise ValueError(
-                "threshold and costs need rules for classes of which one answers; got "
+                "threshold and costs need rules for classes of which one predicts; got "
                 f"rules for a {self.task} with decision={self.decision!r}."
             )
         if not self.has_probabilities:
@@ -273,8 +274,8 @@ class RuleModel(ByValue, ABC):
             label = (self.classes or ())[place]
             if rule.prediction != label:
                 raise ValueError(
-                    "Each rule must answer what its distribution says by threshold or "
-                    f"costs; one says {label!r} and answers {rule.prediction!r}. "
+                    "Each rule must predict the class that follows from its "
+                    f"distribution, which is {label!r}; got {rule.prediction!r}. "
                     "Replace its prediction too."
                 )
 
@@ -384,7 +385,7 @@ class RuleModel(ByValue, ABC):
     def encode(self, X: Rows) -> Floats:
         """X as numbers; checks the names and the number of its columns.
 
-        A frame needs only the columns that conditions ask about.
+        A frame needs only the columns that occur in conditions.
 
         Examples
         --------
@@ -671,7 +672,7 @@ class RuleModel(ByValue, ABC):
 
     @property
     def _shows_errors(self) -> bool:
-        """Whether errors of single rules say something that is not shown elsewhere."""
+        """Whether errors of single rules are not shown elsewhere."""
         return not self.outcome.is_error_of_y(self)
 
     def _combination_text(self) -> str:
@@ -1118,8 +1119,8 @@ class RuleModel(ByValue, ABC):
     def _check_numbers(self) -> None:
         if self.outcome.n_classes:
             raise AttributeError(
-                "Rules for classes have no intervals; predict_proba tells how likely "
-                "each class is."
+                "Rules for classes have no intervals of predictions; use rate_interval "
+                "or predict_proba."
             )
 
     # Editing; rules count from 1, as printed
@@ -1294,10 +1295,10 @@ class RuleModel(ByValue, ABC):
 
     @abstractmethod
     def _not_editable_text(self) -> str:
-        """Why some of `editable` are False; empty if nothing need be said."""
+        """Why some of `editable` are False; may be empty."""
 
     def _read_answer(self, text: str) -> Any:
-        """What `answer` takes, from a text: a class as it is, or a number."""
+        """What `set_prediction` takes, from a text: a class as it is, or a number."""
         return self.outcome.read_answer(text)
 
     def _with_answer(self, rule: Rule, answer: Any) -> Rule:
@@ -1366,11 +1367,11 @@ class RuleModel(ByValue, ABC):
 
     @property
     def _words(self) -> ColumnWords:
-        """What conditions may say in text: names, categories, scales, whole numbers."""
+        """The words of conditions: names, categories, scales, whole numbers."""
         conditions = [c for rule in self.rules for c in rule.conditions]
         integers = {c.feature for c in conditions if c.is_integer}
         if self.training is not None:
-            # Conditions on a column say more of it than the rows that it has now.
+            # Conditions on a column are better evidence than its rows of today.
             asked = {c.feature for c in conditions}
             columns = [c for c in self.training.columns if c.feature not in asked]
             integers |= {column.feature for column in columns if column.is_integer}
@@ -1460,7 +1461,7 @@ class RuleModel(ByValue, ABC):
         ensemble: Any = None,
         **settings: Any,
     ) -> Self:
-        """Rules of which some are these, and the others are searched for again.
+        """Keep some rules and search for the others again.
 
         In a list the kept rules come first, in their order, and the others are for the
         rows that they leave.
@@ -1705,7 +1706,7 @@ def _read_intervals(fields: dict[str, Any], decision: str) -> None:
     """Make objects of the fields for intervals that were read from a rule file."""
     scores = fields.pop("interval_scores", None)
     if scores is not None and fields["classes"]:
-        raise ValueError("interval_scores are for numbers; these rules answer classes")
+        raise ValueError("interval_scores are for numbers; these rules predict classes")
     if scores is not None:
         if list(scores) != sorted(scores):
             raise ValueError("interval_scores must be in ascending order")

@@ -289,7 +289,7 @@ def scores_text(
     """The size of the rules, and their scores beside those of the ensemble.
 
     `scores` are what `evaluate` of an estimator gives, and `where` names the rows;
-    `is_new` says that the ensemble was not trained on them. The short text leaves out
+    `is_new`: the model was not trained on them. The short text leaves out
     how many rules match per row.
     """
     outcome = rules.outcome

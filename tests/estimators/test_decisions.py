@@ -82,7 +82,7 @@ def test_a_threshold_decides_from_the_probability_and_is_kept(binary):
     assert simple.rules_ == RuleModel.from_dict(simple.rules_.to_dict())
     for rules in simple.path_.values():
         assert rules.threshold == 0.2
-    assert "fair is answered from a probability of 0.2 on." in simple.summary()
+    assert "Predicts fair if P(fair) >= 0.2." in simple.summary()
 
 
 @pytest.mark.parametrize(

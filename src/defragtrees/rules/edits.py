@@ -47,7 +47,7 @@ class Edit:
         text: Any = self.text
         if not isinstance(text, str) or not text.strip():
             raise ValueError(
-                f"An edit must say in words what was changed; got {text!r}. "
+                f"An edit must describe the change in words; got {text!r}. "
                 "Write it as text."
             )
 
@@ -56,7 +56,7 @@ class Edit:
         return {"action": self.action, "rule": self.rule, "text": self.text}
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any], place: str = "") -> Self:
+    def from_dict(cls, data: Any, place: str = "") -> Self:
         """The edit that `to_dict` wrote down; errors name its place."""
         if (
             isinstance(data, Mapping) and data.get("action") == "answer"

@@ -85,6 +85,23 @@ def test_standalone_rules_state_what_all_their_rows_say(data, request):
     assert rest.rates == pytest.approx([np.mean(y[none] == c) for c in rules.classes])
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_standalone_rules_predict_their_own_rows(seed):
+    """Neither shrinking nor another rule leads to another class than most rows have."""
+    X, y, _ = make_table(150, seed=seed)
+    y = np.where(np.random.default_rng(seed).random(len(y)) < 0.3, "no", y)
+    forest = RandomForestClassifier(30, min_samples_leaf=5, random_state=0).fit(X, y)
+    simple = DefragClassifier(forest, form="standalone", max_rules=8).fit(X, y)
+    for rules in simple.path_.values():
+        answers, seen = rules.predict(X), set()
+        for rule in rules.rules:
+            held = held_by_hand(rule, X)
+            best = max(np.mean(y[held] == label) for label in ("no", "yes"))
+            assert abs(best - np.mean(answers[held] == y[held])) <= 0.02
+            assert held.tobytes() not in seen
+            seen.add(held.tobytes())
+
+
 def test_standalone_numbers_are_means_of_all_their_rows(numbers):
     forest, X, y = numbers
     model = DefragRegressor(forest, form="standalone", random_state=0).fit(X, y)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from defragtrees.data.sampling import code_sums
+from defragtrees.outcomes.decision import cost_matrix
 
 HALVES = 2
 FREQUENT = 8  # rows that are alike; some of them will come again
@@ -25,9 +26,7 @@ class CountingRows:
 
         It is the squared error of the estimates, or the cost of the class.
         """
-        problem = self.problem
-        held = [problem.covered(rule.conditions) for rule in rules.rules]
-        held = np.column_stack([*held, np.ones(len(self.outputs), dtype=bool)])
+        problem, held = self.problem, self._held(rules)
         predicted = problem.outcome.reported(rules, held).reshape(self.outputs.shape)
         apart = (self.outputs - predicted) * self._growth(rules, held)[:, None]
         if self.decision is None:
@@ -35,10 +34,30 @@ class CountingRows:
         chosen = self.decision.choose(self.outputs - apart)
         return (self.outputs * self.decision.costs.T[chosen]).sum(axis=1)
 
+    def contradictions(self, rules):
+        """How far each rule is from predicting its own rows, as a share of them.
+
+        It is the cost of the predictions less that of the best class for all its rows:
+        other rules match some of them, or the estimate is shrunk to another class.
+        """
+        weight, held = self.problem.sample_weight, self._held(rules)
+        costs = cost_matrix(rules)
+        by_class = self.outputs @ (costs / costs.max())
+        paid = by_class[np.arange(len(held)), rules._predict_codes(held)]
+        own = weight[:, None] * held[:, :-1]
+        best = (own.T @ by_class).min(axis=1)
+        apart = np.abs(own.T @ paid - best) / np.maximum(own.sum(axis=0), 1e-300)
+        return np.round(apart, 9)
+
     def mean_loss(self, rules):
         """The mean of `losses`, without the digits that depend on their order."""
         weight = self.problem.sample_weight
         return float(f"{self.losses(rules) @ weight / weight.sum():.9g}")
+
+    def _held(self, rules):
+        """Which rows each rule matches, (n_samples, n_rules)."""
+        held = [self.problem.covered(rule.conditions) for rule in rules.rules]
+        return np.column_stack([*held, np.ones(len(self.outputs), dtype=bool)])
 
     def _growth(self, rules, held):
         """How much farther each row is from a prediction that was made without it."""

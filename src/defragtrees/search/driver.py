@@ -16,6 +16,7 @@ from defragtrees.data import devices
 from defragtrees.data.sampling import draw_rows
 from defragtrees.data.statistics import draft
 from defragtrees.ensembles.forest import for_many_rows
+from defragtrees.outcomes.classification import LEAST_APART
 from defragtrees.outcomes.decision import Decision
 from defragtrees.rules.conditions import Condition
 from defragtrees.search.all_rows import (
@@ -333,6 +334,10 @@ def count_found(found, draft_model, store, limits, decision, scoring, rows=None)
     if draft_model.is_exclusive:
         for conditions, rules in counted.items():
             counted[conditions] = _within_limits(rules, limits, count)
+    elif draft_model.is_standalone and rows is not None and rows.problem.n_classes:
+        for conditions, rules in counted.items():
+            own = _without_contradicted(rules, rows, count)
+            counted[conditions] = own if limits.allows_model(own) else rules
     kept = {one: rules for one, rules in counted.items() if rules is not None}
     if rows is None:
         losses = dict.fromkeys(kept, 0.0)
@@ -391,6 +396,18 @@ def _within_limits(rules, limits, count):
         kept = rules.rules[:gone] + rules.rules[gone + 1 :]
         [rules] = count([draft(rules, rules=kept)])
     return rules if limits.allows_model(rules) else None
+
+
+def _without_contradicted(rules, rows, count):
+    """Standalone rules without those that do not predict their own rows."""
+    while rules.rules:
+        apart = rows.contradictions(rules)
+        worst = int(apart.argmax())
+        if apart[worst] <= LEAST_APART:
+            break
+        kept = rules.rules[:worst] + rules.rules[worst + 1 :]
+        [rules] = count([draft(rules, rules=kept)])
+    return rules
 
 
 @dataclass(frozen=True, eq=False)
@@ -564,11 +581,14 @@ def _set_of_boxes(problem, rules, is_base):
     """
     left = np.ones(len(problem.target), dtype=bool)
     every = left.copy()
-    conditions, answers = [], []
+    conditions, answers, seen = [], [], set()
     for box in rules.boxes:
         own = _box_conditions(problem, rules.table, box)
         covered = problem.covered(own)
-        if covered.any():
+        # Rules that match the same rows are one rule, written in two ways.
+        rows = covered.tobytes()
+        if covered.any() and rows not in seen:
+            seen.add(rows)
             conditions.append(own)
             answers.append(problem.number_near(covered))
         left &= ~covered

@@ -5,6 +5,7 @@ The code of a page runs from top to bottom; a picture is what the block before i
 
 import contextlib
 import doctest
+import io
 import re
 import sys
 import tempfile
@@ -28,7 +29,8 @@ def draw(page):
     for code, picture in PART.findall((DOCS / page).read_text("utf-8")):
         if code:
             lines = doctest.DocTestParser().get_examples(code)
-            exec("".join(line.source for line in lines) or code, names)
+            with contextlib.redirect_stdout(io.StringIO()):
+                exec("".join(line.source for line in lines) or code, names)
         else:
             # The oldest that is not yet shown.
             figure = plt.figure(plt.get_fignums()[0])

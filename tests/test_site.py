@@ -187,7 +187,8 @@ def test_no_table_has_an_empty_head():
 def test_the_live_report_is_that_of_the_page(tmp_path, monkeypatch):
     module = load(ROOT / "examples" / "live_report.py")
     page = tmp_path / "report.md"
-    page.write_text('# A\n\n```python\nopen("report.html", "w").write("hi")\n```\n')
+    code = 'from pathlib import Path\nPath("report.html").write_text("hi")\n'
+    page.write_text(f"# The report\n\n```python\n{code}```\n")
     monkeypatch.setattr(module, "PAGE", page)
     module.write(tmp_path / "live.html")
     assert (tmp_path / "live.html").read_text() == "hi"

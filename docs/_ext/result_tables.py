@@ -291,6 +291,7 @@ class BesidePlot(Generated):
             ax.spines[["top", "right", "left"]].set_visible(False)
             ax.tick_params(axis="y", length=0)
             ax.patch.set_visible(False)
+        figure.get_layout_engine().set(wspace=0.06)
         for word, ours in zip(axes[0].get_yticklabels(), is_ours, strict=True):
             word.set_weight("bold" if ours else "normal")
         figure.patch.set_visible(False)

@@ -5,7 +5,7 @@ document.addEventListener("DOMContentLoaded", () => {
     const mark = () => {
       const rest = box.scrollWidth - box.clientWidth - Math.abs(box.scrollLeft);
       box.classList.toggle("has-more", rest > 4);
-      if (box.scrollWidth - box.clientWidth > 4) box.tabIndex = 0; // for the keyboard
+      if (box.scrollWidth > box.clientWidth) box.tabIndex = 0; // for the keyboard
     };
     box.addEventListener("scroll", mark, { passive: true });
     new ResizeObserver(mark).observe(box);

@@ -242,7 +242,7 @@ def test_labels_that_the_ensemble_does_not_know_are_refused(iris):
     with pytest.raises(ValueError, match="compare needs y"):
         compare(ensemble, X, None)
     model = compare(ensemble, X, y, methods=["distilled"]).estimators["distilled", None]
-    with pytest.raises(ValueError, match="Are they of another type"):
+    with pytest.raises(ValueError, match="Check the type of the labels"):
         model.evaluate(X, y.astype(str))
 
 
@@ -295,7 +295,7 @@ def test_estimators_of_the_user_are_measured_on_the_same_rows(iris):
 def test_an_estimator_that_was_fitted_is_taken_as_it_is_and_marked(iris):
     ensemble, X, y = iris
     other = DecisionTreeClassifier(random_state=0).fit(X, np.where(y > 0, "a", "b"))
-    with pytest.raises(ValueError, match="must name at least one"):
+    with pytest.raises(ValueError, match="must have at least one method"):
         compare(ensemble, X, y, methods=[])
     tree = DecisionTreeClassifier(random_state=0).fit(X, y)
     found = compare(

@@ -14,7 +14,7 @@ from defragtrees import plots
 from defragtrees._api import check_names, simplify
 from defragtrees._utils import formatting as render
 from defragtrees._utils.types import Column, Floats, Rows
-from defragtrees.data.evaluation import Told, decided_alike, rule_scores
+from defragtrees.data.evaluation import Predictions, decided_alike, rule_scores
 from defragtrees.data.tables import check_finite, take_rows
 from defragtrees.estimators.base import open_validation
 from defragtrees.estimators.defrag import DefragClassifier
@@ -345,13 +345,15 @@ def _path(every, partial, X, y, weight, choose_by):
         replace(point, rules=one) for point, one in zip(points, shown, strict=True)
     )
     chosen = _chosen(points, choose_by)
-    told = outcome.probabilities_of(forest, raw)
+    probabilities = outcome.probabilities_of(forest, raw)
     decided = outcome.encode_any(answers)
-    decided = outcome.decode(decided_alike(rules, decided, told))
+    decided = outcome.decode(decided_alike(rules, decided, probabilities))
     error = 0.0 if y is None else outcome.error(y, decided, weight)
     measures = {}
     if y is not None:
-        measures = outcome.measure(y, decided, weight, told, cost_matrix(rules))
+        measures = outcome.measure(
+            y, decided, weight, probabilities, cost_matrix(rules)
+        )
     return RulePath(points, chosen, error, y is not None, choose_by, measures)
 
 
@@ -393,12 +395,12 @@ def _chosen(points, choose_by):
 def _scorer(rules, matrix, y):
     """A function from weights to the scores of the rules on these rows."""
     outcome = rules.outcome
-    told = Told(outcome.encode_any(rules._predict(rules._covers(matrix))))
+    predicted = Predictions(outcome.encode_any(rules._predict(rules._covers(matrix))))
     held, labels = rules._covers(matrix), outcome.encode_any(y)
 
     def scores(weight):
         weight = np.ones(len(matrix)) if weight is None else np.asarray(weight, float)
-        return rule_scores(rules, held, told, labels, weight)
+        return rule_scores(rules, held, predicted, labels, weight)
 
     return scores
 

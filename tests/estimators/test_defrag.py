@@ -214,7 +214,7 @@ def test_summary_shows_measures_and_calibration_by_rule(xor):
     assert "Told and observed on these rows, for 1:" in text
     table = text.split("for 1:\n")[1].splitlines()
     for line, row in zip(table[1:], calibration(simple.rules_, *rows), strict=False):
-        told, observed = (f"{100 * row[k]:.1f} %" for k in ("told", "observed"))
+        told, observed = (f"{100 * row[k]:.1f} %" for k in ("estimated", "observed"))
         assert line.startswith(str(row["rule"]))
         assert told in line
         assert observed in line

@@ -113,7 +113,7 @@ class LeafWords:
     @classmethod
     def of(cls, forest, grid):
         """Make the words of a forest; None if a tree has too many leaves."""
-        adds_up = forest.answers_by_trees and forest.combine != "median"
+        adds_up = forest.predicts_by_trees and forest.combine != "median"
         if not (adds_up and forest.trees):
             return None
         used, sizes, words, values = [], [], [], []

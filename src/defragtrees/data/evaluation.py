@@ -17,10 +17,10 @@ from defragtrees.rules.model import RuleModel
 
 
 @dataclass(frozen=True, eq=False)
-class Told:
+class Predictions:
     """Predictions of a model for some rows."""
 
-    answers: np.ndarray  # class indices, or numbers
+    values: np.ndarray  # class indices, or numbers
     probabilities: np.ndarray | None = None
 
 
@@ -47,12 +47,12 @@ class Evaluation:
             "coverage": float(weight @ held[:, :-1].any(axis=1)),
             "overlap": float(weight @ held[:, :-1].sum(axis=1)),
         }
-        for whose, told in by_whom.items():
+        for whose, predicted in by_whom.items():
             if whose != "ensemble_":
-                losses = outcome.losses(answers, told.answers)
+                losses = outcome.losses(answers, predicted.values)
                 sums[f"{whose}loss"] = float(weight @ losses)
             if labels is not None:
-                losses = outcome.losses(labels, told.answers)
+                losses = outcome.losses(labels, predicted.values)
                 sums[f"{whose}error"] = float(weight @ losses)
         total = float(weight.sum())
         return cls(total, sums, outcome.answer_moments(answers, weight))
@@ -140,12 +140,14 @@ def evaluate_encoded(
     weight = np.ones(len(matrix)) if weight is None else weight
     answers = outcome.encode_any(answers)
     by_whom = {
-        "": Told(outcome.encode_any(rules._predict(held))),
-        "ensemble_": Told(decided_alike(rules, answers, probabilities), probabilities),
+        "": Predictions(outcome.encode_any(rules._predict(held))),
+        "ensemble_": Predictions(
+            decided_alike(rules, answers, probabilities), probabilities
+        ),
     }
     if posterior is not None:
-        told = posterior.predict_encoded(matrix, rules.classes)
-        by_whom["posterior_"] = Told(outcome.encode_any(told))
+        predicted = posterior.predict_encoded(matrix, rules.classes)
+        by_whom["posterior_"] = Predictions(outcome.encode_any(predicted))
     labels = None if y is None else outcome.encode_any(y)
     evaluation = Evaluation.of(outcome, held, by_whom, answers, labels, weight)
     if y is None:
@@ -159,12 +161,12 @@ def evaluate_shard(shard, rules, posterior, values, packed=None):
         return _evaluate_classes(shard, rules, packed)
     outcome, targets = rules.outcome, shard.targets
     held = shard.covered(rules, values)
-    told = Told(rules._predict_codes(held))
+    predicted = Predictions(rules._predict_codes(held))
     answers, probabilities = targets["answers"], targets.get("probabilities")
-    ensemble = Told(decided_alike(rules, answers, probabilities), probabilities)
-    by_whom = {"": told, "ensemble_": ensemble}
+    ensemble = Predictions(decided_alike(rules, answers, probabilities), probabilities)
+    by_whom = {"": predicted, "ensemble_": ensemble}
     if posterior is not None:
-        by_whom["posterior_"] = Told(posterior.predict_codes(shard.codes))
+        by_whom["posterior_"] = Predictions(posterior.predict_codes(shard.codes))
     labels, weight = targets.get("labels"), shard.sample_weight
     evaluation = Evaluation.of(outcome, held, by_whom, answers, labels, weight)
     if labels is None:
@@ -218,19 +220,19 @@ def decided_alike(rules, answers, probabilities):
 def _with_scores(evaluation, rules, held, by_whom, labels, weight):
     costs, outcome = cost_matrix(rules), rules.outcome
     scores_by = {"": rule_scores(rules, held, by_whom[""], labels, weight)}
-    for whose, told in by_whom.items():
+    for whose, predicted in by_whom.items():
         if whose:
-            rows = labels, weight, told.answers, told.probabilities
+            rows = labels, weight, predicted.values, predicted.probabilities
             scores_by[whose] = outcome.scores.of(outcome, *rows, costs)
     return dataclasses.replace(evaluation, scores_by=scores_by)
 
 
-def rule_scores(rules, held, told, labels, weight):
+def rule_scores(rules, held, predicted, labels, weight):
     """The scores of the predictions of rules on some rows."""
-    outcome, probabilities = rules.outcome, told.probabilities
+    outcome, probabilities = rules.outcome, predicted.probabilities
     if probabilities is None and outcome.n_classes and not rules.is_exclusive:
         probabilities = rules._predict_proba(held)
-    rows = labels, weight, told.answers, probabilities
+    rows = labels, weight, predicted.values, probabilities
     shares = [rule.distribution for rule in rules]
     if rules.is_exclusive and None not in shares:
         answers = outcome.encode(np.array([rule.prediction for rule in rules]))

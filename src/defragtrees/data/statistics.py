@@ -28,12 +28,12 @@ class PatternSums:
     held: np.ndarray
     weight: np.ndarray
     # sums of y, as class shares or numbers, or without y of the ensemble's output
-    told: np.ndarray
+    outputs: np.ndarray
     # a KeptValues: numbers by pattern, in cells if rows are in shards
     values: Any = None
 
     @classmethod
-    def of(cls, rules, held, weight, told, numbers, scale):
+    def of(cls, rules, held, weight, outputs, numbers, scale):
         """The sums of some rows."""
         patterns, place = find_patterns(held[:, :-1].T)
         values = None
@@ -42,14 +42,14 @@ class PatternSums:
             numbers = numbers if scale is None else in_cells(numbers, around, scale)
             values = KeptValues(numbers, weight, place)
             values = values if scale is None else values.merged()
-        return cls(patterns, *_sums(place, len(patterns), weight, told), values)
+        return cls(patterns, *_sums(place, len(patterns), weight, outputs), values)
 
     def __add__(self, other):
         held = np.vstack([self.held, other.held])
         patterns, place = find_patterns(held[:, :-1].T > 0)
         n, ones = len(patterns), np.ones(len(held))
         weight = np.concatenate([self.weight, other.weight])
-        told = np.vstack([self.told, other.told])
+        outputs = np.vstack([self.outputs, other.outputs])
         values = None
         if self.values is not None:
             group = [self.values.group, len(self.held) + other.values.group]
@@ -61,13 +61,13 @@ class PatternSums:
         return PatternSums(
             patterns,
             np.bincount(place, weight, n),
-            _sums(place, n, ones, told)[1],
+            _sums(place, n, ones, outputs)[1],
             values,
         )
 
     def scorecard(self, outcome, scoring, digits, signs=None):
         """Fit all points jointly; returns FittedPoints."""
-        rows = self.held, self.weight, self.told
+        rows = self.held, self.weight, self.outputs
         points = outcome.fit_points(*rows)
         if signs is not None:
             points = self._signed_points(outcome, points, signs)
@@ -86,7 +86,7 @@ class PatternSums:
         while (wrong := (points[:, 0] * signs < 0) & ~has_none).any():
             has_none |= wrong
             held = np.where(has_none, 0.0, self.held)
-            points = outcome.fit_points(held, self.weight, self.told)
+            points = outcome.fit_points(held, self.weight, self.outputs)
             points[has_none] = 0.0
         return points
 
@@ -111,7 +111,7 @@ class PatternSums:
             chosen = rules._predict_codes(held)
         rows = np.arange(len(held))
         chance = rules._probabilities(held)[rows, chosen]
-        return RateBands.of(chance, self.told[rows, chosen], self.weight, worth)
+        return RateBands.of(chance, self.outputs[rows, chosen], self.weight, worth)
 
 
 def _sums(place, n_patterns, weight, columns):
@@ -159,13 +159,13 @@ class RuleSums:
         ensemble = shard.targets.get("probabilities", shard.targets["answers"])
         ensemble = ensemble.reshape(len(shard), -1)
         has_labels = "labels" in shard.targets
-        told = ensemble
+        outputs = ensemble
         if has_labels:
-            told = outcome.indicators(shard.targets["labels"])
+            outputs = outcome.indicators(shard.targets["labels"])
         numbers = shard.targets["labels" if has_labels else "answers"]
         patterns = None
         if not rules.is_exclusive:
-            patterns = PatternSums.of(rules, held, weight, told, numbers, scale)
+            patterns = PatternSums.of(rules, held, weight, outputs, numbers, scale)
         # As floats, since products of booleans are slow.
         holding = held.astype(np.float64)
         return cls(
@@ -180,9 +180,9 @@ class RuleSums:
             ),
             outcome.sums.values(numbers[rows], counted, group, answers, scale),
             float(weight.sum()),
-            weight @ told,
+            weight @ outputs,
             patterns,
-            holding.T @ (weight[:, None] * told),
+            holding.T @ (weight[:, None] * outputs),
             (float(numbers.min()), float(numbers.max())),
         )
 
@@ -329,12 +329,12 @@ def _put_in_order(rules, entries, weight, order, decision):
     if order is None or not rules.is_exclusive:
         return
     outcome = rules.outcome
-    told = [
+    values = [
         outcome.ordered_value(entry["prediction"], entry.get("distribution"))
         for entry in entries
     ]
-    allowed = order(rules, np.array(told), weight)
-    for entry, before, after in zip(entries, told, allowed, strict=True):
+    allowed = order(rules, np.array(values), weight)
+    for entry, before, after in zip(entries, values, allowed, strict=True):
         if after != before:
             value = round_significant(float(after))
             entry |= outcome.of_ordered_value(value, decision)

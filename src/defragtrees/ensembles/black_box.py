@@ -104,7 +104,7 @@ def ask_model(
         other_names=others,
         model=asked,
         data_splits=_data_splits(matrix[: len(old)], categories),
-        said_origin=origin,
+        origin_text=origin,
         asked_rows=matrix[len(old) :],
     )
 
@@ -134,7 +134,7 @@ def _n_new_rows(n_rows, questions, n_reserved):
     return max(wanted, 0)
 
 
-def can_be_asked(model):
+def can_be_queried(model):
     """Whether a model has `predict` or is a function."""
     return not isinstance(model, type) and (
         callable(getattr(model, "predict", None)) or callable(model)
@@ -199,13 +199,13 @@ class AskedForest(Forest):
 
     model: Any = None
     data_splits: tuple[np.ndarray, ...] = ()  # per feature; may be empty
-    said_origin: str = ""  # how the splits were found, as text
+    origin_text: str = ""  # how the splits were found, as text
     asked_rows: np.ndarray | None = None  # synthetic rows near the data
 
     @property
     def origin(self):
         """How the splits were found."""
-        return self.said_origin
+        return self.origin_text
 
     @property
     def new_rows(self):
@@ -213,7 +213,7 @@ class AskedForest(Forest):
         return self.asked_rows
 
     @property
-    def answers_by_trees(self):
+    def predicts_by_trees(self):
         """False: the model predicts."""
         return False
 
@@ -257,7 +257,7 @@ class Questions:
         """The outputs of a query for each row of a table, batch by batch."""
         n_rows = len(table)
         table = self._as_seen(table)
-        with self.lock, Progress(f"asking {self.name}", n_rows) as progress:
+        with self.lock, Progress(f"querying {self.name}", n_rows) as progress:
             if self.limit is not None and self.n_rows + n_rows > self.limit:
                 raise ValueError(
                     f"max_calls must be at least {self.n_rows + n_rows} to query "
@@ -474,7 +474,7 @@ def _query_of_predictions(questions, X, y):
         query = ClassQuery(labels, None, function)
     else:
         query = ClassQuery(sorted(set(np.ravel(answers).tolist())), function)
-    return query, query(_Answered(questions.name, answers), X)
+    return query, query(_KnownPredictions(questions.name, answers), X)
 
 
 class _AsTheyAre:
@@ -489,7 +489,7 @@ class _AsTheyAre:
         return np.asarray(questions.call(self.function, table))
 
 
-class _Answered(Questions):
+class _KnownPredictions(Questions):
     """Questions with known predictions."""
 
     def __init__(self, name, answers):

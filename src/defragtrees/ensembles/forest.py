@@ -253,7 +253,7 @@ class Forest(ByValue):
         return ""
 
     @property
-    def answers_by_trees(self) -> bool:
+    def predicts_by_trees(self) -> bool:
         """Whether predictions come from the trees, not from a black box."""
         return True
 
@@ -406,7 +406,7 @@ class Forest(ByValue):
 
 def for_many_rows(forest, engine):
     """The forest, compiled unless the engine is numpy or numba is not installed."""
-    if not forest.answers_by_trees or not is_compiled(engine):
+    if not forest.predicts_by_trees or not is_compiled(engine):
         return forest
     own = {field.name: getattr(forest, field.name) for field in fields(forest)}
     return CompiledForest(**own)

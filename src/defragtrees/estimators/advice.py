@@ -68,10 +68,11 @@ def _equal_text(rules, rows, is_new, has_more):
     `has_more` is whether points would do better.
     """
     problem, weight = rows.problem, rows.problem.sample_weight[is_new]
-    told = problem.probabilities if problem.n_classes else problem.target
-    told = np.asarray(told, dtype=np.float64).reshape(rows.outputs.shape)
+    by_ensemble = problem.probabilities if problem.n_classes else problem.target
+    by_ensemble = np.asarray(by_ensemble, dtype=np.float64)
+    by_ensemble = by_ensemble.reshape(rows.outputs.shape)
     losses = replace(rows, decision=None).losses(rules)
-    apart = (losses - ((rows.outputs - told) ** 2).sum(axis=1))[is_new]
+    apart = (losses - ((rows.outputs - by_ensemble) ** 2).sum(axis=1))[is_new]
     mean = np.average(apart, weights=weight)
     error = math.sqrt(np.average((apart - mean) ** 2, weights=weight) / weight.sum())
     if mean > error:
@@ -90,9 +91,9 @@ def _new_lead(rules, searched):
     the mean, and so is the lead.
     """
     outcome = rules.outcome
-    new, told = searched.new[:JUDGED_ROWS], searched.told[:JUDGED_ROWS]
+    new, true = searched.new[:JUDGED_ROWS], searched.told[:JUDGED_ROWS]
     predicted = rules._predict_proba(rules._covers(new))
-    return outcome.expected_auc(told, told) - outcome.expected_auc(told, predicted)
+    return outcome.expected_auc(true, true) - outcome.expected_auc(true, predicted)
 
 
 def _lead_text(lead, new_lead, has_more):

@@ -484,8 +484,8 @@ class Simplifier(FittedRules, ABC):
 
     def _count_rows(self, store, is_sample):
         """Count the rules on all rows; predictions too if the fit saw a sample."""
-        answers = "target" if is_sample else "kept"
-        [self.rules_] = store.recount([self.rules_], answers)
+        predictions = "target" if is_sample else "keep"
+        [self.rules_] = store.recount([self.rules_], predictions)
 
     def _record_training(self, store):
         """Store a profile of the counted rows, and the error on them, in the rules.
@@ -745,14 +745,14 @@ class RuleRegressor(RegressorMixin, FittedRules):
         paths = [getattr(self, name, {}) for name in PATHS]
         lists = [self.rules_, *(rules for path in paths for rules in path.values())]
         parts = source.total(partial(_known_rows, lists))
-        told = iter(
+        calibrated = iter(
             rules._with_intervals(np.concatenate(rows))
             for rules, rows in zip(lists, zip(*parts, strict=True), strict=True)
         )
-        self.rules_ = next(told)
+        self.rules_ = next(calibrated)
         for name, path in zip(PATHS, paths, strict=True):
             if path:
-                setattr(self, name, dict(zip(path, told, strict=False)))
+                setattr(self, name, dict(zip(path, calibrated, strict=False)))
         return self
 
     @like_rules

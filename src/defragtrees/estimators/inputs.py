@@ -28,7 +28,7 @@ from defragtrees.data.tables import (
     ordered_categories,
     text_as_categories,
 )
-from defragtrees.ensembles.black_box import ask_model, can_be_asked
+from defragtrees.ensembles.black_box import ask_model, can_be_queried
 from defragtrees.ensembles.pipelines.rewriting import with_categories
 from defragtrees.ensembles.readers import read_forest, read_on_table
 from defragtrees.errors import SettingError, UnsupportedEnsembleError
@@ -128,7 +128,7 @@ def fitted_forest(ensemble, X=None):
     except NotFittedError:
         return None
     except UnsupportedEnsembleError as error:
-        if not can_be_asked(ensemble):
+        if not can_be_queried(ensemble):
             raise
         if isinstance(ensemble, BaseEstimator) and not _is_fitted(ensemble):
             return None

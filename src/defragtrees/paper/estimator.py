@@ -249,8 +249,8 @@ def _best(posteriors, mixture, problem):
     losses = mixture.losses
     if losses is None:
         error, target = problem.outcome.error, problem.target
-        told = [one.predict_codes(problem.binned.codes) for one in posteriors]
-        losses = [error(target, own, problem.sample_weight) for own in told]
+        predictions = [one.predict_codes(problem.binned.codes) for one in posteriors]
+        losses = [error(target, own, problem.sample_weight) for own in predictions]
     counts = [one.n_components for one in posteriors]
     bounds = [-one.objective for one in mixture.fitted]
     keys = list(zip(losses, counts, bounds, strict=True))

@@ -350,7 +350,7 @@ class Posterior:
 
     def predict_codes(self, codes):
         """Class indices, or numbers, for each row of bins."""
-        answers = self.answers_by_component()
+        answers = self.predictions_by_component()
         if self.layout.n_classes:
             answers = answers.argmax(axis=1)
         return answers[self.component(codes)]
@@ -360,7 +360,7 @@ class Posterior:
         answers = self.predict_codes(self.grid.bin(matrix).codes)
         return answers if classes is None else np.asarray(classes)[answers]
 
-    def answers_by_component(self):
+    def predictions_by_component(self):
         """Class weights, (n_components, n_classes), or a number for each component."""
         if self.layout.n_classes:
             return self.statistics.bins[self.layout.class_start :].T

@@ -27,7 +27,7 @@ def list_components(problem, posterior, features, max_rules, tolerances):
 def component_rules(problem, posterior, boxes):
     """The box of every component with its prediction, unordered."""
     codes = problem.binned.codes
-    bases = posterior.answers_by_component()
+    bases = posterior.predictions_by_component()
     rules = []
     for sides, basis in zip(boxes, bases, strict=True):
         matched = _matched(sides, codes)

@@ -77,7 +77,7 @@ def read_features(information, labels=None):
         return names[entry["flat_feature_index"]]
 
     for kind in ("text", "embedding"):
-        refuse_kind(kind, [name(entry) for entry in parts[kind]])
+        reject_kind(kind, [name(entry) for entry in parts[kind]])
     column, missing_left = {}, {}
     for entry in parts["float"]:
         index = take(entry, "feature_index", int)
@@ -152,7 +152,7 @@ def _counted_features(information):
     ]
 
 
-def refuse_kind(kind, names):
+def reject_kind(kind, names):
     if names:
         raise UnsupportedEnsembleError(
             f"Cannot read the CatBoost ensemble: {listed(names)} hold {kind} features. "

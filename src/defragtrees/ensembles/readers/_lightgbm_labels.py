@@ -76,7 +76,7 @@ def _checked(labels):
         return []
     for known in labels:
         if not all(isinstance(label, (str, int, float)) for label in known):
-            raise ValueError("its category labels are no plain values")
+            raise ValueError("its category labels are not plain values")
     return [tuple(known) for known in labels]
 
 
@@ -88,8 +88,8 @@ def _placed(lists, infos, listed, declared):
     for i, known in enumerate(lists):
         for j, info in enumerate(infos):
             fits[i, j] = _fits(len(known), info, listed.get(j))
-    # A frame's unordered columns are declared by LightGBM itself; only a user who
-    # declares columns by hand may have others, so those are the second guess.
+    # LightGBM declares the unordered columns of a frame itself; other columns are
+    # possible only if the user declares them, so they come second.
     for kept in (declared, set()):
         ways = _count_ways(fits, kept)
         if ways[0, 0] == 1:
@@ -97,8 +97,8 @@ def _placed(lists, infos, listed, declared):
         if ways[0, 0] > 1:
             break
     raise UnsupportedEnsembleError(
-        "Cannot read this LightGBM ensemble: it does not say which columns hold the "
-        f"categories {list(lists[0][:5])}, and none or several could. "
+        "Cannot read this LightGBM ensemble: which columns hold the categories "
+        f"{list(lists[0][:5])} is not stored, and none or several fit. "
         "Fit with unordered categories only, and let LightGBM find them."
     )
 
@@ -114,7 +114,7 @@ def _fits(n_labels, info, codes):
 
 
 def _count_ways(fits, kept):
-    """ways[i, j]: how often lists from i on go into columns from j on; 2 is "many"."""
+    """ways[i, j]: number of ways to assign lists from i to columns from j, up to 2."""
     n_lists, n_columns = fits.shape
     ways = np.zeros((n_lists + 1, n_columns + 1), dtype=np.int8)
     ways[n_lists, n_columns] = 1

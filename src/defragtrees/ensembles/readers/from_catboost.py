@@ -20,7 +20,7 @@ from defragtrees.ensembles.readers._catboost_trees import (
     numbers,
     read_features,
     read_trees,
-    refuse_kind,
+    reject_kind,
     take,
 )
 from defragtrees.ensembles.readers._cbm import parse_cbm
@@ -107,7 +107,7 @@ def _check_object(ensemble):
     # CatBoost does not write these to JSON, so they are read from the object here.
     for kind in ("text", "embedding"):
         columns = getattr(ensemble, f"get_{kind}_feature_indices")()
-        refuse_kind(kind, [ensemble.feature_names_[j] for j in columns])
+        reject_kind(kind, [ensemble.feature_names_[j] for j in columns])
 
 
 def _saved(ensemble, labels=None, pool=None):

@@ -255,14 +255,14 @@ def _settle_task(task, classes, tables):
         raise ValueError(
             f"task must be 'classification' or 'regression'; got {task!r}."
         )
-    told = {_told_task(table) for table in tables} - {None}
-    if len(told) == 2:
+    shown = {_task_of(table) for table in tables} - {None}
+    if len(shown) == 2:
         raise ModelFileError(
             "The files are of different forests, one of classification and one of "
             "regression. Pass a pattern that matches one forest only."
         )
     wanted = (
-        told | ({task} - {None}) | (set() if classes is None else {"classification"})
+        shown | ({task} - {None}) | (set() if classes is None else {"classification"})
     )
     if not wanted:
         raise ValueError(
@@ -273,12 +273,12 @@ def _settle_task(task, classes, tables):
         raise ValueError(
             f"task, classes and the trees must agree; got task={task!r}, "
             f"{'no ' if classes is None else ''}classes, and trees "
-            f"of {told.pop() if told else 'unknown task'}."
+            f"of {shown.pop() if shown else 'unknown task'}."
         )
     return wanted.pop()
 
 
-def _told_task(table):
+def _task_of(table):
     """The task, by the status and predictions of inner nodes."""
     inner = table.status != LEAF
     tasks = {INNER[status] for status in table.status[inner].tolist()}

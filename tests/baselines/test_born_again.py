@@ -553,7 +553,7 @@ def test_chessboard_is_a_few_rules():
     assert simple.score(X[500:], y[500:]) > 0.9
 
 
-@pytest.mark.filterwarnings("ignore:No rule answers")
+@pytest.mark.filterwarnings("ignore:No rule predicts")
 def test_more_rules_fit_the_training_rows_no_worse():
     X, y = make_data("classification")
     forest = RandomForestClassifier(15, random_state=0).fit(X, y)
@@ -731,7 +731,7 @@ def test_progress_counts_the_folds(monkeypatch):
         ({"replace_share": None}, "replace_share must be a number from 0 to 1; got N"),
         ({"min_gain": "a"}, "min_gain must be None or a number from 0 to 1; got 'a'"),
         ({"soft": 1}, "soft must be True or False; got 1"),
-        ({"soft": True}, "soft=True is for classes"),
+        ({"soft": True}, "soft=True is for classification"),
         ({"shorten_thresholds": "no"}, "shorten_thresholds must be True or False"),
         ({"thresholds": "grid"}, "thresholds must be 'data' or 'ensemble'; got 'grid'"),
         ({"target": "y"}, "target must be 'ensemble' or 'labels'; got 'y'"),

@@ -633,7 +633,7 @@ def test_where_there_is_no_choice_one_rule_answers():
         model = NodeHarvestRegressor(stumps, min_samples=40).fit(X, y)
     assert model.rules_.n_rules == 1
     assert model.predict(X) == pytest.approx(np.full(60, y.mean()), abs=1e-3)
-    with pytest.warns(UserWarning, match="target has one value only"):
+    with pytest.warns(UserWarning, match="target has a single value"):
         model = NodeHarvestRegressor(stumps).fit(X, np.full(60, 2.5))
     assert str(model.rules_).startswith("1. always 2.5, weight 1")
 
@@ -651,7 +651,7 @@ def test_nodes_that_do_not_add_up_leave_one_rule():
     X = np.repeat([[0.0, 0.0], [0.0, 1.0], [1.0, 0.0]], [20, 25, 5], axis=0)
     y = X[:, 1] + np.arange(50) / 100
     forest = Forest((tree,), ("a", "b"), "regression")
-    with pytest.warns(UserWarning, match="No nodes add up to all rows"):
+    with pytest.warns(UserWarning, match="No nodes together cover all rows"):
         model = NodeHarvestRegressor(forest).fit(X, y)
     assert model.n_nodes_ == 3
     assert model.rules_.n_rules == 1

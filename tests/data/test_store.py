@@ -91,9 +91,9 @@ def test_rules_for_numbers_tell_what_y_is_in_their_rows():
     kind, y = ENSEMBLES["numbers"]
     ensemble = kind.fit(X, y)
     rules = simplify(ensemble, X, max_rules=3, random_state=0).rules_
-    [told] = store_of(ensemble, y, True).recount([rules], "told")
+    [told] = store_of(ensemble, y, True).recount([rules], "recount")
     [kept] = store_of(ensemble, y, True).recount([rules])
-    [silent] = store_of(ensemble, None, True).recount([rules], "told")
+    [silent] = store_of(ensemble, None, True).recount([rules], "recount")
     by, answers = rules.apply(X), ensemble.predict(X)
     means = [np.average(y[by == k], weights=WEIGHT[by == k]) for k in range(3)]
     every = np.average(y, weights=WEIGHT)

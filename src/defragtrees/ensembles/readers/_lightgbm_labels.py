@@ -1,9 +1,9 @@
-"""Which features of a LightGBM ensemble are categorical, and what their labels are.
+"""Find the categorical features of a LightGBM ensemble and their labels.
 
-A frame's labels are stored as one list for each column of categories, in the order of
-the columns, but without saying which columns. An unordered column is split on sets, an
-ordered one by its positions, as if they were numbers. Without a frame the data held
-whole numbers, which are then the labels.
+The labels of a frame are stored as one list per categorical column, in order, but
+without the names of the columns. An unordered column is split on sets, an ordered one
+by its positions, as if they were numbers. Without a frame the data held integers, which
+are then the labels.
 """
 
 import re
@@ -14,9 +14,9 @@ from defragtrees.errors import UnsupportedEnsembleError
 
 
 def read_categories(model, names, trees):
-    """For each feature its labels, and the numbers that LightGBM has for them.
+    """The labels of each feature, and LightGBM's codes of them.
 
-    Both are None where the feature is numeric.
+    Both are None if the feature is numeric.
     """
     n_features = len(names)
     in_sets = {int(j) for tree in trees for j in tree.feature[tree.is_set]}
@@ -39,7 +39,7 @@ def read_categories(model, names, trees):
         if j in in_numbers:
             raise UnsupportedEnsembleError(
                 f"Cannot read this LightGBM ensemble: it splits on {names[j]!r} both "
-                "as a number and as a category. Fit all its trees in one go."
+                "as a number and as a category. Fit all its trees in one call."
             )
         codes[j] = _codes_in_use(listed.get(j, ()), j, trees)
         labels[j] = tuple(codes[j].tolist())
@@ -47,7 +47,7 @@ def read_categories(model, names, trees):
 
 
 def _listed_codes(infos):
-    """The category numbers of those features that are described by them."""
+    """The category codes of the features that are described by codes."""
     found = {}
     for j, info in enumerate(infos):
         if info != "none" and not info.startswith("["):
@@ -76,20 +76,20 @@ def _checked(labels):
         return []
     for known in labels:
         if not all(isinstance(label, (str, int, float)) for label in known):
-            raise ValueError("its category labels are no plain values")
+            raise ValueError("its category labels are not plain values")
     return [tuple(known) for known in labels]
 
 
 def _placed(lists, infos, listed, declared):
-    """The column of each list: the one way in which all of them fit, in order."""
+    """The column of each list: the only assignment, in order, that fits."""
     if not lists:
         return {}
     fits = np.zeros((len(lists), len(infos)), dtype=bool)
     for i, known in enumerate(lists):
         for j, info in enumerate(infos):
             fits[i, j] = _fits(len(known), info, listed.get(j))
-    # A frame's unordered columns are declared by LightGBM itself; only a user who
-    # declares columns by hand may have others, so those are the second guess.
+    # LightGBM declares the unordered columns of a frame itself; other columns are
+    # possible only if the user declares them, so they come second.
     for kept in (declared, set()):
         ways = _count_ways(fits, kept)
         if ways[0, 0] == 1:
@@ -97,8 +97,8 @@ def _placed(lists, infos, listed, declared):
         if ways[0, 0] > 1:
             break
     raise UnsupportedEnsembleError(
-        "Cannot read this LightGBM ensemble: it does not say which columns hold the "
-        f"categories {list(lists[0][:5])}, and none or several could. "
+        "Cannot read this LightGBM ensemble: which columns hold the categories "
+        f"{list(lists[0][:5])} is not stored, and none or several fit. "
         "Fit with unordered categories only, and let LightGBM find them."
     )
 
@@ -114,7 +114,7 @@ def _fits(n_labels, info, codes):
 
 
 def _count_ways(fits, kept):
-    """ways[i, j]: how often lists from i on go into columns from j on; 2 is "many"."""
+    """ways[i, j]: number of ways to assign lists from i to columns from j, up to 2."""
     n_lists, n_columns = fits.shape
     ways = np.zeros((n_lists + 1, n_columns + 1), dtype=np.int8)
     ways[n_lists, n_columns] = 1

@@ -1,6 +1,6 @@
-"""LightGBM's text file, taken apart: a header, the trees, parameters, category labels.
+"""Parse LightGBM's text file: header, trees, parameters and category labels.
 
-Everything stays text or plain numbers here; what it means is for `from_lightgbm`.
+The result is text and plain numbers; `from_lightgbm` interprets them.
 """
 
 import json
@@ -14,7 +14,7 @@ MISSING_NONE, MISSING_ZERO, MISSING_NAN = 0, 1, 2
 
 @dataclass
 class ModelText:
-    """The parts of the file; each tree is a dict from its keys to their text."""
+    """The parts of the file; each tree is a dict from key to text."""
 
     header: dict = field(default_factory=dict)
     trees: list = field(default_factory=list)
@@ -23,7 +23,7 @@ class ModelText:
 
 
 def parse_text(text):
-    r"""The parts of a model's text.
+    r"""Parse the text of a model.
 
     Raises ValueError if it is not from LightGBM, or ends within its trees.
 
@@ -80,7 +80,7 @@ def _read_tail(lines, model):
 
 @dataclass
 class TreeFields:
-    """One tree's numbers: inner nodes first, then the leaves, as one list of nodes."""
+    """The numbers of one tree; inner nodes come first, then the leaves."""
 
     n_leaves: int
     feature: np.ndarray
@@ -108,7 +108,7 @@ class TreeFields:
 
 
 def fields_of_tree(tree):
-    """The text of one tree as numbers; inner nodes come first, then the leaves."""
+    """Convert the text of one tree to numbers."""
     n_leaves = int(tree["num_leaves"])
     n_inner = n_leaves - 1
     if n_leaves < 1:
@@ -146,12 +146,12 @@ def _children(tree, name, n_leaves):
     n_inner = n_leaves - 1
     child = _numbers(tree[name] if n_inner else "", int, n_inner)
     if ((child >= n_inner) | (child < -n_leaves)).any():
-        raise ValueError("a child is no node of its tree")
+        raise ValueError("a child is not a node of its tree")
     return np.where(child < 0, n_inner - 1 - child, child)  # leaf 0 is written as -1
 
 
 def _cover(tree, n_leaves):
-    """Training rows in each node; NaN if the file does not say."""
+    """Training rows in each node; NaN if not stored."""
     cover = np.full(2 * n_leaves - 1, np.nan)
     inner, leaf = tree.get("internal_count", ""), tree.get("leaf_count", "")
     if leaf.strip():
@@ -161,7 +161,7 @@ def _cover(tree, n_leaves):
 
 
 def _sets(tree):
-    """The category numbers of each set; a split names its set in its threshold."""
+    """The category numbers of each set; the threshold of a split is its set number."""
     n_sets = int(tree.get("num_cat", "0"))
     if n_sets == 0:
         return []

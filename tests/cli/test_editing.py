@@ -95,12 +95,14 @@ def test_exit_codes_of_watch(call, folder):
     rules = folder / "rules.json"
     done = call("watch", rules, folder / "same.csv", "--target", "y", "--quiet")
     assert (done.code, done.err) == (0, "")
-    assert done.out.splitlines()[-1].startswith("Nothing has moved: 600 new rows")
+    assert done.out.startswith("No drift in ")
+    assert "(600 new rows against " in done.out
     page = folder / "check.html"
     done = call("watch", rules, folder / "moved.csv", "--html", page, "--quiet")
     assert done.code == 1
-    assert "! income: values" in done.out
-    assert "What has moved" in page.read_text(encoding="utf-8")
+    assert done.out.startswith("Drift in ")
+    assert "\nincome " in done.out
+    assert "What changed" in page.read_text(encoding="utf-8")
     done = call("watch", rules, folder / "moved.csv", "--json", "--quiet")
     assert done.code == 1
     found = json.loads(done.out)

@@ -111,13 +111,15 @@ def test_exit_codes_of_watch(call, folder):
     assert {"coverage", "column", "range"} <= moved
 
 
-def test_watch_asks_a_model(call, files, tmp_path):
+def test_watch_tests_agreement_with_a_model(call, files, tmp_path):
     out = tmp_path / "rules.json"
     model, iris = files / "xgboost.json", files / "iris.csv"
     call("simplify", model, iris, "--target", "class", "--out", out, "--quiet")
-    done = call("watch", out, iris, "--target", "class", "--model", model, "--quiet")
+    command = ["watch", out, iris, "--target", "class", "--model", model, "--quiet"]
+    done = call(*command, "--json")
     assert done.code == 0, done
-    assert "agreement with the model" in done.out
+    kinds = {finding["kind"] for finding in json.loads(done.out)["findings"]}
+    assert "agreement" in kinds
 
 
 def test_what_is_wrong_is_one_line_and_nothing_is_written(refused, folder):

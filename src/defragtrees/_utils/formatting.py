@@ -54,27 +54,62 @@ def number(value):
     return "0" if text == "-0" else text
 
 
-def signed(value):
-    """A number exactly as stored, with its sign.
+def grouped(value):
+    """Write a number exactly as it is stored, with separators from 10,000 on.
+
+    Numbers below are left alone, as many of them are years.
 
     Examples
     --------
-    >>> signed(1.5), signed(-2.0), signed(0.0)
-    ('+1.5', '-2', '0')
+    >>> grouped(85700.25), grouped(-120000.0), grouped(1995.0), grouped(1e-7)
+    ('85,700.25', '-120,000', '1995', '1e-07')
     """
     text = number(value)
+    whole, point, rest = text.partition(".")
+    digits = whole.removeprefix("-")
+    if len(digits) < 5 or not digits.isdigit():
+        return text
+    return f"{int(whole):,}{point}{rest}"
+
+
+def signed(value):
+    """Write a number as `grouped` does, with its sign.
+
+    Examples
+    --------
+    >>> signed(1.5), signed(-2.0), signed(0.0), signed(61500.0)
+    ('+1.5', '-2', '0', '+61,500')
+    """
+    text = grouped(value)
     return f"+{text}" if value > 0 else text
 
 
-def rounded(value, digits=4):
-    """A measured number to a few significant digits.
+def round_to(value, digits=3):
+    """Round a number to a few significant digits.
 
     Examples
     --------
-    >>> rounded(12.34567), rounded(0.000123456)
-    ('12.35', '0.0001235')
+    >>> round_to(12.34567), round_to(86543.0)
+    (12.3, 86500.0)
     """
-    return f"{value:.{digits}g}"
+    return float(f"{value:.{digits}g}")
+
+
+def rounded(value, digits=3):
+    """Write a measured number for people: few digits, separators, no exponent.
+
+    Examples
+    --------
+    >>> rounded(85712.0), rounded(12.34567), rounded(0.000123456), rounded(1234.5)
+    ('85,700', '12.3', '0.000123', '1,230')
+    >>> rounded(1.5e-6), rounded(2.5e20), rounded(float("nan"))
+    ('1.5e-06', '2.5e+20', 'nan')
+    """
+    value = round_to(value, digits)
+    if not 1e-4 <= abs(value) < 1e15:
+        return number(value)
+    whole, point, rest = number(value).partition(".")
+    return f"{int(whole):,}{point}{rest}" if abs(value) >= 1 else number(value)
 
 
 def label(value):

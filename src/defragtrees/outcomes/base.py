@@ -533,4 +533,4 @@ def _is_number(value):
 
 def short_number(value, digits=4):
     """A measured number to a few significant digits, large ones written out."""
-    return render.number(float(render.rounded(value, digits)))
+    return render.number(render.round_to(value, digits))

@@ -566,7 +566,7 @@ class Scorecard(RuleModel):
         return self.outcome.points_text(rule.points)
 
     def _short_then_text(self, rule: Rule) -> str:
-        points = [float(render.rounded(value, 3)) for value in rule.points or ()]
+        points = [render.round_to(value) for value in rule.points or ()]
         return self.outcome.points_text(points)
 
     def _observed_text(self, rule: Rule) -> str:
@@ -647,7 +647,7 @@ class Scorecard(RuleModel):
 
     def _shown_total(self, row: Floats) -> list[float]:
         [total] = self._totals(self._covers(row[None]))
-        return [float(render.rounded(value, 9)) for value in total]
+        return [render.round_to(value, 9) for value in total]
 
     @property
     def editable(self) -> dict[str, bool]:

@@ -512,7 +512,7 @@ class _Comparison:
 def _value_text(scale, value):
     """A value of a column: a date, or a number that is rounded."""
     if scale.kind is None:
-        return f"{render.rounded(value)}{scale.ending}"
+        return f"{render.grouped(render.round_to(value, 6))}{scale.ending}"
     return scale.text(value)
 
 

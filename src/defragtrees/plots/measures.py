@@ -216,7 +216,7 @@ def risks(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
 def _risk(rules, rule):
     """Value and interval (or None) of a rule, and the text beside them."""
     outcome = rules.outcome
-    known = outcome.told(rule)
+    known = outcome.estimate(rule)
     interval, count = known.get("interval"), render.count(rule.n_rows)
     if outcome.statistic == "mean":
         rows = "" if math.isnan(rule.n_rows) else f" ({count} rows)"

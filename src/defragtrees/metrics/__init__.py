@@ -1,6 +1,7 @@
 """Measures of rule models that scikit-learn does not have.
 
-For AUC, log loss and other measures of predictions, use `sklearn.metrics` or `evaluate`.
+For AUC, log loss and other measures of predictions, use `sklearn.metrics` or
+`evaluate`.
 """
 
 from defragtrees.metrics.resampling import rule_stability, stability

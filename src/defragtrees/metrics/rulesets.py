@@ -1,4 +1,4 @@
-"""Measures of rule models: error, fidelity, cost, coverage, overlap, calibration, totals."""
+"""Measures of rule models: error, fidelity, cost, coverage, calibration, totals."""
 
 import math
 from collections.abc import Sequence

@@ -39,7 +39,7 @@ LABEL = 250.0  # width of the text of a rule beside its bar, in points
 
 
 def rule_table(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
-    """Draw the rules as a table: if, then, share of rows and error.
+    """Draw the rules as a table, as they print: if, then, estimates and rows.
 
     Without `ax` the figure is as large as the rules need; in given Axes the font
     shrinks until all rules fit.
@@ -60,18 +60,10 @@ def rule_table(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
     >>> rules = RuleList((warm,), Rule((), 0.0), ("degrees",), "regression")
     >>> ax = rule_table(rules)
     >>> [text.get_text() for text in ax.texts][2:5]
-    ['1', 'degrees > 20', '1']
+    ['prediction', '1', 'degrees > 20']
     """
-    shares = None
-    is_weighted = rules._shown_weight(rules.default) is not None
-    if is_weighted and rules.outcome.has_probabilities:
-        shares = [style.shares_text(rules, rule) for rule in rules]
-    header, cells = sentences.rule_table(
-        rules,
-        answer_texts=shares,
-        weight_text=lambda weight: render.rounded(weight, 3),
-        with_intervals=False,
-    )
+    header, rows = sentences.rule_cells(rules)
+    cells = [[(c,) if isinstance(c, str) else c for c in row] for row in rows]
     if ax is None:
         points = _table_layout(header, cells, TABLE_WIDTH, SIZES[0])[-1]
         *_, heights, points = _table_layout(header, cells, points, SIZES[0])
@@ -110,20 +102,21 @@ def _table_layout(header, cells, points, size):
     for j, head in enumerate(header):
         # A header breaks between its words.
         words = [BOLD * style.width(word, size) for word in head.split()]
-        widths.append(max([*words, *[style.width(row[j], size) for row in cells]]))
-        widths[-1] += GAP
+        lines = [style.width(line, size) for row in cells for line in row[j]]
+        widths.append(max([*words, *lines]) + GAP)
     # "then" may be a long list of class shares; "if" gets the rest.
     widths[2] = min(widths[2], 0.25 * points)
     widths[1] = max(points - sum(widths) + widths[1], LEAST_IF * points)
-    lines = [
-        [
-            style.wrap(cell, (widths[j] - GAP) / (1 if i else BOLD), size)
-            if j in (1, 2) or not i
-            else [cell]
-            for j, cell in enumerate(row)
-        ]
-        for i, row in enumerate((header, *cells))
+    heads = [
+        style.wrap(head, (wide - GAP) / BOLD + 0.1, size)
+        for head, wide in zip(header, widths, strict=True)
     ]
+    lines = [heads]
+    for row in cells:
+        lines.append([])
+        for cell, wide in zip(row, widths, strict=True):
+            parts = [style.wrap(line, wide - GAP, size) for line in cell]
+            lines[-1].append([line for part in parts for line in part])
     lefts = [sum(widths[:j]) for j in range(len(widths))]
     heights = [(max(map(len, row)) * LINE + PADDING) * size for row in lines]
     return lefts, lines, heights, sum(widths)

@@ -247,15 +247,6 @@ def _ends(text, n_letters):
     return f"{text[: n_letters - n_last]}…{text[len(text) - n_last :]}"
 
 
-def shares_text(rules, rule):
-    """Class shares of a rule from the largest to 0.005, to two digits."""
-    pairs = zip(rules.outcome.labels, rule.distribution, strict=True)
-    largest = sorted(pairs, key=lambda pair: -pair[1])
-    name = rules.outcome.answer_text
-    texts = [f"{name(label)} {share:.2f}" for label, share in largest if share >= 0.005]
-    return ", ".join(texts)
-
-
 def line(**look):
     """Make a line for a legend."""
     return part("lines").Line2D([], [], **look)

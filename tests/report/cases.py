@@ -86,7 +86,7 @@ def stump(feature, threshold, low, high):
 def weather():
     """Three rules about two features, six rows, and a forest that differs on one.
 
-    Rows are answered by rules 1, 1, 2, 2, 3 and 3; the forest asks only whether
+    Rows are predicted by rules 1, 1, 2, 2, 3 and 3; the forest tests only whether
     degrees are above 20.
     """
     names = ("degrees", "wind")
@@ -117,7 +117,7 @@ def named(first, second, classes):
 
 
 def numbers(decision):
-    """Two rules for a number that overlap, averaged or asked in order."""
+    """Two overlapping rules for a number, averaged or in order."""
     names = ("size", "age")
     large = Rule((Condition(0, lower=1.0),), 4.0, weight=2.0)
     old = Rule((Condition(1, lower=1.0),), 1.0, weight=1.0)

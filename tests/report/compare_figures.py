@@ -21,7 +21,7 @@ NUMBER = re.compile(r"([<>]?)([−-]?\d[\d,]*(?:\.\d+)?(?:e[+−-]?\d+)?)")
 
 
 def compare(page, report, target):
-    """What a page says that is not so, as lines; none if all figures agree.
+    """The figures of a page that differ from the report, as lines.
 
     Parameters
     ----------
@@ -29,7 +29,7 @@ def compare(page, report, target):
         HTML.
     report : Report
     target : str
-        What the truth is called in it.
+        Name of the target.
     """
     troubles = []
     body = re.sub(r"<(script|style)\b.*?</\1>", "", page, flags=re.DOTALL)
@@ -65,11 +65,11 @@ def _card_troubles(body, report):
         troubles += _differences(
             f"{where}, evidence", _plain(evidence), report.evidence(k)
         )
-        told = re.search(r'<p class="told">(.*?)</p>', card, flags=re.DOTALL)
-        if told:
-            first = _plain(told[1]).split(";")[0].split(" The ensemble")[0]
-            first = re.sub(r"^[^(]*are [^(]*", lambda m: m[0].split(" are ")[0], first)
-            troubles += _differences(f"{where}, told", first, report.told(k))
+        estimate = re.search(r'<p class="estimate">(.*?)</p>', card, flags=re.DOTALL)
+        if estimate:
+            first = _plain(estimate[1]).split(" Ensemble:")[0].split(" Read on its")[0]
+            first = first.replace("95 % interval", "")
+            troubles += _differences(f"{where}, estimate", first, report.estimate(k))
         labels = re.findall(r'<svg class="spark".*?aria-label="([^"]*)"', card)
         for text, numbers in zip(labels, report.shades(k), strict=True):
             troubles += _differences(f"{where}, picture", unescape(text), numbers)
@@ -82,20 +82,23 @@ def _sentence_troubles(body, report, target):
     rows, measured = report.rows, report.measures()
     if not report.classes:
         rule_error, ensemble_error = measured["Root mean squared error"]
-        part = re.search(r"Against .*? of the mean of all rows [\d,.e+−-]+\d", words)[0]
+        part = re.search(
+            r"The [^.]*? of the rules is .*? would give [\d,.−]+\d", words
+        )[0]
         guess = statistics.pstdev(rows.truth)
         numbers = [rule_error, measured["R²"][0], ensemble_error, guess]
         return _differences("verdict", part.replace("R² ", "R "), numbers)
     same = report.fidelity()
-    first = re.search(r"what it says on (.*?) rows here", words)[1]
+    first = re.search(r"with it on (.*?) rows here", words)[1]
     troubles = _differences("verdict", first, [same, len(rows)])
     differ = re.search(r"ensemble differ on (.*?)\)", _plain(body))[1]
     n_apart = round((100 - same) / 100 * len(rows))
     troubles += _differences("differ", differ, [n_apart, len(rows), 100 - same])
     common = max(rows.truth.count(c) for c in report.classes)
-    part = re.search(
-        rf"Against {re.escape(target)} they (.*?); their AUC is [\d.]+", words
-    )[0]
+    part = re.search(r"The rules are wrong on (.*?) AUC of the rules is [\d.]+", words)[
+        0
+    ]
+    part = part.replace(target, "")
     numbers = [*measured["Error"], 100 - 100 * common / len(rows), measured["AUC"][0]]
     return troubles + _differences("verdict", part, numbers)
 
@@ -114,7 +117,9 @@ def _differences(where, text, numbers):
         digits = len(mantissa.partition(".")[2])
         tolerance = 0.5000001 * 10.0 ** (int(power or 0) - digits)
         value = float(plain)
-        is_so = abs(value - number) <= tolerance
+        # Measured numbers have three digits, counts all of them.
+        is_rounded = isinstance(number, float) and value == float(f"{number:.3g}")
+        is_so = abs(value - number) <= tolerance or is_rounded
         if sign:
             is_so = number < value if sign == "<" else number > value
         if not is_so:

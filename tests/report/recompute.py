@@ -1,8 +1,8 @@
-"""What rules say of rows, computed anew from a rule file and a table.
+"""Predictions and measures of rules, recomputed from a rule file and a table.
 
-It knows neither the library nor numpy: rules are asked as their file says, and shares
-and intervals are worked out row by row. `recomputed_report` has all figures of a page,
-and `compare_figures` reads the page.
+It uses neither the library nor numpy: rules are applied as their file describes them,
+and shares and intervals are computed row by row. `recomputed_report`
+has all figures of a page, and `compare_figures` reads the page.
 """
 
 import math
@@ -12,7 +12,7 @@ __all__ = ["Rows", "accepts", "mean", "wilson", "with_interval"]
 
 
 class Rows:
-    """Rows, and what rules say of them."""
+    """Rows with the predictions of the rules."""
 
     def __init__(self, rules, table):
         self.rules = rules
@@ -23,14 +23,14 @@ class Rows:
         self.ensemble = [self._answer(row["ensemble"]) for row in table]
         self.group = [row.get("group") for row in table]
         if self.classes:
-            self.ensemble_told = [
+            self.ensemble_estimate = [
                 [float(row[f"p:{label}"]) for label in self.classes] for row in table
             ]
         self.held = [
             [self._holds(rule, row) for rule in self.every] for row in self.cells
         ]
-        self.says, self.told = zip(*map(self._decide, self.held), strict=True)
-        self.answering = [self._strongest(held) for held in self.held]
+        self.says, self.estimates = zip(*map(self._decide, self.held), strict=True)
+        self.deciding = [self._strongest(held) for held in self.held]
 
     def __len__(self):
         return len(self.cells)
@@ -95,7 +95,7 @@ class Rows:
     def members(self, k):
         """Places of the rows of a rule."""
         if self.rules["decision"] in ("first", "partition"):
-            return [i for i in range(len(self)) if self.answering[i] == k]
+            return [i for i in range(len(self)) if self.deciding[i] == k]
         is_last = k == len(self.every) - 1
         if self.rules["decision"] == "standalone" and is_last:
             return [i for i in range(len(self)) if not any(self.held[i][:-1])]

@@ -18,38 +18,38 @@ class Report:
     def tables(self):
         """From the beginning of a caption to lists of cells, each a list of numbers."""
         found = {
-            "Where each rule holds": self._where(),
+            "Share of rows that each rule matches": self._where(),
             "Error and fidelity": self._closeness(),
-            "How many rules hold": self._holding(),
+            "Number of rules that match": self._matching(),
         }
         if self.classes:
             found |= {
                 "The classes and their": self._classes(),
-                "Rows by what is true": self._pairs(self.rows.truth, self.rows.says),
-                "Rows by what the rules say": self._pairs(
+                "Rows by true class": self._pairs(self.rows.truth, self.rows.says),
+                "Rows by class predicted by the rules": self._pairs(
                     self.rows.says, self.rows.ensemble
                 ),
-                "What each rule tells": self._calibration(),
+                "Estimated and observed values": self._calibration(),
             }
             if self.rows.group[0] is not None and len(self.classes) == 2:
-                found[f"{self.classes[1]}, group by group"] = self._groups()
+                found[f"{self.classes[1]} by group"] = self._groups()
         else:
-            found["What each rule tells"] = self._number_calibration()
-            found["What the ensemble says on the rows"] = self._levels()
+            found["Estimated and observed values"] = self._number_calibration()
+            found["Predictions of the ensemble on the rows"] = self._levels()
         if self.rows.rules["decision"] not in ("first", "partition"):
-            found["Where each rule holds"] = [row[:3] for row in self._where()]
+            found["Share of rows that each rule matches"] = [
+                row[:3] for row in self._where()
+            ]
         return found
 
     def named_lines(self):
         """From a caption to the lines of a table by the name that they begin with."""
         found = {
-            "Measures against": {
-                k: [[v] for v in vs] for k, vs in self.measures().items()
-            },
+            "Measures for": {k: [[v] for v in vs] for k, vs in self.measures().items()},
             "Features of the rules": self._features(),
         }
         if self.rows.rules["costs"]:
-            found["What answers cost"] = self._costs()
+            found["Mean cost per row"] = self._costs()
         return found
 
     def fidelity(self):
@@ -118,12 +118,12 @@ class Report:
 
         n = len(rows)
         return {
-            "Rules, as they answer": [
+            "Rules": [
                 [100 * alarm / (alarm + miss)],
                 [cost(rows.says)],
             ],
-            "Rules, at their best border": best(rows.told),
-            "Ensemble, at its best border": best(rows.ensemble_told),
+            "Rules, best threshold": best(rows.estimates),
+            "Ensemble, best threshold": best(rows.ensemble_estimate),
             f"Always {second}": [None, [cost([second] * n)]],
             f"Always {first}": [None, [cost([first] * n)]],
         }
@@ -156,7 +156,7 @@ class Report:
     def _calibration(self):
         rows, lines = self.rows, []
         for k, rule in enumerate(rows.every):
-            places = [i for i in range(len(rows)) if rows.answering[i] == k]
+            places = [i for i in range(len(rows)) if rows.deciding[i] == k]
             place = 1
             if len(self.classes) != 2:
                 place = self.classes.index(rule["prediction"])
@@ -164,7 +164,7 @@ class Report:
                 lines.append([None, None, [0], [], [], []])
                 continue
             label = self.classes[place]
-            told = 100 * mean([rows.told[i][place] for i in places])
+            told = 100 * mean([rows.estimates[i][place] for i in places])
             seen = rows.share(lambda i, c=label: rows.truth[i] == c, places)
             interval = wilson(seen, len(places))
             lines.append([None, None, [len(places)], [told], [seen], interval])
@@ -174,7 +174,7 @@ class Report:
         rows, lines = self.rows, []
         z = statistics.NormalDist().inv_cdf(0.975)
         for k in range(len(rows.every)):
-            places = [i for i in range(len(rows)) if rows.answering[i] == k]
+            places = [i for i in range(len(rows)) if rows.deciding[i] == k]
             if not places:
                 lines.append([None, None, [0], [], [], []])
                 continue
@@ -198,7 +198,7 @@ class Report:
             for k in range(len(rows.every))
         ]
 
-    def _holding(self):
+    def _matching(self):
         counts = [sum(held[:-1]) for held in self.rows.held]
         return [
             [None, [counts.count(n)], [100 * counts.count(n) / len(counts)]]
@@ -247,7 +247,7 @@ class Report:
                 ("Recall", self._recall),
             ):
                 found[name] = [function(says) for says in sides]
-        told = [rows.told, rows.ensemble_told]
+        told = [rows.estimates, rows.ensemble_estimate]
         for name, function in (("AUC", self._auc), ("Log loss", self._log_loss)):
             found[name] = [function(some) for some in told]
         found["Brier score"] = [self._brier(some) for some in told]
@@ -317,11 +317,11 @@ class Report:
         away = mean([abs(rows.says[i] - rows.ensemble[i]) for i in places])
         return [*first, miss, center, away]
 
-    def told(self, k):
-        """The numbers under the answer of a rule, as far as its file has them."""
+    def estimate(self, k):
+        """The numbers under the prediction of a rule, as far as its file has them."""
         rule = self.rows.every[k]
         if not self.classes:
-            return [*rule["quantiles"], 80, rule["n_rows"]]
+            return [80, rule["n_rows"], *rule["quantiles"]]
         place = 1
         if len(self.classes) != 2:
             place = self.classes.index(rule["prediction"])

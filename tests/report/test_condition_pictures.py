@@ -8,7 +8,7 @@ import pytest
 
 from defragtrees.ensembles.forest import Forest
 from defragtrees.report.pictures import HALF, WIDTH, histogram
-from defragtrees.report.summary import AnsweredRows, answer_colours, summarize
+from defragtrees.report.summary import PredictedRows, prediction_colours, summarize
 from defragtrees.rules import RuleList
 from defragtrees.rules.conditions import Condition, Rule
 from tests.report.cases import numbers, parts_of, stump, weather, written
@@ -43,7 +43,7 @@ def test_the_cut_lies_where_its_number_is():
     [(x, width)] = shades(svg)
     assert x == cuts(svg)[0]
     assert x + width == pytest.approx(WIDTH)
-    assert "The condition holds in 50\N{NO-BREAK SPACE}% of the rows here" in svg
+    assert "The condition matches 50\N{NO-BREAK SPACE}% of the rows here" in svg
 
 
 def test_the_class_stands_above_and_the_others_below():
@@ -69,18 +69,18 @@ def test_categories_and_missing_values_have_bars_of_their_own():
         ("a", "b"), "mean",
     )  # fmt: skip
     matrix = np.array([[0.0], [1.0], [2.0], [np.nan]])
-    rows = AnsweredRows(rules, forest, matrix, None, np.ones(4))
+    rows = PredictedRows(rules, forest, matrix, None, np.ones(4))
     summary = SimpleNamespace(
         rows=rows,
         rules=rules,
         outcome=rules.outcome,
         cards=[SimpleNamespace(colour="g1")] * 2,
-        colours=answer_colours(rows),
+        colours=prediction_colours(rows),
     )
     svg = condition_picture(summary, 0, asked)
     assert len(shades(svg)) == 3
     assert cuts(svg) == []
-    # The forest says "a" of red and of what is missing.
+    # The forest predicts "a" for red and of what is missing.
     assert len(bars(svg, "g0")) == len(bars(svg, "g1")) == 2
     assert ">missing</text>" in svg
 
@@ -88,7 +88,7 @@ def test_categories_and_missing_values_have_bars_of_their_own():
 def test_numbers_are_coloured_by_their_mean():
     simple, X, y = numbers("first")
     svg = condition_picture(summarize(simple, X, y), 0, Condition(0, lower=1.0))
-    # The means are 0 and 3.5; the fifths of the ensemble's answers end at 0, 0.8, 3.2.
+    # The means are 0 and 3.5; the fifths of the ensemble end at 0, 0.8, 3.2.
     assert len(bars(svg, "s0")) == len(bars(svg, "s3")) == 1
     assert "coloured by the mean of y" in written("rules", summarize(simple, X, y))[1]
 
@@ -97,5 +97,5 @@ def test_a_name_in_a_picture_stays_text():
     evil = "<script>alert(1)</script>"
     simple, X, y = weather()
     summary = summarize(simple, X, y, target_name=evil)
-    assert "above the line those of which" in written("rules", summary)[1]
+    assert "rows of “out” above the line" in written("rules", summary)[1]
     assert evil not in condition_picture(summary, 0, Condition(0, lower=17.5))

@@ -1,4 +1,4 @@
-"""Edit mode in Chromium: the page says what Python says of the same edited rules."""
+"""Edit mode in Chromium: the page and Python agree on edited rules."""
 
 import dataclasses
 import json
@@ -133,13 +133,13 @@ def credit(opened):
 
 
 def expected_figures(rules, sample):
-    """What Python says of rules on the rows of a page, as texts."""
+    """Measures of rules on the rows of a page, computed in Python, as texts."""
     outcome = rules.outcome
     predicted = rules._predict(rules._covers(sample.matrix))
     error = outcome.error(sample.expected, predicted, sample.weight)
-    fidelity = outcome.fidelity(sample.answers, predicted, sample.weight)
+    fidelity = outcome.fidelity(sample.model_predictions, predicted, sample.weight)
     held = rules._covers(sample.matrix)
-    told = {
+    figures = {
         "error": shown_error_text(outcome.shown_error(error), outcome),
         "coverage": rate_text(held[:, :-1].any(axis=1).mean()),
         "nRules": count(rules.n_rules),
@@ -147,17 +147,17 @@ def expected_figures(rules, sample):
     }
     if not outcome.n_classes:
         apart = np.abs(predicted - sample.expected)
-        told["fidelity"] = f"R² {fidelity_text(fidelity)}"
-        told["mae"] = amount(apart.mean())
-        told["r2"] = fidelity_text(outcome.fidelity(sample.expected, predicted))
-        return told
-    told["fidelity"] = rate_text(fidelity)
+        figures["fidelity"] = f"R² {fidelity_text(fidelity)}"
+        figures["mae"] = amount(apart.mean())
+        figures["r2"] = fidelity_text(outcome.fidelity(sample.expected, predicted))
+        return figures
+    figures["fidelity"] = rate_text(fidelity)
     if outcome.n_classes == 2:
         both = sample.expected, predicted
         options = {"pos_label": rules.classes[1], "zero_division": 0.0}
-        told["precision"] = fidelity_text(precision_score(*both, **options))
-        told["recall"] = fidelity_text(recall_score(*both, **options))
-    return told
+        figures["precision"] = fidelity_text(precision_score(*both, **options))
+        figures["recall"] = fidelity_text(recall_score(*both, **options))
+    return figures
 
 
 def expected_proofs(rules, sample):
@@ -171,37 +171,37 @@ def expected_proofs(rules, sample):
         rate = (sample.expected[members] == rules.classes[1]).mean()
         low, high = map(rate_text, wilson_interval(rate, n))
         right = (predicted == sample.expected)[members].mean()
-        agrees = (predicted == sample.answers)[members].mean()
+        agrees = (predicted == sample.model_predictions)[members].mean()
         texts.append(
-            f"{rate_text(n / len(members))} of rows ({count(n)}); {rate_text(rate)} "
-            f"are {rules.classes[1]} ({low} to {high}); {rate_text(right)} right; the "
-            f"ensemble agrees on {rate_text(agrees)}"
+            f"{rate_text(n / len(members))} of rows ({count(n)}); rate of "
+            f"{rules.classes[1]} {rate_text(rate)} ({low} to {high}); "
+            f"{rate_text(right)} right; the ensemble agrees on {rate_text(agrees)}"
         )
     return texts
 
 
 def assert_same(editor, rules, sample):
-    told = expected_figures(rules, sample)
-    assert {name: editor.figure(name) for name in told} == told
+    figures = expected_figures(rules, sample)
+    assert {name: editor.figure(name) for name in figures} == figures
 
 
 def test_three_edits_by_keyboard_are_those_of_python(credit, tmp_path):
     editor, rules, sample, path = credit
     assert_same(editor, rules, sample)
     assert editor.proofs() == expected_proofs(rules, sample)
-    # A cut is typed, an answer chosen by an arrow key, and a rule dropped by Enter.
+    # A cut is typed, a prediction chosen by an arrow key, and a rule dropped by Enter.
     editor.type("0/1/>/number", 0.35)
     rules = rules.replace(1, f"{EVIL} > 0.35 or missing", condition=2)
     assert_same(editor, rules, sample)
     assert editor.proofs() == expected_proofs(rules, sample)
     assert editor.focused() == "0/1/>/number"
 
-    editor.control("1/answer").focus()
+    editor.control("1/prediction").focus()
     editor.page.keyboard.press("ArrowUp")
     rules = rules.set_prediction(2, "paid")
     assert_same(editor, rules, sample)
     assert "Rule 2 predicts paid, not unpaid: if city is Rome." in editor.spoken()
-    assert editor.focused() == "1/answer"
+    assert editor.focused() == "1/prediction"
 
     editor.control("2/drop").focus()
     editor.page.keyboard.press("Enter")
@@ -316,7 +316,7 @@ def test_other_forms_change_what_makes_sense(browser, tmp_path, form):
         assert editor.control("0/up").count() == 0
         assert editor.page.locator("#editor select").count() == 0
         if form == "points":
-            editor.type("0/answer/0", 2.5)
+            editor.type("0/prediction/0", 2.5)
             rules = rules.set_prediction(1, 2.5)
             assert_same(editor, rules, sample)
         editor.click("1/drop")
@@ -338,7 +338,7 @@ def test_numbers_are_measured_in_their_units(browser, tmp_path):
     rules = simple.rules_
     with Editor(browser, path) as editor:
         assert_same(editor, rules, sample)
-        editor.type("1/answer", 12345.5)
+        editor.type("1/prediction", 12345.5)
         rules = rules.set_prediction(2, 12345.5)
         assert_same(editor, rules, sample)
         editor.click("0/down")
@@ -397,7 +397,7 @@ def test_labels_too_large_for_scripts_are_not_offered(tmp_path):
     assert 'id="editor"' not in page
 
 
-def test_costs_decide_answers_and_the_page_says_so(tmp_path):
+def test_costs_decide_predictions_and_the_page_says_so(tmp_path):
     simple, X, y = weather()
     costs = ((0.0, 1.0), (2.0, 0.0))
     simple.rules_ = dataclasses.replace(simple.rules_, costs=costs)

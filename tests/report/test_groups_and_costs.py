@@ -1,4 +1,4 @@
-"""Groups side by side, and what mistakes cost, worked by hand."""
+"""Results by group and costs of mistakes, worked by hand."""
 
 import dataclasses
 
@@ -16,13 +16,13 @@ CITY = ["b", "a", "b", "a", "b", "a"]
 def test_rates_of_groups_are_those_of_their_rows():
     simple, X, y = weather()
     a, b = summarize(simple, X, y, groups=CITY).group_lines("out")
-    # Group a has rows 2, 4, 6: answers out, out, in; y is out, out, in.
+    # Group a has rows 2, 4, 6: predictions out, out, in; y is out, out, in.
     assert (a["group"], a["n_rows"]) == ("a", 3)
     assert a["coverage"][0] == a["selection"][0] == a["rate"][0] == pytest.approx(2 / 3)
     assert a["error"][0] == 0.0
     # Wilson's interval of 2 of 3.
     assert a["rate"][1:] == pytest.approx((0.2077, 0.9385), abs=1e-4)
-    # Group b has rows 1, 3, 5: answers out, out, in; y is out, in, in.
+    # Group b has rows 1, 3, 5: predictions out, out, in; y is out, in, in.
     assert b["rate"][0] == b["error"][0] == pytest.approx(1 / 3)
 
 
@@ -33,7 +33,7 @@ def test_a_column_of_x_that_is_no_feature_names_groups():
     summary = summarize(simple, frame, y, groups="city")
     assert summary.groups.labels == ("a", "b")
     words, gap, table = written("groups", summary)
-    assert "no number says" in words
+    assert "cannot be read from these numbers" in words
     assert "equally often in all groups" in gap
     assert [line[0] for line in cells(table)] == ["a", "b"]
 
@@ -50,20 +50,22 @@ def test_many_numbers_make_quarters_and_missing_ones_a_group():
     assert np.bincount(found.code).tolist() == [15, 15, 14, 15, 1]
 
 
-def test_selection_rates_far_apart_are_said_to_be():
+def test_large_gaps_of_selection_rates_are_named():
     simple, X, y = weather()
     rows = np.repeat([0, 4, 0, 4], [90, 10, 10, 90])
     city = np.repeat(["x", "y"], 100)
     summary = summarize(simple, X[rows], y[rows], groups=city)
     gap = written("groups", summary)[1]
-    assert "a ratio of 0.11, below four fifths; their intervals do not meet" in gap
+    assert (
+        "(ratio 0.11, below the four-fifths rule; the intervals do not overlap)" in gap
+    )
 
 
 def test_groups_of_numbers_have_means():
     simple, X, y = numbers("first")
     one, two = summarize(simple, X, y, groups=[0, 0, 1, 1]).group_lines()
-    # Answers 4, 4, 1, 0; y 3, 4, 0, 0.
-    assert (one["mean"][0], one["answer"][0], one["off"][0]) == (3.5, 4.0, 0.5)
+    # Predictions 4, 4, 1, 0; y 3, 4, 0, 0.
+    assert (one["mean"][0], one["prediction"][0], one["bias"][0]) == (3.5, 4.0, 0.5)
     assert two["error"][0] == 0.5
     assert len(written("groups", summarize(simple, X, y, groups=[0, 0, 1, 1]))) == 2
 
@@ -75,16 +77,16 @@ def test_groups_of_numbers_have_means():
         ([1, 2], "one entry for each of its 6 rows; got the shape"),
     ],
 )
-def test_groups_that_are_none_are_refused(given, message):
+def test_bad_groups_are_rejected(given, message):
     simple, X, y = weather()
     with pytest.raises(ValueError, match=message):
         summarize(simple, X, y, groups=given)
 
 
-def test_a_cost_curve_is_what_each_border_would_cost():
-    told = np.array([0.1, 0.4, 0.4, 0.8])
-    is_second = np.array([False, True, False, True])
-    curve = cost_curve(told, is_second, np.ones(4), (1.0, 10.0))
+def test_a_cost_curve_has_the_cost_of_each_threshold():
+    probability = np.array([0.1, 0.4, 0.4, 0.8])
+    is_positive = np.array([False, True, False, True])
+    curve = cost_curve(probability, is_positive, np.ones(4), (1.0, 10.0))
     # From 0.1 on two false alarms, from 0.4 on one, from 0.8 on one missed, then two.
     assert curve.borders.tolist() == [0.1, 0.4, 0.8, 1.0]
     assert curve.costs.tolist() == [0.5, 0.25, 2.5, 5.0]
@@ -108,6 +110,6 @@ def test_costs_are_shown_where_they_are_given():
     assert "from a probability of 33.3" in words
     lines = {line[0]: line[2] for line in cells(table)}
     # One false alarm on row 3 of six; without it one is missed.
-    assert lines["Rules, as they answer"] == "0.1667"
+    assert lines["Rules"] == "0.167"
     assert lines["Always out"] == "0.5"
     assert lines["Always in"] == "1"

@@ -151,18 +151,18 @@ def test_the_page_reads_in_order_without_scripts(browser, spam):
         page = visit.page
         headings = page.locator("h2").all_inner_texts()
         assert headings == [
-            "The question",
+            "Model and data",
             "The rules",
-            "Argue with the rules",
-            "How good against y",
-            "Told and observed",
-            "More rules or fewer",
-            "How close to the ensemble",
-            "Where they disagree",
-            "The rows, feature by feature",
-            "Which features count",
+            "Edit the rules",
+            "Performance",
+            "Estimated and observed rates",
+            "Error by number of rules",
+            "Agreement with the ensemble",
+            "Rows on which rules and ensemble disagree",
+            "Typical rows of each rule",
+            "Features used",
             "Coverage and overlap",
-            "Settings and how to reproduce",
+            "Settings and reproduction",
         ]
         for kind in ("h1", "h2", "h3", ".card", "table", ".static svg"):
             for each in page.locator(kind).all():
@@ -220,7 +220,7 @@ def test_it_prints_on_white_with_still_pictures(browser, spam, tmp_path):
             assert visit.page.locator(f"{hidden}:visible").count() == 0, hidden
 
 
-def test_told_and_observed_are_points_with_their_intervals(browser, tmp_path):
+def test_calibration_has_points_with_their_intervals(browser, tmp_path):
     path = write_report(tmp_path / "weather.html", *weather())
     with Visit(browser, path) as visit:
         diagonal, points = visit.page.evaluate(

@@ -24,8 +24,8 @@ def written(folder, simple, X, y, **options):
     table = pd.DataFrame(X, columns=list(rules.feature_names))
     table = table.assign(truth=np.asarray(y), ensemble=simple.forest_.predict(X))
     if rules.classes:
-        told = forest.predict_proba(X)
-        for label, shares in zip(rules.classes, told.T, strict=True):
+        probabilities = forest.predict_proba(X)
+        for label, shares in zip(rules.classes, probabilities.T, strict=True):
             table[f"p:{label}"] = shares
     if "groups" in options:
         table["group"] = np.asarray(options["groups"])

@@ -36,7 +36,7 @@ def test_a_section_is_a_function_a_template_and_one_line(tmp_path, monkeypatch):
     page = write_report(tmp_path / "page.html", simple, X, y).read_text("utf-8")
     links = re.findall(r'<li><a href="#(\w+)">(\w+)</a></li>', page)
     assert links[:3] == [
-        ("question", "Question"),
+        ("question", "Data"),
         ("verdict", "Verdict"),
         ("rules", "Rules"),
     ]

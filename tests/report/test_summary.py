@@ -31,13 +31,13 @@ from tests.report.cases import (
 )
 
 
-def test_evidence_of_each_rule_is_that_of_the_rows_it_answers():
+def test_evidence_of_each_rule_is_that_of_the_rows_it_predicts():
     cards = summarize(*weather()).cards
     assert [card.n_rows for card in cards] == [2, 2, 2]
     assert [card.right for card in cards] == [1.0, 0.5, 1.0]
-    # The forest says "out" on rows 1, 2 and 6 only.
+    # The forest predicts "out" on rows 1, 2 and 6 only.
     assert [card.agrees for card in cards] == [1.0, 0.0, 0.5]
-    assert [card.holds for card in cards] == [2 / 6, 3 / 6, 1.0]
+    assert [card.matches for card in cards] == [2 / 6, 3 / 6, 1.0]
     assert [card.then for card in cards] == ["out", "out", "in"]
 
 
@@ -68,26 +68,26 @@ def test_disagreements_are_the_rows_that_differ():
     assert found.n_rows == 3
     assert found.worst == (2, 3, 5)
     assert found.features == (1, 0)
-    # Rule 2 asks about the wind; the last rule about nothing.
+    # Rule 2 uses the wind; the default rule no feature.
     assert cells(written("disagreements", summary)[1]) == [
-        ["3", "2", "out", "in (100\N{NO-BREAK SPACE}% sure)", "in", "<b>1</b>", "10"],
-        ["4", "2", "out", "in (100\N{NO-BREAK SPACE}% sure)", "out", "<b>2</b>", "12"],
-        ["6", "3", "in", "out (100\N{NO-BREAK SPACE}% sure)", "in", "8", "26"],
+        ["3", "2", "out", "in (100\N{NO-BREAK SPACE}%)", "in", "<b>1</b>", "10"],
+        ["4", "2", "out", "in (100\N{NO-BREAK SPACE}%)", "out", "<b>2</b>", "12"],
+        ["6", "3", "in", "out (100\N{NO-BREAK SPACE}%)", "in", "8", "26"],
     ]
 
 
 def test_pairs_of_classes_are_counted():
     summary = summarize(*weather())
-    pairs = summary.class_pairs(summary.rows.predicted, summary.rows.answers)
+    pairs = summary.class_pairs(summary.rows.predicted, summary.rows.model_predictions)
     assert pairs == (["in", "out"], [[1, 1], [2, 2]])
 
 
-def test_an_averaged_rule_has_all_rows_in_which_it_holds():
+def test_an_averaged_rule_has_all_rows_that_it_matches():
     simple, X, y = numbers("average")
     found = summarize(simple, X, y)
     assert [card.n_rows for card in found.cards] == [2, 2, 4]
     assert [card.weight for card in found.cards] == ["2", "1", "1"]
-    # Answers are (8+1)/4, 8/3, 1/2 and 0; y is 3, 4, 0 and 0.
+    # Predictions are (8+1)/4, 8/3, 1/2 and 0; y is 3, 4, 0 and 0.
     assert found.cards[0].miss == pytest.approx((0.75 + 4 / 3) / 2)
     assert np.flatnonzero(found.rows.members[:, 1]).tolist() == [0, 2]
 
@@ -114,7 +114,7 @@ def test_importance_is_the_ensembles_own_or_the_cover_of_its_splits():
     assert use.n_rules.tolist() == [1, 2]
     assert use.n_sides.tolist() == [1, 2]
     assert use.importance.tolist() == [1.0, 0.0]
-    assert "cover" in use.source
+    assert "weighted by its training rows" in use.source
     forest = RandomForestClassifier(5, random_state=0).fit(X, y)
     simple = simplify(FrozenEstimator(forest), X, y, max_rules=2, random_state=0)
     found = summarize(simple, X, y)
@@ -150,7 +150,7 @@ def test_a_typical_row_has_categories_and_missing_values():
     found = summarize(simple, X, y)
     [table] = written("rows", found)
     lines = [[re.sub("</?b>", "", cell) for cell in line] for line in cells(table)]
-    at = 2 + [found.rules.feature_names[j] for j in found.features.telling].index(
+    at = 2 + [found.rules.feature_names[j] for j in found.features.shown].index(
         "colour"
     )
     for line, (k, _) in zip(lines, found.typical_rows.items(), strict=True):
@@ -168,9 +168,9 @@ def test_what_only_watches_a_fit_is_no_setting_to_repeat():
         forest, X, y, method="paper", max_rules=2, n_restarts=2, random_state=0,
         callback=lambda *_, **__: None,
     )  # fmt: skip
-    told = {one.name for source in (simple, forest) for one in read_settings(source)}
-    assert {"max_rules", "n_estimators"} <= told
-    assert not told & {"callback", "verbose"}
+    names = {one.name for source in (simple, forest) for one in read_settings(source)}
+    assert {"max_rules", "n_estimators"} <= names
+    assert not names & {"callback", "verbose"}
     code = written("settings", summarize(simple, X, y))[1]
     assert "callback" not in code
     assert "max_rules=2" in code
@@ -194,7 +194,7 @@ def test_versions_are_those_of_the_source_and_of_the_ensembles_library(monkeypat
     assert found.ensemble.library == "lightgbm"
 
 
-def test_colours_go_first_to_the_classes_that_the_rules_answer_with():
+def test_colours_go_first_to_the_classes_that_the_rules_predict():
     classes = tuple("abcdefghijkl")
     late = Rule((Condition(0, lower=5.0),), "l", tuple(c == "l" for c in classes))
     rest = Rule((), "k", tuple(c == "k" for c in classes))
@@ -207,14 +207,14 @@ def test_colours_go_first_to_the_classes_that_the_rules_answer_with():
     with pytest.warns(UserWarning, match="No rule predicts 'a', 'j'"):
         simple = GivenClassifier(forest, rules=rules).fit(X)
     found = summarize(simple, X)
-    # The rules say k and l, the ensemble j and a; the rest is by order.
+    # The rules predict k and l, the ensemble j and a; the rest is by order.
     coloured = ["a", "b", "c", "d", "j", "k", "l"]
     assert found.colours.of(coloured) == [f"g{k}" for k in range(7)]
     assert set(found.colours.of(sorted(set(classes) - set(coloured)))) == {"g7"}
     assert [card.colour for card in found.cards] == ["g6", "g5"]
 
 
-def test_a_number_that_a_rule_answers_has_the_minus_of_its_evidence():
+def test_a_number_that_a_rule_predicts_has_the_minus_of_its_evidence():
     rules = RuleList((), Rule((), -0.775), ("x",), "regression")
     forest = Forest((stump(0, 0.0, -0.8, -0.8),), ("x",), "regression")
     X = np.array([[1.0], [-1.0]])

@@ -29,7 +29,7 @@ def plain(html):
 
 
 def counted(second, n_rows):
-    """What a rule tells of its training rows: the rate of the second class."""
+    """Training counts of a rule with this rate of the second class."""
     rates = (1 - second, second)
     return {"distribution": rates, "rates": rates, "n_rows": float(n_rows)}
 
@@ -63,11 +63,13 @@ def test_reasons_at_weak_rules_and_none_at_sound_ones():
     rare, wrong, usual, rest = flags_of(*loans())
     # Wilson's interval of 24 of 40. The base rate is (24 + 140 + 80 + 40) / 1040.
     assert rare == (
-        "Its rate is unsure: 44.6 to 73.7 % from 40 rows.",
-        "It answers under 1 % of the rows here: 2 of 400.",
+        "Its rate is uncertain: 44.6 to 73.7 % from 40 rows.",
+        "It predicts less than 1 % of the rows here: 2 of 400.",
     )
     # Rows 381 to 398 are its own; 391 to 398 are bad.
-    assert wrong == ("It is wrong more often than right here: right on 8 of 18 rows.",)
+    assert wrong == (
+        "It is wrong more often than right here: correct on 8 of 18 rows.",
+    )
     assert usual == rest == ()
 
 
@@ -80,21 +82,21 @@ def test_a_rate_that_is_the_base_rate_is_flagged():
     # The base rate is now (24 + 140 + 108 + 40) / 1040 = 30 %.
     [reason] = flags_of(simple, X, y)[2]
     assert reason.replace("\N{NO-BREAK SPACE}", " ") == (
-        "Its rate, 27.0 %, is hardly another than the base rate, 30.0 %."
+        "Its rate (27.0 %) is barely different from the base rate (30.0 %)."
     )
 
 
-def test_rules_that_seldom_came_back_are_flagged():
+def test_unstable_rules_are_flagged():
     simple, X, y = loans()
     simple.stability_ = RuleStability(6, 0.9, 0.8, 0.7, 0.7, (6, 3, 2, 6))
     flags = flags_of(simple, X, y)
     assert flags[2] == (
-        "It is not stable: it came back in 2 of 6 refits on other rows.",
+        "It is not stable: it is found again in only 2 of 6 refits on other rows.",
     )
     assert not any("stable" in reason for k in (0, 1, 3) for reason in flags[k])
     words = plain(verdict(summarize(simple, X, y))[2])
     assert words.endswith(
-        "rule 3 came back in fewer than half of 6 refits on other rows."
+        "rule 3 is found again in fewer than half of 6 refits on other rows."
     )
 
 
@@ -104,14 +106,14 @@ def test_where_mistakes_differ_in_cost_a_rule_may_be_wrong_mostly():
     assert not any("more often" in reason for reason in flags_of(simple, X, y)[1])
 
 
-def test_without_y_only_what_training_told_is_flagged():
+def test_without_y_only_training_counts_are_flagged():
     simple, X, _ = loans()
     rare, wrong, usual, rest = flags_of(simple, X)
     assert len(rare) == 2
     assert wrong == usual == rest == ()
 
 
-def test_numbers_that_tell_nothing_are_flagged():
+def test_uninformative_numbers_are_flagged():
     names = ("x",)
     low = Rule(
         (Condition(0, upper=50.0),),
@@ -128,26 +130,26 @@ def test_numbers_that_tell_nothing_are_flagged():
     simple.rules_ = rules
     spread, usual = flags_of(simple, X, np.arange(100.0))[0]
     # Of 0 to 99 the 10 and 90 % points are 9.9 and 89.1, the mean 49.5.
-    assert spread.startswith("Its rows are as spread as all are: 90 between")
-    assert "79.2 over all rows here" in spread
-    assert usual.endswith("the mean of all rows here, 49.5.")
+    assert spread.startswith("Its rows are spread as widely as all rows: 90 between")
+    assert "79.2 for all rows here" in spread
+    assert usual.endswith("the mean of all rows here (49.5).")
 
 
 def test_the_verdict_has_three_sentences_of_numbers():
     first, second, third = map(plain, verdict(summarize(*weather())))
     assert first == (
-        "3 rules stand for the 2 leaves of the ensemble and say what it says on 50.0 % "
-        "of the 6 rows here."
+        "3 rules replace the 2 leaves of the ensemble and agree with it on 50.0 % of "
+        "the 6 rows here."
     )
     # Wrong is row 3; the ensemble on rows 4 and 6; half of the rows are in.
     assert second == (
-        "Against y they are wrong on 16.7 % of rows, the ensemble on 33.3 % (it may be "
-        "trained on these rows), and the answer in to everything on 50.0 %; their AUC "
-        "is 0.944."
+        "The rules are wrong on 16.7 % of rows, the ensemble on 33.3 % (it may be "
+        "trained on these rows); always predicting “in” would be wrong on 50.0 %. The "
+        "AUC of the rules is 0.944."
     )
     assert third == (
-        "They fail most in rule 2, with 1 of 1 mistake against y on 2 rows; rules 1, 2 "
-        "and 3 are flagged as weak; whether they are stable was not measured."
+        "Rule 2 has the most mistakes: 1 of 1, on 2 rows; rules 1, 2 and 3 are flagged "
+        "as weak; their stability was not measured."
     )
 
 
@@ -160,11 +162,11 @@ def test_the_verdict_says_if_a_guess_is_as_good():
 def test_the_verdict_on_numbers_is_in_their_units():
     simple, X, y = numbers("first")
     words = plain(verdict(summarize(simple, X, y, target_name="price"))[1])
-    # Answers 4, 4, 1, 0; y 3, 4, 0, 0 with mean 1.75 and mean square 6.25.
+    # Predictions 4, 4, 1, 0; y 3, 4, 0, 0 with mean 1.75 and mean square 6.25.
     assert words == (
-        "Against price their root mean squared error is 0.7071 (R² 0.843), the "
-        "ensemble’s 0.5 (it may be trained on these rows), and that of the mean of all "
-        "rows 1.785."
+        "The root mean squared error of the rules is 0.707 (R² 0.843), that of the "
+        "ensemble 0.5 (it may be trained on these rows); always predicting the mean "
+        "would give 1.79."
     )
 
 
@@ -172,7 +174,7 @@ def test_the_target_and_the_ensemble_have_their_names(tmp_path):
     simple, X, y = weather()
     summary = summarize(simple, X, y, target_name="<walk>", ensemble_name="Old oak")
     assert summary.title == "Old oak in 3 rules"
-    assert "<bdi>&lt;walk&gt;</bdi>" in verdict(summary)[1]
+    assert "<bdi>&lt;walk&gt;</bdi>" in written("question", summary)[1]
     named = summarize(simple, X, type("Series", (list,), {"name": "mood"})(y))
     assert named.target == "mood"
     assert summarize(simple, X, y).ensemble.name == "the ensemble"
@@ -192,7 +194,7 @@ def test_classes_have_base_rates_and_meanings():
 
 
 @pytest.mark.parametrize("decision", ["first", "average"])
-def test_numbers_tell_how_they_are_spread(decision):
+def test_quantiles_of_numbers_are_shown(decision):
     simple, X, y = numbers(decision)
     words = plain(written("question", summarize(simple, X, y))[-1])
     assert "its mean is 1.75, its median 1.5" in words
@@ -213,5 +215,5 @@ def test_the_interval_of_a_flag_is_that_of_the_rule():
     place = simple.rules_.outcome.rate_index(fewer)
     low, high = (100 * end for end in fewer.interval[place])
     assert flags_of(simple, X, y)[0][0] == (
-        f"Its rate is unsure: {low:.1f} to {high:.1f} % from 40 rows."
+        f"Its rate is uncertain: {low:.1f} to {high:.1f} % from 40 rows."
     )

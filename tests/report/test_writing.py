@@ -168,7 +168,7 @@ def test_without_plotly_and_matplotlib_the_page_has_tables(tmp_path, monkeypatch
     assert large_pictures(page) == 0
     assert page.count('<svg class="spark"') == 3
     assert "<figure" not in page
-    assert "it has no pictures" in page
+    assert "it has no charts except the small ones" in page
     assert page.count("<table>") >= 7
 
 
@@ -213,7 +213,7 @@ def test_texts_and_lines_stand_out_in_light_and_dark(tmp_path):
             assert contrast(line, "paper") >= 3.0, line
 
 
-def test_cards_say_the_order_and_the_evidence(tmp_path):
+def test_cards_show_the_order_and_the_evidence(tmp_path):
     page = one_line(page_of(tmp_path, *weather())).replace("\N{NO-BREAK SPACE}", " ")
     leads = re.findall(r'<span class="lead">([^<]*)</span>', page)
     assert leads == ["If", "Else if", "Otherwise"]
@@ -224,7 +224,7 @@ def test_cards_say_the_order_and_the_evidence(tmp_path):
     assert "<b><bdi>degrees</bdi></b> &gt; 20" in page
 
 
-def test_averaged_rules_say_their_weight(tmp_path):
+def test_averaged_rules_show_their_weight(tmp_path):
     page = page_of(tmp_path, *numbers("average"))
     assert re.findall(r'<span class="lead">([^<]*)</span>', page) == [
         "If",
@@ -232,7 +232,7 @@ def test_averaged_rules_say_their_weight(tmp_path):
         "Always",
     ]
     assert "with weight 2" in page
-    assert "Every rule that holds has a say." in page
+    assert "mean of the predictions of all rules that match" in one_line(page)
 
 
 def test_a_given_path_and_comparison_are_shown(tmp_path):
@@ -252,8 +252,8 @@ def test_a_given_path_and_comparison_are_shown(tmp_path):
 
     page = page_of(tmp_path, simple, X, y, rule_path=path, comparison=Compared())
     assert 'id="path-heading"' in page
-    assert "on rows held out when the path was made" in page
-    assert "The rules above are none of these lists" in page
+    assert "on the held-out rows of the path" in page
+    assert "The rules above are not among them" in page
     assert "<bdi>&lt;i&gt;b&lt;/i&gt;</bdi>, at most 3 failed" in page
     assert "no &lt;b&gt;luck&lt;/b&gt;" in page
     assert "25.0\N{NO-BREAK SPACE}%" in page
@@ -263,7 +263,7 @@ def test_a_path_made_without_y_is_not_said_to_be_about_y(tmp_path):
     simple, X, y = weather()
     settings = {"max_rules": 2, "random_state": 0}
     rows = list(range(6)) * 10
-    caption = "Error, here against the ensemble, against number of rules"
+    caption = "Error against the ensemble by number of rules"
     path = simplify_path(simple.forest_, X[rows], **settings)
     assert caption in page_of(tmp_path, simple, X, y, rule_path=path)
     path = simplify_path(simple.forest_, X[rows], y[rows], **settings)
@@ -310,7 +310,7 @@ def test_names_are_isolated_and_turning_characters_are_spelled_out(tmp_path):
     assert "<b><bdi>evil\\u202e</bdi></b> ≤ 5" in page
     # The table of classes, the rows that differ, and the rules as text.
     assert f"ensemble: <bdi>{NO}</bdi>" in page
-    assert f"<bdi>{NO}</bdi> (100\N{NO-BREAK SPACE}% sure)" in page
+    assert f"<bdi>{NO}</bdi> (100\N{NO-BREAK SPACE}%)" in page
     assert f"<bdi>{INCOME}</bdi> &gt; -0.01" in page
     assert '"evil\\\\u202e"' in page  # what the edit mode shows
     # No name or class stands outside an isolating element.
@@ -331,9 +331,9 @@ def test_the_page_warns_of_rows_that_the_ensemble_was_trained_on(tmp_path):
     simple, X, y = weather()
     warning = "may be trained on these rows"
     page = page_of(tmp_path, simple, X, y)
-    assert re.search(rf"the ensemble on [^,]* \(it {warning}\), and", page)
-    assert f"wrong, by the ensemble ({warning})" in page
-    assert re.search(rf"[.0-9]+ of the ensemble \({warning}\)", page)
+    assert re.search(rf"the ensemble on [^;]* \(it {warning}\); always", page)
+    assert f"error of the ensemble ({warning})" in page
+    assert re.search(rf"ensemble [.0-9]+ \({warning}\)", page)
     for column in ("Ensemble", "Ensemble, training"):
         assert f"{column} ({warning})" in page
     assert f"it {warning}" not in page_of(tmp_path, simple, X)

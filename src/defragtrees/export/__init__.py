@@ -1,6 +1,6 @@
-"""Export rules: as text to read, and as models that predict the same in other engines.
+"""Export rules: as text, and as models that predict the same in other engines.
 
-A format is one function `to_...(rules, **options)` and one line in `FORMATS`.
+A format is one function `to_...(rules, **options)` and one entry of `FORMATS`.
 """
 
 import inspect
@@ -18,17 +18,17 @@ __all__ = ["FORMATS", "Format", "export", "schema", "to_frame"]
 
 
 class Format(NamedTuple):
-    """Where a format is written.
+    """The module and functions of a format.
 
     Parameters
     ----------
     suffix : str or None
-        How the names of its files end; None if an export is an object and not a file.
+        Suffix of its files; None if an export is an object and not a file.
     module : str
     function : str
-        Of the module: from rules and options to the export.
+        Function of the module from rules and options to the export.
     to_bytes : str, optional
-        Of the module: from an export that is not text to the bytes of a file.
+        Function of the module from an export that is not text to the bytes of a file.
     """
 
     suffix: str | None
@@ -37,7 +37,7 @@ class Format(NamedTuple):
     to_bytes: str | None = None
 
     def load(self, name: str) -> Callable[..., Any]:
-        """A function of the module, which is imported when it is first needed."""
+        """Import the module and return one of its functions."""
         return getattr(import_module(self.module), name)
 
 
@@ -92,7 +92,7 @@ def export(
     path: str | os.PathLike[str] | None = None,
     **options: Any,
 ) -> Any:
-    """The rules in another format; with `path`, written to a file as well.
+    """Export rules in another format; with `path`, also write them to a file.
 
     Parameters
     ----------
@@ -101,10 +101,10 @@ def export(
         "csv", "excel", "html", "json", "latex", "markdown", "onnx", "pmml", "prompt",
         "python", "sklearn", "sql" or "text".
     path : path, optional
-        The file appears when it is complete; one that is there already is replaced
-        then. Not for "sklearn", which is no file.
+        The file to write. An existing file is replaced when the new one is complete.
+        Not for "sklearn", which is not a file.
     **options
-        Of the format, such as `dialect` of "sql".
+        Options of the format, such as `dialect` of "sql".
 
     Returns
     -------
@@ -127,14 +127,14 @@ def export(
         )
     if not isinstance(rules, RuleModel):
         raise TypeError(
-            f"A RuleModel is needed; got {type(rules).__name__}. "
-            "A fitted method keeps its own in `rules_`."
+            f"rules must be a RuleModel; got {type(rules).__name__}. Pass `rules_` of "
+            "a fitted estimator."
         )
     chosen = FORMATS[format]
     if path is not None and chosen.suffix is None:
         raise ValueError(
-            "A tree of scikit-learn is an object and no file. Leave path out, and save "
-            f"the tree with joblib. Got path={str(path)!r}."
+            "A tree of scikit-learn is an object, not a file; got "
+            f"path={str(path)!r}. Leave path out, and save the tree with joblib."
         )
     write = chosen.load(chosen.function)
     _check_options(write, format, options)
@@ -146,7 +146,7 @@ def export(
 
 
 def _check_options(write, format, options):
-    """Reject an option that the format does not have."""
+    """Reject options that the format does not have."""
     names = list(inspect.signature(write).parameters)[1:]
     for name in options:
         if name in names:

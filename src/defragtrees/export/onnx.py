@@ -26,20 +26,20 @@ OPERATORS = {
 
 
 def to_onnx(rules: RuleModel, *, single_input: bool = False):
-    """An ONNX model that answers as the rules do.
+    """An ONNX model that predicts the same as the rules.
 
-    Its inputs are the columns that the rules ask about, each of shape (n, 1) and named
-    as the feature: doubles, in which NaN is missing, or texts, in which the empty text
-    is missing. Categories that are numbers or truth values come as doubles. Dates and
-    times come as numbers of days, and the documentation of the input says so. Its
-    outputs are `label` and, where the rules have them, `probabilities`, in doubles; or
-    `prediction`. Where a feature has such a name, the output gets an underscore.
+    Its inputs are the columns that the rules use, each of shape (n, 1) and named as the
+    feature: doubles, in which NaN is missing, or texts, in which the empty text is
+    missing. Numeric and boolean categories are doubles. Dates and times are numbers of
+    days, as documented in the input. Its outputs are `label` and, if the rules have
+    them, `probabilities` as doubles; or `prediction`. If a feature has the same name,
+    an underscore is appended to the output.
 
     Parameters
     ----------
     rules : RuleModel
     single_input : bool, default=False
-        One input `X` of doubles instead, with all features as its columns.
+        Use one input `X` of doubles with all features as columns.
 
     Returns
     -------
@@ -48,19 +48,19 @@ def to_onnx(rules: RuleModel, *, single_input: bool = False):
     onnx = require("onnx", "The ONNX export")
     graph = _Graph(onnx, rules)
     columns = _read_matrix(graph) if single_input else _read_columns(graph)
-    held = [_rule(graph, columns, tests) for tests in portable.column_tests(rules)]
+    matches = [_rule(graph, columns, tests) for tests in portable.column_tests(rules)]
     write = {"first": _write_first, "mean": _write_mean, "sum": _write_sum}
-    write[rules.combination](graph, held)
+    write[rules.combination](graph, matches)
     return graph.model()
 
 
 def onnx_bytes(model):
-    """The model as a file holds it."""
+    """The model as the bytes of a file."""
     return model.SerializeToString()
 
 
 class _Graph:
-    """The operators of one rule set, as they are added."""
+    """The graph of a rule model while it is built."""
 
     def __init__(self, onnx, rules):
         self.onnx = onnx
@@ -70,21 +70,21 @@ class _Graph:
         self.taken = {"", "X", *rules.feature_names}
 
     def fresh(self, name):
-        """A name that nothing has yet."""
+        """A unique name."""
         while name in self.taken:
             name += "_"
         self.taken.add(name)
         return name
 
     def add(self, operator, *inputs, **attributes):
-        """The name of what an operator gives."""
+        """Add an operator; return the name of its output."""
         output = self.fresh(f"{operator.lower()}_{len(self.nodes)}")
         make = self.onnx.helper.make_node
         self.nodes.append(make(operator, inputs, [output], **attributes))
         return output
 
     def constant(self, values):
-        """The name of a constant with these values."""
+        """Add a constant; return its name."""
         values = np.asarray(values)
         if values.dtype.kind == "U":
             values = values.astype(object)
@@ -112,7 +112,7 @@ class _Graph:
         )
 
     def model(self):
-        """The finished model; its text says the rules."""
+        """The finished model; its documentation is the text of the rules."""
         helper = self.onnx.helper
         graph = helper.make_graph(
             self.nodes, "rules", self.inputs, self.outputs, self.constants
@@ -137,7 +137,7 @@ def _read_matrix(graph):
     if named:
         raise ValueError(
             f"single_input needs numeric features only; {listed(named)} "
-            "has categories. Leave it out: each column is an input then."
+            "has categories. Leave it out to have one input per column."
         )
     notes = [
         f"{rules.feature_names[j]}: {_note(rules, j)}"
@@ -153,7 +153,7 @@ def _read_matrix(graph):
 
 
 def _read_columns(graph):
-    """From feature to its column; a column of texts as positions in its categories."""
+    """The column of each feature; text becomes positions of categories."""
     rules, columns = graph.rules, {}
     # Without any column the number of rows would be unknown.
     for j in portable.used_features(rules) or [0]:
@@ -167,7 +167,7 @@ def _read_columns(graph):
 
 
 def _note(rules, feature):
-    """What the numbers of a column of dates or times mean; ONNX has no such types."""
+    """Meaning of the numbers of a date or time column; ONNX has no such types."""
     return portable.DAYS.get(rules.vocabulary.scales[feature].kind)
 
 
@@ -175,8 +175,8 @@ def _positions(graph, feature, name):
     labels = list(portable.labels_of(graph.rules, feature))
     if "" in labels:
         raise ValueError(
-            f"In ONNX the empty text stands for a missing value, but {name!r} has it "
-            "as a category. Give that category a name."
+            f"In ONNX the empty text is a missing value, but {name!r} has it as a "
+            "category. Rename that category."
         )
     return graph.add(
         "LabelEncoder",
@@ -189,7 +189,7 @@ def _positions(graph, feature, name):
 
 
 def _rule(graph, columns, tests):
-    """Whether a rule holds, (n, 1)."""
+    """Whether a rule matches, (n, 1)."""
     if not tests:
         shape = graph.add("Shape", next(iter(columns.values())))
         true = graph.onnx.numpy_helper.from_array(np.array([True]))
@@ -219,8 +219,8 @@ def _condition(graph, column, test):
 
 def _interval(graph, column, test):
     asked = test.sides
-    if test.holds_never or not asked:
-        asked = (("<=", -math.inf if test.holds_never else math.inf),)
+    if test.matches_none or not asked:
+        asked = (("<=", -math.inf if test.matches_none else math.inf),)
     sides = [graph.add(OPERATORS[sign], column, graph.constant(v)) for sign, v in asked]
     return sides[0] if len(sides) == 1 else graph.add("And", *sides)
 
@@ -242,8 +242,8 @@ def _membership(graph, column, test, is_missing):
 def _double(label, name):
     if float(label) != label:
         raise ValueError(
-            f"The category {label!r} of {name!r} is no double, as ONNX needs it. "
-            "Turn the categories into text."
+            f"ONNX needs numeric categories as doubles; {label!r} of {name!r} is not "
+            "exact. Convert the categories to text."
         )
     return float(label)
 
@@ -253,10 +253,10 @@ def _write_first(graph, held):
     table = graph.add("Concat", *held, axis=1)
     numbers = graph.add("Cast", table, to=types.FLOAT)
     first = graph.add("ArgMax", numbers, axis=1, keepdims=0)
-    answers = np.asarray(portable.answers(rules))
-    answer = graph.add("Gather", graph.constant(answers), first)
+    values = np.asarray(portable.predictions(rules))
+    prediction = graph.add("Gather", graph.constant(values), first)
     name = "label" if rules.outcome.has_probabilities else "prediction"
-    graph.write(name, answer, answers.dtype)
+    graph.write(name, prediction, values.dtype)
     if portable.has_shares(rules):
         shares = np.array(portable.outputs(rules))
         probabilities = graph.add("Gather", graph.constant(shares), first)
@@ -264,7 +264,7 @@ def _write_first(graph, held):
 
 
 def _write_mean(graph, held):
-    """Total over weight, added up one by one, in the order in which `predict` does."""
+    """Total divided by weight, added in the order of `predict`."""
     rules = graph.rules
     outputs = np.array(portable.outputs(rules))
     n_outputs = outputs.shape[1]
@@ -288,7 +288,7 @@ def _write_mean(graph, held):
 
 
 def _write_sum(graph, held):
-    """Points added up from the base on, in the order in which `predict` does."""
+    """Points added to the base in the order of `predict`."""
     rules = graph.rules
     points = np.array(portable.points(rules))
     zero = graph.constant(np.zeros((1, points.shape[1])))
@@ -334,7 +334,7 @@ WRITE_SUM = {
 
 
 def _chosen(graph, shares):
-    """The place of the class that follows from shares, (n,)."""
+    """Index of the class chosen from shares, (n,)."""
     rules, types = graph.rules, graph.onnx.TensorProto
     if rules.threshold is not None:
         second = graph.add("Gather", shares, graph.constant(1), axis=1)

@@ -2,8 +2,8 @@
 
 In a scorecard each rule is a characteristic with its points where it matches and none
 elsewhere, and the base is the initial score. A comparison with a missing value is
-unknown in PMML, and what has an unknown predicate is passed over: so it does not match,
-unless `isMissing` is asked too.
+unknown in PMML, and an unknown predicate does not match, unless `isMissing` is tested
+too.
 """
 
 import math
@@ -15,7 +15,7 @@ from defragtrees.rules.model import RuleModel
 __all__ = ["to_pmml"]
 
 NAMESPACE = "http://www.dmg.org/PMML-4_4"
-TARGET = "prediction"  # the name of what is predicted
+TARGET = "prediction"  # the name of the target field
 TEXT = {"optype": "categorical", "dataType": "string"}
 NUMBER = {"optype": "continuous", "dataType": "double"}
 OPERATORS = {
@@ -32,16 +32,16 @@ def to_pmml(rules: RuleModel, *, name: str | None = None) -> str:
 
     The outputs of a Scorecard are `score`, the total of points, and `prediction` or,
     for two classes, `probability` of the second. Those of a RuleSetModel are
-    `prediction`, `rule`, the number of the rule that answers, and `confidence`, how
-    likely the answer is.
+    `prediction`, `rule`, the number of the predicting rule, and `confidence`, the
+    probability of the prediction.
 
     Parameters
     ----------
     rules : RuleModel
-        For classes that the first rule that holds answers; or with whole points that
-        add up, for numbers or two classes.
+        A rule list for classes, or a scorecard with whole points for numbers or two
+        classes.
     name : str, optional
-        Of the model.
+        Name of the model.
     """
     add_model = _model_of(rules)
     text = rules._combination_text() or "The first rule that matches predicts."
@@ -60,7 +60,7 @@ def to_pmml(rules: RuleModel, *, name: str | None = None) -> str:
 
 
 def _model_of(rules):
-    """The function that writes such rules; others are rejected."""
+    """The function that writes rules of this form; other forms are rejected."""
     has_classes = rules.outcome.has_probabilities
     if rules.is_exclusive and has_classes:
         return _add_rule_set
@@ -70,15 +70,15 @@ def _model_of(rules):
     if is_whole:
         return _add_scorecard
     raise ValueError(
-        "PMML needs rules in order that answer classes, or whole points for a "
-        f"number or two classes; got decision={rules.decision!r} for "
+        "PMML needs a rule list for classes, or a scorecard with whole points for "
+        f"numbers or two classes; got decision={rules.decision!r} for "
         f"{'classes' if has_classes else 'numbers'}. Fit with form='points' and "
         "points='integer', or choose another format."
     )
 
 
 def _add_field(fields, rules, feature, data_type):
-    # Categories are not listed: then any other is a text too, and not invalid.
+    # Categories are not listed, so that new ones are valid.
     SubElement(
         fields,
         "DataField",
@@ -91,7 +91,7 @@ def _add_field(fields, rules, feature, data_type):
 def _data_type(rules, feature):
     kind = portable.column_kind(rules, feature)
     if kind != "date":
-        # PMML has durations only as numbers of days or seconds since some date.
+        # PMML has durations only as numbers of days or seconds since a date.
         types = {"number": "double", "duration": "double", "datetime": "dateTime"}
         return types.get(kind, "time" if kind == "time" else "string")
     moments = [
@@ -112,7 +112,7 @@ def _add_schema(model, rules, types):
 
 
 def _add_rule_set(document, fields, rules, types, name):
-    """A RuleSetModel: the first rule that matches predicts."""
+    """Add a RuleSetModel: the first rule that matches predicts."""
     target = _free_name(TARGET, rules)
     labels = [_label_text(label) for label in portable.class_labels(rules)]
     field = SubElement(fields, "DataField", name=target, **TEXT)
@@ -133,24 +133,24 @@ def _add_rule_set(document, fields, rules, types, name):
     for output_name, (feature, kind) in outputs.items():
         free = _free_name(output_name, rules)
         SubElement(output, "OutputField", name=free, feature=feature, **kind)
-    answers = [_label_text(answer) for answer in portable.answers(rules)]
+    predicted = [_label_text(label) for label in portable.predictions(rules)]
     rule_set = SubElement(
         model,
         "RuleSet",
-        defaultScore=answers[-1],
-        defaultConfidence=_confidence(rules.default, labels, answers[-1]),
+        defaultScore=predicted[-1],
+        defaultConfidence=_confidence(rules.default, labels, predicted[-1]),
     )
     SubElement(rule_set, "RuleSelectionMethod", criterion="firstHit")
     _add_shares(rule_set, rules.default, labels)
-    # The last rule always matches, so that it has a number and probabilities too.
-    every = zip(rules, answers, portable.column_tests(rules), strict=True)
-    for number, (rule, answer, tests) in enumerate(every, start=1):
+    # The default rule is a rule too, so that it has a number and probabilities.
+    every = zip(rules, predicted, portable.column_tests(rules), strict=True)
+    for number, (rule, label, tests) in enumerate(every, start=1):
         one = SubElement(
             rule_set,
             "SimpleRule",
             id=str(number),
-            score=answer,
-            confidence=_confidence(rule, labels, answer),
+            score=label,
+            confidence=_confidence(rule, labels, label),
         )
         if not math.isnan(rule.n_rows):
             one.set("recordCount", repr(float(rule.n_rows)))
@@ -164,11 +164,11 @@ def _free_name(name, rules):
     return name
 
 
-def _confidence(rule, labels, answer):
+def _confidence(rule, labels, prediction):
     """The probability of the prediction; 1 where the rule has no distribution."""
     if rule.distribution is None:
         return "1"
-    return repr(float(rule.distribution[labels.index(answer)]))
+    return repr(float(rule.distribution[labels.index(prediction)]))
 
 
 def _add_shares(parent, rule, labels):
@@ -186,7 +186,7 @@ def _add_shares(parent, rule, labels):
 
 
 def _add_scorecard(document, fields, rules, types, name):
-    """A Scorecard: each rule is a characteristic, the base the initial score."""
+    """Add a Scorecard: each rule is a characteristic, the base the initial score."""
     *points, [base] = portable.points(rules)
     model = SubElement(
         document,
@@ -226,7 +226,7 @@ def _add_scorecard(document, fields, rules, types, name):
 
 
 def _apply(function, *arguments):
-    """A function of elements and numbers."""
+    """An Apply element with elements and numbers as arguments."""
     element = Element("Apply", function=function)
     for argument in arguments:
         if not isinstance(argument, Element):
@@ -238,7 +238,7 @@ def _apply(function, *arguments):
 
 
 def _all_of(tests, types):
-    """The predicate that all conditions of a rule are true; true without any."""
+    """The conjunction of all conditions of a rule; true without any."""
     predicates = [_predicate(test, types[test.feature]) for test in tests]
     return _compound("and", predicates) if predicates else Element("True")
 
@@ -256,10 +256,10 @@ def _simple(test, operator, **value):
 
 
 def _predicate(test, data_type):
-    """A condition; with missing values where it accepts them."""
-    if test.holds_never:
+    """The predicate of a condition, including missing values that it accepts."""
+    if test.matches_none:
         return _simple(test, "isMissing") if test.missing else Element("False")
-    if test.holds_always:
+    if test.matches_all:
         return Element("True") if test.missing else _simple(test, "isNotMissing")
     if test.labels is not None:
         present = _membership(test)
@@ -275,7 +275,7 @@ def _predicate(test, data_type):
 
 
 def _sides(test, data_type):
-    """Signs and values of an interval, as texts of the type."""
+    """Signs and values of an interval, as text of the data type."""
     kind = {"date": "date", "dateTime": "datetime", "time": "time"}.get(data_type)
     if kind is None:
         return [(sign, repr(float(bound))) for sign, bound in test.sides]
@@ -290,7 +290,7 @@ def _sides(test, data_type):
 def _membership(test):
     labels = [_label_text(label) for label in test.labels]
     if any(mark in label for label in labels for mark in '"\\'):
-        # Scorers do not agree on how an array escapes quotes and backslashes.
+        # Scorers differ in how an array escapes quotes and backslashes.
         operator = "equal" if test.is_listed else "notEqual"
         parts = [_simple(test, operator, value=label) for label in labels]
         return _compound("or" if test.is_listed else "and", parts)

@@ -1,8 +1,8 @@
-"""What rules test and predict, in the values of the user's own table.
+"""Conditions and predictions of rules in the values of the user's table.
 
-A condition on categories has positions, one on dates numbers of days; outside the
-library there are only the categories and dates themselves. Here they are put back, and
-what cannot be written in another language is rejected.
+Inside the library a condition on categories has positions, and one on dates has numbers
+of days. Here they become categories and dates again, and values that cannot be written
+in another language are rejected.
 """
 
 import math
@@ -19,7 +19,6 @@ from defragtrees.rules.labels import KINDS
 __all__ = [
     "DAYS",
     "ColumnTest",
-    "answers",
     "class_labels",
     "column_kind",
     "column_tests",
@@ -30,20 +29,21 @@ __all__ = [
     "needs_default",
     "outputs",
     "points",
+    "predictions",
     "used_features",
 ]
 
 
-# What the numbers of a column mean where a format has no dates.
+# Meaning of the numbers of a column in formats without dates.
 DAYS = {
     "date": "days since 1970-01-01",
     "datetime": "days since 1970-01-01",
     "time": "days since midnight",
     "duration": "days",
 }
-MOST_DAYS = 1e8  # in microseconds, nearly all that 64 bits hold
+MOST_DAYS = 1e8  # in microseconds close to the limit of 64 bits
 CALENDAR = (-719_162 * MICROSECONDS, 2_932_897 * MICROSECONDS - 1)  # years 1 to 9999
-# The first and the last moment that can be written, in microseconds.
+# The first and last moment that can be written, in microseconds.
 LIMITS = {
     "date": CALENDAR,
     "datetime": CALENDAR,
@@ -54,55 +54,55 @@ LIMITS = {
 
 @dataclass(frozen=True)
 class ColumnTest:
-    """What a condition tests of one column."""
+    """The test of a condition on one column."""
 
     feature: int
     name: str
     lower: float = -math.inf  # a number x matches if `lower < x <= upper`
     upper: float = math.inf
-    labels: tuple[Any, ...] | None = None  # categories that match, or that do not
+    labels: tuple[Any, ...] | None = None  # categories that match, or that do not match
     is_listed: bool = True  # whether `labels` are those that match
     missing: bool = False  # whether a missing value matches
-    # The bounds as they are printed: pairs such as `(">=", 3.0)`, at most two.
+    # The bounds as printed: at most two pairs such as `(">=", 3.0)`.
     sides: tuple[tuple[str, float], ...] = ()
 
     @property
-    def holds_never(self):
-        """No value that is present matches."""
+    def matches_none(self):
+        """Whether no present value matches."""
         if self.labels is not None:
             return self.is_listed and not self.labels
         return self.lower >= self.upper
 
     @property
-    def holds_always(self):
-        """Every value that is present matches."""
+    def matches_all(self):
+        """Whether every present value matches."""
         if self.labels is not None:
             return not self.is_listed and not self.labels
         return self.lower == -math.inf and self.upper == math.inf
 
 
 def column_tests(rules):
-    """For each rule, the default last, its tests."""
+    """The tests of each rule, the default rule last."""
     return [tuple(_column_test(rules, c) for c in rule.conditions) for rule in rules]
 
 
 def used_features(rules):
-    """Numbers of the features that the rules ask about; their names must differ."""
+    """Indices of the features that the rules use; their names must differ."""
     used = sorted({c.feature for rule in rules for c in rule.conditions})
     names = [rules.feature_names[j] for j in used]
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:
         raise ValueError(
-            "Columns are found by their names, which must differ; "
-            f"{listed(repeated)} comes more than once. Rename the features first."
+            "Columns are found by name, so names must be unique; "
+            f"{listed(repeated)} occurs more than once. Rename the features first."
         )
     return used
 
 
 def column_kind(rules, feature):
-    """What a column has: "number", "text", "truth" (true and false) or a key of `DAYS`.
+    """Kind of a column: "number", "text", "truth" (booleans) or a key of `DAYS`.
 
-    A label such as "Opened [date]" says that the column itself has numbers of days.
+    A label such as "Opened [date]" marks a column of numbers of days.
     """
     categories = rules.categories[feature]
     if categories is None:
@@ -115,7 +115,7 @@ def column_kind(rules, feature):
         return "number"
     if len(kinds) > 1:
         raise ValueError(
-            "A column must hold values of one kind; the categories of "
+            "A column must have values of one kind; the categories of "
             f"{rules.feature_names[feature]!r} are {listed(categories)}. "
             "Turn all of them into text."
         )
@@ -123,10 +123,10 @@ def column_kind(rules, feature):
 
 
 def moments(test, kind):
-    """What a test asks of dates or times: pairs of a sign and whole microseconds.
+    """Bounds of a test on dates or times: pairs of a sign and whole microseconds.
 
-    `predict` compares days, which are doubles. These sides are true of the same
-    microseconds, of which dates and times have exact texts.
+    `predict` compares days, which are doubles. These bounds accept the same
+    microseconds, which can be written exactly.
     """
     sides = []
     for sign, days in test.sides:
@@ -147,7 +147,7 @@ def moments(test, kind):
 
 
 def _first_moment(days):
-    """The first microsecond that has at least this number of days."""
+    """The first microsecond with at least this number of days."""
     days = min(max(days, -MOST_DAYS), MOST_DAYS)
     moment = math.ceil(Fraction(days) * MICROSECONDS)
     while float(moment - 1) / MICROSECONDS >= days:
@@ -158,7 +158,7 @@ def _first_moment(days):
 
 
 def moment_text(moment, kind, separator=" "):
-    """A date, with a clock unless it is midnight; a clock alone; or seconds.
+    """Write a date (with a time unless it is midnight), a time, or seconds.
 
     Examples
     --------
@@ -179,7 +179,7 @@ def moment_text(moment, kind, separator=" "):
 
 
 def labels_of(rules, feature):
-    """The categories of a feature, with their positions; "missing" is none of them."""
+    """The categories of a feature with their positions, without missing values."""
     what = f"category of {rules.feature_names[feature]!r}"
     return {
         _plain(label, what): position
@@ -189,34 +189,34 @@ def labels_of(rules, feature):
 
 
 def class_labels(rules):
-    """The class labels that `predict` gives, as plain values."""
+    """The class labels that `predict` returns, as plain values."""
     labels = np.asarray(rules.outcome.labels).tolist()
     return [_plain(label, "class") for label in labels]
 
 
-def answers(rules):
-    """For each rule, the default last, its answer as `predict` gives it."""
+def predictions(rules):
+    """The prediction of each rule as `predict` returns it, the default rule last."""
     values = np.asarray([rule.prediction for rule in rules], rules.outcome.dtype)
     return [_plain(value, "class") for value in values.tolist()]
 
 
 def has_shares(rules):
-    """Whether the rules know class shares, so that `predict_proba` has an answer."""
+    """Whether all rules have class shares, so that `predict_proba` works."""
     return all(rule.distribution for rule in rules)
 
 
 def outputs(rules):
-    """For each rule, the default last, what is averaged: class shares, or a number."""
+    """Class shares or number of each rule, the default rule last."""
     return [tuple(map(float, rules.outcome.outputs(rule))) for rule in rules]
 
 
 def points(rules):
-    """For each rule, the default last, the points that it adds."""
+    """The points of each rule, the default rule last."""
     return [tuple(map(float, rule.points)) for rule in rules]
 
 
 def needs_default(rules):
-    """Whether the weights of the rules that hold may add up to zero or less."""
+    """Whether the weights of the matching rules may add up to zero or less."""
     weights = [rule.weight for rule in rules]
     return weights[-1] <= 0 or min(weights) < 0
 
@@ -230,18 +230,18 @@ def _column_test(rules, condition):
         missing, sides = condition.missing, condition.sides
         return ColumnTest(feature, name, lower, upper, missing=missing, sides=sides)
     if categories is None:
-        # A column without a list of categories holds the positions themselves.
+        # A column without a list of categories contains the positions themselves.
         labels = tuple(float(position) for position in condition.categories)
         return ColumnTest(feature, name, labels=labels, missing=condition.missing)
-    held = condition.categories
-    if held is None:
+    accepted = condition.categories
+    if accepted is None:
         lower, upper = condition.lower, condition.upper
-        held = [j for j in range(len(categories) + 1) if lower < j <= upper]
-    is_listed = len(categories) not in held
+        accepted = [j for j in range(len(categories) + 1) if lower < j <= upper]
+    is_listed = len(categories) not in accepted
     labels = tuple(
         label
         for label, position in labels_of(rules, feature).items()
-        if (position in held) == is_listed
+        if (position in accepted) == is_listed
     )
     return ColumnTest(
         feature, name, labels=labels, is_listed=is_listed, missing=condition.missing
@@ -254,8 +254,8 @@ def _plain(label, what):
     is_finite = not isinstance(label, float) or math.isfinite(label)
     if not isinstance(label, (str, bool, int, float)) or not is_finite:
         raise ValueError(
-            f"Only text, finite numbers and truth values can be exported; got the "
-            f"{what} {label!r}. Turn it into text first."
+            f"Only text, finite numbers and booleans can be exported; got the {what} "
+            f"{label!r}. Convert it to text first."
         )
     return label
 

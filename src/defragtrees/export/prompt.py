@@ -1,7 +1,4 @@
-"""Rules as a Markdown text that says all one needs to know to use them.
-
-For whoever has nothing but this text: a reader, a colleague or a language model.
-"""
+"""Rules as a self-contained Markdown text, for people and language models."""
 
 from defragtrees._utils import formatting as render
 from defragtrees.rules.model import RuleModel, edit_lines

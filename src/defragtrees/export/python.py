@@ -1,4 +1,4 @@
-"""Rules as the source of a Python module that needs nothing else."""
+"""Rules as the source of a Python module without dependencies."""
 
 import math
 
@@ -10,16 +10,16 @@ from defragtrees.rules.text import decision_text
 __all__ = ["to_python"]
 
 
-HEAD = '''"""Rules as plain Python, which needs nothing else; written by defragtrees.
+HEAD = '''"""Rules as plain Python without dependencies, written by defragtrees.
 
-`predict(row)` answers for one row, a dict from column names to values, in which None
-and NaN are missing values.
+`predict(row)` predicts one row, a dict from column names to values. None and NaN are
+missing values.
 """
 '''
 
 NUMBER = '''
 def _number(value):
-    """The value as a float; NaN where it is missing."""
+    """The value as a float; NaN if it is missing."""
     if value is None or type(value).__name__ == "NAType":
         return float("nan")
     return float(value)
@@ -27,10 +27,10 @@ def _number(value):
 
 DAYS = '''
 def _days(value, kind):
-    """A date, a time or a duration as a number of days; NaN where it is missing.
+    """A date, time or duration as a number of days; NaN if it is missing.
 
-    Dates and moments count from 1970-01-01, by the clock of their time zone. A text is
-    in ISO format (a duration has none); a number is one of days.
+    Dates count from 1970-01-01, in the local time of their zone. A text must be in ISO
+    format (not for durations); a number is a number of days.
     """
     if value is None or type(value).__name__ == "NAType" or value != value:
         return float("nan")
@@ -53,7 +53,7 @@ def _days(value, kind):
 
 CATEGORY = '''
 def _category(value):
-    """The value as it is; None where it is missing."""
+    """The value unchanged; None if it is missing."""
     if value is None or type(value).__name__ == "NAType" or value != value:
         return None
     return value
@@ -61,8 +61,8 @@ def _category(value):
 
 PREDICT = '''
 def predict(row):
-    """The answer for one row."""
-    return ANSWERS[rule(row)]
+    """Predict one row."""
+    return PREDICTIONS[rule(row)]
 '''
 
 PREDICT_PROBA = '''
@@ -73,13 +73,13 @@ def predict_proba(row):
 
 MEAN = '''
 def _mean(row):
-    """Mean by weight of what the rules say that hold."""
+    """Weighted mean of the outputs of all matching rules."""
     totals = [0.0] * len(OUTPUTS[-1])
     weight = 0.0
-    for holds, output, say in zip(_holding(row), OUTPUTS, WEIGHTS):
-        if holds:
-            totals = [total + say * value for total, value in zip(totals, output)]
-            weight += say
+    for matches, output, share in zip(_matches(row), OUTPUTS, WEIGHTS):
+        if matches:
+            totals = [total + share * value for total, value in zip(totals, output)]
+            weight += share
     if weight <= 0:
         return list(OUTPUTS[-1])
     return [total / weight for total in totals]
@@ -87,13 +87,13 @@ def _mean(row):
 
 PREDICT_NUMBER = '''
 def predict(row):
-    """The answer for one row."""
+    """Predict one row."""
     return {value}(row)[0]
 '''
 
 PREDICT_CLASS = '''
 def predict(row):
-    """The answer for one row."""
+    """Predict one row."""
     return _choose(_mean(row))
 
 
@@ -105,17 +105,17 @@ def predict_proba(row):
 CHOOSE = {
     "likeliest": '''
 def _choose(shares):
-    """The first of the classes with the largest share."""
+    """The class with the largest share; the first of ties."""
     return CLASSES[shares.index(max(shares))]
 ''',
     "threshold": '''
 def _choose(shares):
-    """The second class from the threshold on."""
+    """The second class if its share reaches the threshold."""
     return CLASSES[1] if shares[1] >= THRESHOLD else CLASSES[0]
 ''',
     "costs": '''
 def _choose(shares):
-    """The first of the classes that are expected to cost least."""
+    """The class with the lowest expected cost; the first of ties."""
     expected = [
         sum(share * row[k] for share, row in zip(shares, COSTS))
         for k in range(len(CLASSES))
@@ -126,22 +126,22 @@ def _choose(shares):
 
 TOTALS = '''
 def totals(row):
-    """The sums of the points of the base and of all rules that hold."""
+    """Sums of the points of the base and of all matching rules."""
     sums = list(POINTS[-1])
-    for holds, points in zip(_holding(row)[:-1], POINTS):
-        if holds:
+    for matches, points in zip(_matches(row)[:-1], POINTS):
+        if matches:
             sums = [total + value for total, value in zip(sums, points)]
     return sums
 
 
 def _values(row):
-    """What the sums stand for."""
+    """The values of the sums: a number or log-odds."""
     return [(total - ORIGIN) * UNIT for total in totals(row)]
 '''
 
 POINTS_TWO = '''
 def predict(row):
-    """The answer for one row: the second class if its log-odds are large enough."""
+    """Predict one row: the second class if its log-odds are large enough."""
     return CLASSES[1] if _values(row)[0] {sign} CUT else CLASSES[0]
 
 
@@ -161,7 +161,7 @@ def _shares(row):
 
 
 def predict(row):
-    """The answer for one row."""
+    """Predict one row."""
     return _choose({chosen}(row))
 
 
@@ -198,8 +198,8 @@ def to_python(rules: RuleModel) -> str:
 
 
 def _ordered(rules):
-    """Constants and functions of rules that are asked in order."""
-    constants = [f"ANSWERS = {_tuple(portable.answers(rules))}"]
+    """Constants and functions of rules in order."""
+    constants = [f"PREDICTIONS = {_tuple(portable.predictions(rules))}"]
     if decision_text(rules):
         constants.insert(0, f"# {decision_text(rules)}")
     functions = [_chain(rules), PREDICT]
@@ -213,13 +213,13 @@ def _ordered(rules):
 
 
 def _averaging(rules):
-    """Constants and functions of rules that are averaged."""
+    """Constants and functions of averaged rules."""
     weights = [float(rule.weight) for rule in rules]
     constants = [
         f"WEIGHTS = {_tuple(weights)}",
         f"OUTPUTS = {_lines(map(_tuple, portable.outputs(rules)))}",
     ]
-    functions = [_holding(rules), MEAN]
+    functions = [_matching(rules), MEAN]
     if not rules.outcome.has_probabilities:
         return ["\n".join(constants), *functions, PREDICT_NUMBER.format(value="_mean")]
     constants.append(f"CLASSES = {_tuple(portable.class_labels(rules))}")
@@ -228,7 +228,7 @@ def _averaging(rules):
 
 
 def _how_chosen(rules, constants):
-    """The function that chooses a class from shares; its constants are added."""
+    """The function that chooses a class from shares; adds its constants."""
     if rules.threshold is not None:
         constants.append(f"THRESHOLD = {float(rules.threshold)!r}")
         return CHOOSE["threshold"]
@@ -240,7 +240,7 @@ def _how_chosen(rules, constants):
 
 
 def _adding(rules):
-    """Constants and functions of rules whose points add up."""
+    """Constants and functions of a scorecard."""
     notes = filter(None, [rules._combination_text(), decision_text(rules)])
     constants = [
         *(f"# {note}" for note in notes),
@@ -248,7 +248,7 @@ def _adding(rules):
         f"UNIT, ORIGIN = {float(rules.unit)!r}, {float(rules.origin)!r}",
     ]
     of_total = OF_TOTAL[rules.outcome.target_kind](rules, constants)
-    return ["\n".join(constants), _holding(rules), TOTALS, *of_total]
+    return ["\n".join(constants), _matching(rules), TOTALS, *of_total]
 
 
 def _number_of_total(rules, constants):
@@ -269,7 +269,7 @@ def _class_of_log_shares(rules, constants):
     return [how, POINTS_MANY.format(chosen=chosen)]
 
 
-# From totals to a prediction: functions, whose constants are added.
+# From totals to a prediction; each adds its constants.
 OF_TOTAL = {
     "number": _number_of_total,
     "two classes": _class_of_log_odds,
@@ -280,39 +280,39 @@ OF_TOTAL = {
 def _chain(rules):
     lines = [
         "def rule(row):",
-        '    """Which rule answers, counted from 0; the last where no other holds."""',
+        '    """Index of the predicting rule, from 0; the last is the default rule."""',
         *_columns(rules),
     ]
     comments = _comments(rules)
     for k, tests in enumerate(portable.column_tests(rules)[:-1]):
         lines.append(f"    # {comments[k]}")
-        lines.append(f"    if {_holds(rules, tests)}:")
+        lines.append(f"    if {_condition(rules, tests)}:")
         lines.append(f"        return {k}")
     return "\n".join([*lines, f"    return {len(rules.rules)}"])
 
 
-def _holding(rules):
+def _matching(rules):
     lines = [
-        "def _holding(row):",
-        '    """Whether each rule holds."""',
+        "def _matches(row):",
+        '    """Whether each rule matches."""',
         *_columns(rules),
         "    return (",
     ]
     every = portable.column_tests(rules)
     for tests, comment in zip(every, _comments(rules), strict=True):
-        lines += [f"        # {comment}", f"        {_holds(rules, tests)},"]
+        lines += [f"        # {comment}", f"        {_condition(rules, tests)},"]
     return "\n".join([*lines, "    )"])
 
 
 def _readers(rules):
-    """The functions that read a column, as far as they are needed."""
+    """The functions that read columns, as far as needed."""
     used = {_reader(rules, feature)[0] for feature in portable.used_features(rules)}
     sources = {"_number": NUMBER, "_days": DAYS, "_category": CATEGORY}
     return [source for name, source in sources.items() if name in used]
 
 
 def _reader(rules, feature):
-    """The function that reads a column, and what else it takes."""
+    """The function that reads a column, and its further argument."""
     if rules.categories[feature] is not None:
         return "_category", ""
     kind = rules.vocabulary.scales[feature].kind
@@ -322,7 +322,7 @@ def _reader(rules, feature):
 
 
 def _columns(rules):
-    """Lines that read what the rules ask about."""
+    """Lines that read the columns of the rules."""
     lines = []
     for feature in portable.used_features(rules):
         read, option = _reader(rules, feature)
@@ -332,7 +332,7 @@ def _columns(rules):
 
 
 def _comments(rules):
-    """Each rule in words."""
+    """Each rule as text."""
     *others, last = rules.rows()
     last = {**last, "if": rules.default_text}
     texts = []
@@ -343,19 +343,19 @@ def _comments(rules):
     return [render.plain(text) for text in texts]
 
 
-def _holds(rules, tests):
+def _condition(rules, tests):
     parts = []
     for test in tests:
         is_number = rules.categories[test.feature] is None
         column = f"x{test.feature + 1}"
         is_missing = f"{column} != {column}" if is_number else f"{column} is None"
         is_present = f"{column} == {column}" if is_number else f"{column} is not None"
-        if test.holds_never:
+        if test.matches_none:
             parts.append(is_missing if test.missing else "False")
-        elif test.holds_always:
+        elif test.matches_all:
             parts.append("True" if test.missing else is_present)
         elif test.labels is not None and not test.is_listed:
-            # A missing value is not among the labels, so it holds unless told.
+            # A missing value is not among the labels, so it would match.
             other = f"{column} not in {_tuple(test.labels)}"
             parts.append(other if test.missing else f"{is_present} and {other}")
         else:

@@ -1,8 +1,7 @@
-"""Rules as an SQL expression, or as a whole SELECT.
+"""Rules as an SQL expression, or as a complete SELECT.
 
-What SQL says of NULL is what the rules say of a missing value that they do not accept:
-a comparison with it does not hold. Where missing values are accepted, `IS NULL` is
-asked as well.
+SQL treats NULL as the rules treat a missing value that they do not accept: a comparison
+with it is not true. Where missing values are accepted, `IS NULL` is tested as well.
 """
 
 import math
@@ -29,7 +28,7 @@ def to_sql(
     comments: bool | None = None,
     assume_no_nan: bool = False,
 ) -> str:
-    """An SQL expression with the answer for a row, or a SELECT over a table.
+    """An SQL expression that predicts a row, or a SELECT over a table.
 
     Parameters
     ----------
@@ -115,7 +114,7 @@ def _expression(rules, dialect, k=None):
 
 
 def _list(rules, matches, dialect, k):
-    values = portable.answers(rules)
+    values = portable.predictions(rules)
     if k is not None:
         values = [shares[k] for shares in portable.outputs(rules)]
     *thens, otherwise = map(dialect.literal, values)
@@ -144,7 +143,7 @@ def _mean(rules, matches, dialect, k):
 
 
 def _summands(rules):
-    """For each output weight times value, rule by rule; and the weights."""
+    """Weight times value of each rule, per output; and the weights."""
     weights = [float(rule.weight) for rule in rules]
     products = [
         [weight * value for weight, value in zip(weights, values, strict=True)]
@@ -154,7 +153,7 @@ def _summands(rules):
 
 
 def _terms(matches, values, dialect):
-    """The value of each rule that matches; that of the default last."""
+    """The value of each matching rule; that of the default rule last."""
     *firsts, last = map(dialect.literal, values)
     zero = dialect.literal(0.0)
     terms = [
@@ -169,10 +168,10 @@ def _sum(terms):
 
 
 def _class_of_mean(rules, matches, dialect):
-    """The class that follows from shares; without costs the first with the largest.
+    """The class chosen from shares; without costs the first with the largest.
 
-    Subqueries without a table of their own, so that each condition and each share is
-    written down once; they see the columns of the row.
+    Nested subqueries, so that each condition and each share is written only once; they
+    refer to the columns of the row.
     """
     labels = [dialect.literal(label) for label in portable.class_labels(rules)]
     products, weights = _summands(rules)
@@ -208,7 +207,7 @@ def _class_of_mean(rules, matches, dialect):
 
 
 def _points(rules, matches, dialect, k):
-    """What follows from a sum of CASE expressions, added in the order of `predict`."""
+    """Prediction from a sum of CASE expressions, added in the order of `predict`."""
     write = {
         "number": _points_of_number,
         "two classes": _points_of_two,
@@ -235,7 +234,7 @@ def _points_of_two(rules, matches, dialect, k):
 
 
 def _total(rules, matches, dialect, column=0):
-    """What the sum of a column of points stands for."""
+    """Value of the sum of a column of points: a number or log-odds."""
     points = [values[column] for values in portable.points(rules)]
     *terms, base = _terms(matches, points, dialect)
     total = _sum([base, *terms])
@@ -246,7 +245,7 @@ def _total(rules, matches, dialect, column=0):
 
 
 def _points_of_classes(rules, matches, dialect, k):
-    """A subquery in which each class has its total, so that it is written once."""
+    """A subquery with the total of each class, so that it is written only once."""
     labels = [dialect.literal(label) for label in portable.class_labels(rules)]
     name = _unused_names(rules, dialect)
     columns = [name("total", j) for j in range(len(labels))]
@@ -273,7 +272,7 @@ NAMES = ("rule", "total", "weight", "share", "held", "sums", "shares")  # in sub
 
 
 def _unused_names(rules, dialect):
-    """Makes names that no feature has, whatever the letter case."""
+    """A function that makes names that no feature has, in any letter case."""
     taken = [name.lower() for name in rules.feature_names]
     prefix = ""
     while any(name.startswith(f"{prefix}{what}_") for name in taken for what in NAMES):
@@ -282,7 +281,7 @@ def _unused_names(rules, dialect):
 
 
 def _chosen_class(rules, shares, labels, dialect):
-    """The class that follows from columns of shares, by threshold, costs or neither."""
+    """The class chosen from columns of shares, by threshold, costs or neither."""
     if rules.threshold is not None:
         least = dialect.literal(float(rules.threshold))
         return f"CASE WHEN {shares[1]} >= {least} THEN {labels[1]} ELSE {labels[0]} END"
@@ -301,8 +300,8 @@ def _chosen_class(rules, shares, labels, dialect):
 
 
 def _largest(values, labels):
-    """The label of the first of the largest values."""
-    # Where the first is not the largest, the largest is among the others.
+    """The label of the largest value; the first of ties."""
+    # If a value is not the largest, the largest is among those after it.
     choices = [
         f"WHEN {' AND '.join(f'{value} >= {other}' for other in values[k + 1 :])} "
         f"THEN {labels[k]}"
@@ -319,7 +318,7 @@ def _lines(columns):
 
 
 def decimal(value):
-    """A number as an approximate literal: it is read as a double, not as a decimal.
+    """Write a number as an approximate literal, which is a double, not a decimal.
 
     Examples
     --------
@@ -333,7 +332,7 @@ def decimal(value):
 
 
 def fraction(value):
-    """A number that SQLite reads right, which rounds some decimals to a neighbour.
+    """Write a number for SQLite, which rounds some decimals incorrectly.
 
     SQLite 3.40 reads 0.002877 as 0.0028770000000000002. It is exact on integers below
     2 ** 53 and on products and quotients with powers of two.
@@ -362,12 +361,12 @@ INTERVALS = {**MOMENTS, "duration": "INTERVAL '{}' SECOND"}
 
 @dataclass(frozen=True)
 class Dialect:
-    """How one family of engines writes names, values and conditions."""
+    """Syntax of names, values and conditions in a family of engines."""
 
     opening: str  # before a name
     closing: str  # after a name; doubled inside
-    # The test that a column, {0} here, is not NaN; empty where no column can be one.
-    # Engines place NaN above all numbers, or let no comparison with it be true.
+    # The test that a column, {0} here, is not NaN; empty if columns cannot be NaN.
+    # Engines sort NaN above all numbers, or treat comparisons with it as false.
     is_number: str = ""
     is_nan_false: bool = False  # whether no comparison with NaN is true
     number: Callable[[float], str] = decimal
@@ -375,8 +374,8 @@ class Dialect:
     has_backslash: bool = False  # whether a backslash in a text has to be doubled
     escapes_quotes: bool = False  # whether a backslash escapes a quote: not doubled
     truth: tuple[str, str] = ("FALSE", "TRUE")
-    # How the text of a date or time becomes a value, for each kind of these; columns of
-    # a kind that is not there have numbers of days.
+    # Templates from the text of a date or time to a value, by kind; columns of other
+    # kinds have numbers of days.
     moments: Mapping[str, str] = field(default_factory=lambda: MOMENTS)
     has_text_dates: bool = False  # whether dates and times are columns of text
 
@@ -390,7 +389,7 @@ class Dialect:
         return f"{self.opening}{inside}{self.closing}"
 
     def literal(self, value):
-        """A text, a truth value or a number."""
+        """Write a text, a boolean or a number."""
         if isinstance(value, str):
             return self._text(value)
         if isinstance(value, bool):
@@ -404,7 +403,7 @@ class Dialect:
     def _text(self, value):
         if "\0" in value:
             raise ValueError(
-                f"A text in SQL must not hold the character NUL; got {value!r}."
+                f"A text in SQL must not contain the character NUL; got {value!r}."
             )
         if self.escapes_quotes:
             return f"'{_escaped(value, chr(39))}'"
@@ -414,7 +413,7 @@ class Dialect:
         return f"{self.text_prefix}'{inside}'"
 
     def condition(self, test, kind):
-        """The test of a column with values of a kind, to be put beside others."""
+        """Write the test of a column, to be combined with others by AND."""
         if kind in portable.DAYS and kind not in self.moments:
             kind = "number"
         name = self.name(test.name)
@@ -424,9 +423,9 @@ class Dialect:
         if may_be_nan:
             is_missing += f" OR NOT ({is_number})"
         is_present = is_number if may_be_nan else f"{name} IS NOT NULL"
-        if test.holds_always:
+        if test.matches_all:
             return "1 = 1" if test.missing else is_present
-        if test.holds_never:
+        if test.matches_none:
             return f"({is_missing})" if test.missing else "1 = 0"
         if test.labels is not None:
             labels = ", ".join(self.literal(label) for label in test.labels)
@@ -446,7 +445,7 @@ class Dialect:
         return f"{text} AND {is_number}" if may_be_nan and is_open else text
 
     def _moment_sides(self, test, kind, name):
-        """The sides of a test of dates or times."""
+        """Write the bounds of a test on dates or times."""
         for sign, moment in portable.moments(test, kind):
             text = portable.moment_text(moment, kind)
             if self.has_text_dates:
@@ -459,10 +458,10 @@ class Dialect:
 
 
 def _text_sides(name, sign, text):
-    """Comparisons with ISO texts, which order dates as they are in time.
+    """Comparisons with ISO texts, which sort chronologically.
 
     One moment has several texts: '2024-03-01', '2024-03-01T00:00', '2024-03-01
-    00:00:00.000'. The shortest is before all others, the longest after them.
+    00:00:00.000'. The shortest sorts before all others, the longest after them.
     """
     seconds, _, part = (text if ":" in text else f"{text} 00:00:00").partition(".")
     shortest = text.rstrip("0") if part else text.removesuffix(":00")
@@ -476,19 +475,18 @@ def _text_sides(name, sign, text):
 
 
 def _escaped(text, mark):
-    """A text in which a backslash escapes the mark, itself and line breaks."""
+    """Escape the mark, backslashes and line breaks with a backslash."""
     text = text.replace("\\", "\\\\").replace(mark, f"\\{mark}")
     return text.replace("\n", "\\n").replace("\r", "\\r")
 
 
-# NaN, and infinity, less itself is NaN, which is not 0: in engines that put NaN above
-# all numbers, in those that let no comparison hold, and for columns of any type.
+# NaN or infinity minus itself is NaN, which is not 0, whether an engine sorts NaN above
+# all numbers or treats comparisons with it as false, and for columns of any type.
 ANSI = Dialect('"', '"', "{0} - {0} = 0", moments=INTERVALS)
-# SQLite takes a name in double quotes that it does not know for a text, and answers;
-# in backticks it is an error.
+# SQLite reads an unknown name in double quotes as a text; in backticks it is an error.
 DIALECTS = {
     "ansi": ANSI,
-    # BigQuery compares no DATETIME with a TIMESTAMP, but reads a text as either.
+    # BigQuery cannot compare DATETIME with TIMESTAMP, but reads a text as either.
     "bigquery": Dialect(
         "`",
         "`",

@@ -1,7 +1,7 @@
-"""Rules as a fitted tree of scikit-learn, for tools that read trees.
+"""Rules as a fitted decision tree of scikit-learn, for tools that read trees.
 
-Space is split at the bounds of the first rule that is still open, until it is known
-which rule answers or, where rules are averaged, which of all rules hold.
+A region is split at the bounds of its first undecided rule, until the predicting rule
+or, if rules are averaged, the set of matching rules is known.
 """
 
 import math
@@ -25,39 +25,38 @@ NO_CHILD, NO_FEATURE = -1, -2  # as scikit-learn marks a leaf
 def to_tree(
     rules: RuleModel, *, max_leaves: int = 1000, leaves: str = "probabilities"
 ) -> tree.BaseDecisionTree:
-    """A fitted decision tree that says what the rules say.
+    """A fitted decision tree that predicts the same as the rules.
 
     scikit-learn rounds X to float32 before it compares. The tree agrees with the rules
-    on every row of float32 numbers; on another row it may differ where a threshold
-    lies between a value and that value in float32. Sample counts of the tree say how
-    many leaves are below a node.
+    on all float32 data; on other data it may differ where a threshold lies between a
+    value and its float32 rounding. The sample counts of the tree are numbers of leaves
+    below a node.
 
     Parameters
     ----------
     rules : RuleModel
-        On numeric features.
+        With numeric features only.
     max_leaves : int, default=1000
-        Most leaves; rules that need more are refused.
+        Maximum number of leaves; rules that need more are rejected.
     leaves : {"probabilities", "predictions"}, default="probabilities"
-        What its leaves hold of rules for classes. A tree of scikit-learn answers with
-        the first of the likeliest classes. Rules that answer otherwise, by threshold
-        or costs, need "predictions": such a rule's leaf then gives its answer the
-        probability 1.
+        Values of the leaves for classes. A tree of scikit-learn predicts the most
+        probable class. Rules that predict another one, by threshold or costs, need
+        "predictions": the leaf of such a rule gives its prediction the probability 1.
     """
     if leaves not in LEAVES:
         raise ValueError(f"leaves must be one of {LEAVES}; got {leaves!r}.")
     tests = portable.column_tests(rules)
-    for test in (test for asked in tests for test in asked):
+    for test in (test for rule in tests for test in rule):
         if test.labels is not None:
             raise ValueError(
-                "A tree of scikit-learn splits on numbers only; the rules ask for "
+                "A tree of scikit-learn splits on numbers only; the rules use "
                 f"categories of {test.name!r}. Encode them before the ensemble is "
                 "fitted, or choose another format."
             )
     if rules.is_exclusive:
         values, others = _list_values(rules, leaves)
         nodes = _grow(tests, lambda possible: values[possible[0]], max_leaves, values)
-        differs = f"rule {listed(others)} answers another one" if others else None
+        differs = f"rule {listed(others)} predicts another one" if others else None
     else:
         nodes = _grow(
             tests, lambda found: _leaf_value(rules, found, leaves), max_leaves
@@ -66,8 +65,8 @@ def to_tree(
         differs = "the rules decide by threshold or costs" if decides else None
     if differs and leaves == "probabilities":
         warn(
-            "The tree tells the probabilities of the rules and answers with the "
-            f"likeliest class; {differs}. Decide from predict_proba, or pass "
+            "The tree has the probabilities of the rules and predicts the most "
+            f"probable class; {differs}. Decide from predict_proba, or pass "
             "leaves='predictions'.",
         )
     return _estimator(rules, _in_order(_merged(nodes)))
@@ -75,7 +74,7 @@ def to_tree(
 
 @dataclass
 class _Node:
-    """A node; `children` are positions in the list of nodes, and none in a leaf."""
+    """A node; `children` are indices in the list of nodes, None for a leaf."""
 
     value: tuple[float, ...] | None = None
     feature: int = NO_FEATURE
@@ -86,7 +85,7 @@ class _Node:
 
 @dataclass(frozen=True)
 class _Span:
-    """Which values of a feature arrive at a node."""
+    """The values of a feature that reach a node."""
 
     lower: float = -math.inf
     upper: float = math.inf
@@ -99,7 +98,7 @@ class _Span:
 
 @dataclass
 class _Place:
-    """A part of space, and the rules that may hold in it."""
+    """A region, and the rules that may match in it."""
 
     node: int
     spans: dict[int, _Span]
@@ -107,9 +106,9 @@ class _Place:
 
 
 def _grow(tests, leaf_value, max_leaves, values=None):
-    """Nodes from the root on; children come after their parent.
+    """Grow the nodes; children come after their parent.
 
-    With `values`, one for each rule, only the first rule that matches counts.
+    With `values`, one per rule, only the first matching rule counts.
     """
     nodes = [_Node()]
     open_places = [_Place(0, {}, tuple(range(len(tests))))]
@@ -138,7 +137,7 @@ def _grow(tests, leaf_value, max_leaves, values=None):
 
 
 def _next_split(place, tests, values):
-    """What to ask next, or None at a leaf; and the rules that may still match."""
+    """The next split, or None at a leaf; and the rules that may still match."""
     is_first_only = values is not None
     split, possible = None, []
     for k in place.rules:
@@ -156,7 +155,7 @@ def _next_split(place, tests, values):
 
 
 def _status(tests, spans):
-    """Whether a rule holds in a part of space; if that is open, what to ask next."""
+    """Whether a rule matches a region; if that is undecided, the next split."""
     split = None
     for test in tests:
         status = _condition_status(test, spans.get(test.feature, _Span()))
@@ -172,10 +171,10 @@ def _condition_status(test, span):
         return test.missing
     is_inside = test.lower <= span.lower and span.upper <= test.upper
     is_apart = test.upper <= span.lower or test.lower >= span.upper
-    if is_inside or is_apart or test.holds_never:
+    if is_inside or is_apart or test.matches_none:
         if not span.missing or test.missing == is_inside:
             return is_inside
-        # Every number is at most infinity, so that missing values are alone.
+        # A split at infinity separates missing values from all numbers.
         return math.inf, False
     if test.upper < span.upper:
         return test.upper, test.missing
@@ -193,13 +192,13 @@ def _parted(spans, split):
 
 
 def _list_values(rules, leaves):
-    """For each rule what a leaf has; and the rules that predict no likeliest class."""
+    """Leaf values, and the rules that do not predict the most probable class."""
     if not rules.outcome.has_probabilities:
         return portable.outputs(rules), []
     labels, values, others = portable.class_labels(rules), [], []
-    answers = portable.answers(rules)
-    for k, (rule, answer) in enumerate(zip(rules, answers, strict=True), start=1):
-        shares, position = rule.distribution, labels.index(answer)
+    pairs = zip(rules, portable.predictions(rules), strict=True)
+    for k, (rule, prediction) in enumerate(pairs, start=1):
+        shares, position = rule.distribution, labels.index(prediction)
         is_other = shares is not None and int(np.argmax(shares)) != position
         if is_other:
             others.append(k)
@@ -210,21 +209,21 @@ def _list_values(rules, leaves):
 
 
 def _leaf_value(rules, possible, leaves):
-    """What rules that all match predict together."""
-    held = np.zeros((1, rules.n_rules), dtype=bool)
-    held[0, list(possible)] = True
-    [answer] = rules._predict(held).tolist()
+    """The combined prediction of matching rules."""
+    matches = np.zeros((1, rules.n_rules), dtype=bool)
+    matches[0, list(possible)] = True
+    [prediction] = rules._predict(matches).tolist()
     if not rules.outcome.has_probabilities:
-        return (float(answer),)
-    shares = rules._probabilities(held)[0]
-    position = np.asarray(rules.outcome.labels).tolist().index(answer)
+        return (float(prediction),)
+    shares = rules._probabilities(matches)[0]
+    position = np.asarray(rules.outcome.labels).tolist().index(prediction)
     if leaves == "predictions" and int(shares.argmax()) != position:
         shares = np.eye(len(shares))[position]
     return tuple(shares.tolist())
 
 
 def _merged(nodes):
-    """Two leaves of one parent that say the same become one."""
+    """Merge sibling leaves with the same value."""
     for node in reversed(nodes):
         if node.children is not None:
             left, right = (nodes[child] for child in node.children)
@@ -236,7 +235,7 @@ def _merged(nodes):
 
 
 def _in_order(nodes):
-    """The nodes that are left, each before its left branch, then its right one."""
+    """The remaining nodes in depth-first order, left branch first."""
     order, waiting = [], [0]
     while waiting:
         place = waiting.pop()
@@ -264,14 +263,14 @@ def _estimator(rules, nodes):
     estimator.tree_ = fitted
     estimator.n_features_in_ = estimator.max_features_ = n_features
     estimator.n_outputs_ = 1
-    # These names stand for columns without names.
+    # Default names of columns without names.
     if rules.feature_names != tuple(f"x{j + 1}" for j in range(n_features)):
         estimator.feature_names_in_ = np.array(rules.feature_names, dtype=object)
     return estimator
 
 
 def _state(fitted, nodes):
-    """What `Tree.__setstate__` takes."""
+    """The state for `Tree.__setstate__`."""
     table = np.zeros(len(nodes), dtype=fitted.__getstate__()["nodes"].dtype)
     n_outputs = max(len(node.value) for node in nodes if node.value is not None)
     values = np.zeros((len(nodes), 1, n_outputs))

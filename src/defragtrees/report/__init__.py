@@ -1,4 +1,4 @@
-"""One self-contained HTML page: the rules, how good they are, and how they came to be.
+"""The HTML report: rules, evidence, measures and settings on one self-contained page.
 
 `summary` measures, each function of `sections` prepares what its template shows, and
 `page` puts them together.

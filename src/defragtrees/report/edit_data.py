@@ -1,7 +1,7 @@
-"""What the edit mode of the page works on: the rules, some rows, and words for both.
+"""Data of the edit mode of the page: rules, rows, and their texts.
 
 The scripts in `templates/edit_*.js` predict, measure and print as the library does;
-what they cannot know, such as how a date is written, is given here.
+what they cannot compute, such as the text of a date, is passed here.
 """
 
 from dataclasses import dataclass
@@ -15,9 +15,9 @@ from defragtrees.report.text import visible
 from defragtrees.rules.labels import KINDS
 
 MOST_ROWS = 5000
-MOST_CHARACTERS = 250_000  # of rows, so that the page stays below 6 MB
+MOST_CHARACTERS = 250_000  # of the rows, so that the page stays below 6 MB
 MOST_STEPS = 100  # of a slider
-LARGEST_WHOLE = 2**53  # of which scripts know every digit
+LARGEST_WHOLE = 2**53  # limit of exact whole numbers in scripts
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,13 +25,13 @@ class Sample:
     """The rows of the page that edits are measured on."""
 
     matrix: np.ndarray
-    expected: np.ndarray  # y or, without it, what the ensemble says
-    answers: np.ndarray  # what the ensemble predicts
+    expected: np.ndarray  # y or, without it, the predictions of the ensemble
+    model_predictions: np.ndarray  # of the ensemble
     weight: np.ndarray
 
 
 def draw_sample(summary):
-    """At most 5,000 rows, fewer if they need much room; the same each time."""
+    """Draw at most 5,000 rows, fewer if they are large; the same each time."""
     rows, used = summary.rows, summary.features.used
     generator = np.random.default_rng(0)
     order = generator.permutation(len(rows))[:MOST_ROWS]
@@ -40,34 +40,34 @@ def draw_sample(summary):
     each = np.mean(lengths) + 8
     n_rows = min(len(order), max(1, int(MOST_CHARACTERS / each)))
     kept = np.sort(order[:n_rows])
-    columns = rows.matrix, rows.expected, rows.answers, rows.weight
+    columns = rows.matrix, rows.expected, rows.model_predictions, rows.weight
     return Sample(*(column[kept] for column in columns))
 
 
 def can_edit(rules):
-    """Whether scripts know the labels to the last digit."""
+    """Whether scripts can represent the labels exactly."""
     labels = rules.outcome.labels or ()
     whole = [c for c in labels if isinstance(c, int | np.integer)]
     return all(abs(int(c)) < LARGEST_WHOLE for c in whole)
 
 
 def edit_data(summary):
-    """All that the scripts of the edit mode need, as plain data."""
+    """All data of the edit mode, as plain types."""
     rules, sample = summary.rules, draw_sample(summary)
     outcome, used = rules.outcome, sorted(summary.features.used)
     labels = outcome.labels or ()
     return {
-        # As it is saved: names stay as they are, and only what is shown is made plain.
+        # As saved: names stay unchanged, only texts to show are made visible.
         "rules": rules.to_dict(),
         "n_rows": len(sample.matrix),
         "columns": {j: list(map(_plain, sample.matrix[:, j].tolist())) for j in used},
         "expected": _coded(sample.expected, outcome),
-        "answers": _coded(sample.answers, outcome),
+        "model_predictions": _coded(sample.model_predictions, outcome),
         "weight": sample.weight.tolist() if summary.is_weighted else None,
         "has_y": summary.rows.y is not None,
         "features": {j: _feature(summary, sample, j) for j in used},
         "classes": [outcome.answer_text(label) for label in labels],
-        "told": outcome.positive_index,
+        "positive": outcome.positive_index,
         "class_words": [outcome.label_text(label) for label in labels],
         "target": visible(summary.target),
         "error_name": outcome.error_name,
@@ -77,7 +77,7 @@ def edit_data(summary):
 
 
 def _plain(value):
-    """A number as JSON has it; None if it is missing."""
+    """A number for JSON; None if it is missing."""
     if value != value:
         return None
     return int(value) if value.is_integer() and abs(value) < LARGEST_WHOLE else value
@@ -110,7 +110,7 @@ def _feature(summary, sample, j):
 
 
 def _steps(column, conditions):
-    """Values that a slider stops at: some of the rows', and the cuts of the rules."""
+    """Steps of a slider: quantiles of the rows, and the thresholds of the rules."""
     there = column[~np.isnan(column)]
     levels = np.linspace(0, 1, MOST_STEPS + 1)
     values = set()
@@ -122,12 +122,12 @@ def _steps(column, conditions):
 
 
 def _path(summary, sample):
-    """Lists by size with their errors on these rows, in the units of y."""
+    """Rule lists by size with their errors on these rows."""
     if summary.rule_path is not None:
         lists = [point.rules for point in summary.rule_path.points]
     else:
         lists = list(getattr(summary.simplifier, "path_", {}).values())
-    rows = sample.matrix, sample.expected, sample.answers, sample.weight
+    rows = sample.matrix, sample.expected, sample.model_predictions, sample.weight
     return [
         {
             "n_rules": point.n_rules,

@@ -1,4 +1,4 @@
-"""What a report says of the ensemble and the fit: names, importance, settings."""
+"""Facts about the ensemble and the fit: names, importance, settings, versions."""
 
 import os
 import platform
@@ -14,30 +14,30 @@ from defragtrees._version import __version__
 from defragtrees.ensembles.forest import Forest
 from defragtrees.report.text import setting_text
 
-# The names of distributions differ from those of what they install.
+# Names of distributions that differ from their module.
 DISTRIBUTIONS = {"sklearn": "scikit-learn"}
 LIBRARIES = ("xgboost", "lightgbm", "catboost", "sklearn")
 PACKAGES = ("numpy", "scipy", "scikit-learn", "plotly", "matplotlib")
-# They say how a fit was watched, not what it found.
+# Settings that only concern progress messages.
 WATCHING = ("callback", "verbose")
-FEWEST_FEATURES = 5  # to show where rules use fewer than two
+FEWEST_FEATURES = 5  # number of features shown if the rules use fewer than two
 
 
 @dataclass(frozen=True)
 class Ensemble:
     """The ensemble that was simplified."""
 
-    fitted: Any  # as it was given
+    fitted: Any  # as given
     name: str
-    package: str  # what it is imported from
-    library: str | None  # what that is installed as; None for a file and a Forest
+    package: str  # its top-level module
+    library: str | None  # name of its distribution; None for a file or a Forest
     n_trees: int
     n_leaves: int
-    origin: str = ""  # how splits were found, if it was queried and not read
+    origin: str = ""  # how splits were found, if the model was queried and not read
 
 
 def describe_ensemble(simplifier, name=None):
-    """The ensemble of a fitted simplifier, out of scikit-learn's FrozenEstimator."""
+    """Describe the ensemble of a fitted simplifier, also inside a FrozenEstimator."""
     given = name
     fitted = simplifier.ensemble_
     if isinstance(fitted, FrozenEstimator):
@@ -58,25 +58,25 @@ def describe_ensemble(simplifier, name=None):
 
 
 def _package(fitted):
-    """The library that an ensemble is of, also where somebody made a subclass."""
+    """The library of an ensemble, also for subclasses."""
     packages = [kind.__module__.split(".")[0] for kind in type(fitted).__mro__]
     return next((name for name in packages if name in LIBRARIES), packages[0])
 
 
 @dataclass(frozen=True, eq=False)
 class FeatureUse:
-    """What rules and ensemble make of each feature."""
+    """Use of each feature in the rules, and its importance in the ensemble."""
 
-    n_rules: np.ndarray  # how many rules use it
-    n_sides: np.ndarray  # how many sides they bound
-    importance: np.ndarray  # what the ensemble makes of it, as a share of one
-    source: str  # what that is
-    used: list[int]  # those that rules use, the most used first
-    telling: list[int]  # the same and, where these are few, the most important others
+    n_rules: np.ndarray  # number of rules that use it
+    n_sides: np.ndarray  # number of bounds on it
+    importance: np.ndarray  # in the ensemble, as a share of one
+    source: str  # how the importance was computed
+    used: list[int]  # features in rules, the most used first
+    shown: list[int]  # the same and, if they are few, the most important others
 
 
 def feature_use(rules, fitted, forest):
-    """What rules and ensemble make of the features."""
+    """Count the use of features in the rules, and compute their importance."""
     n_rules = np.zeros(len(rules.feature_names), dtype=int)
     n_sides = np.zeros(len(rules.feature_names), dtype=int)
     for rule in rules.rules:
@@ -86,16 +86,16 @@ def feature_use(rules, fitted, forest):
     importance, source = _importances(fitted, forest)
     order = np.lexsort((-importance, -n_sides, -n_rules))
     used = [int(j) for j in order if n_rules[j]]
-    telling = used
+    shown = used
     if len(used) < 2:
         others = [int(j) for j in np.argsort(-importance, kind="stable")]
         others = [j for j in others if j not in used]
-        telling = [*used, *others[: FEWEST_FEATURES - len(used)]]
-    return FeatureUse(n_rules, n_sides, importance, source, used, telling)
+        shown = [*used, *others[: FEWEST_FEATURES - len(used)]]
+    return FeatureUse(n_rules, n_sides, importance, source, used, shown)
 
 
 def _importances(ensemble, forest):
-    """What the ensemble makes of each feature, as shares of one, and what that is."""
+    """Importance of each feature as a share of one, and how it was computed."""
     values = _given_importances(ensemble, forest.n_features)
     if values is not None:
         kind = getattr(ensemble, "importance_type", None)
@@ -105,19 +105,17 @@ def _importances(ensemble, forest):
     passing = _split_use(forest, by_rows=True)
     if forest.origin:
         return _scaled(passing), (
-            "share of the splits of trees grown on the model’s answers, each counted "
-            "by the rows that pass through it; what the model itself makes of a "
-            "feature is not known"
+            "share of the splits of trees fitted to the model’s predictions, each "
+            "weighted by its rows; the importance in the model itself is unknown"
         )
     if np.isfinite(passing).all():
         return _scaled(passing), (
-            "share of the ensemble’s splits, each counted by its cover, the weight of "
-            "the training rows that pass through it; not a measure of how much the "
-            "splits help"
+            "share of the ensemble’s splits, each weighted by its training rows; not a "
+            "measure of how much the splits reduce the error"
         )
     return _scaled(_split_use(forest, by_rows=False)), (
-        "share of the ensemble’s splits, each counted once; not a measure of how "
-        "much the splits help"
+        "share of the ensemble’s splits; not a measure of how much they reduce the "
+        "error"
     )
 
 
@@ -125,7 +123,7 @@ def _given_importances(ensemble, n_features):
     try:
         values = np.asarray(ensemble.feature_importances_, dtype=np.float64)
     except (AttributeError, KeyError, TypeError, ValueError):
-        # A library may offer the attribute and not be able to give it.
+        # Some libraries have the attribute but cannot compute it.
         return None
     if (
         values.shape != (n_features,)
@@ -152,7 +150,7 @@ def _scaled(values):
 
 @dataclass(frozen=True)
 class Setting:
-    """One setting of an estimator, as code would say it."""
+    """One setting of an estimator, written as code."""
 
     name: str
     value: str
@@ -160,7 +158,7 @@ class Setting:
 
 
 def read_settings(estimator):
-    """All settings of an estimator; none if it has no such thing."""
+    """All settings of an estimator; none if it has no get_params."""
     if not hasattr(estimator, "get_params"):
         return []
     defaults = _defaults(estimator)
@@ -180,20 +178,20 @@ def _defaults(estimator):
     try:
         return type(estimator)().get_params(deep=False)
     except (TypeError, ValueError, AttributeError):
-        # An ensemble that cannot be made without arguments has no defaults to show.
+        # Without a constructor that takes no arguments there are no defaults.
         return {}
 
 
 def versions(ensemble):
-    """From package to version: Python, this one, and what the rules came from."""
-    # Its own version is known also where it runs from source and is not installed.
+    """Versions of Python, this package, and the library of the ensemble."""
+    # The version of this package is known even if it is not installed.
     numbers = {"Python": platform.python_version(), "defragtrees": __version__}
     for name in PACKAGES:
         try:
             numbers[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
             continue
-    # One library has several distributions, such as xgboost-cpu; the module knows.
+    # A library may have several distributions, such as xgboost-cpu; ask the module.
     version = getattr(sys.modules.get(ensemble.package), "__version__", None)
     if isinstance(version, str):
         numbers[ensemble.library or ensemble.package] = version

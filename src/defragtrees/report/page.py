@@ -1,7 +1,7 @@
-"""write_report: from a fitted simplifier and some rows to one self-contained file.
+"""write_report: write a self-contained HTML page for a fitted simplifier.
 
-`summarize` measures, sections turn what it measured into the input of their templates,
-and the page holds its style, its data and its scripts inside.
+`summarize` measures, the sections turn the measures into the context of their
+templates, and the page contains its style, data and scripts.
 """
 
 import base64
@@ -42,10 +42,10 @@ from defragtrees.report.text import (
 )
 from defragtrees.rules.text import MAYBE_TRAINED
 
-# Files that would not open, as they are no HTML.
+# File types that would not open, as the page is HTML.
 OTHER_KINDS = (".doc", ".docx", ".md", ".pdf", ".png", ".pptx", ".svg", ".xlsx")
 NONE = "'none'"
-# Each line is one function, so that nothing of theirs is seen outside.
+# The files of each line become one function, so that their names stay local.
 SCRIPTS = (
     ("pictures.js",),
     ("edit_numbers.js", "edit_rules.js", "edit_changes.js", "edit_panel.js"),
@@ -82,41 +82,41 @@ def write_report(
     ensemble_name: str | None = None,
     is_new: bool = False,
 ) -> Path:
-    """Write the rules of a fitted simplifier, and what these rows say of them, as HTML.
+    """Write an HTML report on the rules of a fitted simplifier, measured on some rows.
 
-    The file holds everything that it shows and fetches nothing. It reads without
-    scripts; with them, and with plotly installed when it is written, the rules can be
-    changed in the page.
+    The file is self-contained and loads nothing from the network. It can be read
+    without scripts; if plotly is installed when it is written, the rules can be edited
+    in the page.
 
     Parameters
     ----------
     path : str or Path
-        The file to write. It is replaced at once, when the page is complete.
+        The file to write. An existing file is replaced when the page is complete.
     simplifier : Simplifier
         Fitted.
     X : array-like or data frame of shape (n_samples, n_features)
-        Rows to measure on; best rows that nobody trained on.
+        Rows to measure on, preferably rows that no model was trained on.
     y : array-like of shape (n_samples,), optional
         Without it there are no errors, only agreement with the ensemble.
     sample_weight : array-like of shape (n_samples,), optional
     title : str, optional
     rule_path : RulePath, optional
-        The trade-off to show. By default it is the path that the simplifier kept, if
-        it has one, measured on these rows.
+        Rule lists of several sizes to show. By default those that the simplifier kept,
+        if any, measured on these rows.
     comparison : Comparison, optional
-        Other methods to show beside this one.
+        Results of other methods to show.
     command : str, optional
-        How this report was made, to show under how to reproduce it.
+        The command that writes this report, to show in the settings.
     groups : str or array-like of shape (n_samples,), optional
-        A column of X, also one that is no feature, or the group of each row; coverage,
-        rates, errors and answers are then set side by side, group by group.
+        A column of X, which need not be a feature, or the group of each row. Coverage,
+        rates, errors and predictions are then compared between groups.
     target_name : str, optional
-        What y is called; by default the name that a Series has.
+        Name of y; by default the name of the Series.
     ensemble_name : str, optional
-        What the ensemble is called; by default its class.
+        Name of the ensemble; by default its class.
     is_new : bool, default=False
         Whether the ensemble was not trained on these rows. If it may have been, the
-        page says so beside the ensemble's figures.
+        report notes this beside the ensemble's figures.
 
     Returns
     -------
@@ -152,13 +152,13 @@ def write_report(
         ensemble_name=ensemble_name,
         is_new=is_new,
     )
-    # A name may hold half of a surrogate pair, which UTF-8 cannot say.
+    # A name may contain half of a surrogate pair, which UTF-8 cannot encode.
     write_atomic(place, make_page(summary).encode("utf-8", "replace"))
     return place
 
 
 def _checked(path, simplifier):
-    """The place of the file; other kinds of files and of arguments are rejected."""
+    """The path of the file; other types of files and arguments are rejected."""
     if not isinstance(path, (str, os.PathLike)):
         raise TypeError(
             f"path must name the file to write; got {type(path).__name__}. Call "
@@ -166,9 +166,9 @@ def _checked(path, simplifier):
         )
     if not isinstance(simplifier, Simplifier):
         raise TypeError(
-            "simplifier must be a fitted estimator, such as simplify gives; got "
-            f"{type(simplifier).__name__}. Pass the one whose `rules_` these are, or "
-            "write rules alone by export(rules, 'html', path)."
+            "simplifier must be a fitted estimator, such as simplify returns; got "
+            f"{type(simplifier).__name__}. Pass the estimator of these rules, or "
+            "write rules alone with export(rules, 'html', path)."
         )
     path = Path(path)
     if path.suffix.lower() in OTHER_KINDS:
@@ -190,23 +190,23 @@ def _checked(path, simplifier):
 
 @dataclass(eq=False)
 class Page:
-    """What a section is written on."""
+    """The page that sections are written to."""
 
     summary: Summary
-    is_live: bool  # whether scripts draw pictures
-    is_drawn: bool  # whether there are pictures for readers without scripts
+    is_live: bool  # whether scripts draw the charts
+    is_drawn: bool  # whether there are static charts
     pictures: dict[str, Picture] = field(default_factory=dict)
-    edit: dict[str, Any] | None = None  # what the edit mode works on
+    edit: dict[str, Any] | None = None  # data of the edit mode
 
     @cached_property
     def environment(self):
-        """Where the templates come from."""
+        """The Jinja2 environment of the templates."""
         return make_environment()
 
     def draw(self, name, picture):
-        """What `figure` of the templates needs to show a Picture; None without any.
+        """The argument of the macro `figure` for a Picture; None without charts.
 
-        `name` is one that no other picture of the page has.
+        `name` must be unique on the page.
         """
         if not (self.is_live or self.is_drawn):
             return None
@@ -221,12 +221,12 @@ class Page:
         }
 
     def data(self):
-        """What the scripts work on."""
+        """The data of the scripts."""
         pictures = {name: picture.to_dict() for name, picture in self.pictures.items()}
         return {"pictures": pictures, "edit": self.edit}
 
     def write(self, section):
-        """A section as HTML, without its heading; empty if it has nothing to show."""
+        """A section as HTML without its heading; empty if there is nothing to show."""
         context = section.fill(self)
         if context is None:
             return Html()
@@ -254,7 +254,7 @@ def make_page(summary):
 
 
 def make_environment():
-    """Jinja2 with the templates and filters of the report; everything is escaped."""
+    """Make the Jinja2 environment with the filters of the report and autoescaping."""
     jinja2 = require("jinja2", "A report")
     environment = jinja2.Environment(
         loader=jinja2.FunctionLoader(read_template),
@@ -289,7 +289,7 @@ def _plotting_library():
 
 
 def _policy(scripts):
-    """Nothing may be fetched, and no script may run but these."""
+    """Content security policy: nothing is loaded, and only these scripts run."""
     digests = [hashlib.sha256(script.encode()).digest() for script in scripts]
     allowed = [f"'sha256-{base64.b64encode(one).decode()}'" for one in digests]
     return (

@@ -1,13 +1,13 @@
-"""The pictures of the page: inline SVG by matplotlib, and histograms at conditions.
+"""Charts of the page: inline SVG by matplotlib, and histograms beside conditions.
 
-Pictures by matplotlib are for readers without scripts and for paper. Colours are CSS
-variables of the page, so that one picture serves light, dark and print.
+Charts by matplotlib are for readers without scripts and for print. Colours are CSS
+variables of the page, so that one chart serves light, dark and print.
 
 The histograms are drawn by `templates/parts.html.j2` and need neither matplotlib nor
-scripts. Bars above the line are the rows of one class, those below it all others; each
-side has its own scale, and heights are roots of shares, so that what is rare can be
-seen. For numbers bars are all rows, coloured by the mean. The part of the axis that the
-condition accepts is shaded.
+scripts. Bars above the line are the rows of one class, bars below it all others; each
+side has its own scale, and heights are square roots of shares, so that rare values
+stay visible. For numbers the bars are all rows, coloured by the mean. The values that
+the condition accepts are shaded.
 """
 
 import io
@@ -24,11 +24,11 @@ from defragtrees.plots import style
 from defragtrees.plots.picture import draw_picture
 from defragtrees.report.text import percent, value_text
 
-INCHES = 7.0  # width of a picture by matplotlib
-LEGEND = 5.6  # inches that a legend may have beside the names of an axis
-KEY, LETTER = 0.55, 0.08  # inches of the mark of an entry, and of each letter
-PIXELS = 106  # to an inch: the page's width by ours
-# matplotlib draws with colours that nobody else uses; afterwards they become variables.
+INCHES = 7.0  # width of a chart by matplotlib
+LEGEND = 5.6  # inches available to a legend
+KEY, LETTER = 0.55, 0.08  # inches of the key of a legend entry, and of a letter
+PIXELS = 106  # per inch: width of the page by width of the chart
+# matplotlib draws with placeholder colours, which become CSS variables afterwards.
 STAND_INS = {
     **{f"g{k}": f"#fe00{k:02x}" for k in range(8)},
     **{f"s{k}": f"#fe01{k:02x}" for k in range(5)},
@@ -49,12 +49,12 @@ SETTINGS = {
     "lines.markersize": 5,
 }
 
-# Of a histogram, in pixels; bars are as high as HALF at most.
+# Sizes of a histogram in pixels; HALF is the maximum height of a bar.
 WIDTH, HALF, FOOT = 190, 19, 13
-GAP = 8  # between missing values and the others
+GAP = 8  # between missing values and others
 MOST_BINS = 24
-MOST_NAMES = 4  # categories that are named below their bars
-ENDS = (0.01, 0.99)  # what lies beyond these quantiles stands in the last bars
+MOST_NAMES = 4  # maximum number of categories named below their bars
+ENDS = (0.01, 0.99)  # quantiles beyond which values count in the last bars
 
 
 def can_draw():
@@ -67,11 +67,11 @@ def can_draw():
 
 
 def draw_svg(name, picture):
-    """A Picture as SVG, with the page's colours and names of its own."""
+    """Draw a Picture as SVG with the colours of the page and unique ids."""
     matplotlib = require("matplotlib", "A static picture")
     figure = require("matplotlib.figure", "A static picture")
     with matplotlib.rc_context(SETTINGS), warnings.catch_warnings():
-        # A name in a script that matplotlib's own font lacks is drawn by the browser.
+        # Letters that matplotlib's font lacks are drawn by the browser.
         warnings.simplefilter("ignore", UserWarning)
         size = (INCHES, picture.height / PIXELS)
         canvas = figure.Figure(figsize=size, layout="constrained")
@@ -98,22 +98,22 @@ def draw_svg(name, picture):
 
 
 def _columns(labels):
-    """As many entries side by side as the picture has room for."""
+    """Number of legend entries that fit side by side."""
     longest = max((len(label) for label in labels), default=0)
     return max(1, min(5, int(LEGEND / (KEY + LETTER * longest))))
 
 
 def _inlined(svg, name):
-    """The SVG of matplotlib as a part of the page."""
+    """Make the SVG of matplotlib a part of the page."""
     svg = svg[svg.index("<svg") :]
     svg = re.sub(r"<metadata>.*?</metadata>", "", svg, flags=re.DOTALL)
-    # Several pictures live on one page, and their names must differ.
+    # Ids must be unique among the charts of a page.
     svg = re.sub(r'\bid="', f'id="{name}-', svg)
     svg = svg.replace("url(#", f"url(#{name}-").replace('href="#', f'href="#{name}-')
     svg = re.sub(r'(<svg[^>]*?) width="[^"]*"', r"\1", svg, count=1)
     svg = re.sub(r'(<svg[^>]*?) height="[^"]*"', r"\1", svg, count=1)
     svg = svg.replace("<svg ", '<svg aria-hidden="true" focusable="false" ', 1)
-    # The page's own font, in the picture's sizes.
+    # The font of the page, in the sizes of the chart.
     svg = re.sub(r"font: ([\d.]+)px [^;\"]*", r"font-size: \1px", svg)
     for variable, colour in STAND_INS.items():
         svg = svg.replace(colour, f"var(--{variable})")
@@ -121,29 +121,29 @@ def _inlined(svg, name):
 
 
 def _shortened(attribute):
-    """Coordinates with one digit after the point, a hundredth of a millimetre or so."""
+    """Round coordinates to one decimal."""
     return re.sub(r"(\.\d)\d+", r"\1", attribute.group())
 
 
 @dataclass(frozen=True, eq=False)
 class _Bins:
-    """Bars side by side: which rows are in which, and which ones are accepted."""
+    """Bins of a histogram: rows, labels and accepted values."""
 
-    code: np.ndarray  # of each row; -1 where the value is missing
+    code: np.ndarray  # of each row; -1 for missing values
     n_bins: int
-    labels: list[tuple[float, str]]  # place from 0 to 1, and what stands there
+    labels: list[tuple[float, str]]  # position from 0 to 1, and text
     accepted: list[tuple[float, float]]  # from 0 to 1
     cuts: list[float]
 
 
 def histogram(summary, k, condition):
-    """What the histogram of one condition of rule k, from 0, is drawn from."""
+    """Data of the histogram for a condition of rule k (from 0)."""
     rows, rules = summary.rows, summary.rules
     column = rows.matrix[:, condition.feature]
     make_bins = _number_bins if condition.categories is None else _category_bins
     bins = make_bins(column, condition, rules)
     has_missing = bool((bins.code < 0).any()) or condition.missing
-    # Missing values have a bar of their own, left of the others.
+    # Missing values have their own bar at the left.
     left = WIDTH / 12 + GAP if has_missing else 0.0
 
     def x(place):
@@ -180,7 +180,7 @@ def histogram(summary, k, condition):
 
 
 def _number_bins(column, condition, rules):
-    """Bars of equal width, or one for each whole number where these are few."""
+    """Bins of equal width, or one per whole number if there are few."""
     there = column[~np.isnan(column)]
     lower, upper = condition.edges
     cuts = [edge for edge in (lower, upper) if math.isfinite(edge)]
@@ -216,7 +216,7 @@ def _number_bins(column, condition, rules):
 
 
 def _category_bins(column, condition, rules):
-    """One bar for each category, and one for any other where there are such rows."""
+    """One bin per category, and one for other values if there are any."""
     categories = rules.categories[condition.feature] or ()
     missing = np.isnan(column)
     n_known = len(categories)
@@ -226,8 +226,8 @@ def _category_bins(column, condition, rules):
     names = [str(label) for label in categories] + ["other"] * has_other
     room = max(2, int(WIDTH / (6 * n_bins)))
     labels = [
-        ((i + 0.5) / n_bins, name if len(name) <= room else f"{name[: room - 1]}…")
-        for i, name in enumerate(names)
+        ((i + 0.5) / n_bins, name)
+        for i, name in enumerate(_short_names(names, room))
         if n_bins <= MOST_NAMES
     ]
     accepted = [
@@ -238,8 +238,18 @@ def _category_bins(column, condition, rules):
     return _Bins(code.astype(int), n_bins, labels, accepted, [])
 
 
+def _short_names(names, room):
+    """Names of at most `room` letters; a shared start of long ones is left out."""
+    long = [name for name in names if len(name) > room]
+    shared = 0
+    while len(long) > 1 and len({name[: shared + 1] for name in long}) == 1:
+        shared += 1
+    names = [f"…{name[shared:]}" if shared and name in long else name for name in names]
+    return [name if len(name) <= room else f"{name[: room - 1]}…" for name in names]
+
+
 def _class_bars(summary, k, bins):
-    """Heights, the highest and the colour of one class, and of all others below it."""
+    """Heights, maximum and colour of the bars of one class, and of all others."""
     rows, outcome = summary.rows, summary.outcome
     place = outcome.rate_index(list(rows.rules)[k])
     is_class = rows.expected == outcome.labels[place]
@@ -253,7 +263,7 @@ def _class_bars(summary, k, bins):
 
 
 def _number_bars(summary, k, bins):
-    """All rows above the line, each bar in the colour of its mean."""
+    """Bars of all rows, each in the colour of its mean."""
     rows = summary.rows
     heights = _heights(bins, rows.weight)
     bars = []
@@ -267,14 +277,14 @@ def _number_bars(summary, k, bins):
 
 
 def _heights(bins, weight):
-    """From 0 to 1, one for each bar; the last is that of missing values."""
+    """Heights of the bars from 0 to 1; the last is that of missing values."""
     sums = np.bincount(bins.code % (bins.n_bins + 1), weight, bins.n_bins + 1)
     heights = np.sqrt(sums)
     return heights / heights.max() if heights.max() > 0 else heights
 
 
 def _bar_path(heights, highest, bins, left):
-    """Bars of one colour as one path; `highest` is below 0 if they stand upright."""
+    """Bars of one colour as one path; `highest` is negative for upright bars."""
     base = 2 * HALF if highest == -2 * HALF else HALF
     width = (WIDTH - left) / bins.n_bins
     parts = []

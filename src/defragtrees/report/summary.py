@@ -1,8 +1,8 @@
-"""Summary: everything that a report measures, as plain data.
+"""Summary: all measurements of a report, as plain data.
 
-This is the only module that asks rules and ensemble for their predictions, or counts
-rows. Nothing here knows HTML: sections turn a Summary into what their templates show.
-What one section alone needs is a cached property, measured when it is asked for.
+Only this module predicts with rules and ensemble, or counts rows. It does not know
+HTML: sections turn a Summary into the context of their templates. Measures of a single
+section are cached properties.
 """
 
 import math
@@ -40,20 +40,20 @@ from defragtrees.report.text import (
 from defragtrees.rules.model import RuleModel
 from defragtrees.rules.text import MAYBE_TRAINED
 
-MARK = "\0"  # no name of a feature contains it
+MARK = "\0"  # does not occur in names of features
 MOST_DISAGREEMENTS = 12
-MOST_FEATURES = 8  # in a table of rows
+MOST_FEATURES = 8  # maximum number of features in a table of rows
 QUANTILES = (0.1, 0.5, 0.9)
 QUARTERS = (0.0, 0.25, 0.5, 0.75, 1.0)
 FIFTHS = (0.2, 0.4, 0.6, 0.8)
 MOST_GROUPS = 12
 MOST_COLOURS = 8
-# When a rule is called weak.
-WIDE = 0.2  # an interval of a rate that is wider says little
-AS_WIDE = 0.9  # of the spread of all rows, from which on a rule's is no narrower
-RARE = 0.01  # share of the rows below which a rule is said to predict few
-FEWEST = 5  # rows on which a rule may be called wrong more often than right
-WEAK = 0.5  # a rule that came back in fewer refits is called so
+# Limits beyond which a rule is flagged as weak.
+WIDE = 0.2  # width of the interval of a rate
+AS_WIDE = 0.9  # spread of its rows, as a share of the spread of all rows
+RARE = 0.01  # share of the rows
+FEWEST = 5  # minimum number of rows to call a rule mostly wrong
+WEAK = 0.5  # share of refits in which it is found again
 
 
 @dataclass(frozen=True)
@@ -61,45 +61,45 @@ class Card:
     """One rule and its evidence on the rows of the report."""
 
     number: int  # from 1
-    # Of each condition, what is said before the feature's name, the name, the rest.
+    # For each condition the text before the name of the feature, the name, the rest.
     parts: tuple[tuple[str, str, str], ...]
     then: str
-    colour: str  # of what it predicts
-    told: str  # of its training rows: rate, rows and interval; empty if nobody measured
-    alone: str  # what it is of all rows that it matches, if that is something else
-    ensemble_told: float | None  # what the ensemble says of these on average
-    weight: str | None  # of a rule that is averaged
-    n_rows: int  # that it decides or, where rules are averaged, matches
+    colour: str  # of its prediction
+    estimate: str  # rate, rows and interval in training; empty if not measured
+    alone: str  # rate of all rows that it matches, if that differs
+    ensemble_estimate: float | None  # mean of the ensemble on its training rows
+    weight: str | None  # of an averaged rule
+    n_rows: int  # number of rows that it predicts or, if averaged, matches
     share: float  # of all rows, by weight
-    holds: float  # share of the rows that it matches
-    # For classes: on what share of its rows y, and the ensemble, say the same.
+    matches: float  # share of the rows that it matches
+    # For classes: share of its rows on which y, and the ensemble, agree with it.
     right: float | None = None
     agrees: float | None = None
-    # For numbers: mean distance to y and to the ensemble, and the ensemble's mean.
+    # For numbers: mean distance to y and to the ensemble, and mean of the ensemble.
     miss: float | None = None
     distance: float | None = None
     ensemble_mean: float | None = None
-    flags: tuple[str, ...] = ()  # why it is weak
+    flags: tuple[str, ...] = ()  # reasons why it is weak
 
     @property
     def name(self):
-        """What it is called in tables."""
+        """Its name in tables."""
         return f"Rule {self.number}"
 
 
 @dataclass(frozen=True, eq=False)
 class Summary:
-    """What the sections of a report are written from."""
+    """The data that the sections of a report are written from."""
 
     title: str
     simplifier: Simplifier
     ensemble: Ensemble
-    rows: "AnsweredRows"
-    target: str  # what y is called
+    rows: "PredictedRows"
+    target: str  # name of y
     baseline: "Baseline"
     groups: "Groups | None"
     is_weighted: bool
-    scores: dict[str, float]  # what `evaluate` gives on these rows
+    scores: dict[str, float]  # of `evaluate` on these rows
     cards: tuple[Card, ...]
     features: FeatureUse
     colours: "Colours"
@@ -110,7 +110,7 @@ class Summary:
 
     @property
     def trained_note(self) -> str:
-        """What is added to figures of the ensemble on these rows, in brackets."""
+        """Note in brackets to the ensemble's figures; empty if the rows are new."""
         return "" if self.is_new else f" ({MAYBE_TRAINED})"
 
     @property
@@ -120,32 +120,32 @@ class Summary:
 
     @property
     def outcome(self):
-        """What they predict."""
+        """The outcome of the rules."""
         return self.rules.outcome
 
     @property
     def stability(self):
-        """What came back on other rows, if that was measured."""
+        """Stability under resampling, if it was measured."""
         return getattr(self.simplifier, "stability_", None)
 
     @property
     def has_costs(self):
-        """Whether mistakes differ in what they cost."""
+        """Whether costs or a threshold are set."""
         return self.rules.costs is not None or self.rules.threshold is not None
 
     @cached_property
     def rarely_back(self):
-        """Numbers, from 1, of the rules that came back in fewer than half of refits."""
+        """Numbers (from 1) of rules found again in fewer than half of the refits."""
         if self.stability is None:
             return []
         n_rules = len(self.stability.returns)
-        return [k + 1 for k in range(n_rules) if came_back_rarely(k, self.stability)]
+        return [k + 1 for k in range(n_rules) if is_rarely_found(k, self.stability)]
 
     @cached_property
     def worst_rule(self):
-        """The rule of a list with most of the loss against y, or the ensemble.
+        """The rule of a list with the largest part of the loss.
 
-        None if there is no loss at all, and an empty dict where rules share rows.
+        None if there is no loss at all, an empty dict if rules share rows.
         """
         rows, rules = self.rows, self.rules
         losses = self.outcome.losses(rows.expected, rows.predicted)
@@ -153,7 +153,7 @@ class Summary:
             return None
         if not rules.is_exclusive or rules.n_rules == 1:
             return {}
-        sums = np.bincount(rows.answering, rows.weight * losses, rules.n_rules)
+        sums = np.bincount(rows.deciding, rows.weight * losses, rules.n_rules)
         k = int(sums.argmax())
         members = rows.members[:, k]
         return {
@@ -166,7 +166,7 @@ class Summary:
 
     @cached_property
     def trade_off(self):
-        """The given path, or the simplifier's on these rows; None without one."""
+        """The given path, or that of the simplifier on these rows; None without any."""
         rows, given = self.rows, self.rule_path
         if given is not None:
             points = given.points
@@ -175,7 +175,7 @@ class Summary:
             if lists and self.rules not in lists:
                 lists.append(self.rules)
                 lists.sort(key=lambda rules: (rules.n_rules, rules.n_conditions))
-            on = rows.matrix, rows.expected, rows.answers, rows.weight
+            on = rows.matrix, rows.expected, rows.model_predictions, rows.weight
             points = measure_path(lists, *on)
         if not points:
             return None
@@ -185,13 +185,13 @@ class Summary:
             error = float(given.ensemble_error)
             kind = given.is_against_y, given.is_new
             return TradeOff(points, given.chosen, shown, error, True, *kind)
-        error = self.outcome.error(rows.expected, rows.answers, rows.weight)
+        error = self.outcome.error(rows.expected, rows.model_predictions, rows.weight)
         kind = rows.y is not None, self.is_new
         return TradeOff(points, shown, shown, error, False, *kind)
 
     @cached_property
     def calibration(self):
-        """A dict for each rule, as of `metrics.calibration`; none without y."""
+        """Rows of `metrics.calibration`; empty without y."""
         rows, rules = self.rows, self.rules
         is_unknown = self.outcome.has_probabilities and not rules.has_probabilities
         if rows.y is None or is_unknown:
@@ -200,7 +200,7 @@ class Summary:
 
     @cached_property
     def totals(self):
-        """Totals of points and what they stand for; none where no points add up."""
+        """Rows of `metrics.score_table`; empty unless the rules are a scorecard."""
         rules, rows = self.rules, self.rows
         if rules.combination != "sum" or rules.outcome.n_points != 1:
             return []
@@ -208,15 +208,15 @@ class Summary:
 
     @cached_property
     def costs(self):
-        """Cost curves of rules and ensemble; None unless costs of two classes count."""
+        """Cost curves of rules and ensemble; None without costs of two classes."""
         rules, rows = self.rules, self.rows
         if rules.costs is None or not rules.outcome.is_binary or rows.y is None:
             return None
-        told = rules.outcome.positive_index
-        alarm, miss = rules.costs[1 - told][told], rules.costs[told][1 - told]
-        is_told = rows.y == rules.outcome.positive_class
+        k = rules.outcome.positive_index
+        alarm, miss = rules.costs[1 - k][k], rules.costs[k][1 - k]
+        is_positive = rows.y == rules.outcome.positive_class
         own, theirs = (
-            cost_curve(probabilities[:, told], is_told, rows.weight, (alarm, miss))
+            cost_curve(probabilities[:, k], is_positive, rows.weight, (alarm, miss))
             for probabilities in (
                 rules._predict_proba(rules._covers(rows.matrix)),
                 rows.probabilities,
@@ -226,18 +226,18 @@ class Summary:
 
     @cached_property
     def disagreements(self):
-        """Labels differ most where the ensemble is surest, numbers by distance."""
+        """Rows that differ most: by the ensemble's probability, or by distance."""
         rows = self.rows
-        losses = self.outcome.losses(rows.answers, rows.predicted)
+        losses = self.outcome.losses(rows.model_predictions, rows.predicted)
         differs = losses > 0
         size = losses
         if rows.sureness is not None:
             size = np.where(differs, rows.sureness, -1.0)
-        # Rows of one size in the order of X, so that a report is the same each time.
+        # A stable sort, so that a report is the same each time.
         worst = np.argsort(-size, kind="stable")[:MOST_DISAGREEMENTS]
         used, distance = self.features.used, None
         if not self.outcome.error_is_share:
-            distance = rows.mean(np.abs(rows.predicted - rows.answers))
+            distance = rows.mean(np.abs(rows.predicted - rows.model_predictions))
         return Disagreements(
             int(differs.sum()),
             distance,
@@ -249,8 +249,8 @@ class Summary:
 
     @cached_property
     def typical_rows(self):
-        """Of each rule that has rows, the median or commonest value of each feature."""
-        rows, shown = self.rows, self.features.telling[:MOST_FEATURES]
+        """Median or most frequent value of each feature, per rule with rows."""
+        rows, shown = self.rows, self.features.shown[:MOST_FEATURES]
         return {
             k: [
                 typical_value(rows.matrix[members, j], self.rules.categories[j])
@@ -262,26 +262,26 @@ class Summary:
 
     @cached_property
     def ensemble_quantiles(self):
-        """Quantiles of the ensemble's numbers on the rows of each rule that has any."""
+        """Quantiles of the ensemble's predictions, per rule with rows."""
         return {
-            k: np.quantile(self.rows.answers[members], QUANTILES).tolist()
+            k: np.quantile(self.rows.model_predictions[members], QUANTILES).tolist()
             for k, members in enumerate(self.rows.members.T)
             if members.any()
         }
 
     @cached_property
     def matches(self):
-        """How many rules match a row, the last left out, and the rows."""
+        """Rows by number of matching rules, the default rule left out."""
         n_matching = self.rows.held[:, :-1].sum(axis=1)
         return {int(n): n_matching == n for n in np.unique(n_matching)}
 
     @cached_property
     def conflicts(self):
-        """Share of the rows that rules of different classes match."""
+        """Share of the rows that match rules for different classes."""
         return self.rows.share(self.rules._conflicts(self.rows.held))
 
     def class_pairs(self, down, across):
-        """Classes that occur in either column, and counts of rows by both."""
+        """Classes that occur in either column, and counts of rows by pair."""
         seen = [
             c for c in self.outcome.labels if (down == c).any() or (across == c).any()
         ]
@@ -291,9 +291,9 @@ class Summary:
         ]
 
     def group_lines(self, label=None):
-        """A dict for each group: rows, coverage, and measures with intervals.
+        """One dict per group: rows, coverage, and measures with intervals.
 
-        They are rates of the class `label`, or without one the means of numbers.
+        These are rates of the class `label`, or means of numbers without one.
         """
         rows = self.rows
         covered = rows.held[:, :-1].any(axis=1)
@@ -318,22 +318,22 @@ class Summary:
 
     def _group_means(self, mask, label):
         rows = self.rows
-        line = {"answer": rows.mean_interval(rows.predicted, mask)}
+        line = {"prediction": rows.mean_interval(rows.predicted, mask)}
         if rows.y is not None:
             apart = rows.predicted - rows.y
             line["mean"] = rows.mean_interval(rows.y, mask)
-            line["off"] = rows.mean_interval(apart, mask)
+            line["bias"] = rows.mean_interval(apart, mask)
             line["error"] = rows.mean_interval(np.abs(apart), mask)
         return line
 
 
 @dataclass(frozen=True)
 class TradeOff:
-    """Lists of several sizes, measured."""
+    """Rule lists of several sizes with their measures."""
 
     points: tuple[PathPoint, ...]
-    chosen: int | None  # place of the list that stands out
-    shown: int | None  # place of the rules of the report
+    chosen: int | None  # index of the chosen list
+    shown: int | None  # index of the rules of the report
     ensemble_error: float
     is_given: bool  # whether the path came with its measures
     is_against_y: bool
@@ -342,38 +342,38 @@ class TradeOff:
 
 @dataclass(frozen=True)
 class Costs:
-    """What mistakes between two classes cost, one by one and on the rows."""
+    """Costs of the two kinds of mistakes, and mean costs on the rows."""
 
-    alarm: float  # cost of predicting the told class where it is the other
-    miss: float  # and the other way round
-    border: float  # probability from which on the told class costs less
+    alarm: float  # cost of a false positive
+    miss: float  # cost of a false negative
+    border: float  # probability from which on the positive class costs less
     own: "CostCurve"
     theirs: "CostCurve"
 
 
 @dataclass(frozen=True, eq=False)
 class CostCurve:
-    """Mean cost of a row by the probability from which on a class is predicted."""
+    """Mean cost per row by probability threshold."""
 
     borders: np.ndarray  # ascending; the last is above every probability
     costs: np.ndarray
 
     @property
     def best(self):
-        """The lowest cost and its border."""
+        """The lowest cost and its threshold."""
         k = int(self.costs.argmin())
         return float(self.costs[k]), float(self.borders[k])
 
 
-def cost_curve(told, is_second, weight, costs):
-    """The CostCurve of rows by the told probability of the second class.
+def cost_curve(probability, is_positive, weight, costs):
+    """The CostCurve of rows by their probability of the positive class.
 
-    `costs` are those of predicting the second class wrongly, and of the first.
+    `costs` are those of a false positive and of a false negative.
     """
-    borders, place = np.unique(told, return_inverse=True)
-    false_alarms = np.bincount(place, weight * ~is_second, len(borders))
-    found = np.bincount(place, weight * is_second, len(borders))
-    # From each border on the second class is predicted; past the last one never.
+    borders, place = np.unique(probability, return_inverse=True)
+    false_alarms = np.bincount(place, weight * ~is_positive, len(borders))
+    found = np.bincount(place, weight * is_positive, len(borders))
+    # The positive class is predicted from each border on; past the last one never.
     alarms = np.append(np.cumsum(false_alarms[::-1])[::-1], 0.0)
     missed = np.append(0.0, np.cumsum(found))
     total = (costs[0] * alarms + costs[1] * missed) / weight.sum()
@@ -382,14 +382,14 @@ def cost_curve(told, is_second, weight, costs):
 
 @dataclass(frozen=True)
 class Disagreements:
-    """The rows on which rules and ensemble differ."""
+    """The rows on which rules and ensemble disagree."""
 
     n_rows: int
-    distance: float | None  # of numbers, on average
+    distance: float | None  # mean distance of numbers
     share: float  # by weight
-    worst: tuple[int, ...]  # numbers from 0 of those on which they differ most
+    worst: tuple[int, ...]  # indices of those that differ most
     features: tuple[int, ...]  # features to show, the most used first
-    n_left_out: int  # features of the rules that are not shown
+    n_left_out: int  # number of used features not shown
 
 
 def summarize(
@@ -407,7 +407,7 @@ def summarize(
     ensemble_name=None,
     is_new=False,
 ):
-    """Everything that a report is about; see `write_report`.
+    """Measure everything that a report shows; see `write_report`.
 
     Examples
     --------
@@ -420,11 +420,11 @@ def summarize(
     >>> summary.ensemble.name, summary.ensemble.n_trees
     ('RandomForestClassifier', 20)
     """
-    rows = _answered_rows(simplifier, X, y, sample_weight)
+    rows = _predicted_rows(simplifier, X, y, sample_weight)
     rules = rows.rules
     ensemble = describe_ensemble(simplifier, ensemble_name)
     baseline = measure_baseline(rows)
-    colours = answer_colours(rows)
+    colours = prediction_colours(rows)
     stability = getattr(simplifier, "stability_", None)
     return Summary(
         title=title or f"{sentence(ensemble.name)} in {plural(rules.n_rules, 'rule')}",
@@ -436,7 +436,7 @@ def summarize(
         groups=read_groups(groups, X, rows),
         is_weighted=sample_weight is not None,
         scores=simplifier.evaluate_encoded(
-            rows.matrix, rows.answers, rows.y, rows.weight, rows.probabilities
+            rows.matrix, rows.model_predictions, rows.y, rows.weight, rows.probabilities
         ),
         cards=tuple(
             _card(rows, k, colours, rule_flags(rows, k, baseline, stability))
@@ -455,8 +455,8 @@ def summarize(
 
 
 @dataclass(frozen=True, eq=False)
-class AnsweredRows:
-    """Rows with all predictions; rules and ensemble predict only once."""
+class PredictedRows:
+    """Rows with cached predictions of rules and ensemble."""
 
     rules: RuleModel
     forest: Forest
@@ -469,22 +469,22 @@ class AnsweredRows:
 
     @cached_property
     def predicted(self):
-        """What the rules predict."""
+        """Predictions of the rules."""
         return self.rules._predict(self.rules._covers(self.matrix))
 
     @cached_property
     def held(self):
-        """Which rules match which rows."""
+        """Matrix of rows and matching rules."""
         return self.rules._covers(self.matrix)
 
     @cached_property
-    def answering(self):
-        """Number of the rule that decides each row."""
+    def deciding(self):
+        """Index of the rule that predicts each row."""
         return self.rules._apply(self.rules._covers(self.matrix))
 
     @cached_property
     def members(self):
-        """Rows of each rule, (n_samples, n_rules): those it decides, or matches."""
+        """Rows that each rule predicts or, if averaged, matches."""
         return self.rules._members(self.held)
 
     @cached_property
@@ -492,8 +492,8 @@ class AnsweredRows:
         return self.forest.predict_raw_encoded(self.matrix)
 
     @cached_property
-    def answers(self):
-        """What the ensemble predicts."""
+    def model_predictions(self):
+        """Predictions of the ensemble."""
         return self.forest.predict_from_raw(self._raw)
 
     @cached_property
@@ -508,8 +508,8 @@ class AnsweredRows:
 
     @property
     def expected(self):
-        """What errors are measured against: y or, without it, the ensemble."""
-        return self.answers if self.y is None else self.y
+        """The reference for errors: y or, without it, the ensemble."""
+        return self.model_predictions if self.y is None else self.y
 
     def share(self, mask):
         """Share of some rows, by weight."""
@@ -539,8 +539,8 @@ class AnsweredRows:
         return mean, mean - half, mean + half
 
 
-def _answered_rows(simplifier, X, y, sample_weight):
-    """The rows checked and encoded."""
+def _predicted_rows(simplifier, X, y, sample_weight):
+    """Check and encode the rows."""
     matrix = simplifier.validate_rows(X)
     if len(matrix) == 0:
         raise ValueError("A report needs at least one row; X has 0 samples.")
@@ -550,7 +550,7 @@ def _answered_rows(simplifier, X, y, sample_weight):
     weight = check_weight(sample_weight, len(matrix))
     if not weight.sum() > 0:
         raise ValueError("sample_weight must have a positive sum; it is zero.")
-    return AnsweredRows(simplifier.rules_, simplifier.forest_, matrix, y, weight)
+    return PredictedRows(simplifier.rules_, simplifier.forest_, matrix, y, weight)
 
 
 def _card(rows, k, colours, flags):
@@ -567,42 +567,42 @@ def _card(rows, k, colours, flags):
         parts=tuple(condition_parts(c, rules) for c in rule.conditions),
         then=written(row["then"]),
         colour=colours.of([rule.prediction])[0],
-        told=written(row["estimate_text"]),
+        estimate=written(row["estimate_text"]),
         alone=_number_text(alone),
-        ensemble_told=None if math.isnan(mean) else mean,
+        ensemble_estimate=None if math.isnan(mean) else mean,
         weight=None if weight is None else render.number(weight),
         n_rows=int(members.sum()),
         share=rows.share(members),
-        holds=rows.share(rows.held[:, k]),
+        matches=rows.share(rows.held[:, k]),
         **_quality(rows, members),
         flags=flags,
     )
 
 
 def _quality(rows, members):
-    """Of the rows of one rule: right predictions and agreement, or mean distances."""
+    """Accuracy and agreement on the rows of one rule, or mean distances."""
     is_share = rows.rules.outcome.error_is_share
 
-    def mean(answers):
-        if answers is None:
+    def mean(others):
+        if others is None:
             return None
         if is_share:
-            return rows.mean(rows.predicted == answers, members)
-        return rows.mean(np.abs(rows.predicted - answers), members)
+            return rows.mean(rows.predicted == others, members)
+        return rows.mean(np.abs(rows.predicted - others), members)
 
     if is_share:
-        return {"right": mean(rows.y), "agrees": mean(rows.answers)}
+        return {"right": mean(rows.y), "agrees": mean(rows.model_predictions)}
     return {
         "miss": mean(rows.y),
-        "distance": mean(rows.answers),
-        "ensemble_mean": rows.mean(rows.answers, members),
+        "distance": mean(rows.model_predictions),
+        "ensemble_mean": rows.mean(rows.model_predictions, members),
     }
 
 
 def condition_parts(condition, rules):
-    """What is said before the feature's name, the name, and what is said after it.
+    """Text of a condition before the name of the feature, the name, and the rest.
 
-    The text is that of `Condition.text`, so that the report cannot say another thing.
+    It is taken from `Condition.text`, so that the report always shows the same text.
     """
     name = rules.shown_names[condition.feature]
     names = {condition.feature: MARK}
@@ -619,27 +619,27 @@ def _number_text(text):
     return true_minus(grouped(text))
 
 
-# What is known of y, and groups of rows
+# Distribution of y, and groups of rows
 
 
 @dataclass(frozen=True)
 class Baseline:
     """Rates of the classes, or mean and quantiles of numbers, on the report's rows.
 
-    Without y they are those of the ensemble's answers.
+    Without y they are those of the ensemble's predictions.
     """
 
     is_of_y: bool
     n_rows: tuple[int, ...] = ()  # of each class
     rates: tuple[float, ...] = ()  # of each class, by weight
     intervals: tuple[tuple[float, float], ...] = ()  # Wilson's, at 95 %
-    guess: Any = None  # the commonest class, or the mean
-    guess_error: float = 0.0  # of predicting so always: share, or mean squared error
+    guess: Any = None  # the most frequent class, or the mean
+    guess_error: float = 0.0  # of always predicting it: share, or mean squared error
     quantiles: tuple[float, ...] = ()  # of numbers, at QUANTILES
 
 
 def measure_baseline(rows):
-    """The Baseline of an AnsweredRows."""
+    """The Baseline of PredictedRows."""
     measure = {"rates": _base_rates, "mean": _base_mean}
     return measure[rows.rules.outcome.statistic](rows, rows.expected)
 
@@ -672,19 +672,19 @@ def _base_mean(rows, expected):
 
 @dataclass(frozen=True, eq=False)
 class Groups:
-    """Which group each row is in."""
+    """The group of each row."""
 
     name: str
     labels: tuple[str, ...]
     code: np.ndarray  # of each row
 
     def masks(self):
-        """For each group its label and its rows."""
+        """Label and rows of each group."""
         return [(label, self.code == g) for g, label in enumerate(self.labels)]
 
 
 def read_groups(groups, X, rows):
-    """The Groups that a user names; see `write_report`."""
+    """Read the argument `groups` of `write_report`."""
     if groups is None:
         return None
     name = groups if isinstance(groups, str) else getattr(groups, "name", None)
@@ -717,7 +717,7 @@ def _column(name, X, rows):
 
 
 def _coded(values):
-    """Labels of the groups, and the group of each row; many numbers make quarters."""
+    """Labels of the groups, and the group of each row; many numbers form quartiles."""
     is_missing = np.array([value is None or value != value for value in values])
     there = values[~is_missing]
     is_number = all(
@@ -732,7 +732,7 @@ def _coded(values):
     if len(counted) > MOST_GROUPS:
         kept = counted[np.argsort(-counts, kind="stable")[: MOST_GROUPS - 1]]
         texts = np.where(np.isin(texts, kept), texts, "all others")
-    # Numbers by size, texts by the alphabet, and what is left last.
+    # Numbers by size, texts in alphabetical order, the rest last.
     first = {}
     for value, label in zip(there.tolist(), texts.tolist(), strict=True):
         here = (0, value, "") if isinstance(value, int | float) else (1, 0.0, label)
@@ -752,44 +752,44 @@ def _quarters(numbers):
     return np.array([f"{ends[p]} to {ends[p + 1]}" for p in place], dtype=object)
 
 
-# Why a rule is weak
+# Flags at weak rules
 
 
 def rule_flags(rows, k, baseline, stability=None):
-    """Why rule k, from 0, is weak, the gravest reason first."""
+    """Reasons why rule k (from 0) is weak, the most serious first."""
     rules, members = rows.rules, rows.members[:, k]
     flags = {"rates": _rate_flags, "mean": _mean_flags}[rules.outcome.statistic]
     n_rows, reasons = int(members.sum()), flags(rows, k, baseline)
     if list(rules)[k].conditions and rows.share(members) < RARE:
-        verb = "answers" if rules.is_exclusive else "holds in"
+        verb = "predicts" if rules.is_exclusive else "matches"
         reasons.append(
-            f"It {verb} under 1 % of the rows here: {count(n_rows)} of "
+            f"It {verb} less than 1 % of the rows here: {count(n_rows)} of "
             f"{count(len(rows))}."
         )
-    if stability is not None and came_back_rarely(k, stability):
+    if stability is not None and is_rarely_found(k, stability):
         reasons.append(
-            f"It is not stable: it came back in {stability.returns[k]} of "
+            f"It is not stable: it is found again in only {stability.returns[k]} of "
             f"{plural(stability.n_resamples, 'refit')} on other rows."
         )
     return tuple(reasons)
 
 
-def came_back_rarely(k, stability):
-    """Whether a rule came back in fewer than half of the refits."""
+def is_rarely_found(k, stability):
+    """Whether a rule is found again in fewer than half of the refits."""
     return stability.returns[k] < WEAK * stability.n_resamples
 
 
 def _rate_flags(rows, k, baseline):
-    """Mostly wrong, an interval that is wide, and a rate that is that of all rows."""
+    """Flags for mostly wrong predictions, a wide interval, and a rate near the base."""
     rules, members = rows.rules, rows.members[:, k]
     n_here, reasons = int(members.sum()), []
-    # Where mistakes differ in cost, a rule may well be wrong more often than right.
+    # With costs, it may be best to be wrong more often than right.
     has_costs = rules.costs is not None or rules.threshold is not None
     if rows.y is not None and n_here >= FEWEST and not has_costs:
         is_right = rows.predicted == rows.y
         if rows.mean(is_right, members) < 0.5:
             reasons.append(
-                "It is wrong more often than right here: right on "
+                "It is wrong more often than right here: correct on "
                 f"{count(is_right[members].sum())} of {plural(n_here, 'row')}."
             )
     rule = list(rules)[k]
@@ -800,22 +800,22 @@ def _rate_flags(rows, k, baseline):
     low, high = interval
     if high - low > WIDE:
         reasons.append(
-            f"Its rate is unsure: {render.share_range(low, high)} from "
+            f"Its rate is uncertain: {render.share_range(low, high)} from "
             f"{render.count(n_rows)} {whose}."
         )
     base = rules.training_rates or (baseline.rates if baseline.is_of_y else None)
     if rule.conditions and base is not None and low <= base[place] <= high:
         reasons.append(
-            f"Its rate, {rate_text(rate)}, is hardly another than the base rate, "
-            f"{rate_text(base[place])}."
+            f"Its rate ({rate_text(rate)}) is barely different from the base rate "
+            f"({rate_text(base[place])})."
         )
     return reasons
 
 
 def _observed_rate(rows, k, place):
-    """The rate of a class under a rule, its interval, and of how many rows.
+    """Rate of a class under a rule, its interval, and its number of rows.
 
-    As the rule reports it or, unknown, of these rows.
+    As the rule reports it or, if unknown, on these rows.
     """
     rule = list(rows.rules)[k]
     if rule.rates is not None and rule.n_rows > 0:
@@ -831,7 +831,7 @@ def _observed_rate(rows, k, place):
 
 
 def _mean_flags(rows, k, baseline):
-    """Rows that are as spread as all are, and an answer that is that of all rows."""
+    """Flags for rows as spread as all rows, and a prediction near the mean."""
     rule, reasons = list(rows.rules)[k], []
     if rows.rules.default_matches_all:
         return reasons
@@ -840,15 +840,15 @@ def _mean_flags(rows, k, baseline):
         everyone = baseline.quantiles[-1] - baseline.quantiles[0]
         if rule.conditions and width >= AS_WIDE * everyone > 0:
             reasons.append(
-                f"Its rows are as spread as all are: {amount(width)} between the 10 "
-                f"and 90 % points, {amount(everyone)} over all rows here."
+                f"Its rows are spread as widely as all rows: {amount(width)} between "
+                f"the 10 % and 90 % quantiles, {amount(everyone)} for all rows here."
             )
     if rule.spread and rule.n_rows > 0 and rule.conditions:
         reach = QUANTILE * rule.spread / math.sqrt(rule.n_rows)
         if abs(rule.prediction - baseline.guess) <= reach:
             reasons.append(
-                f"Its answer is hardly another than the mean of all rows here, "
-                f"{amount(baseline.guess)}."
+                f"Its prediction is barely different from the mean of all rows here "
+                f"({amount(baseline.guess)})."
             )
     return reasons
 
@@ -858,41 +858,41 @@ def _mean_flags(rows, k, baseline):
 
 @dataclass(frozen=True, eq=False)
 class Colours:
-    """Which predictions share a colour: some classes, or a fifth of the numbers."""
+    """Colours of predictions: by class, or by fifth of the numbers."""
 
     number: dict[Any, int] | None  # of each class
-    edges: np.ndarray | None = None  # between the fifths
+    edges: np.ndarray | None = None  # between fifths
 
     def name(self, number):
-        """A colour by its number from 0, as the style sheet calls it."""
+        """Name of a colour in the style sheet."""
         return f"{'g' if self.edges is None else 's'}{number}"
 
-    def of(self, answers):
-        """The name of the colour of each prediction."""
+    def of(self, predictions):
+        """Name of the colour of each prediction."""
         if self.number is not None:
-            numbers = [self.number[answer] for answer in np.asarray(answers).tolist()]
+            numbers = [self.number[label] for label in np.asarray(predictions).tolist()]
         else:
-            numbers = np.searchsorted(self.edges, answers, side="left").tolist()
+            numbers = np.searchsorted(self.edges, predictions, side="left").tolist()
         return [self.name(number) for number in numbers]
 
 
-def answer_colours(rows):
-    """A colour for each class while there are colours, or for fifths of numbers.
+def prediction_colours(rows):
+    """Assign colours to classes, or to fifths of the ensemble's numbers.
 
-    Where classes are too many, those that the rules predict come first, by rows, then
-    those of the ensemble; the others share one. Fifths are the ensemble's.
+    With more classes than colours, those that the rules predict for the most rows come
+    first, then those of the ensemble; the others share one.
     """
     classes = rows.rules.outcome.labels
     if classes is None:
-        edges = np.unique(np.quantile(rows.answers, FIFTHS))
-        return Colours(None, edges[edges < rows.answers.max()])
+        edges = np.unique(np.quantile(rows.model_predictions, FIFTHS))
+        return Colours(None, edges[edges < rows.model_predictions.max()])
     classes = np.asarray(classes).tolist()
     coloured = classes
     if len(classes) > MOST_COLOURS:
         in_rules = {rule.prediction for rule in rows.rules}
-        answered = Counter(rows.predicted.tolist())
-        theirs = Counter(rows.answers.tolist())
-        rank = {c: (-answered[c], c not in in_rules, -theirs[c]) for c in classes}
+        predicted = Counter(rows.predicted.tolist())
+        theirs = Counter(rows.model_predictions.tolist())
+        rank = {c: (-predicted[c], c not in in_rules, -theirs[c]) for c in classes}
         first = sorted(classes, key=rank.__getitem__)[: MOST_COLOURS - 1]
         coloured = [c for c in classes if c in first]
     number = {c: i for i, c in enumerate(coloured)}

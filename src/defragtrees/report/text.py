@@ -1,7 +1,6 @@
-"""Numbers, names, values and tables as the page shows them; how texts are escaped.
+"""Numbers, names, values and tables of the page, and escaping.
 
-What templates print is escaped by `escaped`; the functions below it that give `Html`
-are filters of the templates.
+Templates escape their output with `escaped`; functions that return `Html` are filters.
 """
 
 import json
@@ -12,12 +11,13 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from html import escape
 from typing import Any
 
+from defragtrees._utils import formatting as render
 from defragtrees.plots.picture import RIGHT_TO_LEFT
 from defragtrees.rules.labels import PLAIN
 
 LONGEST_SETTING = 160
 LONGEST_HEADER = 45
-# Characters that turn the direction of the text after them, and are not seen.
+# Invisible characters that change the direction of the text after them.
 TURNING = {
     number: f"\\u{number:04x}"
     for number in (
@@ -31,7 +31,7 @@ TURNING = {
 
 
 def percent(share):
-    """A share of one in whole per cent, for reading and not for arithmetic.
+    """Write a share in whole per cent.
 
     Examples
     --------
@@ -46,7 +46,7 @@ def percent(share):
 
 
 def rate_text(rate):
-    """A rate in per cent, as precisely as rare classes need it.
+    """Write a rate in per cent, with more decimals for rare classes.
 
     Examples
     --------
@@ -59,7 +59,7 @@ def rate_text(rate):
 
 
 def count(number):
-    """A whole number with separators.
+    """Write a whole number with separators.
 
     Examples
     --------
@@ -70,7 +70,7 @@ def count(number):
 
 
 def numbered(numbers):
-    """Rules by their numbers.
+    """List rules by number.
 
     Examples
     --------
@@ -82,7 +82,7 @@ def numbered(numbers):
 
 
 def grouped(text):
-    """Whole parts of numbers from 10,000 on with separators, as measured ones have.
+    """Add separators to the numbers from 10,000 on in a text.
 
     Examples
     --------
@@ -93,7 +93,7 @@ def grouped(text):
 
 
 def sentence(words):
-    """The words with a large first letter.
+    """Capitalise the first letter.
 
     Examples
     --------
@@ -103,32 +103,31 @@ def sentence(words):
     return words[:1].upper() + words[1:]
 
 
-def amount(value, digits=4):
-    """A measured number to a few digits, with a true minus; a dash for none.
+def amount(value):
+    """Write a measured number for people, with a minus sign; a dash for None.
 
     Examples
     --------
     >>> amount(12.34567), amount(-0.5), amount(None), amount(123456.7)
-    ('12.35', '−0.5', '–', '123,457')
+    ('12.3', '−0.5', '–', '123,000')
     """
     if value is None or math.isnan(value):
         return "–"
-    large = abs(value) >= 10**digits and abs(value) < 1e15
-    return true_minus(f"{value:,.0f}" if large else f"{value:.{digits}g}")
+    return true_minus(render.rounded(value))
 
 
-def answer_text(answer, outcome):
-    """A prediction in short: a label as it is given, a number to a few digits."""
-    return outcome.answer_text(answer) if outcome.labels else amount(answer)
+def prediction_text(prediction, outcome):
+    """Write a prediction: a label as given, a number with few digits."""
+    return outcome.answer_text(prediction) if outcome.labels else amount(prediction)
 
 
 def reported_text(value, outcome):
-    """A rate, or a mean in the units of y."""
+    """Write a rate, or a mean in the units of y."""
     return {"rates": rate_text, "mean": amount}[outcome.statistic](value)
 
 
 def error_text(error, outcome, deviation=None):
-    """An error as a share of rows, or in the units of y; and how far it may be off."""
+    """Write an error in per cent or in the units of y, with its deviation if given."""
     text = shown_error_text(outcome.shown_error(error), outcome)
     if deviation is None:
         return text
@@ -137,14 +136,14 @@ def error_text(error, outcome, deviation=None):
 
 
 def shown_error_text(error, outcome):
-    """An error that is a share of rows, or in the units of y already."""
+    """Write an error that is a share of rows, or already in the units of y."""
     if outcome.error_is_share:
         return f"{100 * error:.1f}\N{NO-BREAK SPACE}%"
     return amount(error)
 
 
 def fidelity_text(fidelity):
-    """A fidelity to three digits; as an R² it may be below zero.
+    """Write a fidelity to three decimals; as R² it may be negative.
 
     Examples
     --------
@@ -155,7 +154,7 @@ def fidelity_text(fidelity):
 
 
 def true_minus(text):
-    """Numbers in a text with a minus sign, not a hyphen; also in exponents.
+    """Replace hyphens before numbers by minus signs, also in exponents.
 
     Examples
     --------
@@ -166,7 +165,7 @@ def true_minus(text):
 
 
 def visible(data):
-    r"""Data in which characters that would turn a text around are spelled out.
+    r"""Spell out characters that would change the direction of a text.
 
     Examples
     --------
@@ -187,7 +186,7 @@ def visible(data):
 
 
 def value_text(value, categories=None, digits=6, scale=PLAIN):
-    """What an encoded value of a feature stands for, to a few digits.
+    """Write an encoded value of a feature.
 
     Examples
     --------
@@ -199,12 +198,12 @@ def value_text(value, categories=None, digits=6, scale=PLAIN):
     if categories is None and scale.kind is not None:
         return scale.number(value)
     if categories is None:
-        return true_minus(f"{value:.{digits}g}")
+        return true_minus(render.grouped(render.round_to(value, digits)))
     return str(categories[int(value)]) if value < len(categories) else "another value"
 
 
 def setting_text(value):
-    """A setting as code would say it, without addresses in memory, cut if long.
+    """Write a setting as code, without memory addresses, cut if long.
 
     Examples
     --------
@@ -218,15 +217,15 @@ def setting_text(value):
 
 
 class Html(str):
-    """Text that is HTML already, and is not escaped again."""
+    """Text that is HTML and is not escaped again."""
 
     def __html__(self):
-        """What Jinja2 asks of such a text."""
+        """The protocol of Jinja2 for safe text."""
         return self
 
 
 def escaped(value):
-    """Any value as text that is safe inside an element or an attribute.
+    """Escape a value for use inside an element or an attribute.
 
     Examples
     --------
@@ -239,7 +238,7 @@ def escaped(value):
 
 
 def name(given):
-    """A given name or label as HTML, whose direction leaves the text around it alone.
+    """A name as HTML whose direction does not affect the surrounding text.
 
     Examples
     --------
@@ -250,9 +249,9 @@ def name(given):
 
 
 def isolated(words):
-    r"""A text as HTML in which each stretch of right-to-left letters stands alone.
+    r"""A text as HTML in which right-to-left passages are isolated.
 
-    For texts that have names in them; digits and signs beside these stay in place.
+    Digits and signs beside names in such scripts stay in place.
 
     Examples
     --------
@@ -263,21 +262,21 @@ def isolated(words):
 
 
 def breakable(given, attributes=""):
-    """A long name as HTML that may break after each of its parts.
+    """A long name as HTML with line breaks allowed between its parts.
 
     Examples
     --------
     >>> breakable("word_freq")
     '<bdi>word_<wbr>freq</bdi>'
     """
-    # Humps first; an entity such as &lt; has none.
+    # Camel case first; an entity such as &lt; has none.
     parts = re.sub(r"(?<=[a-z])(?=[A-Z])", "<wbr>", escaped(given))
     parts = re.sub(r"([_./:-])(?=\w)", r"\1<wbr>", parts)
     return Html(f"<bdi{attributes}>{parts}</bdi>")
 
 
 def clamped(given):
-    """A name that may break; of a very long one the beginning, the rest on hovering.
+    """A name with line breaks; a very long one is cut and shown on hover.
 
     Examples
     --------
@@ -290,7 +289,7 @@ def clamped(given):
 
 
 def script_json(data):
-    r"""Data as JSON that nothing inside a script element can break out of.
+    r"""Data as JSON that is safe inside a script element.
 
     Examples
     --------
@@ -306,28 +305,28 @@ def script_json(data):
 
 @dataclass(frozen=True)
 class Table:
-    """A table, which `templates/parts.html.j2` draws.
+    """A table for the macro of `templates/parts.html.j2`.
 
-    The first cell of a row is its heading. A cell is a text, or a dict that one of the
-    functions below makes.
+    The first cell of a row is its heading. A cell is a text, or a dict made by one of
+    the functions below.
     """
 
     header: Sequence[Any]
     rows: Iterable[Sequence[Any]]
     caption: str
-    numeric: Sequence[int] = ()  # columns that stand on the right
-    kind: str = ""  # a class for the style sheet
-    is_quiet: bool = False  # whether a heading above says what the caption says
+    numeric: Sequence[int] = ()  # right-aligned columns
+    kind: str = ""  # a CSS class
+    is_quiet: bool = False  # whether the caption is hidden
 
 
 def bar(share, label, look=""):
-    """A bar from 0 to 1 and its label."""
+    """A bar from 0 to 1 with a label."""
     width = min(100.0, max(0.0, 100 * share))
     return {"kind": "bar", "width": width, "label": label, "look": look}
 
 
 def range_bar(low, middle, high, mark=None):
-    """A bar from 0 to 1 with an interval, its middle and, dashed, a mark beside it."""
+    """A bar from 0 to 1 with an interval, its middle and optionally a dashed mark."""
     return {
         "kind": "range",
         "low": 100 * low,
@@ -338,18 +337,18 @@ def range_bar(low, middle, high, mark=None):
 
 
 def badge(card):
-    """What a rule predicts, with its colour."""
+    """The prediction of a rule, with its colour."""
     return {"kind": "badge", "then": card.then, "colour": card.colour}
 
 
 def with_interval(value, low, high):
-    """A number and, below it, its interval."""
+    """A number with its interval below."""
     return {"kind": "interval", "value": value, "low": low, "high": high}
 
 
-def values_of_row(values, is_asked):
+def values_of_row(values, is_used):
     """Values of a row; those that its rule uses are in bold."""
     return [
         {"kind": "bold", "text": name(value)} if is_bold else name(value)
-        for value, is_bold in zip(values, is_asked, strict=True)
+        for value, is_bold in zip(values, is_used, strict=True)
     ]

@@ -1,8 +1,8 @@
-"""The sections of a report: a function, a template and a line in `SECTIONS` each.
+"""Sections of a report: each is a function, a template and an entry of `SECTIONS`.
 
-The function takes the Page, and gives what `templates/<name>.html.j2` shows beside the
-Summary, or None if there is nothing to show. Everything is measured in
-`report.summary`; `page.draw` has a Picture drawn, with scripts and without.
+The function takes the Page and returns the context of `templates/<name>.html.j2`, or
+None to leave the section out. Everything is measured in `report.summary`; `page.draw`
+draws a Picture, with and without scripts.
 """
 
 from collections.abc import Callable
@@ -16,29 +16,47 @@ from defragtrees.report.sections import alternatives, measures, overview, rows, 
 class Section:
     """One section of the page; the navigation follows from these."""
 
-    name: str  # of its place, which links point to, and of its template
-    link: str  # the word in the navigation
+    name: str  # of its anchor and its template
+    link: str  # its label in the navigation
     title: str
     fill: Callable[[Any], dict[str, Any] | None]
-    is_about_target: bool = False  # whether its title ends with what y is called
 
 
 SECTIONS = (
-    Section("question", "Question", "The question", overview.question),
+    Section("question", "Data", "Model and data", overview.question),
     Section("rules", "Rules", "The rules", rules.rules),
-    Section("edit", "Edit", "Argue with the rules", rules.edit),
-    Section("totals", "Totals", "From points to answers", rules.totals),
-    Section("measures", "Measures", "How good against", measures.measures, True),
-    Section("costs", "Costs", "What mistakes cost", measures.costs),
-    Section("groups", "Groups", "Group by group", measures.groups),
-    Section("calibration", "Calibration", "Told and observed", measures.calibration),
-    Section("path", "Trade-off", "More rules or fewer", alternatives.path),
-    Section("comparison", "Methods", "Other methods", alternatives.comparison),
-    Section("closeness", "Closeness", "How close to the ensemble", measures.closeness),
-    Section("disagreements", "Disagreement", "Where they disagree", rows.disagreements),
-    Section("rows", "Rows", "The rows, feature by feature", rows.typical_rows),
-    Section("features", "Features", "Which features count", rows.features),
-    Section("stability", "Stability", "What came back", alternatives.stability),
+    Section("edit", "Edit", "Edit the rules", rules.edit),
+    Section("totals", "Totals", "From points to predictions", rules.totals),
+    Section("measures", "Measures", "Performance", measures.measures),
+    Section("costs", "Costs", "Cost of mistakes", measures.costs),
+    Section("groups", "Groups", "Results by group", measures.groups),
+    Section(
+        "calibration",
+        "Calibration",
+        "Estimated and observed rates",
+        measures.calibration,
+    ),
+    Section("path", "Trade-off", "Error by number of rules", alternatives.path),
+    Section(
+        "comparison",
+        "Methods",
+        "Comparison with other methods",
+        alternatives.comparison,
+    ),
+    Section(
+        "closeness", "Agreement", "Agreement with the ensemble", measures.closeness
+    ),
+    Section(
+        "disagreements",
+        "Disagreement",
+        "Rows on which rules and ensemble disagree",
+        rows.disagreements,
+    ),
+    Section("rows", "Rows", "Typical rows of each rule", rows.typical_rows),
+    Section("features", "Features", "Features used", rows.features),
+    Section(
+        "stability", "Stability", "Stability under resampling", alternatives.stability
+    ),
     Section("overlap", "Overlap", "Coverage and overlap", rows.overlap),
-    Section("settings", "Settings", "Settings and how to reproduce", overview.settings),
+    Section("settings", "Settings", "Settings and reproduction", overview.settings),
 )

@@ -1,14 +1,19 @@
-"""What else could be: lists of other sizes, other methods, rules from other rows."""
+"""Sections on alternatives: other sizes, other methods, stability."""
 
 import functools
 import math
 
 from defragtrees._utils.formatting import plural
-from defragtrees.plots.measures import comparison_picture, trade_off_picture
+from defragtrees.plots.measures import (
+    METHODS,
+    comparison_picture,
+    trade_off_picture,
+)
 from defragtrees.plots.picture import Axis
 from defragtrees.report.text import (
     Html,
     Table,
+    amount,
     badge,
     bar,
     error_text,
@@ -23,14 +28,14 @@ from defragtrees.rules.text import MAYBE_TRAINED
 
 
 def path(page):
-    """Error against size, as a picture and as a table."""
+    """Error by number of rules, as a picture and as a table."""
     trade_off, outcome = page.summary.trade_off, page.summary.outcome
     if trade_off is None:
         return None
     kind = sentence(outcome.error_name)
     where = "on the rows of this report"
     if trade_off.is_given:
-        where = "on rows held out when the path was made"
+        where = "on the held-out rows of the path"
     marks = (("chosen", trade_off.chosen), ("shown here", trade_off.shown))
     lines = [
         [
@@ -43,8 +48,8 @@ def path(page):
         ]
         for i, point in enumerate(trade_off.points)
     ]
-    tell = functools.partial(shown_error_text, outcome=outcome)
-    picture = trade_off_picture(trade_off, _error_axis(outcome), tell)
+    write = functools.partial(shown_error_text, outcome=outcome)
+    picture = trade_off_picture(trade_off, _error_axis(outcome), write)
     return {
         "trade_off": trade_off,
         "kind": kind,
@@ -53,7 +58,7 @@ def path(page):
         "lists": Table(
             ["Size", "Conditions", kind, "Fidelity", "Coverage", "Note"],
             lines,
-            f"Lists by size, {where}",
+            f"Rule lists by size, {where}",
             numeric=(1, 2, 3, 4),
             kind="bars",
         ),
@@ -66,7 +71,7 @@ def _error_axis(outcome):
 
 
 def comparison(page):
-    """Error against size, method by method."""
+    """Error by number of rules and method."""
     compared, outcome = page.summary.comparison, page.summary.outcome
     if compared is None:
         return None
@@ -74,18 +79,18 @@ def comparison(page):
     lines, failures = [], []
     for row in compared.rows():
         budget = "" if row["budget"] is None else f", at most {row['budget']}"
-        method = Html(f"{name(row['method'])}{budget}")
+        method = Html(f"{name(METHODS.get(row['method'], row['method']))}{budget}")
         if row["failure"] is not None:
             failures.append((method, row["failure"]))
             lines.append([method, *["–"] * 5, "failed"])
             continue
         deviation = row["error_std"] if compared.n_splits > 1 else None
         if row.get("is_fitted"):
-            method = Html(f"{method} (fitted before, {MAYBE_TRAINED})")
+            method = Html(f"{method} (already fitted, {MAYBE_TRAINED})")
         lines.append(
             [
                 method,
-                _known(row["n_rules"], "{:.4g}".format),
+                _known(row["n_rules"], amount),
                 _known(row["mean_conditions"], "{:.1f}".format),
                 error_text(row["error"], outcome, deviation),
                 fidelity_text(row["fidelity"]),
@@ -93,8 +98,8 @@ def comparison(page):
                 _known(row["seconds"], "{:.2f} s".format),
             ]
         )
-    tell = functools.partial(shown_error_text, outcome=outcome)
-    picture = comparison_picture(compared, _error_axis(outcome), tell)
+    write = functools.partial(shown_error_text, outcome=outcome)
+    picture = comparison_picture(compared, _error_axis(outcome), write)
     return {
         "n_splits": compared.n_splits,
         "ensemble_error": error_text(compared.ensemble_error, outcome),
@@ -124,7 +129,7 @@ def _known(value, write):
 
 
 def stability(page):
-    """What of the rules came back when they were fitted to other rows."""
+    """Number of refits in which each rule is found again."""
     summary, measured = page.summary, page.summary.stability
     if measured is None:
         return None
@@ -136,11 +141,12 @@ def stability(page):
     rare = summary.rarely_back
     return {
         "rare": sentence(numbered(rare)) if rare else "",
+        "verb": "is" if len(rare) == 1 else "are",
         "share": len(rare) / len(measured.returns),
         "rules": Table(
-            ["Rule", "Says", "Came back"],
+            ["Rule", "Predicts", "Found again"],
             lines,
-            "Refits in which a rule with the same answer has most rows in common",
+            "Refits with a rule that has the same prediction and mostly the same rows",
             kind="bars",
         ),
     }

@@ -1,4 +1,4 @@
-"""How good the rules are: against y, by cost, by group, as told, by the ensemble."""
+"""Sections on performance: measures, costs, groups, calibration, agreement."""
 
 import functools
 import math
@@ -25,11 +25,11 @@ from defragtrees.report.text import (
 from defragtrees.rules.text import MAYBE_TRAINED
 
 SIGN = "\N{NO-BREAK SPACE}%"
-FOUR_FIFTHS = 0.8  # a ratio of selection rates below which it is usual to ask why
-MOST_BORDERS = 300  # that are drawn
-MOST_GROUPED = 6  # classes whose rates are set side by side
-MOST_PAIRED = 12  # classes in a table of pairs
-ANSWERING = (
+FOUR_FIFTHS = 0.8  # the four-fifths rule for ratios of selection rates
+MOST_BORDERS = 300  # maximum number of thresholds drawn
+MOST_GROUPED = 6  # maximum number of classes with a table of groups
+MOST_PAIRED = 12  # maximum number of classes in a confusion matrix
+PREDICTORS = (
     ("Rules", ""),
     ("Posterior of the mixture", "posterior_"),
     ("Ensemble", "ensemble_"),
@@ -37,7 +37,7 @@ ANSWERING = (
 
 
 def measures(page):
-    """All measures beside the ensemble's, and which class is taken for which."""
+    """All measures of rules and ensemble, and the confusion matrix."""
     summary = page.summary
     rows, outcome, rules = summary.rows, summary.outcome, summary.rules
     if rows.y is None:
@@ -63,16 +63,16 @@ def measures(page):
         "measures": Table(
             header,
             lines,
-            f"Measures against {summary.target}, here and on the training rows",
+            f"Measures for {summary.target}, on these rows and on the training rows",
             numeric=range(1, len(header)),
         ),
         "confusion": None,
     }
     if rules.threshold is not None:
-        context["threshold"] = amount(outcome.positive_threshold(rules.threshold), 3)
+        context["threshold"] = amount(outcome.positive_threshold(rules.threshold))
     if outcome.labels:
-        truth = Html(f"{name(summary.target)} is")
-        caption = "Rows by what is true and what the rules say"
+        truth = Html(f"True {name(summary.target)}")
+        caption = "Rows by true class and class predicted by the rules"
         context["confusion"] = _pairs(
             summary, (rows.y, rows.predicted), (truth, "rules"), caption
         )
@@ -80,7 +80,7 @@ def measures(page):
 
 
 def _positive_text(outcome):
-    """The class of two whose rates and probabilities are shown."""
+    """The class of two whose rates are shown; None for more classes or numbers."""
     return outcome.answer_text(outcome.positive_class) if outcome.is_binary else None
 
 
@@ -95,7 +95,7 @@ def _value(key, value, outcome):
 
 
 def _pairs(summary, columns, whose, caption):
-    """How often one says a class and the other another; their number if many."""
+    """A table of pairs of classes; the number of classes if there are too many."""
     labels, counts = summary.class_pairs(*columns)
     if len(labels) > MOST_PAIRED:
         return len(labels)
@@ -119,7 +119,7 @@ def _pairs(summary, columns, whose, caption):
 
 
 def costs(page):
-    """What every border between two classes costs, for rules and ensemble."""
+    """Mean cost by probability threshold, for rules and ensemble."""
     summary = page.summary
     costs = summary.costs
     if costs is None:
@@ -127,25 +127,25 @@ def costs(page):
     label, cost = summary.outcome.answer_text, summary.scores["expected_cost"]
     theirs = summary.scores["ensemble_expected_cost"]
     number, labels = summary.outcome.positive_index, summary.outcome.labels
-    told, other = (label(labels[k]) for k in (number, 1 - number))
+    positive, other = (label(labels[k]) for k in (number, 1 - number))
     lines = [
-        ["Rules, as they answer", rate_text(costs.border), amount(cost)],
-        ["Rules, at their best border", *_best(costs.own)],
-        ["Ensemble, at the same border", rate_text(costs.border), amount(theirs)],
-        ["Ensemble, at its best border", *_best(costs.theirs)],
-        [Html(f"Always {name(told)}"), "–", amount(costs.own.costs[0])],
+        ["Rules", rate_text(costs.border), amount(cost)],
+        ["Rules, best threshold", *_best(costs.own)],
+        ["Ensemble, same threshold", rate_text(costs.border), amount(theirs)],
+        ["Ensemble, best threshold", *_best(costs.theirs)],
+        [Html(f"Always {name(positive)}"), "–", amount(costs.own.costs[0])],
         [Html(f"Always {name(other)}"), "–", amount(costs.own.costs[-1])],
     ]
     picture = cost_picture((costs.own, costs.theirs), costs.border, cost)
     return {
         "costs": costs,
-        "told": told,
+        "positive": positive,
         "other": other,
         "picture": page.draw("costs", picture),
         "lines": Table(
-            ["Answers of", "Border", "Mean cost"],
+            ["Predictions of", "Threshold", "Mean cost"],
             lines,
-            "What answers cost, on these rows",
+            "Mean cost per row, on these rows",
             numeric=(1, 2),
             kind="bars",
         ),
@@ -158,26 +158,26 @@ def _best(curve):
 
 
 def cost_picture(curves, border, cost):
-    """Mean cost against the border, and a ring where the rules are."""
-    names = ("rules", "the ensemble")
+    """Mean cost against threshold, with a ring at the threshold of the rules."""
+    names = ("rules", "ensemble")
     marks = []
     for curve, label, colour in zip(curves, names, ("g0", "g5"), strict=True):
         step = -(-len(curve.borders) // MOST_BORDERS)
         kept = np.unique([*range(0, len(curve.borders), step), len(curve.borders) - 1])
-        # A border between two probabilities predicts as the next one does.
+        # A threshold between two probabilities predicts the same as the next one.
         x = np.concatenate([[0.0], np.repeat(curve.borders[kept], 2)[:-1]])
         y = np.repeat(curve.costs[kept], 2)
         marks.append(Curve(label, x.tolist(), y.tolist(), colour, marker=""))
-    ring = Curve("as they answer", [border], [cost], "accent", marker="ring")
+    ring = Curve("threshold of the rules", [border], [cost], "accent", marker="ring")
     return Picture(
-        Axis("border", limits=(0.0, 1.0), is_share=True),
-        Axis("mean cost", starts_at_zero=True),
+        Axis("probability threshold", limits=(0.0, 1.0), is_share=True),
+        Axis("mean cost per row", starts_at_zero=True),
         (*marks, ring),
     )
 
 
 def groups(page):
-    """A table with a line for each group, and how far apart the groups are."""
+    """A table with one row per group, and the largest difference."""
     summary = page.summary
     if summary.groups is None:
         return None
@@ -189,8 +189,8 @@ def _mean_groups(summary):
     columns = {
         "coverage": ("Coverage", _rate_cell),
         "mean": (Html(f"Mean of {name(summary.target)}"), _mean_cell),
-        "answer": ("Mean answer", _mean_cell),
-        "off": ("Answer less truth", _mean_cell),
+        "prediction": ("Mean prediction", _mean_cell),
+        "bias": ("Mean error (bias)", _mean_cell),
         "error": ("Mean absolute error", _mean_cell),
     }
     lines = summary.group_lines()
@@ -199,7 +199,7 @@ def _mean_groups(summary):
 
 
 def _rate_groups(summary):
-    """A table for the positive class, or for each of the first of many."""
+    """One table for the positive class, or one per class for the first of many."""
     outcome, tables = summary.outcome, []
     shown = outcome.labels[:MOST_GROUPED]
     if outcome.is_binary:
@@ -218,7 +218,7 @@ def _rate_groups(summary):
 
 
 def _group_table(summary, lines, columns, about):
-    """A row for each group; columns are headings and cells by the key in `lines`."""
+    """One row per group; `columns` are a heading and a cell function by key."""
     kept = {key: column for key, column in columns.items() if key in lines[0]}
     header = [name(summary.groups.name), "Rows", *(head for head, _ in kept.values())]
     cells = [
@@ -232,7 +232,7 @@ def _group_table(summary, lines, columns, about):
     return Table(
         header,
         cells,
-        f"{about}, group by group, with 95 % intervals",
+        f"{about} by group, with 95 % intervals",
         numeric=range(1, len(header)),
         kind="bars groups",
     )
@@ -251,7 +251,7 @@ def _mean_cell(mean, low, high):
 
 
 def _gap(lines):
-    """The groups with the smallest and largest selection rate; None if equal."""
+    """The groups with the lowest and highest selection rate; None if equal."""
     there = [line for line in lines if not math.isnan(line["selection"][0])]
     low = min(there, key=lambda line: line["selection"][0])
     high = max(there, key=lambda line: line["selection"][0])
@@ -270,11 +270,11 @@ def _gap(lines):
 
 
 def calibration(page):
-    """What each rule estimates beside what is observed, as a table and a picture."""
+    """Estimated and observed rates of each rule, as a table and a picture."""
     summary, outcome = page.summary, page.summary.outcome
     if not summary.calibration:
         return None
-    tell = functools.partial(reported_text, outcome=outcome)
+    write = functools.partial(reported_text, outcome=outcome)
     seen = [line for line in summary.calibration if line["n_rows"]]
     apart = sum(
         line["n_rows"] * abs(line["estimated"] - line["observed"]) for line in seen
@@ -283,13 +283,13 @@ def calibration(page):
     lines = []
     for line, card in zip(summary.calibration, summary.cards, strict=True):
         cells = [card.name, badge(card), count(round(line["n_rows"]))]
-        told = ["–", "–", "–"]
+        values = ["–", "–", "–"]
         if line["n_rows"]:
             keys = ("estimated", "observed", "low", "high")
-            *told, low, high = (tell(line[key]) for key in keys)
-            told.append(f"{low.removesuffix(SIGN)} to {high}")
-        lines.append([*cells, *told])
-    picture = calibration_picture(summary.calibration, outcome, tell)
+            *values, low, high = (write(line[key]) for key in keys)
+            values.append(f"{low.removesuffix(SIGN)} to {high}")
+        lines.append([*cells, *values])
+    picture = calibration_picture(summary.calibration, outcome, write)
     gap_text = amount(gap)
     if outcome.has_probabilities:
         gap_text = f"{100 * gap:.1f} percentage points"
@@ -298,9 +298,9 @@ def calibration(page):
         "gap": gap_text,
         "picture": page.draw("calibration", picture),
         "lines": Table(
-            ["Rule", "Says", "Rows", "Told", "Observed", "95 % interval"],
+            ["Rule", "Predicts", "Rows", "Estimated", "Observed", "95 % interval"],
             lines,
-            "What each rule tells, and what is observed on these rows",
+            "Estimated and observed values of each rule, on these rows",
             numeric=(2, 3, 4, 5),
             kind="bars",
         ),
@@ -308,13 +308,13 @@ def calibration(page):
 
 
 def closeness(page):
-    """Fidelity and error, and what the ensemble says where the rules say something."""
+    """Fidelity and error, and the predictions of the ensemble by rule or class."""
     summary = page.summary
     kind = sentence(summary.outcome.error_name)
-    header = ["Answers of", f"{kind}, these rows", "Fidelity, these rows"]
+    header = ["Predictions of", f"{kind}, these rows", "Fidelity, these rows"]
     header += [f"{kind}, training", "Fidelity, training"]
     lines = []
-    for label, prefix in ANSWERING:
+    for label, prefix in PREDICTORS:
         cells = []
         for scores in (summary.scores, summary.simplifier.training_):
             error = scores.get(f"{prefix}error")
@@ -331,16 +331,16 @@ def closeness(page):
 
 
 def _agreement(summary):
-    """How often the rules say one class and the ensemble another."""
-    columns = summary.rows.predicted, summary.rows.answers
-    caption = "Rows by what the rules say and what the ensemble says"
-    return _pairs(summary, columns, ("Rules say", "ensemble"), caption)
+    """Rows by class predicted by the rules and by the ensemble."""
+    columns = summary.rows.predicted, summary.rows.model_predictions
+    caption = "Rows by class predicted by the rules and by the ensemble"
+    return _pairs(summary, columns, ("Rules", "ensemble"), caption)
 
 
 def _levels(summary):
-    """What the ensemble says on the rows of each rule: a bar, and the numbers."""
-    answers = summary.rows.answers
-    least, width = answers.min(), np.ptp(answers) or 1.0
+    """Quantiles of the ensemble's predictions on the rows of each rule."""
+    predictions = summary.rows.model_predictions
+    least, width = predictions.min(), np.ptp(predictions) or 1.0
     lines = []
     for k, levels in summary.ensemble_quantiles.items():
         card = summary.cards[k]
@@ -348,9 +348,9 @@ def _levels(summary):
         line = [card.name, name(card.then), count(card.n_rows), places]
         lines.append([*line, *map(amount, levels)])
     return Table(
-        ["Rule", "Says", "Rows", "Ensemble’s answers", "10 %", "Median", "90 %"],
+        ["Rule", "Predicts", "Rows", "Ensemble", "10 %", "Median", "90 %"],
         lines,
-        "What the ensemble says on the rows of each rule: the middle 80 %",
+        "Predictions of the ensemble on the rows of each rule: the middle 80 %",
         numeric=(1, 2, 4, 5, 6),
         kind="bars",
     )

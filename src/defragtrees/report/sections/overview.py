@@ -1,4 +1,4 @@
-"""The head of the page, the question that the rules answer, and its settings."""
+"""Sections of overview: head of the page, model and data, settings."""
 
 import math
 
@@ -24,7 +24,7 @@ MOST_CLASSES = 20
 
 
 def head(summary):
-    """The verdict, and the few numbers that one would say first."""
+    """The verdict and the key figures."""
     scores, outcome = summary.scores, summary.outcome
     context = {"tiles": _tiles(summary), "auc": None, "flagged": _flagged(summary)}
     context["stability"] = _stability(summary)
@@ -55,12 +55,16 @@ def _flagged(summary):
 
 def _stability(summary):
     if summary.stability is None:
-        return "whether they are stable was not measured"
+        return "their stability was not measured"
     refits = plural(summary.stability.n_resamples, "refit")
     rare = summary.rarely_back
     if not rare:
-        return f"every rule came back in most of {refits} on other rows"
-    return f"{numbered(rare)} came back in fewer than half of {refits} on other rows"
+        return f"every rule is found again in at least half of {refits} on other rows"
+    verb = "is" if len(rare) == 1 else "are"
+    return (
+        f"{numbered(rare)} {verb} found again in fewer than half of {refits} on other "
+        "rows"
+    )
 
 
 def _tiles(summary):
@@ -68,44 +72,44 @@ def _tiles(summary):
     scores, outcome = summary.scores, summary.outcome
     instead = f"instead of {plural(summary.ensemble.n_leaves, 'leaf')}"
     if summary.ensemble.origin:
-        instead = "instead of a model that cannot be read"
+        instead = "instead of a black box"
     tiles = [(plural(summary.rules.n_rules, "rule"), instead)]
     fidelity = scores["fidelity"]
     if outcome.error_is_share:
         tiles.append((percent(fidelity), "agreement with the ensemble"))
     else:
         fit = f"R² {fidelity_text(fidelity)}"
-        tiles.append((fit, "of the ensemble’s answers (fidelity)"))
+        tiles.append((fit, "agreement with the ensemble (fidelity)"))
     if "error" not in scores:
         covered = percent(scores["coverage"])
-        return [*tiles, (covered, "of rows have a rule before the last one")]
+        return [*tiles, (covered, "of rows match a rule (coverage)")]
     for prefix, who in (("", "rules"), ("ensemble_", "ensemble")):
-        label = f"{outcome.error_name}, {who}"
+        label = f"{outcome.error_name} of the {who}"
         if outcome.error_is_share:
-            label = f"wrong, by the {who}"
+            label = f"error of the {who}"
         if prefix:
             label += summary.trained_note
         tiles.append((error_text(scores[f"{prefix}error"], outcome), label))
     auc = _auc(scores)
     if auc is not None:
-        theirs = f"of the rules; {scores['ensemble_auc']:.3f} of the ensemble"
+        theirs = f"of the rules; ensemble {scores['ensemble_auc']:.3f}"
         theirs += summary.trained_note
         tiles.append((f"AUC {auc:.3f}", theirs))
     return tiles
 
 
 def question(page):
-    """What ensemble, what rows, what was asked, and what is predicted."""
+    """Ensemble, rows, limits of the search, and target."""
     summary = page.summary
     rows, outcome, baseline = summary.rows, summary.outcome, summary.baseline
     context = {
         "method": type(summary.simplifier).__name__,
-        "wish": _wish(summary.simplifier),
+        "limits": _limits(summary.simplifier),
         "imitates_ensemble": summary.simplifier.target == "ensemble",
         "n_features": rows.forest.n_features,
         "has_missing": np.isnan(rows.matrix).any(),
         "classes": None,
-        "told": None,
+        "positive": None,
     }
     if outcome.statistic == "mean":
         context["low"], context["middle"], context["high"] = baseline.quantiles
@@ -114,36 +118,36 @@ def question(page):
     elif len(outcome.labels) <= MOST_CLASSES:
         context["classes"] = _classes(summary)
         if outcome.is_binary:
-            context["told"] = outcome.answer_text(outcome.positive_class)
+            context["positive"] = outcome.answer_text(outcome.positive_class)
     return context
 
 
 def _counted_name(rules):
-    """What the rows that the rules were counted on are called in a header."""
+    """Column header for the rows that the rules were counted on."""
     is_trained = rules.evidence is None or rules.evidence.worth < 1
-    return "Training" if is_trained else "Rows that count"
+    return "Training" if is_trained else "Rows counted"
 
 
-def _wish(simplifier):
-    """How many rules, and how long ones, were requested."""
+def _limits(simplifier):
+    """The requested limits on the number and length of the rules."""
     settings = simplifier.get_params(deep=False)
     limits = {
         name: int(settings[name])
         for name in ("max_rules", "max_conditions", "max_depth")
         if isinstance(settings.get(name), int | np.integer)
     }
-    wish = "a few rules"
+    text = "a few rules"
     if "max_rules" in limits:
-        wish = f"at most {plural(limits['max_rules'], 'rule')}"
+        text = f"at most {plural(limits['max_rules'], 'rule')}"
     if "max_conditions" in limits:
-        wish += f" of at most {plural(limits['max_conditions'], 'condition')}"
+        text += f" of at most {plural(limits['max_conditions'], 'condition')}"
     if "max_depth" in limits:
-        wish += f", at most {limits['max_depth']} splits deep"
-    return wish
+        text += f" and a depth of at most {limits['max_depth']}"
+    return text
 
 
 def _classes(summary):
-    """The classes, what they mean and their base rates."""
+    """The classes, their labels and their base rates."""
     baseline, rules = summary.baseline, summary.rules
     before = rules.training_rates
     lines = []
@@ -172,7 +176,7 @@ def settings(page):
     summary = page.summary
     own = read_settings(summary.simplifier)
     changed = [f"{one.name}={one.value}" for one in own if not one.is_default]
-    # Of the ensemble's those are left out that are None by default: they are many.
+    # Settings of the ensemble that are None by default are left out: they are many.
     theirs = [
         one
         for one in read_settings(summary.ensemble.fitted)

@@ -1,4 +1,4 @@
-"""Rows and features: where rules and ensemble part, typical rows, use, overlap."""
+"""Sections on rows and features: disagreements, typical rows, features, overlap."""
 
 import numpy as np
 
@@ -7,7 +7,6 @@ from defragtrees.report.summary import MOST_FEATURES
 from defragtrees.report.text import (
     Html,
     Table,
-    answer_text,
     badge,
     bar,
     breakable,
@@ -15,6 +14,7 @@ from defragtrees.report.text import (
     count,
     name,
     percent,
+    prediction_text,
     value_text,
     values_of_row,
 )
@@ -24,24 +24,25 @@ TOP_UNUSED = 5
 
 
 def disagreements(page):
-    """The rows on which rules and ensemble part most."""
+    """The rows on which rules and ensemble disagree most."""
     summary, rules = page.summary, page.summary.rules
     differing, rows = summary.disagreements, summary.rows
-    header = ["Row", "Rule", "Rules say", "Ensemble says"]
+    header = ["Row", "Rule", "Rules", "Ensemble"]
     header += [name(summary.target)] if rows.y is not None else []
     names = [clamped(rules.axis_names[j]) for j in differing.features]
     lines = []
     for i in differing.worst:
-        k = int(rows.answering[i])
-        answers = [rows.predicted, rows.answers, *([] if rows.y is None else [rows.y])]
-        says, ensemble, *truth = (
-            name(answer_text(column[i], summary.outcome)) for column in answers
+        k = int(rows.deciding[i])
+        columns = [rows.predicted, rows.model_predictions]
+        columns += [] if rows.y is None else [rows.y]
+        predicted, ensemble, *truth = (
+            name(prediction_text(column[i], summary.outcome)) for column in columns
         )
         if rows.sureness is not None:
-            ensemble = Html(f"{ensemble} ({percent(rows.sureness[i])} sure)")
+            ensemble = Html(f"{ensemble} ({percent(rows.sureness[i])})")
         shown = list(differing.features)
         values = _values(rules, k, rows.matrix[i, shown], shown)
-        lines.append([count(i + 1), k + 1, says, ensemble, *truth, *values])
+        lines.append([count(i + 1), k + 1, predicted, ensemble, *truth, *values])
     return {
         "differing": differing,
         "rows": Table(
@@ -55,9 +56,9 @@ def disagreements(page):
 
 
 def typical_rows(page):
-    """The median or commonest values of the rows of each rule."""
+    """The median or most frequent values of the rows of each rule."""
     summary, rules = page.summary, page.summary.rules
-    shown = summary.features.telling[:MOST_FEATURES]
+    shown = summary.features.shown[:MOST_FEATURES]
     lines = []
     for k, values in summary.typical_rows.items():
         card = summary.cards[k]
@@ -67,8 +68,8 @@ def typical_rows(page):
         "rows": Table(
             ["Rule", "Rows", *(clamped(rules.axis_names[j]) for j in shown)],
             lines,
-            "A typical row of each rule: the median or commonest value, in bold where "
-            "the rule asks about the feature",
+            "Median or most frequent value of the rows of each rule, in bold for "
+            "features that the rule uses",
             numeric=range(1, 2 + len(shown)),
             kind="wide bars",
         )
@@ -77,16 +78,16 @@ def typical_rows(page):
 
 def _values(rules, k, values, features, digits=6):
     """Values of some features as cells, in bold where rule k uses them."""
-    asked = {condition.feature for condition in list(rules)[k].conditions}
+    used = {condition.feature for condition in list(rules)[k].conditions}
     texts = [
         value_text(value, rules.categories[j], digits, rules.vocabulary.scales[j])
         for value, j in zip(values, features, strict=True)
     ]
-    return values_of_row(texts, [j in asked for j in features])
+    return values_of_row(texts, [j in used for j in features])
 
 
 def shown_features(use):
-    """Numbers of the used features and of the most important unused ones."""
+    """Indices of the used features and of the most important unused ones."""
     unused = [
         int(j)
         for j in np.argsort(-use.importance, kind="stable")
@@ -96,7 +97,7 @@ def shown_features(use):
 
 
 def features(page):
-    """What the rules use beside what the ensemble uses."""
+    """Features in the rules and their importance in the ensemble."""
     use, names = page.summary.features, page.summary.rules.shown_names
     shown = shown_features(use)
     conditions = use.n_sides / max(1, use.n_sides.sum())
@@ -126,14 +127,14 @@ def features(page):
 
 
 def overlap(page):
-    """How much of the rows the rules match, and how much they share."""
+    """Coverage of the rules and number of matching rules per row."""
     summary, rows = page.summary, page.summary.rows
     rules = summary.rules
     is_in_order, is_partition = rules.is_ordered, rules.is_partition
     lines = []
     for card in summary.cards:
-        holds = card.share if is_partition else card.holds
-        line = [card.name, badge(card), bar(holds, percent(holds), "second")]
+        matched = card.share if is_partition else card.matches
+        line = [card.name, badge(card), bar(matched, percent(matched), "second")]
         line += [bar(card.share, percent(card.share))] if is_in_order else []
         lines.append(line)
     has_conflicts = rules.is_standalone and summary.outcome.labels is not None
@@ -150,17 +151,17 @@ def overlap(page):
         "is_partition": is_partition,
         "conflicts": summary.conflicts if has_conflicts else None,
         "rules": Table(
-            ["Rule", "Says", "Holds in", *(["Answers"] if is_in_order else [])],
+            ["Rule", "Predicts", "Matched", *(["Predicted"] if is_in_order else [])],
             lines,
-            "Where each rule holds, as a share of rows",
+            "Share of rows that each rule matches",
             kind="bars",
         ),
         "matches": None
         if is_partition
         else Table(
-            ["Rules that hold, the last left out", "Rows", "Share"],
+            ["Matching rules, without the default", "Rows", "Share"],
             matches,
-            "How many rules hold in a row",
+            "Number of rules that match a row",
             numeric=(1,),
             kind="bars",
         ),

@@ -1,4 +1,4 @@
-"""The rules as cards, the place where they can be changed, and totals of points."""
+"""Sections on the rules: cards, edit mode, totals of points."""
 
 from dataclasses import asdict
 
@@ -18,11 +18,11 @@ from defragtrees.report.text import (
 )
 
 SPACE = "\N{NO-BREAK SPACE}"
-MOST_UNANSWERED = 5
-# Before what a rule predicts: with conditions, and without.
+MOST_UNPREDICTED = 5  # maximum number of classes listed
+# Words before the prediction of a rule with and without conditions.
 WORDS = {
-    "first": ("then", "the answer is"),
-    "mean": ("then", "the answer is"),
+    "first": ("then", "predict"),
+    "mean": ("then", "predict"),
     "sum": ("add", "start with"),
 }
 
@@ -36,16 +36,16 @@ def rules(page):
     return {
         "how_to_read": summary.rules._reading_text(),
         "total": summary.rules._total_text(),
-        "has_told": any(card.told for card in summary.cards),
+        "has_estimates": any(card.estimate for card in summary.cards),
         "has_intervals": any(card["interval"] for card in cards),
         "picture_words": _picture_words(summary) if has_conditions else "",
         "is_in_order": summary.rules.is_ordered,
         "cards": cards,
-        "unanswered": [
+        "unpredicted": [
             (summary.outcome.answer_text(label), _having(summary.rows, label))
-            for label in missing[:MOST_UNANSWERED]
+            for label in missing[:MOST_UNPREDICTED]
         ],
-        "n_more_unanswered": len(missing) - MOST_UNANSWERED,
+        "n_more_unpredicted": len(missing) - MOST_UNPREDICTED,
     }
 
 
@@ -61,14 +61,14 @@ def _card(card, summary):
                 card.parts, list(rules)[k].conditions, strict=True
             )
         ],
-        "told": _told(card, summary),
+        "estimate": _estimate(card, summary),
         "interval": _interval(summary, k),
         "share_text": (rate_text if card.share < RARE else percent)(card.share),
     }
 
 
 def _lead(card, rules):
-    """The word that makes the order visible."""
+    """The word before the conditions, which shows the order."""
     is_last = card.number == rules.n_rules
     if is_last and (rules.default_matches_all or card.number > 1):
         return rules.default_text.capitalize()
@@ -79,15 +79,16 @@ def _lead(card, rules):
     return "Else if"
 
 
-def _told(card, summary):
-    """What was counted in the rows of a rule, and what the ensemble says of them."""
-    if not card.told:
+def _estimate(card, summary):
+    """The estimate of a rule with its evidence, and the mean of the ensemble."""
+    if not card.estimate:
         return None
-    # A number and its sign stay together.
-    rate, bracket, rest = sentence(card.told).replace(" %", f"{SPACE}%").partition(" (")
+    # A number and its per cent sign stay together.
+    text = sentence(card.estimate).replace(" %", f"{SPACE}%")
+    rate, bracket, rest = text.partition(" (")
     ensemble = None
-    if card.ensemble_told is not None and "ensemble" not in card.told:
-        ensemble = reported_text(card.ensemble_told, summary.outcome)
+    if card.ensemble_estimate is not None and "ensemble" not in card.estimate:
+        ensemble = reported_text(card.ensemble_estimate, summary.outcome)
     return {
         "rate": rate,
         "rest": bracket + rest,
@@ -105,34 +106,33 @@ def _interval(summary, k):
         return None
     place = summary.outcome.rate_index(rule)
     base = rules.training_rates
-    told = summary.outcome.estimate(rule)
-    low, high = told["interval"]
+    estimate = summary.outcome.estimate(rule)
+    low, high = estimate["interval"]
     mark = None if base is None else base[place]
-    return range_bar(low, told["estimate"], high, mark)
+    return range_bar(low, estimate["estimate"], high, mark)
 
 
 def _picture_words(summary):
     """How to read the histograms at conditions."""
     outcome = summary.outcome
-    by = "what the ensemble says" if summary.rows.y is None else summary.target
-    ending = "What the condition asks for is shaded, its cut is the line."
+    first = "The small chart beside a condition shows the distribution of the feature"
+    ending = "The accepted values are shaded; the line is the threshold."
     if outcome.statistic == "mean":
-        return (
-            f"The small picture at a condition has the rows here by that feature, "
-            f"coloured by the mean of {by}. {ending}"
-        )
-    above = "the answer of the rule is the class"
+        by = "the ensemble’s prediction" if summary.rows.y is None else summary.target
+        return f"{first}, coloured by the mean of {by}. {ending}"
+    above = "the predicted class"
     if outcome.is_binary:
-        above = f"{by} is {outcome.answer_text(outcome.positive_class)}"
+        above = f"“{outcome.answer_text(outcome.positive_class)}”"
+    if summary.rows.y is None:
+        above += " (as predicted by the ensemble)"
     return (
-        f"The small picture at a condition has the rows here by that feature: above "
-        f"the line those of which {above}, below it the others, each side by its own "
-        f"scale. {ending}"
+        f"{first}: rows of {above} above the line, all others below, on separate "
+        f"scales. {ending}"
     )
 
 
 def _having(rows, label):
-    """How many of the rows have a class that no rule predicts."""
+    """Number and share of the rows of a class that no rule predicts."""
     if rows.y is None:
         return None
     members = rows.y == label
@@ -140,7 +140,7 @@ def _having(rows, label):
 
 
 def edit(page):
-    """What can be changed in the page; the scripts do it."""
+    """The edit mode, which scripts run."""
     summary, rules = page.summary, page.summary.rules
     if not page.is_live or not rules.rules:
         return None
@@ -148,8 +148,8 @@ def edit(page):
         return {"can_edit": False}
     page.edit = edit_data(summary)
     offered = rules.editable
-    deeds = ["drop a rule", "move a cut", "remove a condition"]
-    deeds += ["change an answer"] if offered["prediction"] else []
+    deeds = ["drop a rule", "move a threshold", "remove a condition"]
+    deeds += ["change a prediction"] if offered["prediction"] else []
     deeds += ["change points"] if offered["points"] else []
     deeds += ["move a rule up or down"] if offered["move"] else []
     return {
@@ -162,7 +162,7 @@ def edit(page):
 
 
 def totals(page):
-    """From a total of points to a probability or a number."""
+    """Estimated and observed values by total of points."""
     summary = page.summary
     if not summary.totals:
         return None
@@ -174,7 +174,7 @@ def totals(page):
         cells.append(bar(share, percent(share)))
         shown = [line[key] for key in ("estimated", "observed") if key in line]
         lines.append(cells + [reported_text(value, outcome) for value in shown])
-    header = ["Total", "Rows", "Share", "Told"]
+    header = ["Total", "Rows", "Share", "Estimated"]
     header += ["Observed"] if summary.rows.y is not None else []
     label = outcome.answer_text(outcome.labels[1]) if outcome.is_binary else None
     return {
@@ -182,7 +182,7 @@ def totals(page):
         "totals": Table(
             header,
             lines,
-            "What totals of points stand for",
+            "Estimates by total of points",
             numeric=range(1, len(header)),
             kind="bars",
         ),

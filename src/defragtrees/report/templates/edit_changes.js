@@ -1,9 +1,9 @@
-/* Changes: each makes a new rule set that says so, as the library's own edits do. */
+/* Changes: each makes a new rule model that records it, as edits in the library do. */
 
 const copy = (value) => JSON.parse(JSON.stringify(value));
 const original = edit.rules;
 let current = copy(original);
-let steps = []; /* of { set, edit, key }, where set is what was before */
+let steps = []; /* of { set, key }, where set is the model before the change */
 
 const unmeasured = (rule) => ({
   ...rule, share: null, error: null, n_rows: null, rates: null, ensemble_mean: null,
@@ -13,7 +13,7 @@ function withConditions(rule, conditions) {
   const { alone, ...rest } = unmeasured(rule);
   return { ...rest, coverage: null, conditions };
 }
-/* What takes rows from each rule: in a list all before it. */
+/* The rules that take rows from each rule: in a list all before it. */
 function countedAmong(set, rules) {
   const every = rules.map((rule) => JSON.stringify(rule.conditions));
   return every.map((own, k) => {
@@ -38,7 +38,7 @@ function edited(rules, change) {
 const isSame = (one, two) => JSON.stringify(everyRule(one).map((r) => [r.conditions, r.prediction, r.points]))
   === JSON.stringify(everyRule(two).map((r) => [r.conditions, r.prediction, r.points]));
 
-/* One more step; a second move of one cut in a row is part of the first. */
+/* One more step; repeated moves of one threshold are one step. */
 function step(key, make) {
   const last = steps[steps.length - 1];
   if (key && last && last.key === key) {
@@ -53,7 +53,7 @@ function step(key, make) {
   return texts[texts.length - 1].text;
 }
 const wholeText = (set, rule) =>
-  `${rule.conditions.length ? `if ${ruleText(rule)} then` : "otherwise"} ${answerText(set, rule)}`;
+  `${rule.conditions.length ? `if ${ruleText(rule)} then` : "otherwise"} ${predictionText(set, rule)}`;
 
 const changes = {
   drop(k) {
@@ -82,14 +82,14 @@ const changes = {
     const make = (all) => all.map((one, i) => (i === c ? condition : one));
     return changes.conditions(k, make, "replace", `${k}/${condition.feature}`);
   },
-  answer(k, values) {
-    return step(`${k}/answer`, () => {
+  predict(k, values) {
+    return step(`${k}/prediction`, () => {
       const rules = everyRule(current), before = rules[k];
       rules[k] = { ...before, ...values };
       if (!values.points) rules[k].error = null;
       if (!values.points && !isClasses) rules[k].spread = null;
       const where = `${rules[k].conditions.length ? "if " : ""}${ruleText(rules[k])}`;
-      const text = `rule ${k + 1} predicts ${answerText(current, rules[k])}, not ${answerText(current, before)}: ${where}`;
+      const text = `rule ${k + 1} predicts ${predictionText(current, rules[k])}, not ${predictionText(current, before)}: ${where}`;
       return edited(rules, { action: "prediction", rule: k + 1, text });
     });
   },
@@ -106,7 +106,7 @@ const changes = {
   },
 };
 
-/* The measures of a set that is only tried, while a slider moves. */
+/* The measures of a trial model, while a slider moves. */
 function tried(k, c, condition) {
   const rules = current.rules.map((rule, i) => (i !== k ? rule : {
     ...rule, conditions: rule.conditions.map((one, j) => (j === c ? condition : one)),

@@ -1,4 +1,4 @@
-/* Numbers as the library writes them, to the last digit. */
+/* Numbers as the library writes them, digit for digit. */
 
 const space = "\u00a0", minus = "\u2212";
 const grouped = (digits) => digits.replace(/\B(?=(\d{3})+(?!\d))/g, ",");
@@ -7,7 +7,7 @@ const plural = (value, noun) => `${count(value)} ${noun}${value === 1 ? "" : "s"
 const trueMinus = (text) =>
   text.replace(/(?<![\w.-])-(?=\d|inf)|(?<=\de)-(?=\d)/g, minus);
 
-/* Digits after the point; a value midway goes to the even digit, as Python has it. */
+/* Fixed decimals; ties are rounded to the even digit, as in Python. */
 function fixed(value, digits) {
   const text = Math.abs(value).toFixed(digits);
   const exact = Math.abs(value).toFixed(Math.min(100, digits + 60));
@@ -20,24 +20,23 @@ function fixed(value, digits) {
   return (value < 0 ? "-" : "") + result;
 }
 
-/* Significant digits without zeros at the end. */
-function general(value, digits) {
-  if (value === 0) return "0";
-  const power = Number(value.toExponential(digits - 1).split("e")[1]);
-  if (power < -4 || power >= digits) {
-    const [mantissa, exponent] = value.toExponential(digits - 1).split("e");
-    const short = mantissa.includes(".") ? mantissa.replace(/\.?0+$/, "") : mantissa;
-    const size = exponent.slice(1).padStart(2, "0");
-    return `${short}e${exponent[0]}${size}`;
-  }
-  const text = fixed(value, digits - 1 - power);
-  return text.includes(".") ? text.replace(/\.?0+$/, "") : text;
+/* A number rounded to significant digits. */
+function roundTo(value, digits) {
+  if (value === 0) return 0;
+  const decimals = digits - 1 - Number(value.toExponential(digits - 1).split("e")[1]);
+  if (decimals >= 0) return Number(fixed(value, Math.min(100, decimals)));
+  const unit = 10 ** -decimals, low = Math.floor(value / unit), rest = value / unit - low;
+  return (rest === 0.5 ? low + (low % 2 !== 0) : Math.round(value / unit)) * unit;
 }
 
-function amount(value, digits = 4) {
+/* A measured number: three digits, separators, no exponent. */
+function amount(value) {
   if (value === null || Number.isNaN(value)) return "\u2013";
-  const isLarge = Math.abs(value) >= 10 ** digits && Math.abs(value) < 1e15;
-  return trueMinus(isLarge ? grouped(fixed(value, 0)) : general(value, digits));
+  const rounded = roundTo(value, 3), size = Math.abs(rounded);
+  const text = exact(rounded);
+  if (size < 1 || size >= 1e15) return trueMinus(text);
+  const [whole, ...rest] = text.split(".");
+  return trueMinus([grouped(whole), ...rest].join("."));
 }
 
 function percent(share) {
@@ -55,7 +54,7 @@ function rateText(rate) {
 const threeDigits = (value) => trueMinus(fixed(value, 3));
 const shareText = (error) => `${fixed(100 * error, 1)}${space}%`;
 
-/* A number exactly as it is stored, in as few characters as say so. */
+/* A number exactly as stored, in as few characters as possible. */
 function exact(value) {
   if (value === 0) return "0";
   if (!Number.isFinite(value)) return value > 0 ? "inf" : value < 0 ? "-inf" : "nan";

@@ -1,6 +1,6 @@
-/* The editor: what is seen of rules and figures, and what hands can do to them. */
+/* The editor: rules, figures and controls. */
 
-/* Characters that would turn the text after them are spelled out. */
+/* Spell out characters that change the direction of text. */
 const spelled = (text) => text.replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g,
   (sign) => `\\u${sign.charCodeAt(0).toString(16).padStart(4, "0")}`);
 const shownText = (text) => spelled(trueMinus(text)).replace(/<=/g, "\u2264").replace(/>=/g, "\u2265");
@@ -24,17 +24,17 @@ const errorText = (value) => (isClasses ? shareText(value) : amount(value));
 const fidelityText = (value) => (isClasses ? rateText(value) : `R\u00b2 ${threeDigits(value)}`);
 const valueText = (value, write) => (value === null || value === undefined ? "\u2013" : write(value));
 
-/* What stands above all rules, now and before. */
+/* The figures above all rules, now and before. */
 function headlines(found) {
-  const against = edit.has_y ? edit.target : "the ensemble";
-  const lines = [[`${edit.error_name} against ${against}`, "error", errorText]];
+  const against = edit.has_y ? "" : " against the ensemble";
+  const lines = [[`${edit.error_name}${against}`, "error", errorText]];
   if (!isClasses) lines.push(["mean absolute error", "mae", amount], ["R\u00b2", "r2", threeDigits]);
   if (edit.has_y) lines.push(["agreement with the ensemble", "fidelity", fidelityText]);
   if (found.cost !== undefined) lines.push(["mean cost", "cost", amount]);
   if (found.precision !== undefined && edit.has_y)
-    lines.push([`precision for ${edit.classes[edit.told]}`, "precision", threeDigits],
-      [`recall for ${edit.classes[edit.told]}`, "recall", threeDigits]);
-  if (current.decision !== "partition") lines.push(["coverage before the last rule", "coverage", rateText]);
+    lines.push([`precision for ${edit.classes[edit.positive]}`, "precision", threeDigits],
+      [`recall for ${edit.classes[edit.positive]}`, "recall", threeDigits]);
+  if (current.decision !== "partition") lines.push(["coverage", "coverage", rateText]);
   lines.push(["rules", "nRules", count], ["conditions", "nConditions", count]);
   return lines;
 }
@@ -64,19 +64,19 @@ function proof(rule) {
   if (!rule.n) return "none of these rows";
   const parts = [`${rateText(rule.share)} of rows (${count(rule.n)})`];
   if (!isClasses) {
-    if (edit.has_y) parts.push(`mean ${amount(rule.mean)}, off by ${amount(rule.miss)} on average`);
-    parts.push(`${amount(rule.distance)} from the ensemble`);
+    if (edit.has_y) parts.push(`mean ${amount(rule.mean)}, mean absolute error ${amount(rule.miss)}`);
+    parts.push(`mean distance ${amount(rule.distance)} to the ensemble`);
     return parts.join("; ");
   }
   const [low, high] = rule.interval.map(rateText);
-  const whose = edit.has_y ? "are" : "are, by the ensemble,";
-  parts.push(`${rateText(rule.rate)} ${whose} ${spelled(edit.classes[rule.told])} (${low} to ${high})`);
+  const source = edit.has_y ? "" : " (ensemble)";
+  parts.push(`rate of ${spelled(edit.classes[rule.shownClass])}${source} ${rateText(rule.rate)} (${low} to ${high})`);
   if (edit.has_y) parts.push(`${rateText(rule.right)} right`);
   parts.push(`the ensemble agrees on ${rateText(rule.agrees)}`);
   return parts.join("; ");
 }
 
-/* Error against number of rules: the lists of the path, the rules before, and now. */
+/* Error by number of rules: the lists of the path, the rules before, and now. */
 function showTradeOff(found) {
   const points = edit.path.map((p) => [p.n_rules, p.error]);
   const all = [...points, [before.nRules, before.error], [found.nRules, found.error]];
@@ -102,11 +102,11 @@ function showTradeOff(found) {
   svg.append(
     draw("circle", { class: "before", r: 8, cx: x(before.nRules), cy: y(before.error) }),
     draw("circle", { class: "now", r: 5, cx: x(found.nRules), cy: y(found.error) }));
-  const caption = `${words}.${points.length ? " The line has the best lists of each size, on the same rows." : ""}`;
+  const caption = `${words}.${points.length ? " The line shows the best list of each size on the same rows." : ""}`;
   tradeOff.replaceChildren(svg, element("p", { class: "hint" }, spelled(caption)));
 }
 
-/* One condition, with what moves it. */
+/* One condition with its controls. */
 function sideControls(k, c, sign) {
   const condition = () => current.rules[k].conditions[c];
   const feature = edit.features[condition().feature];
@@ -117,10 +117,10 @@ function sideControls(k, c, sign) {
   const box = feature.texts ? element("output", {}, written(value()))
     : element("input", {
         type: "number", step: condition().integer ? "1" : "any", value: exact(value()),
-        "data-key": `${key}/number`, "aria-label": `Cut of ${words}` });
+        "data-key": `${key}/number`, "aria-label": `Threshold of ${words}` });
   const slider = element("input", {
     type: "range", min: 0, max: feature.steps.length - 1, step: 1, value: nearest(value()),
-    "data-key": `${key}/slider`, "aria-label": `Slider for the cut of ${words}`,
+    "data-key": `${key}/slider`, "aria-label": `Slider for the threshold of ${words}`,
     "aria-valuetext": written(value()) });
   const show = (v) => {
     if (feature.texts) box.textContent = written(v);
@@ -137,7 +137,7 @@ function sideControls(k, c, sign) {
     if (!changed) {
       show(value());
       slider.value = nearest(value());
-      return tell(`A cut must be a number that leaves something between the ends of ${words}; it stays ${written(value())}.`);
+      return announce(`The threshold must be a number that leaves a non-empty interval for ${words}; it stays ${written(value())}.`);
     }
     return done(changes.replace(k, c, changed), false);
   };
@@ -159,7 +159,7 @@ function categoryControls(k, c) {
     const places = condition.categories.filter((one) => one !== place).concat(isOn ? [place] : []);
     if (!places.length) {
       render(`${k}/${c}/category/${place}`);
-      return tell("A condition must accept at least one category; remove it instead.");
+      return announce("A condition must accept at least one category; remove it instead.");
     }
     places.sort((a, b) => a - b);
     return done(changes.replace(k, c, { ...condition, categories: places }), true);
@@ -185,9 +185,9 @@ function conditionItem(k, c) {
   return element("li", {}, element("b", {}, named(feature.shown)), ...controls, missing, remove);
 }
 
-/* What a rule answers, if that can be changed. */
-function answerControls(k) {
-  const rule = everyRule(current)[k], key = `${k}/answer`;
+/* Controls for the prediction or the points of a rule. */
+function predictionControls(k) {
+  const rule = everyRule(current)[k], key = `${k}/prediction`;
   if (current.decision === "points")
     return rule.points.map((value, p) => {
       const whose = rule.points.length > 1 ? ` for ${edit.classes[p]}` : "";
@@ -198,32 +198,32 @@ function answerControls(k) {
         const points = rule.points.map((old, i) => (i === p ? Number(input.value) : old));
         if (input.value.trim() === "" || !points.every(Number.isFinite)) {
           input.value = exact(value);
-          return tell("Points must be numbers.");
+          return announce("Points must be numbers.");
         }
-        return done(changes.answer(k, { points }), true);
+        return done(changes.predict(k, { points }), true);
       });
       return element("span", { class: "side" }, spelled(whose), input);
     });
-  if (!edit.offers.prediction) return [named(answerText(current, rule))];
+  if (!edit.offers.prediction) return [named(predictionText(current, rule))];
   if (!isClasses) {
     const input = element("input", {
       type: "number", step: "any", value: exact(rule.prediction), "data-key": key,
-      "aria-label": `Answer of rule ${k + 1}` });
+      "aria-label": `Prediction of rule ${k + 1}` });
     input.addEventListener("change", () => {
       const prediction = Number(input.value);
       if (input.value.trim() === "" || !Number.isFinite(prediction)) {
         input.value = exact(rule.prediction);
-        return tell("An answer must be a number.");
+        return announce("A prediction must be a number.");
       }
-      return done(changes.answer(k, { prediction }), true);
+      return done(changes.predict(k, { prediction }), true);
     });
     return [input];
   }
   const options = edit.classes.map((label, place) =>
     element("option", { value: place, selected: place === classPlace(rule.prediction) }, spelled(label)));
-  const choice = element("select", { "data-key": key, "aria-label": `Answer of rule ${k + 1}` }, ...options);
+  const choice = element("select", { "data-key": key, "aria-label": `Prediction of rule ${k + 1}` }, ...options);
   choice.addEventListener("change", () =>
-    done(changes.answer(k, { prediction: edit.rules.classes[choice.value] }), true));
+    done(changes.predict(k, { prediction: edit.rules.classes[choice.value] }), true));
   return [choice];
 }
 function ruleItem(k) {
@@ -243,12 +243,12 @@ function ruleItem(k) {
   if (!isLast)
     body.push(element("ul", { class: "conditions" }, ...current.rules[k].conditions.map((_, c) => conditionItem(k, c))));
   body.push(
-    element("p", { class: "then" }, element("span", { class: "word" }, current.decision === "points" ? "points " : "then "), ...answerControls(k)),
+    element("p", { class: "then" }, element("span", { class: "word" }, current.decision === "points" ? "points " : "then "), ...predictionControls(k)),
     element("p", { class: "edit-proof" }));
   return element("li", { class: "edit-rule", "data-rule": number }, ...body);
 }
 
-/* Draw all anew; the control that was in use keeps the focus, or the one that is given. */
+/* Redraw everything; keep the focus, or set it to the given control. */
 function render(focus) {
   const active = document.activeElement;
   const key = focus || (holder.contains(active) ? active.dataset.key : "");
@@ -267,33 +267,33 @@ function refresh() {
     holder.querySelector(`[data-key="${key}"]`).disabled = !steps.length;
   showFigures(measure(current));
 }
-function tell(words) {
+function announce(words) {
   status.textContent = spelled(words);
 }
-/* After a change: figures at once, and a sentence for those who listen. */
+/* After a change: update the figures, and announce it to screen readers. */
 function done(text, isAnew, focus) {
   if (isAnew) render(focus);
   else refresh();
   const now = measure(current);
   const sum = `${edit.error_name} ${errorText(now.error)}, before ${errorText(before.error)}.`;
-  const words = text === null ? "as it was" : shownText(text);
-  tell(`${words[0].toUpperCase()}${words.slice(1)}. Now ${sum}`);
+  const words = text === null ? "no change" : shownText(text);
+  announce(`${words[0].toUpperCase()}${words.slice(1)}. Now ${sum}`);
 }
 
 function open(start) {
   start.remove();
-  const title = `What the changes cost or bring, on ${plural(nRows, "row")}`;
+  const title = `Effect of the changes on ${plural(nRows, "row")}`;
   const undo = () => {
     const text = changes.undo();
     if (text !== null) {
       render("undo");
-      tell(`Undone: ${shownText(text)}`);
+      announce(`Undone: ${shownText(text)}`);
     }
   };
   const restart = () => {
     changes.restart();
     render("0/drop");
-    tell("All changes are undone.");
+    announce("All changes are undone.");
   };
   holder.append(
     element("div", { class: "edit-bar" },
@@ -302,7 +302,7 @@ function open(start) {
         button("Undo", "undo", undo), button("Start over", "restart", restart),
         button("Save as rules.json", "save", save), status)),
     list,
-    element("h3", {}, "More rules or fewer"), tradeOff,
+    element("h3", {}, "Error by number of rules"), tradeOff,
     element("h3", {}, "Changes"), log);
   holder.addEventListener("keydown", (event) => {
     const isTyping = event.target.matches('input[type="number"]');

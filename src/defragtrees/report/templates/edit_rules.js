@@ -1,4 +1,4 @@
-/* Rules as the library asks and prints them: conditions, answers and measures. */
+/* Rules as in the library: conditions, predictions, texts and measures. */
 const holder = document.getElementById("editor");
 const everything = JSON.parse(document.getElementById("report-data").textContent);
 const edit = everything.edit;
@@ -13,7 +13,7 @@ const everyRule = (set) => [...set.rules, set.default];
 const bound = (value, without) => (value === null ? without : Number(value === "inf" ? Infinity : value === "-inf" ? -Infinity : value));
 const ends = (condition) => [bound(condition.lower, -Infinity), bound(condition.upper, Infinity)];
 
-/* How an interval is said; see sides.py of the library. */
+/* How an interval is written; see Condition.sides of the library. */
 const nDigits = (value) => String(Math.abs(Math.trunc(value))).replace(/0+$/, "").length || 1;
 const isShorter = (one, other) => exact(one).length < exact(other).length - 3;
 function lowerSide(lower, isInteger) {
@@ -37,7 +37,7 @@ function sidesOf(condition) {
     ...(Number.isFinite(upper) ? [upperSide(upper, isInteger)] : []),
   ];
 }
-/* The doubles for which lower < x <= upper is what is said. */
+/* The doubles for which lower < x <= upper is equivalent to the printed text. */
 function exactBounds(condition) {
   let [lower, upper] = ends(condition);
   if (!condition.integer || lower >= upper) return [lower, upper];
@@ -48,7 +48,7 @@ function exactBounds(condition) {
   }
   return [lower, upper];
 }
-/* A condition whose side, said with this sign, has another value. */
+/* A condition with a new value at the side with this sign. */
 function withSide(condition, sign, value) {
   const isInteger = condition.integer, changed = { ...condition };
   if (sign === ">" || sign === "<=") changed[sign === ">" ? "lower" : "upper"] = value;
@@ -57,7 +57,7 @@ function withSide(condition, sign, value) {
   else [changed.lower, changed.upper] = [isInteger ? value - 1 : below(value), value];
   return changed;
 }
-/* What stands at a side if it is said with this sign. */
+/* The value at the side with this sign. */
 function sideValue(condition, sign) {
   const [lower, upper] = ends(condition), after = condition.integer ? (v) => Math.floor(v) + 1 : above;
   return { ">": lower, ">=": after(lower), "<=": upper, "<": after(upper), "=": upper }[sign];
@@ -111,7 +111,7 @@ function ruleText(rule) {
   return parts.length ? parts.join(" and ") : "otherwise";
 }
 const classPlace = (label) => edit.rules.classes.indexOf(label);
-function answerText(set, rule) {
+function predictionText(set, rule) {
   if (set.decision === "points")
     return rule.points.length === 1 ? signed(rule.points[0])
       : rule.points.map((value, c) => `${edit.class_words[c]} ${signed(value)}`).join(", ");
@@ -121,7 +121,7 @@ function answerText(set, rule) {
   return isClasses ? edit.classes[classPlace(rule.prediction)] : exact(rule.prediction);
 }
 
-/* In which rows a rule holds. */
+/* The rows that a condition or a rule matches. */
 function covers(condition) {
   const column = edit.columns[condition.feature];
   if (condition.categories) {
@@ -132,14 +132,14 @@ function covers(condition) {
   return column.map((v) =>
     v === null ? condition.missing : (lower === -Infinity || v > lower) && v <= upper);
 }
-function holds(rule) {
-  const held = new Array(nRows).fill(true);
+function matches(rule) {
+  const matched = new Array(nRows).fill(true);
   for (const condition of rule.conditions)
-    covers(condition).forEach((isIn, i) => { if (!isIn) held[i] = false; });
-  return held;
+    covers(condition).forEach((isIn, i) => { if (!isIn) matched[i] = false; });
+  return matched;
 }
 
-/* From probabilities to the place of a class, as the library decides. */
+/* From probabilities to the index of a class, as in the library. */
 function choose(set, shares) {
   if (set.threshold !== null && set.threshold !== undefined) return shares[1] >= set.threshold ? 1 : 0;
   const losses = set.costs
@@ -182,21 +182,21 @@ function decideTogether(set, held, i) {
   const means = sums.map((value) => value / weight);
   return isClasses ? choose(set, means) : means[0];
 }
-/* What a rule set answers: rows of each rule, and answers as places or numbers. */
-function answer(set) {
-  const held = everyRule(set).map(holds), n = held.length;
-  const answering = Array.from({ length: nRows }, (_, i) => held.findIndex((some) => some[i]));
+/* Predictions of a rule model as class indices or numbers, and the rows of each rule. */
+function predict(set) {
+  const held = everyRule(set).map(matches), n = held.length;
+  const deciding = Array.from({ length: nRows }, (_, i) => held.findIndex((some) => some[i]));
   if (isList(set)) {
-    const says = everyRule(set).map((rule) => (isClasses ? classPlace(rule.prediction) : rule.prediction));
-    const members = held.map((_, k) => answering.map((a) => a === k));
-    return { held, members, predicted: answering.map((k) => says[k]), covered: answering.map((k) => k < n - 1) };
+    const values = everyRule(set).map((rule) => (isClasses ? classPlace(rule.prediction) : rule.prediction));
+    const members = held.map((_, k) => deciding.map((a) => a === k));
+    return { held, members, predicted: deciding.map((k) => values[k]), covered: deciding.map((k) => k < n - 1) };
   }
-  const covered = answering.map((k) => k < n - 1);
+  const covered = deciding.map((k) => k < n - 1);
   const members = held.map((some, k) => (set.decision === "standalone" && k === n - 1 ? covered.map((c) => !c) : some));
   return { held, members, covered, predicted: covered.map((_, i) => decideTogether(set, held, i)) };
 }
 
-/* Measures of a rule set on the rows of the page. */
+/* Measures of a rule model on the rows of the page. */
 function mean(values, members) {
   let sum = 0, weight = 0;
   for (let i = 0; i < nRows; i += 1)
@@ -222,18 +222,18 @@ function measureRule(set, rule, members, predicted) {
   if (!isClasses) {
     found.mean = mean((i) => edit.expected[i], members);
     found.miss = mean((i) => Math.abs(predicted[i] - edit.expected[i]), members);
-    found.distance = mean((i) => Math.abs(predicted[i] - edit.answers[i]), members);
+    found.distance = mean((i) => Math.abs(predicted[i] - edit.model_predictions[i]), members);
     return found;
   }
-  found.told = edit.classes.length === 2 ? edit.told : classPlace(rule.prediction);
-  found.rate = mean((i) => edit.expected[i] === found.told, members);
+  found.shownClass = edit.classes.length === 2 ? edit.positive : classPlace(rule.prediction);
+  found.rate = mean((i) => edit.expected[i] === found.shownClass, members);
   found.interval = wilson(found.rate, weight);
   found.right = mean((i) => predicted[i] === edit.expected[i], members);
-  found.agrees = mean((i) => predicted[i] === edit.answers[i], members);
+  found.agrees = mean((i) => predicted[i] === edit.model_predictions[i], members);
   return found;
 }
 function measure(set) {
-  const { members, predicted, covered } = answer(set);
+  const { members, predicted, covered } = predict(set);
   const found = {
     nRules: set.rules.length + 1,
     nConditions: set.rules.reduce((sum, rule) => sum + rule.conditions.reduce((s, c) => s + (c.categories ? 1 : Math.max(1, sidesOf(c).length)), 0), 0),
@@ -244,17 +244,17 @@ function measure(set) {
     found.error = Math.sqrt(mean((i) => (predicted[i] - edit.expected[i]) ** 2));
     found.mae = mean((i) => Math.abs(predicted[i] - edit.expected[i]));
     found.r2 = explained(predicted, edit.expected);
-    found.fidelity = explained(predicted, edit.answers);
+    found.fidelity = explained(predicted, edit.model_predictions);
     return found;
   }
   found.error = mean((i) => predicted[i] !== edit.expected[i]);
-  found.fidelity = 1 - mean((i) => predicted[i] !== edit.answers[i]);
+  found.fidelity = 1 - mean((i) => predicted[i] !== edit.model_predictions[i]);
   if (set.costs) found.cost = mean((i) => set.costs[edit.expected[i]][predicted[i]]);
   if (edit.classes.length === 2) {
-    const isTold = (values) => values.map((v) => v === edit.told);
-    found.precision = mean((i) => edit.expected[i] === edit.told, isTold(predicted));
-    found.recall = mean((i) => predicted[i] === edit.told, isTold(edit.expected));
-    /* No answer at all finds nothing. */
+    const isPositive = (values) => values.map((v) => v === edit.positive);
+    found.precision = mean((i) => edit.expected[i] === edit.positive, isPositive(predicted));
+    found.recall = mean((i) => predicted[i] === edit.positive, isPositive(edit.expected));
+    /* Without positive predictions the precision is 0, as in scikit-learn. */
     if (found.precision === null && found.recall !== null) found.precision = 0;
   }
   return found;

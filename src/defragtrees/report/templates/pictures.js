@@ -1,4 +1,4 @@
-/* Live pictures. All are described in the data; here they are only drawn, by Plotly. */
+/* Live charts, drawn by Plotly from the descriptions in the data. */
 const root = document.documentElement;
 const source = document.getElementById("report-data");
 if (!window.Plotly || !source) return;
@@ -7,17 +7,17 @@ const data = JSON.parse(source.textContent);
 const config = { displayModeBar: false, responsive: false, typesetMath: false };
 const narrow = 560;
 
-/* Plotly reads tags and entities in texts; names are to stay as they are. */
+/* Plotly interprets tags and entities; names must stay literal. */
 const escaped = (text) =>
   String(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
-/* Right-to-left names stand between isolating marks, so that signs beside them stay. */
+/* Isolate right-to-left names, so that signs beside them stay in place. */
 const rightToLeft =
   /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 const plain = (text) =>
   rightToLeft.test(text) ? `\u2068${escaped(text)}\u2069` : escaped(text);
 const short = (text, longest) =>
   text.length <= longest ? text : text.slice(0, longest - 1) + "…";
-/* A label as long as the legend has room for. */
+/* A label cut to the width of the legend. */
 const legendName = (label, place) =>
   plain(short(label, Math.min(44, Math.floor((place.clientWidth - 50) / 9))));
 
@@ -45,7 +45,7 @@ function baseLayout(look) {
   };
 }
 
-/* One side of a picture; `pixels` is its length. */
+/* One axis of a chart; `pixels` is its length. */
 function axisLayout(axis, look, pixels) {
   const isFew = axis.limits && axis.limits[1] <= (pixels < 0.8 * narrow ? 12.6 : 25.6);
   return {
@@ -64,12 +64,12 @@ function axisLayout(axis, look, pixels) {
       : {}),
     ...(axis.limits ? { range: axis.limits } : {}),
     ...(axis.starts_at_zero ? { rangemode: "tozero" } : {}),
-    ...(axis.is_share ? { tickformat: ".0%" } : {}),
+    ...(axis.is_share ? { tickformat: ".0%" } : axis.is_count ? {} : { tickformat: ",~r" }),
     ...(axis.is_count && isFew ? { dtick: 1 } : {}),
   };
 }
 
-/* Legends are lists above their pictures: they break where the page ends. */
+/* Legends are lists above their charts, which wrap on narrow pages. */
 
 const glyphs = {
   circle: "\u25cf", square: "\u25a0", diamond: "\u25c6", "triangle-up": "\u25b2",
@@ -110,7 +110,7 @@ function drawLegend(place, title, traces) {
   list.prepend(head);
 }
 
-/* One function for each kind of mark: from its description to a trace. */
+/* One function per kind of mark: from its description to a trace. */
 const symbols = {
   o: "circle", s: "square", D: "diamond", "^": "triangle-up", v: "triangle-down",
   P: "cross", "*": "star", X: "x", ring: "circle-open",
@@ -163,7 +163,7 @@ const drawers = {
   },
 };
 
-/* What is on the page, and when it is drawn anew. */
+/* The charts of the page, and when they are redrawn. */
 const figures = [];
 for (const [name, picture] of Object.entries(data.pictures)) {
   if (picture.x.is_count) picture.x.limits = picture.x.limits || countLimits(picture);
@@ -171,7 +171,7 @@ for (const [name, picture] of Object.entries(data.pictures)) {
   if (place) figures.push({ place, picture });
 }
 
-/* Room for whole numbers from one to the largest. */
+/* Limits for whole numbers from one to the largest. */
 function countLimits(picture) {
   const largest = Math.max(1, ...picture.marks.flatMap((mark) => mark.x || []));
   return [0.4, largest + 0.6];
@@ -214,7 +214,7 @@ drawAll().then(
     root.dataset.ready = "yes";
   },
   (error) => {
-    /* The still pictures are better than none. */
+    /* Fall back to the static charts. */
     root.classList.remove("live");
     throw error;
   }

@@ -1,4 +1,4 @@
-"""What a report says of probabilities and measures, worked by hand on a few rows."""
+"""Estimates, measures and calibration in a report, worked by hand on a few rows."""
 
 import dataclasses
 import re
@@ -8,7 +8,7 @@ from defragtrees.rules.conditions import Rule
 from tests.report.cases import cells, numbers, weather, written
 
 
-def told_weather():
+def counted_weather():
     """The weather with rules that were counted on ten training rows each."""
     simple, X, y = weather()
     counted = [
@@ -30,18 +30,18 @@ def told_weather():
 
 
 def test_a_card_has_estimate_rows_and_interval_first_and_the_ensemble_second():
-    page = "".join(written("rules", summarize(*told_weather())))
-    found = re.findall(r'<p class="told">(.*?)</p>', page)
+    page = "".join(written("rules", summarize(*counted_weather())))
+    found = re.findall(r'<p class="estimate">(.*?)</p>', page)
     plain = [
         re.sub("<[^>]*>", "", words).replace("\N{NO-BREAK SPACE}", " ")
         for words in found
     ]
     # Wilson's interval of 80 % in four rows, which is what the ten are worth.
-    assert (
-        plain[0]
-        == "65.0 % (8 of 10, 33.7 to 96.9 %). The ensemble says 75.0 % on average."
+    assert plain[0] == (
+        "P(out) = 65 % (8 of 10 rows, 95 % interval 34 - 97 %). Ensemble: 75.0 % on "
+        "average."
     )
-    assert plain[2].startswith("65.0 % are out (8 of 10, ")
+    assert plain[2].startswith("P(out) = 65 % (8 of 10 rows, ")
 
 
 def test_measures_stand_beside_those_of_the_ensemble():
@@ -53,7 +53,7 @@ def test_measures_stand_beside_those_of_the_ensemble():
     assert [cell.split()[0] for cell in lines["Error"]] == ["16.7", "33.3"]
     assert lines["Precision"] == ["0.750", "0.667"]
     assert lines["Recall"] == ["1.000", "0.667"]
-    # Told are 1, 1, .5, .5, 0, 0; true are 1, 1, 0, 1, 0, 0: of nine pairs one is tied.
+    # Estimates are 1, 1, .5, .5, 0, 0; y is 1, 1, 0, 1, 0, 0: one of 9 pairs is tied.
     assert lines["AUC"][0] == f"{8.5 / 9:.3f}"
     assert "Expected cost" not in lines
     assert cells(confusion) == [["in", "2", "1"], ["out", "0", "3"]]
@@ -63,16 +63,16 @@ def test_costs_have_a_line_of_their_own():
     simple, X, y = weather()
     simple.rules_ = dataclasses.replace(simple.rules_, threshold=0.5)
     words, measured, _ = written("measures", summarize(simple, X, y))
-    assert "answered from a probability of 0.5 on" in words
+    assert "predict <bdi>out</bdi> from a probability of 0.5 on" in words
     assert "Expected cost" in {line[0] for line in cells(measured)}
 
 
 def test_numbers_are_measured_in_the_units_of_y():
     simple, X, y = numbers("first")
     lines = cells(written("measures", summarize(simple, X, y))[1])
-    # Answers are 4, 4, 1 and 0; y is 3, 4, 0 and 0.
+    # Predictions are 4, 4, 1 and 0; y is 3, 4, 0 and 0.
     assert [line[:2] for line in lines][:2] == [
-        ["Root mean squared error", "0.7071"],
+        ["Root mean squared error", "0.707"],
         ["Mean absolute error", "0.5"],
     ]
 
@@ -83,12 +83,12 @@ def test_without_y_nothing_is_measured_against_it():
     assert written("measures", found) == written("calibration", found) == []
 
 
-def test_told_and_observed_of_each_rule():
+def test_estimated_and_observed_rates_of_each_rule():
     summary = summarize(*weather())
     words, lines = written("calibration", summary)
-    assert "how likely <bdi>out</bdi> is" in words
-    # Only the rows of rule 2, told 50 % and observed 1 of 2, have both classes.
-    assert "0.0 percentage points" in words
+    assert "the probability of <bdi>out</bdi>" in words
+    # Only the rows of rule 2, estimated 50 % and observed 1 of 2, have both classes.
+    assert "differ by 0.0 percentage points" in words
     plain = [
         [cell.replace("\N{NO-BREAK SPACE}", " ") for cell in line]
         for line in cells(lines)
@@ -111,13 +111,13 @@ def test_rules_without_probabilities_have_no_calibration():
     assert "AUC" not in {line[0] for line in cells(written("measures", found)[1])}
 
 
-def test_classes_that_no_rule_answers_are_named():
+def test_classes_that_no_rule_predicts_are_named():
     simple, X, y = weather()
     always = dataclasses.replace(
         simple.rules_, rules=(), default=Rule((), "in", (0.5, 0.5))
     )
     simple.rules_ = always
     page = "".join(written("rules", summarize(simple, X, y)))
-    assert "No rule answers <b><bdi>out</bdi></b> (3 rows here, 50" in page
+    assert "No rule predicts <b><bdi>out</bdi></b> (3 rows here, 50" in page
     simple, X, y = weather()
-    assert "No rule answers" not in "".join(written("rules", summarize(simple, X, y)))
+    assert "No rule predicts" not in "".join(written("rules", summarize(simple, X, y)))

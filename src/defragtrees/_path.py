@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 from defragtrees import plots
 from defragtrees._api import check_names, simplify
 from defragtrees._utils import formatting as render
+from defragtrees._utils.progress import part
 from defragtrees._utils.types import Column, Floats, Rows
 from defragtrees.data.evaluation import Told, decided_alike, rule_scores
 from defragtrees.data.tables import check_finite, take_rows
@@ -107,8 +108,9 @@ def simplify_path(
     forest = open_model(ensemble, X, y, seed, limit, verbose, n_reserved)
     _check_choice(choose_by or "error", forest.outcome, divided[1] is not None)
     settings["random_state"] = seed
-    every = simplify(forest, *rows, validation=validation, **settings)
-    with warnings.catch_warnings():
+    with part(0.0, 0.5):
+        every = simplify(forest, *rows, validation=validation, **settings)
+    with warnings.catch_warnings(), part(0.5, 1.0):
         # Nobody sees these rules; what is said of the others has been said.
         warnings.simplefilter("ignore")
         if validation is None:

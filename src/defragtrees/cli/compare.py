@@ -19,11 +19,11 @@ from defragtrees.cli.options import (
 from defragtrees.cli.output import (
     check_outputs,
     check_plot,
-    is_shown,
     json_text,
     progress_kind,
     save_plot,
     say,
+    working,
 )
 from defragtrees.estimators import METHODS, compared_methods, estimator_for
 
@@ -122,15 +122,15 @@ def command(inputs, choices, methods, budgets, cv, resamples, test_size, plot, a
 
 def compared(choices, loaded, methods=None, **options):
     """The Comparison of the user's choice, with progress on the way."""
-    return compare(
-        loaded.forest,
-        *loaded.rows,
-        methods=_chosen(methods, choices, loaded.forest),
-        random_state=choices["random_state"],
-        n_jobs=choices["n_jobs"],
-        verbose=int(is_shown()),
-        **options,
-    )
+    with working("comparing"):
+        return compare(
+            loaded.forest,
+            *loaded.rows,
+            methods=_chosen(methods, choices, loaded.forest),
+            random_state=choices["random_state"],
+            n_jobs=choices["n_jobs"],
+            **options,
+        )
 
 
 def _chosen(methods, choices, forest):

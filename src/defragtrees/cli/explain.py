@@ -80,7 +80,7 @@ def command(rules, data, ranges, form, exact, labels, out, as_json):
     """
     check_outputs({"--out": out}, (rules, data))
     rule_set = relabelled(read_rules(rules), labels)
-    batches = batches_for(rule_set, data, progress_kind())
+    batches = batches_for(rule_set, data, progress_kind(is_streamed=out is None))
     reasons = _reasons(rule_set, batches, ranges, data.name)
     with open_output(out) as file:
         if as_json or form == "json":

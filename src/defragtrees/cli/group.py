@@ -15,7 +15,8 @@ from click.shell_completion import shell_complete
 
 from defragtrees._utils import formatting as render
 from defragtrees._version import __version__
-from defragtrees.cli import _interrupts
+from defragtrees.cli import _interrupts, _status
+from defragtrees.cli.tables import wrapped
 
 NAME = "defragtrees"
 COMPLETION = "_DEFRAGTREES_COMPLETE"  # click's name for it
@@ -104,7 +105,13 @@ class LazyGroup(click.Group):
         """The command of this name, or None."""
         if cmd_name not in COMMANDS:
             return None
-        return import_module(f"defragtrees.cli.{cmd_name}").command
+        state = ctx.find_object(State)
+        if state is not None and "--quiet" not in state.arguments:
+            _status.show("loading")  # scikit-learn takes seconds
+        try:
+            return import_module(f"defragtrees.cli.{cmd_name}").command
+        finally:
+            _status.clear()
 
     def resolve_command(self, ctx, args):
         """The command that the arguments begin with, or an error with a guess."""
@@ -225,8 +232,15 @@ def _fail(message, code):
         _discard_output()
     # Nobody may be left to read it.
     with suppress(OSError):
-        click.secho(f"{NAME}: {_one_line(message)}", fg="red", err=True, color=_color())
+        _complain(f"{NAME}: {_one_line(message)}", "red")
     return code
+
+
+def _complain(text, color):
+    """Write one line to standard error; a terminal gets it broken between words."""
+    _status.clear()
+    text = wrapped(text) if sys.stderr.isatty() else text
+    click.secho(text, fg=color, err=True, color=_color())
 
 
 def _one_line(text):
@@ -248,8 +262,7 @@ def _prepare_streams():
 
 def _tell_warnings_plainly():
     def show(message, category, filename, lineno, file=None, line=None):
-        text = f"warning: {_one_line(str(message))}"
-        click.secho(text, fg="yellow", err=True, color=_color())
+        _complain(f"warning: {_one_line(str(message))}", "yellow")
 
     # What libraries say to programmers is of no use here.
     warnings.simplefilter("ignore")

@@ -113,7 +113,8 @@ def _load_data(inputs, progress):
         if name is not None:
             find_column(name, table.names, option)
     try:
-        forest = _read_model(inputs)
+        with progress("reading the model", 1.0):
+            forest = _read_model(inputs)
     except UnsupportedEnsembleError as error:
         return _ask_model(inputs, table, error)
     reserved = [name for name in (inputs.target, inputs.weights) if name is not None]
@@ -591,7 +592,7 @@ def batches_for(rules, path, progress, ids=()):
 
     def batches():
         first = 1
-        for batch, matrix in reading.batches(progress, "asking"):
+        for batch, matrix in reading.batches(progress, "predicting"):
             yield RuleBatch(rules, batch, reading.columns, matrix, first)
             first += batch.n_rows
 

@@ -17,7 +17,7 @@ from typing import Any
 import click
 
 from defragtrees.cli.inputs import find_positions
-from defragtrees.cli.output import ticking
+from defragtrees.cli.output import working
 from defragtrees.data.tables import nearest
 from defragtrees.estimators import METHODS, estimator_for
 from defragtrees.estimators.settings import Integer, Jobs, Key, Real
@@ -507,11 +507,11 @@ def method_settings(settings, kind, method, forest):
 
 
 def fit(choices, loaded):
-    """The method of the user's choice, fitted to rows, with a clock on the way."""
+    """The method of the user's choice, fitted to rows under a progress bar."""
     kind, settings = settings_of(choices, loaded.forest, loaded.y is not None)
     unseen = loaded.validation
     validation = None if unseen is None else unseen.rows
-    with ticking("simplifying", 1):
+    with working("simplifying"):
         return kind(loaded.forest, **settings).fit(*loaded.rows, validation=validation)
 
 

@@ -5,7 +5,6 @@ import csv
 import json
 import math
 import os
-import shutil
 import sys
 import threading
 
@@ -15,7 +14,8 @@ import numpy as np
 from defragtrees._utils import formatting as render
 from defragtrees._utils.files import atomic_file, is_device, is_standard_output, to_json
 from defragtrees._utils.optional import require
-from defragtrees._utils.progress import Progress
+from defragtrees._utils.progress import Progress, watch
+from defragtrees.cli import _status
 from defragtrees.cli.group import State
 from defragtrees.export.tables import guarded
 
@@ -205,11 +205,17 @@ def save_plot(result, path):
 
 
 class Bar(Progress):
-    """A progress bar that leaves nothing of a longer line before it."""
+    """A progress bar in the status line, where its label stands from the start."""
+
+    def __enter__(self):
+        _status.show(self.label)
+        return super().__enter__()
+
+    def __exit__(self, *error):
+        _status.clear()
 
     def _write(self, text):
-        width = shutil.get_terminal_size().columns - 1
-        super()._write(text.ljust(width) if text.startswith("\r") else text)
+        _status.show(text.strip())
 
 
 class Silent(Progress):
@@ -227,15 +233,19 @@ def is_shown():
     return sys.stderr.isatty() and not is_quiet
 
 
-def progress_kind():
-    """The progress bar to use: a silent one where nobody looks."""
-    return Bar if is_shown() else Silent
+def progress_kind(is_streamed=False):
+    """The progress bar to use: a silent one where nobody looks.
+
+    Results that are written row by row (`is_streamed`) must not run into it.
+    """
+    is_in_the_way = is_streamed and sys.stdout.isatty()
+    return Bar if is_shown() and not is_in_the_way else Silent
 
 
 @contextlib.contextmanager
-def ticking(label, total):
-    """A progress bar whose clock goes on also where nothing can report an advance."""
-    with progress_kind()(label, total) as progress:
+def working(label):
+    """A progress bar that the parts of the work inside move; its clock goes on."""
+    with progress_kind()(label, 1.0) as progress, watch(progress):
         done = threading.Event()
 
         def tick():
@@ -245,7 +255,7 @@ def ticking(label, total):
         clock = threading.Thread(target=tick, daemon=True)
         clock.start()
         try:
-            yield progress
+            yield
         finally:
             done.set()
             clock.join()

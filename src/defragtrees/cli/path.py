@@ -22,7 +22,7 @@ from defragtrees.cli.output import (
     rules_text,
     save_plot,
     say,
-    ticking,
+    working,
 )
 from defragtrees.outcomes import MEASURES
 
@@ -62,7 +62,7 @@ def command(inputs, choices, choose_by, validation, test_size, out, plot, as_jso
     settings |= {"test_size": test_size, "choose_by": choose_by}
     if loaded.validation is not None:
         settings["validation"] = loaded.validation.rows
-    with ticking("simplifying", 1):
+    with working("simplifying"):
         path = simplify_path(loaded.forest, *loaded.rows, **settings)
     if out is not None:
         path.rules.save(out)

@@ -49,7 +49,7 @@ def command(rules, data, ids, probabilities, exact, out, as_json):
             "a number. Leave it out."
         )
     ids = ids or ()
-    batches = batches_for(rule_set, data, progress_kind(), ids)
+    batches = batches_for(rule_set, data, progress_kind(is_streamed=out is None), ids)
     header = _header(ids, rule_set.classes if probabilities else ())
     rows = _answers(rule_set, batches, ids, probabilities)
     with open_output(out) as file:

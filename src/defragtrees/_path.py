@@ -212,8 +212,8 @@ class RulePath(render.Tabular):
             line.append(f"{row['n_conditions']}")
             for name in shown:
                 spread = row.get(spreads.get(name, f"{name}_standard_error"))
-                error = "" if spread is None else f" ± {spread:.2g}"
-                line.append(f"{row[name]:.4g}{error}")
+                error = "" if spread is None else f" ± {render.rounded(spread, 2)}"
+                line.append(f"{render.rounded(row[name])}{error}")
             line += [f"{row['fidelity']:.3f}", render.share(row["coverage"])]
             lines.append(line)
         header = ["rules", "conditions", *shown.values(), "fidelity", "coverage"]
@@ -222,7 +222,7 @@ class RulePath(render.Tabular):
     def _notes(self):
         scores = {"error": self.ensemble_error, **self.ensemble_measures}
         texts = [
-            f"{head} {scores[name]:.4g}"
+            f"{head} {render.rounded(scores[name])}"
             for name, head in self._shown().items()
             if name in scores
         ]

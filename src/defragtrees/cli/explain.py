@@ -1,4 +1,4 @@
-"""`defragtrees explain`: which rule predicts each row of a file, and why."""
+"""`defragtrees explain`: show which rule predicts each row of a file, and why."""
 
 import re
 
@@ -56,7 +56,7 @@ class _RowRanges(click.ParamType):
     "ranges",
     type=_RowRanges(),
     metavar="1-3,10",
-    help="Which rows, from 1. [default: all]",
+    help="Numbers of the rows, from 1. [default: all]",
 )
 @click.option(
     "--format",
@@ -64,19 +64,19 @@ class _RowRanges(click.ParamType):
     type=click.Choice(["text", "csv", "json"]),
     default="text",
     show_default=True,
-    help="How to write it.",
+    help="The output format.",
 )
 @exact_option
 @label_options
-@output_option("The file to write. [default: the screen]")
+@output_option("The file to write. [default: standard output]")
 @json_option
 def command(rules, data, ranges, form, exact, labels, out, as_json):
-    """Say which rule answers each row of a file, and why.
+    """Show which rule predicts each row of a file, and why.
 
-    RULES is a file that simplify --out wrote; DATA is CSV, Parquet or Feather. For each
-    row there is the answer, the rule that gives it with the values that it asks about,
-    how likely a class is and how one knows, and for each rule before it a condition
-    that does not hold.
+    RULES is a file that simplify --out wrote; DATA is CSV, Parquet or Feather. Each row
+    is shown with its prediction, the rule that matches, the values of the columns in
+    it, the estimated probability and its interval, and for every rule before it the
+    condition that failed.
     """
     check_outputs({"--out": out}, (rules, data))
     rule_set = relabelled(read_rules(rules), labels)

@@ -26,18 +26,18 @@ WRONG_INPUT = (ImportError, NotImplementedError, OSError, TypeError, ValueError)
 BAD_INPUT, FAULT, BROKEN_PIPE = 2, 1, 141
 # Each command with its line in the help, so that the help imports no command.
 COMMANDS = {
-    "simplify": "Find a few rules that say nearly what a model says.",
-    "path": "Show the rule lists from one rule up, with their errors.",
-    "compare": "Compare the methods on the same rows.",
-    "report": "Write one HTML page about the rules of a model.",
-    "explain": "Say which rule answers each row of a file, and why.",
-    "predict": "Write the answers of saved rules for each row of a file.",
+    "simplify": "Turn a trained model into a short list of rules.",
+    "path": "Show error and size for every number of rules.",
+    "compare": "Compare methods on the same held-out rows.",
+    "report": "Write an HTML report on the rules of a model.",
+    "explain": "Show which rule predicts each row of a file, and why.",
+    "predict": "Predict each row of a file with saved rules.",
     "edit": "Change saved rules by hand.",
-    "refit": "Count saved rules anew on the rows of a file.",
-    "diff": "Say what changed between two files of rules.",
-    "watch": "Say whether new rows are still like those of the fit.",
-    "export": "Write saved rules as SQL, Python, ONNX and others.",
-    "demo": "Show the rules for a forest on bundled data.",
+    "refit": "Count the rates of saved rules on the rows of a file.",
+    "diff": "Show what changed between two rule files.",
+    "watch": "Test new rows for drift.",
+    "export": "Write saved rules as SQL, Python, ONNX or another format.",
+    "demo": "Show the rules of a random forest for heart disease.",
 }
 
 
@@ -57,8 +57,8 @@ class Command(click.Command):
         super().__init__(*args, **kwargs)
         self.example = example
         for name, text in (
-            ("quiet", "Show no progress."),
-            ("debug", "Show a traceback if something goes wrong."),
+            ("quiet", "Hide the progress bar."),
+            ("debug", "Show a traceback on errors."),
         ):
             self.params.append(
                 click.Option(
@@ -143,9 +143,9 @@ class LazyGroup(click.Group):
 @click.version_option(__version__, prog_name=NAME, message="%(prog)s %(version)s")
 @click.pass_context
 def cli(ctx):
-    """Readable rules from tree ensembles.
+    """Turn trained tree ensembles into short lists of rules.
 
-    Each command has a --help of its own, with an example.
+    Every command has a --help with an example.
     """
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())

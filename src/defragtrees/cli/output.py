@@ -17,6 +17,7 @@ from defragtrees._utils.optional import require
 from defragtrees._utils.progress import Progress, watch
 from defragtrees.cli import _status
 from defragtrees.cli.group import State
+from defragtrees.cli.tables import wrapped
 from defragtrees.export.tables import guarded
 
 TICK = 0.5  # seconds between two looks at the clock
@@ -28,7 +29,7 @@ def say(text):
 
 
 def check_outputs(outputs, inputs=()):
-    """Refuse files that cannot be written, before the long work that fills them.
+    """Reject files that cannot be written, before the long work that fills them.
 
     `outputs` has them by their options; neither they nor inputs may be overwritten.
     """
@@ -68,6 +69,31 @@ def _check_output(path, inputs):
             raise click.ClickException(
                 f"{str(path)!r} is read by this command; write to another file."
             )
+
+
+def headline(rules, scores, where, model="model"):
+    """Size of the rules, and how near they come to the model, in bold."""
+    n_rules = render.plural(rules.n_rules, "rule")
+    each = f"{rules.mean_conditions:.1f} conditions per rule"
+    parts = [n_rules if rules.n_rules == 1 else f"{n_rules} with {each}"]
+    if "fidelity" in scores:
+        fidelity = scores["fidelity"]
+        if rules.outcome.n_classes:
+            near = f"agreement with the {model} on {100 * fidelity:.0f} %"
+        else:
+            near = f"fidelity to the {model} (R²) {fidelity:.2f} on"
+        parts.append(
+            f"{near} of {where}" if rules.outcome.n_classes else f"{near} {where}"
+        )
+    text = f"{'; '.join(parts)}."
+    name, heading = next(iter(rules.outcome.shown_measures(scores).items()))
+    if name in scores:
+        own, other = (
+            rules.outcome.measure_text(scores[f"{source}{name}"])
+            for source in ("", "ensemble_")
+        )
+        text += f" {heading[0].upper()}{heading[1:]}: {own}, {model} {other}."
+    return click.style(wrapped(text), bold=True)
 
 
 def rules_text(rules):
@@ -133,8 +159,8 @@ def write_json(file, rows):
 exact_option = click.option(
     "--exact",
     is_flag=True,
-    help="Write CSV cells that begin like a formula of a spreadsheet as they are. "
-    "[default: with an apostrophe before them]",
+    help="Write CSV cells that begin like a spreadsheet formula unchanged. [default: "
+    "with an apostrophe before them]",
 )
 
 
@@ -178,7 +204,7 @@ class _Screen:
 
 
 def check_plot(path):
-    """Refuse a picture that cannot be drawn, before the long work that it shows."""
+    """Reject a picture that cannot be drawn, before the long work that it shows."""
     if path is None:
         return
     require("matplotlib", "--plot").use("Agg")

@@ -1,16 +1,21 @@
 """Text and tables as wide as the terminal, broken between words only."""
 
+import re
 import shutil
+import sys
 import textwrap
 
 from defragtrees._utils import formatting as render
 
 GAP = "  "
+FIXED = "\N{NO-BREAK SPACE}"  # between a number and its unit
 CELLS = (30, 22, 16, 12)  # most columns of a cell; narrower where a table is too wide
 
 
 def width():
-    """Columns of the terminal; 80 where there is none."""
+    """Columns of the terminal; 76 where there is none."""
+    if not sys.stdout.isatty():
+        return 76
     return max(shutil.get_terminal_size((80, 24)).columns, 40)
 
 
@@ -20,19 +25,14 @@ def wrapped(text, indent=""):
     Examples
     --------
     >>> print(wrapped("a word " * 12, "  "))
-    a word a word a word a word a word a word a word a word a word a word a word a
-      word
+    a word a word a word a word a word a word a word a word a word a word a
+      word a word
     """
-    return "\n".join(
-        textwrap.fill(
-            line,
-            width(),
-            subsequent_indent=indent,
-            break_long_words=False,
-            break_on_hyphens=False,
-        )
-        for line in text.split("\n")
-    )
+    options = {"break_long_words": False, "break_on_hyphens": False}
+    options["subsequent_indent"] = indent
+    text = re.sub(r"(?<=\d) %", f"{FIXED}%", text)
+    lines = [textwrap.fill(line, width(), **options) for line in text.split("\n")]
+    return "\n".join(lines).replace(f"{FIXED}%", " %")
 
 
 def table(header, rows, left=(0,)):

@@ -6,25 +6,24 @@ It is there before libraries are imported, so this module imports next to nothin
 import shutil
 import sys
 
-CLEAR = "\r\x1b[K"
-
-_shown = False
+_length = 0  # of the text that is shown
 
 
 def show(text):
     """Put a text into the line, in place of what is there."""
-    global _shown
     if sys.stderr.isatty():
-        width = shutil.get_terminal_size().columns - 1
-        sys.stderr.write(f"{CLEAR}{text[:width]}")
-        sys.stderr.flush()
-        _shown = True
+        text = text[: shutil.get_terminal_size().columns - 1]
+        _write(f"\r{text.ljust(_length)}", len(text))
 
 
 def clear():
     """Leave the line empty, as for a message or the result."""
-    global _shown
-    if _shown:
-        sys.stderr.write(CLEAR)
-        sys.stderr.flush()
-        _shown = False
+    if _length:
+        _write(f"\r{' ' * _length}\r", 0)
+
+
+def _write(text, length):
+    global _length
+    sys.stderr.write(text)
+    sys.stderr.flush()
+    _length = length

@@ -105,7 +105,7 @@ class LazyGroup(click.Group):
         """The command of this name, or None."""
         if cmd_name not in COMMANDS:
             return None
-        state = ctx.find_object(State)
+        state = None if ctx is None else ctx.find_object(State)
         if state is not None and "--quiet" not in state.arguments:
             _status.show("loading")  # scikit-learn takes seconds
         try:

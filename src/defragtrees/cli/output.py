@@ -96,9 +96,35 @@ def headline(rules, scores, where, model="model"):
     return click.style(wrapped(text), bold=True)
 
 
-def rules_text(rules):
-    """The rules as a table."""
-    return str(rules)
+def rules_text(rules, details=False):
+    """The rules as they print, with the class of interest in colour."""
+    shown = str(rules)
+    if details:
+        shown = rules.table(details=True) + shown.removeprefix(rules.table())
+    head, *lines = shown.split("\n")
+    start = head.find(" then ") + 1
+    label = label_of_interest(rules)
+    if not start or label is None:
+        return shown
+    end = start + len(label)
+    for k, line in enumerate(lines):
+        # The first line of a rule has its number.
+        if line[: head.index("#") + 1].strip().isdigit() and line[start:end] == label:
+            lines[k] = f"{line[:start]}{styled_class(label)}{line[end:]}"
+    return "\n".join([head, *lines])
+
+
+def label_of_interest(rules):
+    """The class whose probability is shown, as text; None where there is none."""
+    outcome = rules.outcome
+    if not outcome.n_classes or not outcome.is_binary:
+        return None
+    return render.plain(outcome.answer_text(outcome.positive_class))
+
+
+def styled_class(text):
+    """The class of interest: in colour, which stands for no judgement."""
+    return click.style(text, fg="magenta", bold=True)
 
 
 # JSON

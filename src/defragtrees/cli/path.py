@@ -6,6 +6,7 @@ from defragtrees._path import simplify_path
 from defragtrees.cli.group import Command
 from defragtrees.cli.inputs import load
 from defragtrees.cli.options import (
+    details_option,
     held_out_option,
     input_options,
     json_option,
@@ -45,8 +46,11 @@ EXAMPLE = "defragtrees path model.json data.csv --target y --max-rules 8"
 @held_out_option("Rows to hold out for the errors, as a share or a number.")
 @output_option("Save the chosen rules, as JSON.")
 @output_option("Plot error against number of rules: .png, .svg or .pdf.", name="--plot")
+@details_option("Show counts, coverage and agreement of every chosen rule.")
 @json_option
-def command(inputs, choices, choose_by, validation, test_size, out, plot, as_json):
+def command(
+    inputs, choices, choose_by, validation, test_size, out, plot, details, as_json
+):
     """Show error and size of the best rules for every number of rules.
 
     MODEL and DATA are as for simplify. The star marks the chosen list: that of
@@ -85,7 +89,7 @@ def command(inputs, choices, choose_by, validation, test_size, out, plot, as_jso
         return
     say(f"{table(*path._cells())}\n")
     say(wrapped("\n".join([*path._notes(), _reason(path, choices["max_rules"])]), "  "))
-    say(f"\n{rules_text(path.rules)}")
+    say(f"\n{rules_text(path.rules, details)}")
 
 
 def _reason(path, max_rules):

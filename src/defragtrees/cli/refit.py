@@ -4,7 +4,12 @@ import click
 
 from defragtrees.cli.group import Command
 from defragtrees.cli.inputs import read_rule_rows, read_rules
-from defragtrees.cli.options import FILE, json_option, output_option
+from defragtrees.cli.options import (
+    FILE,
+    details_option,
+    json_option,
+    output_option,
+)
 from defragtrees.cli.output import (
     check_outputs,
     json_text,
@@ -33,8 +38,9 @@ EXAMPLE = "defragtrees refit rules.json data.csv --target y --out new.json"
     help="Count rows and rates only; predictions stay as they are.",
 )
 @output_option("Save the rules to this file. [default: only show them]")
+@details_option("Show counts, coverage and agreement of every rule.")
 @json_option
-def command(rules, data, target, weights, keep_predictions, out, as_json):
+def command(rules, data, target, weights, keep_predictions, out, details, as_json):
     """Count the rates of saved rules on the rows of a file.
 
     RULES is a file that simplify --out wrote; DATA is CSV, Parquet or Feather.
@@ -48,6 +54,6 @@ def command(rules, data, target, weights, keep_predictions, out, as_json):
     counted = refit_encoded(rule_set, *rows, predictions=predictions)
     if out is not None:
         counted.save(out)
-    say(json_text(counted.to_dict()) if as_json else rules_text(counted))
+    say(json_text(counted.to_dict()) if as_json else rules_text(counted, details))
     if out is not None and not as_json:
         say(f"The rules are in {out}.")

@@ -28,7 +28,7 @@ from defragtrees.cli.output import (
     say,
 )
 from defragtrees.cli.tables import table, wrapped
-from defragtrees.rules.text import scores_text
+from defragtrees.rules.text import MAYBE_TRAINED, score_cells, score_notes
 
 EXAMPLE = """\
 defragtrees simplify model.json data.csv --target y --out rules.json
@@ -86,14 +86,14 @@ def command(inputs, choices, validation, test_size, out, report, details, as_jso
         return
     is_new = validation is not None
     say(headline(simple.rules_, scores, where))
-    measured = scores_text(simple.rules_, scores, where, is_short=True, is_new=is_new)
-    say(f"\n{rules_text(simple.rules_)}\n\n{measured}")
+    say(f"\n{rules_text(simple.rules_, details)}\n")
+    say(_scores_text(simple.rules_, scores, where, details, is_new))
     advice = getattr(simple, "advice_", ())
     if advice:
-        where = f"On the {len(train)} training rows: "
+        where = f"\nOn the {len(train)} training rows:"
         if is_new:
-            where = "On the rows that rates are from: "
-        say(wrapped(f"\n{where if test is not None else ''}{' '.join(advice)}"))
+            where = "\nOn the rows that rates are from:"
+        say(wrapped("\n".join([where if test is not None else "", *advice])))
     if simple.forest_.origin:
         say(wrapped(f"\n{simple.forest_.origin}"))
     stability = getattr(simple, "stability_", None)
@@ -102,6 +102,19 @@ def command(inputs, choices, validation, test_size, out, report, details, as_jso
     for path, text in ((out, "The rules are in"), (report, "The report is in")):
         if path is not None:
             say(f"{text} {path}.")
+
+
+def _scores_text(rules, scores, where, details, is_new):
+    """Scores of rules and model side by side; with details all of them."""
+    header, lines = score_cells(rules, scores, is_short=not details)
+    header = [
+        f"on {where}",
+        *(name.replace("ensemble", "model") for name in header[1:]),
+    ]
+    notes = score_notes(rules, scores) if details else []
+    if "ensemble_error" in scores and not is_new:
+        notes.append(f"The model {MAYBE_TRAINED}; pass others with --validation.")
+    return "\n".join([table(header, lines), *filter(None, [wrapped(" ".join(notes))])])
 
 
 def _facts(simple, choices, scores, where, seconds):

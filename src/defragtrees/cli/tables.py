@@ -1,8 +1,6 @@
 """Text and tables as wide as the terminal, broken between words only."""
 
 import re
-import shutil
-import sys
 import textwrap
 
 from defragtrees._utils import formatting as render
@@ -10,13 +8,6 @@ from defragtrees._utils import formatting as render
 GAP = "  "
 FIXED = "\N{NO-BREAK SPACE}"  # between a number and its unit
 CELLS = (30, 22, 16, 12)  # most columns of a cell; narrower where a table is too wide
-
-
-def width():
-    """Columns of the terminal; 76 where there is none."""
-    if not sys.stdout.isatty():
-        return 76
-    return max(shutil.get_terminal_size((80, 24)).columns, 40)
 
 
 def wrapped(text, indent=""):
@@ -31,7 +22,9 @@ def wrapped(text, indent=""):
     options = {"break_long_words": False, "break_on_hyphens": False}
     options["subsequent_indent"] = indent
     text = re.sub(r"(?<=\d) %", f"{FIXED}%", text)
-    lines = [textwrap.fill(line, width(), **options) for line in text.split("\n")]
+    lines = [
+        textwrap.fill(line, render.page_width(), **options) for line in text.split("\n")
+    ]
     return "\n".join(lines).replace(f"{FIXED}%", " %")
 
 
@@ -54,7 +47,7 @@ def table(header, rows, left=(0,)):
             for j, title in enumerate(header)
         ]
         total = sum(len(cells[0][0]) + len(GAP) for cells in columns) - len(GAP)
-        if total <= width():
+        if total <= render.page_width():
             return _joined(columns)
     blocks, room = [[]], 0
     for column in columns:
@@ -62,7 +55,7 @@ def table(header, rows, left=(0,)):
         if needed > room and len(blocks[-1]) != 1:
             first = [] if column is columns[0] else [columns[0]]
             blocks.append([*first])
-            room = width() - sum(len(cells[0][0]) for cells in first)
+            room = render.page_width() - sum(len(cells[0][0]) for cells in first)
         blocks[-1].append(column)
         room -= needed
     return "\n\n".join(_joined(block) for block in blocks[1:])

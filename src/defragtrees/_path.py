@@ -200,27 +200,34 @@ class RulePath(render.Tabular):
         outcome = self.rules.outcome
         shown = outcome.shown_measures(there, narrow=True, also=self.chosen_by)
         if "error" in shown or self.chosen_by in (None, "error"):
-            shown = {"error": "", **shown} | {"error": "error"}  # in the first place
+            # In the first place; that of numbers is shown in their unit.
+            heading = shown.pop("rmse", outcome.error_name)
+            shown = {"error": heading, **shown} | {"error": heading}
         return shown
 
     def _cells(self):
         shown = self._shown()
-        spreads = {"error": "standard_error"}
+        spreads, outcome = {"error": "standard_error"}, self.rules.outcome
         lines = []
         for row in self.rows():
             line = [f"{row['n_rules']}{' *' if row['chosen'] else ''}"]
             line.append(f"{row['n_conditions']}")
             for name in shown:
+                value = row[name]
                 spread = row.get(spreads.get(name, f"{name}_standard_error"))
+                if name == "error":
+                    spread = outcome.shown_deviation(value, spread)
+                    value = outcome.shown_error(value)
                 error = "" if spread is None else f" ± {render.rounded(spread, 2)}"
-                line.append(f"{render.rounded(row[name])}{error}")
+                line.append(f"{render.rounded(value)}{error}")
             line += [f"{row['fidelity']:.3f}", render.share(row["coverage"])]
             lines.append(line)
         header = ["rules", "conditions", *shown.values(), "fidelity", "coverage"]
         return header, lines
 
     def _notes(self):
-        scores = {"error": self.ensemble_error, **self.ensemble_measures}
+        error = self.rules.outcome.shown_error(self.ensemble_error)
+        scores = {"error": error, **self.ensemble_measures}
         texts = [
             f"{head} {render.rounded(scores[name])}"
             for name, head in self._shown().items()

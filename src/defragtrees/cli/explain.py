@@ -207,4 +207,4 @@ def _text(rules, number, row, explanation):
     label = label_of_interest(rules)
     if label is not None and explanation.answer == rules.outcome.positive_class:
         tail = styled_class(label) + tail.removeprefix(label)
-    return f"{click.style(f'Row {number}', bold=True)}. {head}: {tail}"
+    return f"{click.style(f'Row {number}', bold=True)}\n{head}: {tail}"

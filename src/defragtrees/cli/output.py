@@ -73,25 +73,22 @@ def _check_output(path, inputs):
 
 def headline(rules, scores, where, model="model"):
     """Size of the rules, and how near they come to the model, in bold."""
-    n_rules = render.plural(rules.n_rules, "rule")
-    each = f"{rules.mean_conditions:.1f} conditions per rule"
-    parts = [n_rules if rules.n_rules == 1 else f"{n_rules} with {each}"]
+    outcome = rules.outcome
+    number = render.percent if outcome.n_classes else render.rounded
+    text = render.plural(rules.n_rules, "rule")
+    if rules.rules:
+        text += f" with {rules.mean_conditions:.1f} conditions per rule"
     if "fidelity" in scores:
-        fidelity = scores["fidelity"]
-        if rules.outcome.n_classes:
-            near = f"agreement with the {model} on {100 * fidelity:.0f} %"
-        else:
-            near = f"fidelity to the {model} (R²) {fidelity:.2f} on"
-        parts.append(
-            f"{near} of {where}" if rules.outcome.n_classes else f"{near} {where}"
-        )
-    text = f"{'; '.join(parts)}."
-    name, heading = next(iter(rules.outcome.shown_measures(scores).items()))
+        near = f"agreement with the {model} on {number(scores['fidelity'])} of {where}"
+        if not outcome.n_classes:
+            near = (
+                f"fidelity to the {model} (R²) {number(scores['fidelity'])} on {where}"
+            )
+        text += f"; {near}"
+    text += "."
+    name, heading = next(iter(outcome.shown_measures(scores).items()))
     if name in scores:
-        own, other = (
-            rules.outcome.measure_text(scores[f"{source}{name}"])
-            for source in ("", "ensemble_")
-        )
+        own, other = (number(scores[f"{source}{name}"]) for source in ("", "ensemble_"))
         text += f" {heading[0].upper()}{heading[1:]}: {own}, {model} {other}."
     return click.style(wrapped(text), bold=True)
 

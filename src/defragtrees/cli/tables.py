@@ -42,13 +42,11 @@ def table(header, rows, left=(0,)):
     forest  0.25
     """
     for most in CELLS:
-        columns = [
-            _column(title, [render.plain(row[j]) for row in rows], most, j in left)
-            for j, title in enumerate(header)
-        ]
+        columns = _columns(header, rows, most, left)
         total = sum(len(cells[0][0]) + len(GAP) for cells in columns) - len(GAP)
         if total <= render.page_width():
             return _joined(columns)
+    columns = _columns(header, rows, CELLS[0], left)
     blocks, room = [[]], 0
     for column in columns:
         needed = len(GAP) + len(column[0][0])
@@ -59,6 +57,13 @@ def table(header, rows, left=(0,)):
         blocks[-1].append(column)
         room -= needed
     return "\n\n".join(_joined(block) for block in blocks[1:])
+
+
+def _columns(header, rows, most, left):
+    return [
+        _column(title, [render.plain(row[j]) for row in rows], most, j in left)
+        for j, title in enumerate(header)
+    ]
 
 
 def _column(title, texts, most, is_left):

@@ -1,6 +1,7 @@
 """edit, refit, diff and watch on files; what is wrong is one line and exit code 2."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -95,11 +96,20 @@ def test_exit_codes_of_watch(call, folder):
     rules = folder / "rules.json"
     done = call("watch", rules, folder / "same.csv", "--target", "y", "--quiet")
     assert (done.code, done.err) == (0, "")
-    assert done.out.splitlines()[-1].startswith("Nothing has moved: 600 new rows")
+    assert done.out.startswith("Nothing has moved: 600 new rows")
+    assert done.out.endswith("\n\nAll 12 tests: --details.\n")
+    assert "income" not in done.out
+    every = ("watch", rules, folder / "same.csv", "--target", "y", "--details")
+    done = call(*every, "--quiet")
+    assert re.search(r"^income +values +", done.out, re.MULTILINE)
+    assert re.search(r"^prediction +reference +new$", done.out, re.MULTILINE)
     page = folder / "check.html"
     done = call("watch", rules, folder / "moved.csv", "--html", page, "--quiet")
     assert done.code == 1
-    assert "! income: values" in done.out
+    lines = done.out.splitlines()
+    assert "have moved: 600 new rows" in lines[0]
+    assert re.search(r"^income +values ", done.out, re.MULTILINE)
+    assert not re.search(r"^prediction ", done.out, re.MULTILINE)
     assert "What has moved" in page.read_text(encoding="utf-8")
     done = call("watch", rules, folder / "moved.csv", "--json", "--quiet")
     assert done.code == 1
@@ -113,9 +123,10 @@ def test_watch_asks_a_model(call, files, tmp_path):
     out = tmp_path / "rules.json"
     model, iris = files / "xgboost.json", files / "iris.csv"
     call("simplify", model, iris, "--target", "class", "--out", out, "--quiet")
-    done = call("watch", out, iris, "--target", "class", "--model", model, "--quiet")
+    done = call("watch", out, iris, "--target", "class", "--model", model, "--quiet",
+                "--details")  # fmt: skip
     assert done.code == 0, done
-    assert "agreement with the model" in done.out
+    assert re.search(r"^all rules +agreement", done.out, re.MULTILINE)
 
 
 def test_what_is_wrong_is_one_line_and_nothing_is_written(refused, folder):

@@ -81,7 +81,7 @@ def test_standard_output_can_be_named(command, rules, table, tmp_path):
     done = command("predict", rules, table, "--json", "--out", "/dev/stdout")
     assert done.returncode == 0, done.stderr
     assert done.stdout.count('"prediction"') == 2
-    assert done.stdout.endswith("The answers are in /dev/stdout.\n")
+    assert done.stdout.endswith("The predictions are in /dev/stdout.\n")
     with open(tmp_path / "all.txt", "w") as file:
         line = ("predict", rules, table, "--json", "--out", "/dev/stdout")
         again = command(*line, capture_output=False, stdout=file, stderr=-1)

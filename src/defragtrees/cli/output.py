@@ -5,6 +5,7 @@ import csv
 import json
 import math
 import os
+import re
 import sys
 import threading
 
@@ -99,10 +100,11 @@ def rules_text(rules, details=False):
     if details:
         shown = rules.table(details=True) + shown.removeprefix(rules.table())
     head, *lines = shown.split("\n")
-    start = head.find(" then ") + 1
+    column = re.search(r" then( |$)", head)
     label = label_of_interest(rules)
-    if not start or label is None:
+    if column is None or label is None:
         return shown
+    start = column.start() + 1
     end = start + len(label)
     for k, line in enumerate(lines):
         # The first line of a rule has its number.

@@ -111,7 +111,7 @@ def _scores_text(rules, scores, where, details, is_new):
         f"on {where}",
         *(name.replace("ensemble", "model") for name in header[1:]),
     ]
-    notes = score_notes(rules, scores) if details else []
+    notes = score_notes(rules, scores, is_short=not details)
     if "ensemble_error" in scores and not is_new:
         notes.append(f"The model {MAYBE_TRAINED}; pass others with --validation.")
     return "\n".join([table(header, lines), *filter(None, [wrapped(" ".join(notes))])])

@@ -323,9 +323,14 @@ def score_cells(
     return ["", *(label for label, _ in sources)], lines
 
 
-def score_notes(rules: "RuleModel", scores: Mapping[str, Any]) -> list[str]:
-    """What one has to know to read a table of scores, in sentences."""
-    notes = [_class_note(rules, scores), decision_text(rules)]
+def score_notes(
+    rules: "RuleModel", scores: Mapping[str, Any], is_short: bool = False
+) -> list[str]:
+    """What one has to know to read a table of scores, in sentences.
+
+    Of a short table, without what stands below the rules.
+    """
+    notes = [] if is_short else [_class_note(rules, scores), decision_text(rules)]
     if _has_costs(rules) and "ensemble_error" in scores:
         notes.append("The ensemble is measured with the same decision.")
     missing = rules.unpredicted_classes

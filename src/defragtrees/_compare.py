@@ -1,10 +1,12 @@
 """compare: fit several methods to one ensemble and measure them on the same rows."""
 
+import itertools
 import math
 import numbers
 import time
 import warnings
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
@@ -22,7 +24,7 @@ from sklearn.utils.validation import (
 from defragtrees import plots
 from defragtrees._utils import formatting as render
 from defragtrees._utils.optional import require
-from defragtrees._utils.progress import Progress
+from defragtrees._utils.progress import Progress, part, parts, watch
 from defragtrees._utils.types import Column, Rows
 from defragtrees.data.tables import check_weight, take_rows
 from defragtrees.estimators import METHODS, compared_methods, estimator_for
@@ -142,21 +144,18 @@ def compare(
     ensemble_scores = rows.ensemble_scores(splits)
     shared = {"random_state": seed, "n_jobs": n_jobs}
     entries, estimators = [], {}
-    with Progress("methods", len(chosen) * len(sizes) + len(others)) as progress:
-        for name, (estimator, is_given) in chosen.items():
-            settings = _settings(estimator, shared, is_given)
-            for budget in sizes:
+    runs = [*itertools.product(chosen, sizes), *((name, None) for name in others)]
+    with Progress("methods", 1) as bar, watch(bar) if verbose else nullcontext():
+        for name, budget in parts(runs):
+            if name in chosen:
+                estimator, is_given = chosen[name]
+                settings = _settings(estimator, shared, is_given)
                 entry, fitted = _measured(estimator, settings, budget, rows, splits)
-                entries.append({"method": name, "budget": budget, **entry})
                 if fitted is not None:
                     estimators[name, budget] = fitted
-                if verbose:
-                    progress.advance()
-        for name, other in others.items():
-            entry = _measured_other(other, rows, splits)
-            entries.append({"method": name, "budget": None, **entry})
-            if verbose:
-                progress.advance()
+            else:
+                entry = _measured_other(others[name], rows, splits)
+            entries.append({"method": name, "budget": budget, **entry})
     error = ensemble_scores.pop("error")
     return Comparison(
         tuple(entries),
@@ -513,7 +512,7 @@ def _measured(estimator, settings, budget, rows, splits):
             if "max_rules" not in settings:
                 raise ValueError(f"{type(estimator).__name__} has no max_rules.")
             settings["max_rules"] = budget
-        for train, test in splits:
+        for train, test in parts(splits):
             fitted = type(estimator)(**settings)
             scores.append(_scores(fitted, rows, train, test))
     # A failure of one method, its package or its solver does not stop the others.
@@ -596,7 +595,8 @@ def _scores(estimator, rows, train, test):
     with warnings.catch_warnings():
         # Warnings of small folds, such as a single class, would repeat the numbers.
         warnings.simplefilter("ignore", UserWarning)
-        estimator.fit(*rows.take(train))
+        with part(0.0, 1 / (1 + rows.n_resamples)):
+            estimator.fit(*rows.take(train))
     seconds = time.perf_counter() - begin
     X, y, weight = rows.take(test)
     measured = estimator.evaluate(X, y, weight)
@@ -606,12 +606,13 @@ def _scores(estimator, rows, train, test):
     if rows.decision is not None:
         scores |= rows.cost(test, estimator.predict_proba(X))
     if rows.n_resamples:
-        measured = rule_stability(
-            estimator,
-            *rows.take(train),
-            n_resamples=rows.n_resamples,
-            random_state=estimator.random_state,
-        )
+        with part(1 / (1 + rows.n_resamples)):
+            measured = rule_stability(
+                estimator,
+                *rows.take(train),
+                n_resamples=rows.n_resamples,
+                random_state=estimator.random_state,
+            )
         scores |= {
             "stability": measured.rules,
             **{f"same_{name}": getattr(measured, name) for name in SAME},

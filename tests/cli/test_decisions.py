@@ -57,7 +57,7 @@ def test_a_class_that_no_rule_answers_is_said(call, inputs):
     done = call("simplify", *inputs, *options)
     assert done.code == 0
     assert done.lines[0].startswith("warning: No rule predicts 'bad', the class of 1")
-    assert "No rule answers bad." in done.out
+    assert "No rule predicts bad." in done.out
     done = call("simplify", *inputs, *options, "--class-weight", "balanced")
     assert "No rule answers" not in done.err + done.out
 
@@ -125,8 +125,8 @@ def test_report_takes_them(call, inputs, tmp_path):
     [
         (["--cost", "bad:godo=5"], "--cost names the class 'godo', which the model "),
         (["--cost", "bad:godo=5"], "did you mean 'good'?"),
-        (["--cost", "bad=5"], "'bad=5' must be true and answered class such as"),
-        (["--cost", "bad:good=much"], "'bad:good=much' must be true and answered"),
+        (["--cost", "bad=5"], "'bad=5' must be true and predicted class such as"),
+        (["--cost", "bad:good=much"], "'bad:good=much' must be true and predicted"),
         (["--cost", "bad:good=-1"], "'bad:good=-1' must have a finite number from 0"),
         (["--cost", "bad:bad=1"], "costs must be 0 for right predictions"),
         (
@@ -166,7 +166,7 @@ def test_they_are_for_classes(refused, files, options):
     shop = [files / "shop.txt", files / "shop.csv", "--target", "price"]
     for name in ("simplify", "path", "compare"):
         line = refused(name, *shop, *options)
-        assert f"{options[0]} is for models that answer with a class" in line
+        assert f"{options[0]} is for models that predict a class" in line
 
 
 def test_compare_without_the_method_that_they_are_for(refused, inputs):

@@ -115,7 +115,9 @@ def test_in_a_pipe_the_text_is_plain(command, files):
     done = command(*arguments, "--max-rules", "3")
     assert (done.returncode, done.stderr) == (0, "")
     assert ESCAPE not in done.stdout
-    assert done.stdout.startswith("1. if ")
+    assert done.stdout.startswith("3 rules with ")
+    assert re.search(r"^#  if +then ", done.stdout, re.MULTILINE)
+    assert max(map(len, done.stdout.splitlines())) <= 76
 
 
 def on_a_terminal(*arguments, **environment):
@@ -150,11 +152,12 @@ def test_colour_on_a_terminal_unless_it_is_not_wanted(files, rules):
     assert ESCAPE in on_a_terminal(*arguments)
     plain = on_a_terminal(*arguments, NO_COLOR="1")
     assert ESCAPE not in plain
-    assert plain.startswith("row 1: ")
+    # What stood in the status line before is blotted out.
+    assert plain.rpartition("loading\r       \r")[2].startswith("Row 1\r\n")
 
 
 @pytest.mark.parametrize(
-    ("name", "first"), [("explain", "row 1: "), ("predict", "prediction,rule\n")]
+    ("name", "first"), [("explain", "Row 1\n"), ("predict", "prediction,rule\n")]
 )
 def test_a_reader_that_goes_away_is_no_error(
     start, files, rules, tmp_path, name, first

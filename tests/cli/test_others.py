@@ -1,13 +1,14 @@
 """path, compare, report, export and demo."""
 
 import json
+import re
 import stat
 
 import pandas as pd
 import pytest
 
-from defragtrees import RuleModel, read_forest, simplify_path
-from defragtrees.cli import report
+from defragtrees import Comparison, RuleModel, read_forest, simplify_path
+from defragtrees.cli import compare, report
 
 FEATURES = ["sepal length", "sepal width", "petal length", "petal width"]
 
@@ -44,8 +45,15 @@ def test_path_is_that_of_the_library(call, files, inputs, tmp_path):
 
 def test_path_as_text(call, inputs):
     done = call("path", *inputs, "--max-rules", 3)
-    assert done.out.startswith("rules  conditions ")
-    assert "\nThe chosen rules:\n1. if " in done.out
+    header = next(line for line in done.out.splitlines() if line.strip()[:3] != "log")
+    assert header.startswith("rules  conditions ")
+    assert "\n* chosen, as by simplify with --max-rules 3: the list with " in done.out
+    assert re.search(r"\n\n#  if +then ", done.out)
+    by_error = call("path", *inputs, "--max-rules", 3, "--choose-by", "error")
+    words = " ".join(by_error.out.split())
+    assert "* chosen: the shortest list within one standard error of the best" in words
+    auto = " ".join(call("path", *inputs).out.split())
+    assert "as by simplify: the shortest list within one standard error of" in auto
 
 
 def test_path_is_chosen_by_what_is_named(call, files, inputs):
@@ -80,8 +88,46 @@ def test_compare(call, inputs, tmp_path):
 
 def test_compare_as_text(call, inputs):
     done = call("compare", *inputs, "--methods", "defrag", "--folds", "2")
-    assert done.out.startswith("method ")
-    assert done.out.splitlines()[-1].startswith("ensemble: error ")
+    lines = done.out.splitlines()
+    assert re.fullmatch(r"Lowest error, 0\.\d+: defrag \(\d.* rules\)\.", lines[0])
+    assert (
+        lines[1] == "Measured on 150 rows in 2 folds. Every method: at most 10 rules."
+    )
+    assert lines[4].startswith("method ")
+    assert "coverage" not in done.out
+    assert "ensemble: error " in lines[-2] + lines[-1]
+    assert max(map(len, lines)) <= 76
+
+
+def test_every_method_has_the_same_budget(call, inputs):
+    options = ["--methods", "defrag,distilled,intrees", "--json"]
+    rows = json.loads(call("compare", *inputs, *options).out)["methods"]
+    assert {row["budget"] for row in rows} == {10}
+    assert all(row["n_rules"] <= 10 for row in rows)
+
+
+def test_the_verdict_names_the_best_and_the_shortest():
+    def row(method, n_rules, error):
+        return {
+            "method": method,
+            "budget": 5,
+            "n_rules": n_rules,
+            "error": error,
+            "failure": None,
+        }
+
+    def verdict(*rows):
+        return compare._verdict(Comparison(rows, {}, 0.1, 1, "classification"))
+
+    assert verdict(row("a", 5, 0.2), row("b", 3, 0.25)) == (
+        "Lowest error, 0.2: a (5 rules). Fewest rules: b (3 rules, error 0.25)."
+    )
+    assert verdict(row("a", 1, 0.2), row("b", 3, 0.2)) == (
+        "Lowest error, 0.2: a (1 rule), b (3 rules)."
+    )
+    failed = row("a", float("nan"), float("nan")) | {"failure": "no"}
+    assert verdict(failed, row("b", 3, 0.25)) == "Lowest error, 0.25: b (3 rules)."
+    assert verdict(failed) == "Every method failed."
 
 
 def test_what_compare_and_path_refuse(refused, files, inputs):
@@ -217,7 +263,10 @@ def test_demo(call, tmp_path):
     out = tmp_path / "demo.html"
     done = call("demo", "--report", out)
     assert (done.code, done.err) == (0, "")
-    assert done.out.startswith("Energy: 384 buildings to learn from")
+    assert done.out.startswith("A random forest of 100 trees with ")
+    assert re.search(r"^#  if +then +P\(ill\) +95 % interval +rows$", done.out, re.M)
+    assert "chest pain is asymptomatic" in done.out
+    assert max(map(len, done.out.splitlines()[:-1])) <= 76
     assert out.exists()
 
 

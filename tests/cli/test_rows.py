@@ -1,4 +1,4 @@
-"""explain and predict: what saved rules say of the rows of a file."""
+"""explain and predict: saved rules on the rows of a file."""
 
 import csv
 import json
@@ -73,7 +73,7 @@ def test_predict_with_other_columns_and_probabilities(call, rules, data, tmp_pat
     out = tmp_path / "answers.csv"
     options = ["--id", "note,degrees", "--shares", "--out", out]
     done = call("predict", rules, data, *options)
-    assert done.out == f"The answers are in {out}.\n"
+    assert done.out == f"The predictions are in {out}.\n"
     assert out.read_text() == (
         "note,degrees,prediction,rule,probability go,probability stay\n"
         '"a, b",21.0,go,1,0.9,0.1\n'
@@ -92,22 +92,32 @@ def test_predict_json(call, rules, data):
 
 def test_explain_by_hand(call, rules, data):
     assert call("explain", rules, data, "--rows", "1-3").out == (
-        "row 1: go, by rule 1, if degrees > 20 and city is Kiel\n"
-        "    degrees = 21, city = Kiel\n"
-        "    Probability of stay: 10.0 %.\n"
-        "row 2: go, by rule 3, as no other holds\n"
-        "    Probability of stay: 40.0 %.\n"
-        "    not rule 1: city = Ulm, it asks for city is Kiel\n"
-        "    not rule 2: degrees = 21, it asks for degrees <= 5 or missing\n"
-        "row 3: stay, by rule 2, if degrees <= 5 or missing\n"
-        "    degrees = missing\n"
-        "    Probability of stay: 80.0 %.\n"
-        "    not rule 1: degrees = missing, it asks for degrees > 20\n"
+        "Row 1\n"
+        "Prediction: go, P(stay) = 10 %\n"
+        "\n"
+        "rule  condition     value  match\n"
+        "   1  degrees > 20  21     yes\n"
+        "      city is Kiel  Kiel   yes\n"
+        "\n"
+        "Row 2\n"
+        "Prediction: go, P(stay) = 40 %\n"
+        "\n"
+        "rule  condition                value             match\n"
+        "   3  otherwise                                  yes\n"
+        "   1  city is Kiel             another category  no\n"
+        "   2  degrees <= 5 or missing  21                no\n"
+        "\n"
+        "Row 3\n"
+        "Prediction: stay, P(stay) = 80 %\n"
+        "\n"
+        "rule  condition                value    match\n"
+        "   2  degrees <= 5 or missing  missing  yes\n"
+        "   1  degrees > 20             missing  no\n"
     )
 
 
 VALUES = "degrees = 21; city = Kiel"
-LIKELY = "Probability of stay: {}.0 %."
+LIKELY = "P(stay) = {} %"
 REFUSED = "1: degrees = 7.5; 2: degrees = 7.5"
 
 
@@ -148,7 +158,7 @@ def test_explain_as_json(call, rules, data):
                 }
             ],
             "probabilities": {"go": 0.2, "stay": 0.8},
-            "basis": "Probability of stay: 80.0 %.",
+            "basis": "P(stay) = 80 %",
         }
     ]
 
@@ -176,14 +186,26 @@ def test_names_do_not_break_lines_nor_reach_the_terminal_raw(call, tmp_path):
     table = pd.DataFrame({odd: [21.0, 21.0], "city": ["Ki\nel", "U\x1b[0m\nlm"]})
     table.to_csv(tmp_path / "data.csv", index=False)
     assert call("explain", tmp_path / "rules.json", tmp_path / "data.csv").out == (
-        "row 1: g o, by rule 1, if de grees [31m > 20 and city is 'Ki\\nel'\n"
-        "    de grees [31m = 21, city = Ki el\n"
-        "row 2: st ay, by rule 2, as no other holds\n"
-        "    not rule 1: city = U [0m lm, it asks for city is 'Ki\\nel'\n"
+        "Row 1\n"
+        "Prediction: g o\n"
+        "\n"
+        "rule  condition           value  match\n"
+        "   1  de grees [31m > 20  21     yes\n"
+        "      city is 'Ki\\nel'    Ki el  yes\n"
+        "\n"
+        "Row 2\n"
+        "Prediction: st ay\n"
+        "\n"
+        "rule  condition         value             match\n"
+        "   2  otherwise                           yes\n"
+        "   1  city is 'Ki\\nel'  another category  no\n"
     )
-    styled = rules_text(rules).replace("\x1b[32m\x1b[1mg o\x1b[0m", "<g o>")
+    styled = rules_text(rules).replace("\x1b[35m\x1b[1mst ay\x1b[0m", "<st ay>")
     assert click.unstyle(styled) == (
-        "1. if de grees [31m > 20 and city is 'Ki\\nel' then <g o>\n2. otherwise st ay"
+        "#  if                    then\n"
+        "1  de grees [31m > 20    g o\n"
+        "   and city is 'Ki\\nel'\n"
+        "2  otherwise             <st ay>"
     )
 
 
@@ -196,9 +218,18 @@ def test_rules_that_are_averaged(call, data, tmp_path):
     path = tmp_path / "mean.json"
     assert call("predict", path, data).out.splitlines()[1:3] == ["2.5,2", "2.5,2"]
     assert call("explain", path, data, "--rows", "1,5").out == (
-        "row 1: 2.5, the mean of the rules 1 (weight 0.25), 2 (weight 0.75)\n"
-        "    degrees = 21\n"
-        "row 5: 2, the mean of the rules 2 (weight 0.75)\n"
+        "Row 1\n"
+        "Prediction: 2.5\n"
+        "\n"
+        "rule  condition     value  prediction  weight\n"
+        "   1  degrees > 20  21              4    0.25\n"
+        "   2  always                        2    0.75\n"
+        "\n"
+        "Row 5\n"
+        "Prediction: 2\n"
+        "\n"
+        "rule  condition  value  prediction  weight\n"
+        "   2  always                     2    0.75\n"
     )
 
 
@@ -260,7 +291,7 @@ def test_rows_that_cannot_be(refused, rules, data, rows):
 def test_probabilities_are_for_classes(refused, data, tmp_path):
     RuleList((), Rule((), 2.0), ("degrees",), "regression").save(tmp_path / "one.json")
     line = refused("predict", tmp_path / "one.json", data, "--shares")
-    assert "--probabilities is for rules that answer with a class" in line
+    assert "--probabilities is for rules that predict a class" in line
 
 
 def test_a_parquet_file_may_have_other_columns_of_one_name(call, refused, tmp_path):

@@ -81,7 +81,7 @@ def test_standard_output_can_be_named(command, rules, table, tmp_path):
     done = command("predict", rules, table, "--json", "--out", "/dev/stdout")
     assert done.returncode == 0, done.stderr
     assert done.stdout.count('"prediction"') == 2
-    assert done.stdout.endswith("The answers are in /dev/stdout.\n")
+    assert done.stdout.endswith("The predictions are in /dev/stdout.\n")
     with open(tmp_path / "all.txt", "w") as file:
         line = ("predict", rules, table, "--json", "--out", "/dev/stdout")
         again = command(*line, capture_output=False, stdout=file, stderr=-1)
@@ -145,7 +145,7 @@ def test_a_terminal_is_told_nothing_to_obey(rules, table, monkeypatch, line, cap
     assert not {"\x1b", "\x07", "\u202e"} & set(shown)
 
 
-def test_explanations_have_no_control_characters(rules):
+def test_explanations_are_lines_of_text(rules):
     text = RuleModel.load(rules).explain({"size": 0.0})
-    assert text.replace("\n", "").isprintable()
+    assert all(line.isprintable() for line in text.split("\n"))
     assert "cmd" in text

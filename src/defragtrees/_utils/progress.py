@@ -1,7 +1,18 @@
-"""A progress bar on standard error."""
+"""A progress bar on standard error, and the stages of long work that move it.
+
+Work says which part of it goes on, by `part` and `parts`; these nest. Nothing is shown
+unless a caller watches, by `watch`.
+"""
 
 import sys
 import time
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+Item = TypeVar("Item")
 
 
 class Progress:
@@ -31,7 +42,7 @@ class Progress:
             self._write("\n")
 
     def advance(self, steps=1):
-        """Say that this many more are done."""
+        """Add steps that are done."""
         self.done += steps
         now = time.monotonic()
         if now - self.begin > 1 and now - self.shown > 0.1:
@@ -47,6 +58,84 @@ class Progress:
     def _write(self, text):
         self.stream.write(text)
         self.stream.flush()
+
+
+@dataclass(frozen=True, eq=False)
+class _Span:
+    """A part of the work that a bar shows, from one share of all to another."""
+
+    bar: Progress
+    begin: float = 0.0
+    end: float = 1.0
+    outer: "_Span | None" = None
+
+    def part(self, begin, end):
+        width = self.end - self.begin
+        return _Span(
+            self.bar, self.begin + begin * width, self.begin + end * width, self
+        )
+
+    def finish(self):
+        self.bar.advance(max(0.0, self.end * self.bar.total - self.bar.done))
+
+
+_present: ContextVar[_Span | None] = ContextVar("progress", default=None)
+
+
+@contextmanager
+def watch(bar: Any) -> Iterator[Any]:
+    """Let the parts of the work inside move a bar.
+
+    Examples
+    --------
+    >>> with watch(Progress("fits", 1)) as bar:
+    ...     for fit in parts(["first", "second"]):
+    ...         print(fit, bar.done)
+    first 0
+    second 0.5
+    """
+    before = _present.get()
+    _present.set(_Span(bar))
+    try:
+        yield bar
+    finally:
+        _present.set(before)
+
+
+@contextmanager
+def part(begin: float = 0.0, end: float = 1.0) -> Iterator[None]:
+    """Mark what is done inside as a part of the present work, given by shares of it."""
+    outer = _present.get()
+    if outer is None:
+        yield
+        return
+    own = outer.part(begin, end)
+    _present.set(own)
+    try:
+        yield
+        own.finish()
+    finally:
+        # A generator that was left early may be closed when other work goes on.
+        if own in _spans():
+            _present.set(outer)
+
+
+def parts(
+    items: Collection[Item], begin: float = 0.0, end: float = 1.0
+) -> Iterator[Item]:
+    """Iterate over items, the work on each being an equal part of the present work."""
+    step = (end - begin) / max(len(items), 1)
+    for k, item in enumerate(items):
+        with part(begin + k * step, begin + (k + 1) * step):
+            yield item
+
+
+def _spans():
+    """The present part of the work and those that it is a part of."""
+    span = _present.get()
+    while span is not None:
+        yield span
+        span = span.outer
 
 
 def _duration(seconds):

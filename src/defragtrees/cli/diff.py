@@ -1,4 +1,4 @@
-"""`defragtrees diff`: what changed between two files of rules."""
+"""`defragtrees diff`: show what changed between two rule files."""
 
 import click
 
@@ -6,6 +6,7 @@ from defragtrees.cli.group import Command
 from defragtrees.cli.inputs import read_rule_rows, read_rules
 from defragtrees.cli.options import FILE, json_option
 from defragtrees.cli.output import json_text, progress_kind, say
+from defragtrees.cli.tables import wrapped
 from defragtrees.rules.diff import diff_answers
 
 EXAMPLE = "defragtrees diff rules.json new.json data.csv --target y"
@@ -16,14 +17,14 @@ EXAMPLE = "defragtrees diff rules.json new.json data.csv --target y"
 @click.argument("after", type=FILE)
 @click.argument("data", type=FILE, required=False)
 @click.option(
-    "--target", metavar="COLUMN", help="The column with what is true; needs DATA."
+    "--target", metavar="COLUMN", help="The column with the true values; needs DATA."
 )
 @json_option
 def command(before, after, data, target, as_json):
-    """Say what changed between two files of rules, in words and in rows.
+    """Show what changed between two rule files.
 
     BEFORE and AFTER are files that simplify --out wrote. With DATA, which is CSV,
-    Parquet or Feather, also which rows are answered otherwise.
+    Parquet or Feather, also count the rows whose prediction changed.
     """
     if target is not None and data is None:
         raise click.UsageError("--target needs DATA; name the file.")
@@ -40,4 +41,4 @@ def command(before, after, data, target, as_json):
         ]
         y = rows[0][1]
         found = diff_answers(*rule_sets, *answers, y)
-    say(json_text(found.to_dict()) if as_json else str(found))
+    say(json_text(found.to_dict()) if as_json else wrapped(str(found), "    "))

@@ -1,4 +1,4 @@
-"""`defragtrees edit`: saved rules with changes, which the new file records."""
+"""`defragtrees edit`: change saved rules by hand."""
 
 import click
 
@@ -9,7 +9,7 @@ from defragtrees.cli.output import check_outputs, rules_text, say
 from defragtrees.rules.parsing import read_condition
 
 EXAMPLE = """\
-defragtrees edit rules.json --drop 4 --condition 2 "income <= 40000" --out new.json
+defragtrees edit rules.json --drop 4 --condition 2 "age <= 40" --out new.json
 """
 
 
@@ -26,39 +26,41 @@ def _pair_option(name, second, text, argument=None):
 
 @click.command("edit", cls=Command, example=EXAMPLE)
 @click.argument("rules", type=FILE)
-@_pair_option("replace", "TEXT", "Other conditions of a rule, as rules print them.")
+@_pair_option(
+    "replace", "TEXT", "Replace the conditions of a rule, written as rules print them."
+)
 @_pair_option(
     "condition",
     "TEXT",
-    "One condition in place of that on the same column; on a new column, one more.",
+    "Replace the condition of a rule on one column, or add it if there is none.",
     "conditions",
 )
-@_pair_option("remove", "COLUMN", "A rule without its condition on a column.")
+@_pair_option("remove", "COLUMN", "Remove the condition of a rule on a column.")
 @_pair_option(
     "prediction",
     "PREDICTION",
-    "Another prediction of a rule; its points, in a scorecard.",
+    "Set the prediction of a rule, or its points in a scorecard.",
 )
 @click.option(
     "--drop",
     type=int,
     multiple=True,
     metavar="RULE",
-    help="The rules without this one.",
+    help="Remove a rule.",
 )
 @click.option(
     "--order",
     type=NAMES,
     metavar="2,1,...",
-    help="All rules that are left, but the last one, in another order.",
+    help="New order of the rules that are left, without the default rule.",
 )
-@output_option("The file to save the rules to. [default: they are only shown]")
+@output_option("Save the rules to this file. [default: only show them]")
 def command(rules, replace, conditions, remove, prediction, drop, order, out):
     """Change saved rules by hand.
 
-    RULES is a file that simplify --out wrote. All numbers are those that it shows. What
-    is no longer true of a rule is forgotten; count it anew with refit. The new file
-    says how it was edited.
+    RULES is a file that simplify --out wrote; rules are given by their number in it.
+    Counts and rates that a change makes invalid are removed; refit counts them again.
+    The new file records the changes.
     """
     check_outputs({"--out": out}, (rules,))
     if not (replace or conditions or remove or prediction or drop or order):
@@ -72,7 +74,7 @@ def command(rules, replace, conditions, remove, prediction, drop, order, out):
     for number, column in remove:
         edited = edited.remove(number, column)
     for number, text in prediction:
-        edited = edited.set_prediction(number, _answer(edited, text))
+        edited = edited.set_prediction(number, _prediction(edited, text))
     left = list(range(1, n_rules + 1))
     for number in sorted(set(drop), reverse=True):
         edited = edited.drop(number)
@@ -87,7 +89,7 @@ def command(rules, replace, conditions, remove, prediction, drop, order, out):
 
 
 def _with_condition(rules, number, text):
-    """The rules with one condition of a rule replaced, or added to it."""
+    """Replace one condition of a rule, or add it."""
     changed = read_condition(text, rules._words)
     name = rules.feature_names[changed.feature]
     if not 1 <= number <= len(rules.rules):
@@ -99,7 +101,7 @@ def _with_condition(rules, number, text):
     return rules.replace(number, " and ".join(f"({part})" for part in (*parts, text)))
 
 
-def _answer(rules, text):
+def _prediction(rules, text):
     """A class, a number, or points with commas between them."""
     try:
         return rules._read_answer(text)

@@ -1,4 +1,4 @@
-"""`defragtrees explain`: which rule predicts each row of a file, and why."""
+"""`defragtrees explain`: show which rule predicts each row of a file, and why."""
 
 import re
 
@@ -19,9 +19,11 @@ from defragtrees.cli.output import (
     cell_writer,
     check_outputs,
     exact_option,
+    label_of_interest,
     open_output,
     progress_kind,
     say,
+    styled_class,
     write_json,
 )
 
@@ -56,7 +58,7 @@ class _RowRanges(click.ParamType):
     "ranges",
     type=_RowRanges(),
     metavar="1-3,10",
-    help="Which rows, from 1. [default: all]",
+    help="Numbers of the rows, from 1. [default: all]",
 )
 @click.option(
     "--format",
@@ -64,24 +66,25 @@ class _RowRanges(click.ParamType):
     type=click.Choice(["text", "csv", "json"]),
     default="text",
     show_default=True,
-    help="How to write it.",
+    help="The output format.",
 )
 @exact_option
 @label_options
-@output_option("The file to write. [default: the screen]")
+@output_option("The file to write. [default: standard output]")
 @json_option
 def command(rules, data, ranges, form, exact, labels, out, as_json):
-    """Say which rule answers each row of a file, and why.
+    """Show which rule predicts each row of a file, and why.
 
-    RULES is a file that simplify --out wrote; DATA is CSV, Parquet or Feather. For each
-    row there is the answer, the rule that gives it with the values that it asks about,
-    how likely a class is and how one knows, and for each rule before it a condition
-    that does not hold.
+    RULES is a file that simplify --out wrote; DATA is CSV, Parquet or Feather. Each row
+    is shown with its prediction, the rule that matches, the values of the columns in
+    it, the estimated probability and its interval, and for every rule before it the
+    condition that failed.
     """
     check_outputs({"--out": out}, (rules, data))
     rule_set = relabelled(read_rules(rules), labels)
-    batches = batches_for(rule_set, data, progress_kind())
-    reasons = _reasons(rule_set, batches, ranges, data.name)
+    batches = batches_for(rule_set, data, progress_kind(is_streamed=out is None))
+    is_text = not as_json and form == "text"
+    reasons = _reasons(rule_set, batches, ranges, data.name, is_text)
     with open_output(out) as file:
         if as_json or form == "json":
             write_json(file, reasons)
@@ -91,16 +94,16 @@ def command(rules, data, ranges, form, exact, labels, out, as_json):
             for reason in reasons:
                 write(_csv_line(reason, rule_set))
         else:
-            for reason in reasons:
+            for n, text in enumerate(reasons):
                 # By click, which knows whether colours are seen; no text has others.
                 screen = None if out is None else file
-                click.echo(_text(reason, rule_set), file=screen)
+                click.echo(f"\n{text}" if n else text, file=screen)
     if out is not None:
         say(f"The reasons are in {out}.")
 
 
-def _reasons(rules, batches, ranges, name):
-    """One dict for each selected row: the prediction, its rule, and why."""
+def _reasons(rules, batches, ranges, name, is_text):
+    """One dict, or text, for each selected row: the prediction, its rule, and why."""
     last = max(high for _, high in ranges) if ranges else None
     n_rows = 0
     for batch in batches:
@@ -116,7 +119,11 @@ def _reasons(rules, batches, ranges, name):
             rules._explanations(batch.matrix[wanted]),
             strict=True,
         ):
-            yield {"row": int(numbers[i]), **_reason(batch, i, explanation)}
+            number = int(numbers[i])
+            if is_text:
+                yield _text(rules, number, batch.matrix[i], explanation)
+            else:
+                yield {"row": number, **_reason(batch, i, explanation)}
         if last is not None and n_rows >= last:
             return
     if last is not None:
@@ -193,40 +200,11 @@ def _csv_line(reason, rules):
     ]
 
 
-def _text(reason, rules):
-    """A reason as a person would say it."""
-    answer = _value_text(reason["prediction"])
-    if rules.class_labels:
-        answer = render.plain(rules.outcome.answer_text(reason["prediction"]))
-    answer = click.style(answer, fg="green", bold=True)
-    if "added" in reason:
-        tell = rules.outcome.points_text
-        *others, base = reason["added"]
-        added = [f"{tell(base['points'])} (base)"]
-        added += [f"{tell(one['points'])} (rule {one['rule']})" for one in others]
-        total = tell(reason["total"]).removeprefix("+")
-        words = f"{', '.join(added)}; in all {total}"
-        lines = [f"row {reason['row']}: {answer}, {render.plain(words)}"]
-    elif "averaged" in reason:
-        averaged = ", ".join(
-            f"{entry['rule']} (weight {render.rounded(entry['weight'])})"
-            for entry in reason["averaged"]
-        )
-        lines = [f"row {reason['row']}: {answer}, the mean of the rules {averaged}"]
-    elif reason["values"]:
-        by = f"by rule {reason['rule']}, if {render.plain(reason['if'])}"
-        lines = [f"row {reason['row']}: {answer}, {by}"]
-    else:
-        by = f"by rule {reason['rule']}, as no other holds"
-        lines = [f"row {reason['row']}: {answer}, {by}"]
-    if reason["values"]:
-        lines.append(f"    {', '.join(_pairs(rules, reason['values']))}")
-    if "basis" in reason:
-        lines.append(f"    {render.plain(reason['basis'])}")
-    for entry in reason["failed"]:
-        lines.append(
-            f"    not rule {entry['rule']}: "
-            f"{_pair(rules, entry['feature'], entry['value'])}, it asks for "
-            f"{render.plain(entry['condition'])}"
-        )
-    return "\n".join(lines)
+def _text(rules, number, row, explanation):
+    """The explanation of a row for a person."""
+    text = rules._explanation_text(row, explanation)
+    head, tail = text.split(": ", 1)
+    label = label_of_interest(rules)
+    if label is not None and explanation.answer == rules.outcome.positive_class:
+        tail = styled_class(label) + tail.removeprefix(label)
+    return f"{click.style(f'Row {number}', bold=True)}\n{head}: {tail}"

@@ -1,4 +1,4 @@
-"""`defragtrees export`: saved rules in another language."""
+"""`defragtrees export`: write saved rules in another format."""
 
 import click
 
@@ -23,30 +23,30 @@ OTHER_NAMES = {"postgresql": "postgres"}
         [name for name, kind in FORMATS.items() if kind.suffix is not None]
     ),
     required=True,
-    help="What to write.",
+    help="The format to write.",
 )
 @click.option(
     "--dialect",
-    help="Of --format sql: ansi, bigquery, duckdb, mysql, postgres, snowflake, sqlite "
-    "or sqlserver.",
+    help="With --format sql: ansi, bigquery, duckdb, mysql, postgres, snowflake, "
+    "sqlite or sqlserver.",
 )
 @click.option(
     "--assume-no-nan",
     is_flag=True,
     default=None,
-    help="Of --format sql: no tests for NaN; a missing value always is NULL.",
+    help="With --format sql: missing values are NULL, so do not test for NaN.",
 )
-@click.option("--table", help="Of --format sql: a whole SELECT from this table.")
+@click.option("--table", help="With --format sql: write a SELECT from this table.")
 @click.option(
     "--probabilities",
     is_flag=True,
     default=None,
-    help="With --table: a column with the probability of each class too.",
+    help="With --table: add a column with the probability of each class.",
 )
 @label_options
-@output_option("The file to write. [default: the screen]")
+@output_option("The file to write. [default: standard output]")
 def command(rules, form, dialect, assume_no_nan, table, probabilities, labels, out):
-    """Write saved rules as SQL, Python, ONNX and others.
+    """Write saved rules as SQL, Python, ONNX or another format.
 
     RULES is a file that simplify --out wrote.
     """

@@ -15,7 +15,8 @@ from click.shell_completion import shell_complete
 
 from defragtrees._utils import formatting as render
 from defragtrees._version import __version__
-from defragtrees.cli import _interrupts
+from defragtrees.cli import _interrupts, _status
+from defragtrees.cli.tables import wrapped
 
 NAME = "defragtrees"
 COMPLETION = "_DEFRAGTREES_COMPLETE"  # click's name for it
@@ -25,18 +26,18 @@ WRONG_INPUT = (ImportError, NotImplementedError, OSError, TypeError, ValueError)
 BAD_INPUT, FAULT, BROKEN_PIPE = 2, 1, 141
 # Each command with its line in the help, so that the help imports no command.
 COMMANDS = {
-    "simplify": "Find a few rules that say nearly what a model says.",
-    "path": "Show the rule lists from one rule up, with their errors.",
-    "compare": "Compare the methods on the same rows.",
-    "report": "Write one HTML page about the rules of a model.",
-    "explain": "Say which rule answers each row of a file, and why.",
-    "predict": "Write the answers of saved rules for each row of a file.",
+    "simplify": "Turn a trained model into a short list of rules.",
+    "path": "Show error and size for every number of rules.",
+    "compare": "Compare methods on the same held-out rows.",
+    "report": "Write an HTML report on the rules of a model.",
+    "explain": "Show which rule predicts each row of a file, and why.",
+    "predict": "Predict each row of a file with saved rules.",
     "edit": "Change saved rules by hand.",
-    "refit": "Count saved rules anew on the rows of a file.",
-    "diff": "Say what changed between two files of rules.",
-    "watch": "Say whether new rows are still like those of the fit.",
-    "export": "Write saved rules as SQL, Python, ONNX and others.",
-    "demo": "Show the rules for a forest on bundled data.",
+    "refit": "Count the rates of saved rules on the rows of a file.",
+    "diff": "Show what changed between two rule files.",
+    "watch": "Test new rows for drift.",
+    "export": "Write saved rules as SQL, Python, ONNX or another format.",
+    "demo": "Show the rules of a random forest for heart disease.",
 }
 
 
@@ -56,8 +57,8 @@ class Command(click.Command):
         super().__init__(*args, **kwargs)
         self.example = example
         for name, text in (
-            ("quiet", "Show no progress."),
-            ("debug", "Show a traceback if something goes wrong."),
+            ("quiet", "Hide the progress bar."),
+            ("debug", "Show a traceback on errors."),
         ):
             self.params.append(
                 click.Option(
@@ -104,7 +105,13 @@ class LazyGroup(click.Group):
         """The command of this name, or None."""
         if cmd_name not in COMMANDS:
             return None
-        return import_module(f"defragtrees.cli.{cmd_name}").command
+        state = None if ctx is None else ctx.find_object(State)
+        if state is not None and "--quiet" not in state.arguments:
+            _status.show("loading")  # scikit-learn takes seconds
+        try:
+            return import_module(f"defragtrees.cli.{cmd_name}").command
+        finally:
+            _status.clear()
 
     def resolve_command(self, ctx, args):
         """The command that the arguments begin with, or an error with a guess."""
@@ -136,9 +143,9 @@ class LazyGroup(click.Group):
 @click.version_option(__version__, prog_name=NAME, message="%(prog)s %(version)s")
 @click.pass_context
 def cli(ctx):
-    """Readable rules from tree ensembles.
+    """Turn trained tree ensembles into short lists of rules.
 
-    Each command has a --help of its own, with an example.
+    Every command has a --help with an example.
     """
     if ctx.invoked_subcommand is None:
         click.echo(ctx.get_help())
@@ -225,8 +232,15 @@ def _fail(message, code):
         _discard_output()
     # Nobody may be left to read it.
     with suppress(OSError):
-        click.secho(f"{NAME}: {_one_line(message)}", fg="red", err=True, color=_color())
+        _complain(f"{NAME}: {_one_line(message)}", "red")
     return code
+
+
+def _complain(text, color):
+    """Write one line to standard error; a terminal gets it broken between words."""
+    _status.clear()
+    text = wrapped(text) if sys.stderr.isatty() else text
+    click.secho(text, fg=color, err=True, color=_color())
 
 
 def _one_line(text):
@@ -248,8 +262,7 @@ def _prepare_streams():
 
 def _tell_warnings_plainly():
     def show(message, category, filename, lineno, file=None, line=None):
-        text = f"warning: {_one_line(str(message))}"
-        click.secho(text, fg="yellow", err=True, color=_color())
+        _complain(f"warning: {_one_line(str(message))}", "yellow")
 
     # What libraries say to programmers is of no use here.
     warnings.simplefilter("ignore")

@@ -113,7 +113,8 @@ def _load_data(inputs, progress):
         if name is not None:
             find_column(name, table.names, option)
     try:
-        forest = _read_model(inputs)
+        with progress("reading the model", 1.0):
+            forest = _read_model(inputs)
     except UnsupportedEnsembleError as error:
         return _ask_model(inputs, table, error)
     reserved = [name for name in (inputs.target, inputs.weights) if name is not None]
@@ -200,8 +201,8 @@ def _asked_rows(inputs, path, names):
     )
     if y is not None and y.dtype.kind == "O" and any(v != v for v in y):
         raise ValueError(
-            f"Column {inputs.target!r} must hold an answer in every row; some are "
-            "empty. Drop such rows first."
+            f"Column {inputs.target!r} must have a value in every row; some are empty. "
+            "Drop such rows first."
         )
     return frame[[str(name) for name in names]], y, weight
 
@@ -210,7 +211,7 @@ def _with_classes(forest, labels):
     if labels is None:
         return forest
     if forest.task != "classification":
-        raise ValueError("--classes is for models that answer with a class.")
+        raise ValueError("--classes is for models that predict a class.")
     if len(labels) != len(forest.classes) or len(set(labels)) < len(labels):
         raise ValueError(
             f"--classes must name {len(forest.classes)} different classes; it names "
@@ -591,7 +592,7 @@ def batches_for(rules, path, progress, ids=()):
 
     def batches():
         first = 1
-        for batch, matrix in reading.batches(progress, "asking"):
+        for batch, matrix in reading.batches(progress, "predicting"):
             yield RuleBatch(rules, batch, reading.columns, matrix, first)
             first += batch.n_rows
 

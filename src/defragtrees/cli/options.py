@@ -1,7 +1,7 @@
-"""Options of the commands. Those of a method are made from its settings.
+"""Options of the commands; those of a method are made from its settings.
 
-What a setting may be is said by its field, and what it means by the docstring of the
-estimator; here stands only how it is written on a command line.
+The field of a setting defines its values, and the docstring of the estimator its help
+text. This module defines how a setting is written on a command line.
 """
 
 import csv
@@ -17,7 +17,7 @@ from typing import Any
 import click
 
 from defragtrees.cli.inputs import find_positions
-from defragtrees.cli.output import ticking
+from defragtrees.cli.output import working
 from defragtrees.data.tables import nearest
 from defragtrees.estimators import METHODS, estimator_for
 from defragtrees.estimators.settings import Integer, Jobs, Key, Real
@@ -90,7 +90,7 @@ def _class_weight(text):
 
 def _cost(text):
     """Two labels with a colon between them, and what it costs to confuse them."""
-    wanted = "true and answered class such as bad:good=5"
+    wanted = "true and predicted class such as bad:good=5"
     labels, cost = _amount(text, wanted)
     if ":" not in labels:
         raise ValueError(f"{text!r} must be {wanted}")
@@ -175,8 +175,8 @@ INPUT_OPTIONS = {
     "target": click.option(
         "--target",
         metavar="COLUMN",
-        help="The column with the true answers. Without it there is no error, only "
-        "agreement with the model.",
+        help="The column with the true classes or numbers. Without it, only agreement "
+        "with the model is measured.",
     ),
     "weights": click.option(
         "--weights", metavar="COLUMN", help="The column with row weights."
@@ -185,33 +185,38 @@ INPUT_OPTIONS = {
         "--columns",
         type=NAMES,
         metavar="A,B,...",
-        help="The columns that the model was trained on, in its order; needed only if "
-        "the model has no names for them.",
+        help="The columns that the model was trained on, in order; needed only if the "
+        "model has no column names.",
     ),
     "classes": click.option(
         "--classes",
         type=NAMES,
         metavar="A,B,...",
-        help="The labels of the model's classes, in its order, for a model that knows "
-        "them as 0, 1, ... only.",
+        help="Names of the model's classes, in its order, for a model that numbers its "
+        "classes 0, 1, ...",
     ),
     "trust_pickle": click.option(
         "--trust-pickle",
         is_flag=True,
-        help="Open MODEL as a pickle or joblib file. Opening a pickle can run any code "
-        "that its author put in it, so use this for files of your own only.",
+        help="Open MODEL as a pickle or joblib file. A pickle can run any code when it "
+        "is opened, so use this for your own files only.",
     ),
     "trusted_types": click.option(
         "--trust-type",
         "trusted_types",
         multiple=True,
         metavar="TYPE",
-        help="A type in a skops file that skops itself does not deem safe; may be "
+        help="A type in a skops file that skops does not trust by default; may be "
         "given more than once.",
     ),
 }
 input_options = _gather(Inputs, "inputs", INPUT_OPTIONS)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+def details_option(text):
+    """An option that adds to what is shown."""
+    return click.option("--details", is_flag=True, help=text)
 
 
 def output_option(text, name="--out", required=False):
@@ -229,8 +234,9 @@ validation_option = click.option(
     "--validation",
     type=FILE,
     metavar="FILE",
-    help="Rows that the model was not trained on, with the columns of DATA: rates and "
-    "scores of the rules are from these, and --test-size divides them. Needs --target.",
+    help="Rows that the model was not trained on, with the columns of DATA. Rates and "
+    "scores are computed from these; --test-size of them are held out for the scores. "
+    "Needs --target.",
 )
 
 
@@ -260,7 +266,7 @@ WRITTEN: dict[str, dict[str, Any]] = {
     },
     "costs": {
         "type": _Text("cost", _cost),
-        "metavar": "TRUE:ANSWERED=X",
+        "metavar": "TRUE:PREDICTED=X",
         "multiple": True,
     },
     "feature_labels": {"type": LABELS, "metavar": "NAME=LABEL|FILE", "multiple": True},
@@ -300,11 +306,11 @@ label_options = _gather(
         for name, text in (
             (
                 "feature_labels",
-                "What a feature is called, with a unit if it has one: 'dur=Duration "
-                "[months]'; or a JSON file with all of them.",
+                "Label of a feature, with its unit if it has one: 'dur=Duration "
+                "[months]'; or a JSON file of labels.",
             ),
-            ("class_labels", "What the classes are called, in their order."),
-            ("pos_label", "Of two classes, the one whose rate is told."),
+            ("class_labels", "Labels of the classes, in their order."),
+            ("pos_label", "Of two classes, the one whose rate is shown."),
         )
     },
 )
@@ -313,16 +319,16 @@ label_options = _gather(
 def relabelled(rules, labels):
     """The rules under the labels of `label_options`, where any are given."""
     features = _merged_labels(labels["feature_labels"], rules.feature_names) or None
-    classes, told = labels["class_labels"], labels["pos_label"]
-    for option, value in (("--class-names", classes), ("--pos-label", told)):
+    classes, positive = labels["class_labels"], labels["pos_label"]
+    for option, value in (("--class-names", classes), ("--pos-label", positive)):
         if value and not rules.classes:
             raise click.UsageError(
-                f"{option} is for rules that answer with a class; these answer with a "
-                "number. Leave it out."
+                f"{option} is for rules that predict a class; these predict a number. "
+                "Leave it out."
             )
-    if told is not None:
-        told = _named_class(told, rules.classes, "--pos-label")
-    return rules.relabel(features, list(classes) if classes else None, told)
+    if positive is not None:
+        positive = _named_class(positive, rules.classes, "--pos-label")
+    return rules.relabel(features, list(classes) if classes else None, positive)
 
 
 @functools.cache
@@ -367,7 +373,7 @@ def _documented(method):
 
 
 def _help(text, default, settings):
-    """The first sentence, with options by their names, and what is the default."""
+    """The first sentence, with the names of options, and the default."""
     text = re.sub(
         r"`(\w+)`", lambda m: _spelled(m[1]) if m[1] in settings else m[1], text
     )
@@ -424,8 +430,8 @@ def method_options(*without):
             type=click.Choice(list(METHODS)),
             default="defrag",
             show_default=True,
-            help="Who finds the rules; paper is the paper's method to the letter. "
-            "Defaults of its settings below are those of defrag.",
+            help="The method; paper is the method of the paper as published. The "
+            "defaults below are those of defrag.",
         )
     }
     theirs = of_paper()
@@ -480,8 +486,8 @@ def method_settings(settings, kind, method, forest):
             )
         if name in for_classes and not forest.classes:
             raise click.UsageError(
-                f"{_spelled(name)} is for models that answer with a class; this one "
-                "answers with a number. Leave it out."
+                f"{_spelled(name)} is for models that predict a class; this one "
+                "predicts a number. Leave it out."
             )
         if name not in known and name not in ("random_state", "n_jobs"):
             raise click.UsageError(f"{_spelled(name)} is not for --method {method}.")
@@ -507,16 +513,16 @@ def method_settings(settings, kind, method, forest):
 
 
 def fit(choices, loaded):
-    """The method of the user's choice, fitted to rows, with a clock on the way."""
+    """The method of the user's choice, fitted to rows under a progress bar."""
     kind, settings = settings_of(choices, loaded.forest, loaded.y is not None)
     unseen = loaded.validation
     validation = None if unseen is None else unseen.rows
-    with ticking("simplifying", 1):
+    with working("simplifying"):
         return kind(loaded.forest, **settings).fit(*loaded.rows, validation=validation)
 
 
 def _check_features(setting, given, names):
-    """Refuse a setting that names a feature which the model does not have."""
+    """Reject a setting that names a feature which the model does not have."""
     given = dict(given) if setting == "monotone" else given
     if setting == "groups":
         given = [name for group in given for name in group]

@@ -5,7 +5,7 @@ import csv
 import json
 import math
 import os
-import shutil
+import re
 import sys
 import threading
 
@@ -15,8 +15,10 @@ import numpy as np
 from defragtrees._utils import formatting as render
 from defragtrees._utils.files import atomic_file, is_device, is_standard_output, to_json
 from defragtrees._utils.optional import require
-from defragtrees._utils.progress import Progress
+from defragtrees._utils.progress import Progress, watch
+from defragtrees.cli import _status
 from defragtrees.cli.group import State
+from defragtrees.cli.tables import wrapped
 from defragtrees.export.tables import guarded
 
 TICK = 0.5  # seconds between two looks at the clock
@@ -28,7 +30,7 @@ def say(text):
 
 
 def check_outputs(outputs, inputs=()):
-    """Refuse files that cannot be written, before the long work that fills them.
+    """Reject files that cannot be written, before the long work that fills them.
 
     `outputs` has them by their options; neither they nor inputs may be overwritten.
     """
@@ -70,9 +72,58 @@ def _check_output(path, inputs):
             )
 
 
-def rules_text(rules):
-    """The rules as a table."""
-    return str(rules)
+def headline(rules, scores, where, model="model"):
+    """Size of the rules, and how near they come to the model, in bold."""
+    outcome = rules.outcome
+    number = render.percent if outcome.n_classes else render.rounded
+    text = render.plural(rules.n_rules, "rule")
+    if rules.rules:
+        text += f" with {rules.mean_conditions:.1f} conditions per rule"
+    if "fidelity" in scores:
+        near = f"agreement with the {model} on {number(scores['fidelity'])} of {where}"
+        if not outcome.n_classes:
+            near = (
+                f"fidelity to the {model} (R²) {number(scores['fidelity'])} on {where}"
+            )
+        text += f"; {near}"
+    text += "."
+    name, heading = next(iter(outcome.shown_measures(scores).items()))
+    if name in scores:
+        own, other = (number(scores[f"{source}{name}"]) for source in ("", "ensemble_"))
+        text += f" {heading[0].upper()}{heading[1:]}: {own}, {model} {other}."
+    return click.style(wrapped(text), bold=True)
+
+
+def rules_text(rules, details=False):
+    """The rules as they print, with the class of interest in colour."""
+    shown = str(rules)
+    if details:
+        shown = rules.table(details=True) + shown.removeprefix(rules.table())
+    head, *lines = shown.split("\n")
+    column = re.search(r" then( |$)", head)
+    label = label_of_interest(rules)
+    if column is None or label is None:
+        return shown
+    start = column.start() + 1
+    end = start + len(label)
+    for k, line in enumerate(lines):
+        # The first line of a rule has its number.
+        if line[: head.index("#") + 1].strip().isdigit() and line[start:end] == label:
+            lines[k] = f"{line[:start]}{styled_class(label)}{line[end:]}"
+    return "\n".join([head, *lines])
+
+
+def label_of_interest(rules):
+    """The class whose probability is shown, as text; None where there is none."""
+    outcome = rules.outcome
+    if not outcome.n_classes or not outcome.is_binary:
+        return None
+    return render.plain(outcome.answer_text(outcome.positive_class))
+
+
+def styled_class(text):
+    """The class of interest: in colour, which stands for no judgement."""
+    return click.style(text, fg="magenta", bold=True)
 
 
 # JSON
@@ -120,8 +171,8 @@ def write_json(file, rows):
 exact_option = click.option(
     "--exact",
     is_flag=True,
-    help="Write CSV cells that begin like a formula of a spreadsheet as they are. "
-    "[default: with an apostrophe before them]",
+    help="Write CSV cells that begin like a spreadsheet formula unchanged. [default: "
+    "with an apostrophe before them]",
 )
 
 
@@ -165,7 +216,7 @@ class _Screen:
 
 
 def check_plot(path):
-    """Refuse a picture that cannot be drawn, before the long work that it shows."""
+    """Reject a picture that cannot be drawn, before the long work that it shows."""
     if path is None:
         return
     require("matplotlib", "--plot").use("Agg")
@@ -192,11 +243,17 @@ def save_plot(result, path):
 
 
 class Bar(Progress):
-    """A progress bar that leaves nothing of a longer line before it."""
+    """A progress bar in the status line, where its label stands from the start."""
+
+    def __enter__(self):
+        _status.show(self.label)
+        return super().__enter__()
+
+    def __exit__(self, *error):
+        _status.clear()
 
     def _write(self, text):
-        width = shutil.get_terminal_size().columns - 1
-        super()._write(text.ljust(width) if text.startswith("\r") else text)
+        _status.show(text.strip())
 
 
 class Silent(Progress):
@@ -214,15 +271,19 @@ def is_shown():
     return sys.stderr.isatty() and not is_quiet
 
 
-def progress_kind():
-    """The progress bar to use: a silent one where nobody looks."""
-    return Bar if is_shown() else Silent
+def progress_kind(is_streamed=False):
+    """The progress bar to use: a silent one where nobody looks.
+
+    Results that are written row by row (`is_streamed`) must not run into it.
+    """
+    is_in_the_way = is_streamed and sys.stdout.isatty()
+    return Bar if is_shown() and not is_in_the_way else Silent
 
 
 @contextlib.contextmanager
-def ticking(label, total):
-    """A progress bar whose clock goes on also where nothing can report an advance."""
-    with progress_kind()(label, total) as progress:
+def working(label):
+    """A progress bar that the parts of the work inside move; its clock goes on."""
+    with progress_kind()(label, 1.0) as progress, watch(progress):
         done = threading.Event()
 
         def tick():
@@ -232,7 +293,7 @@ def ticking(label, total):
         clock = threading.Thread(target=tick, daemon=True)
         clock.start()
         try:
-            yield progress
+            yield
         finally:
             done.set()
             clock.join()

@@ -1,4 +1,4 @@
-"""`defragtrees path`: the rule lists from one rule up."""
+"""`defragtrees path`: the best rules of every number of rules."""
 
 import click
 
@@ -6,6 +6,7 @@ from defragtrees._path import simplify_path
 from defragtrees.cli.group import Command
 from defragtrees.cli.inputs import load
 from defragtrees.cli.options import (
+    details_option,
     held_out_option,
     input_options,
     json_option,
@@ -22,8 +23,9 @@ from defragtrees.cli.output import (
     rules_text,
     save_plot,
     say,
-    ticking,
+    working,
 )
+from defragtrees.cli.tables import table, wrapped
 from defragtrees.outcomes import MEASURES
 
 EXAMPLE = "defragtrees path model.json data.csv --target y --max-rules 8"
@@ -35,20 +37,24 @@ EXAMPLE = "defragtrees path model.json data.csv --target y --max-rules 8"
 @click.option(
     "--choose-by",
     type=click.Choice(["error", *MEASURES]),
-    help="What the chosen list must be nearly the best in; but for the error it needs "
-    "--target. By default the list of simplify is chosen.",
+    metavar="MEASURE",
+    help="Choose the shortest list within one standard error of the best by this "
+    f"measure: error or, with --target, {', '.join(MEASURES)}. [default: the list of "
+    "simplify]",
 )
 @validation_option
-@held_out_option("Rows to hold out for the errors.")
+@held_out_option("Rows to hold out for the errors, as a share or a number.")
 @output_option("Save the chosen rules, as JSON.")
-@output_option("Draw error against number of rules; .png, .svg or .pdf.", name="--plot")
+@output_option("Plot error against number of rules: .png, .svg or .pdf.", name="--plot")
+@details_option("Show counts, coverage and agreement of every chosen rule.")
 @json_option
-def command(inputs, choices, choose_by, validation, test_size, out, plot, as_json):
-    """Show the rule lists from one rule up, with their errors.
+def command(
+    inputs, choices, choose_by, validation, test_size, out, plot, details, as_json
+):
+    """Show error and size of the best rules for every number of rules.
 
-    MODEL and DATA are as for simplify. The star marks the list that is chosen: that
-    of simplify, or with --choose-by the shortest that is within one standard error of
-    the best.
+    MODEL and DATA are as for simplify. The star marks the chosen list: that of
+    simplify, or with --choose-by the shortest within one standard error of the best.
     """
     files = inputs.data, inputs.model, validation
     check_outputs({"--out": out, "--plot": plot}, files)
@@ -62,7 +68,7 @@ def command(inputs, choices, choose_by, validation, test_size, out, plot, as_jso
     settings |= {"test_size": test_size, "choose_by": choose_by}
     if loaded.validation is not None:
         settings["validation"] = loaded.validation.rows
-    with ticking("simplifying", 1):
+    with working("simplifying"):
         path = simplify_path(loaded.forest, *loaded.rows, **settings)
     if out is not None:
         path.rules.save(out)
@@ -81,4 +87,25 @@ def command(inputs, choices, choose_by, validation, test_size, out, plot, as_jso
             )
         )
         return
-    say(f"{path}\n\nThe chosen rules:\n{rules_text(path.rules)}")
+    say(f"{table(*path._cells())}\n")
+    say(wrapped("\n".join([*path._notes(), _reason(path, choices["max_rules"])]), "  "))
+    say(f"\n{rules_text(path.rules, details)}")
+
+
+def _reason(path, max_rules):
+    """Why the row with the star is chosen."""
+    if path.chosen_by is not None:
+        name = path._shown()[path.chosen_by]
+        return (
+            f"* chosen: the shortest list within one standard error of the best {name}."
+        )
+    if max_rules is None:
+        return (
+            "* chosen, as by simplify: the shortest list within one standard error of "
+            "the best, on the rows that its rates are from."
+        )
+    return (
+        f"* chosen, as by simplify with --max-rules {max_rules}: the list with the "
+        "lowest loss on the rows that its rates are from. Without --max-rules it is "
+        "the shortest within one standard error of the best."
+    )

@@ -1,4 +1,4 @@
-"""`defragtrees predict`: the predictions of saved rules for each row of a file."""
+"""`defragtrees predict`: predict each row of a file with saved rules."""
 
 import click
 
@@ -15,43 +15,47 @@ from defragtrees.cli.output import (
     write_json,
 )
 
-EXAMPLE = "defragtrees predict rules.json data.csv --out answers.csv"
+EXAMPLE = "defragtrees predict rules.json data.csv --out predictions.csv"
 
 
 @click.command("predict", cls=Command, example=EXAMPLE)
 @click.argument("rules", type=FILE)
 @click.argument("data", type=FILE)
 @click.option(
-    "--id", "ids", type=NAMES, metavar="A,B,...", help="Columns of DATA to copy."
+    "--id",
+    "ids",
+    type=NAMES,
+    metavar="A,B,...",
+    help="Columns of DATA to copy to the output.",
 )
 @click.option(
     "--probabilities",
     "--shares",
     "probabilities",
     is_flag=True,
-    help="Add the probability of each class. [--shares is its former name]",
+    help="Add the estimated probability of each class. --shares is the old name.",
 )
 @exact_option
-@output_option("The CSV file to write. [default: the screen]")
+@output_option("The CSV file to write. [default: standard output]")
 @json_option
 def command(rules, data, ids, probabilities, exact, out, as_json):
-    """Write the answers of saved rules for each row of a file.
+    """Predict each row of a file with saved rules.
 
     RULES is a file that simplify --out wrote; DATA is CSV, Parquet or Feather. Only
-    the columns that the rules ask about are read. The answers are CSV, with the number
-    of the rule that answers.
+    the columns that the rules use are read. The output is CSV, with the number of the
+    rule that predicts each row.
     """
     check_outputs({"--out": out}, (rules, data))
     rule_set = read_rules(rules)
     if probabilities and not rule_set.outcome.n_classes:
         raise click.UsageError(
-            "--probabilities is for rules that answer with a class; these answer with "
-            "a number. Leave it out."
+            "--probabilities is for rules that predict a class; these predict a "
+            "number. Leave it out."
         )
     ids = ids or ()
-    batches = batches_for(rule_set, data, progress_kind(), ids)
+    batches = batches_for(rule_set, data, progress_kind(is_streamed=out is None), ids)
     header = _header(ids, rule_set.classes if probabilities else ())
-    rows = _answers(rule_set, batches, ids, probabilities)
+    rows = _predictions(rule_set, batches, ids, probabilities)
     with open_output(out) as file:
         if as_json:
             write_json(file, (dict(zip(header, row, strict=True)) for row in rows))
@@ -61,7 +65,7 @@ def command(rules, data, ids, probabilities, exact, out, as_json):
             for row in rows:
                 write(row)
     if out is not None:
-        say(f"The answers are in {out}.")
+        say(f"The predictions are in {out}.")
 
 
 def _header(ids, classes):
@@ -74,19 +78,19 @@ def _header(ids, classes):
     return header
 
 
-def _answers(rules, batches, ids, probabilities):
+def _predictions(rules, batches, ids, probabilities):
     """The cells of each row of the file, in the order of the header."""
     for batch in batches:
-        answers = rules._predict(rules._covers(batch.matrix)).tolist()
+        predictions = rules._predict(rules._covers(batch.matrix)).tolist()
         numbers = (rules._apply(rules._covers(batch.matrix)) + 1).tolist()
         table = [()] * len(batch)
         if probabilities:
             table = rules._predict_proba(rules._covers(batch.matrix)).tolist()
-        for i, cells in enumerate(zip(answers, numbers, table, strict=True)):
-            answer, number, proba = cells
+        for i, cells in enumerate(zip(predictions, numbers, table, strict=True)):
+            prediction, number, proba = cells
             yield [
                 *(batch.column_value(name, i) for name in ids),
-                answer,
+                prediction,
                 number,
                 *proba,
             ]

@@ -1,10 +1,15 @@
-"""`defragtrees refit`: saved rules counted again on the rows of a file."""
+"""`defragtrees refit`: count the rates of saved rules on new rows."""
 
 import click
 
 from defragtrees.cli.group import Command
 from defragtrees.cli.inputs import read_rule_rows, read_rules
-from defragtrees.cli.options import FILE, json_option, output_option
+from defragtrees.cli.options import (
+    FILE,
+    details_option,
+    json_option,
+    output_option,
+)
 from defragtrees.cli.output import (
     check_outputs,
     json_text,
@@ -21,22 +26,26 @@ EXAMPLE = "defragtrees refit rules.json data.csv --target y --out new.json"
 @click.argument("rules", type=FILE)
 @click.argument("data", type=FILE)
 @click.option(
-    "--target", metavar="COLUMN", required=True, help="The column with what is true."
+    "--target",
+    metavar="COLUMN",
+    required=True,
+    help="The column with the true values.",
 )
 @click.option("--weights", metavar="COLUMN", help="The column with row weights.")
 @click.option(
     "--keep-predictions",
     is_flag=True,
-    help="Count rows and rates anew, and leave what rules answer.",
+    help="Count rows and rates only; predictions stay as they are.",
 )
-@output_option("The file to save the rules to. [default: they are only shown]")
+@output_option("Save the rules to this file. [default: only show them]")
+@details_option("Show counts, coverage and agreement of every rule.")
 @json_option
-def command(rules, data, target, weights, keep_predictions, out, as_json):
-    """Count saved rules anew on the rows of a file.
+def command(rules, data, target, weights, keep_predictions, out, details, as_json):
+    """Count the rates of saved rules on the rows of a file.
 
-    RULES is a file that simplify --out wrote; DATA is CSV, Parquet or Feather. The
-    conditions and their order stay; rates, counts, points and answers are those of the
-    rows.
+    RULES is a file that simplify --out wrote; DATA is CSV, Parquet or Feather.
+    Conditions and their order stay; rates, counts, points and predictions are computed
+    from the rows.
     """
     check_outputs({"--out": out}, (rules, data))
     rule_set = read_rules(rules)
@@ -45,6 +54,6 @@ def command(rules, data, target, weights, keep_predictions, out, as_json):
     counted = refit_encoded(rule_set, *rows, predictions=predictions)
     if out is not None:
         counted.save(out)
-    say(json_text(counted.to_dict()) if as_json else rules_text(counted))
+    say(json_text(counted.to_dict()) if as_json else rules_text(counted, details))
     if out is not None and not as_json:
         say(f"The rules are in {out}.")

@@ -1,4 +1,4 @@
-"""`defragtrees report`: one HTML page about the rules of a model."""
+"""`defragtrees report`: write an HTML report on the rules of a model."""
 
 import contextlib
 import shlex
@@ -24,6 +24,7 @@ from defragtrees.cli.options import (
 from defragtrees.cli.output import check_outputs, progress_kind, say
 from defragtrees.ensembles.readers import file_kind
 from defragtrees.report.page import write_report
+from defragtrees.search.limits import MOST_RULES
 
 EXAMPLE = "defragtrees report model.json data.csv --target y --out report.html"
 
@@ -32,22 +33,25 @@ EXAMPLE = "defragtrees report model.json data.csv --target y --out report.html"
 @input_options
 @method_options()
 @validation_option
-@held_out_option("Rows to hold out for the scores; 0 scores the rows of the rules.")
+@held_out_option("Rows to hold out for the scores, as a share or a number; 0 for none.")
 @output_option("The HTML file to write.", required=True)
 @click.option("--title", help="The title of the page.")
 @click.option(
     "--by-group",
     metavar="COLUMN",
-    help="A column of DATA, also one that the model does not use: coverage, rates, "
-    "answers and errors are set side by side, group by group.",
+    help="Compare coverage, rates, predictions and errors between the groups of this "
+    "column of DATA, which the model need not use.",
 )
-@click.option("--with-comparison", is_flag=True, help="Add the other methods.")
+@click.option(
+    "--with-comparison", is_flag=True, help="Add a comparison with other methods."
+)
 def command(
     inputs, choices, validation, test_size, out, title, by_group, with_comparison
 ):
-    """Write one HTML page about the rules of a model.
+    """Write an HTML report on the rules of a model.
 
-    MODEL and DATA are as for simplify. The page needs no network and can be printed.
+    MODEL and DATA are as for simplify. The report is one file that needs no network
+    and can be printed.
     """
     check_outputs({"--out": out}, (inputs.data, inputs.model, validation))
     if with_comparison and inputs.target is None:
@@ -59,7 +63,10 @@ def command(
     options: dict[str, Any] = {"is_new": validation is not None}
     if with_comparison:
         options["comparison"] = compared(
-            choices, loaded, methods=None, test_size=test_size or 0.25
+            choices,
+            loaded,
+            budgets=choices["max_rules"] or MOST_RULES,
+            test_size=test_size or 0.25,
         )
     del loaded
     simple = fit(choices, train)

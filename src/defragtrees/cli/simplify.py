@@ -1,4 +1,4 @@
-"""`defragtrees simplify`: the rules of a model, on the screen and in files."""
+"""`defragtrees simplify`: turn a trained model into a short list of rules."""
 
 import time
 
@@ -10,6 +10,7 @@ from defragtrees import metrics
 from defragtrees.cli.group import Command
 from defragtrees.cli.inputs import load
 from defragtrees.cli.options import (
+    details_option,
     fit,
     held_out_option,
     input_options,
@@ -20,15 +21,17 @@ from defragtrees.cli.options import (
 )
 from defragtrees.cli.output import (
     check_outputs,
+    headline,
     json_text,
     progress_kind,
     rules_text,
     say,
 )
-from defragtrees.rules.text import scores_text
+from defragtrees.cli.tables import table, wrapped
+from defragtrees.rules.text import MAYBE_TRAINED, score_cells, score_notes
 
 EXAMPLE = """\
-defragtrees simplify model.json data.csv --target y --max-rules 5 --out rules.json
+defragtrees simplify model.json data.csv --target y --out rules.json
 """
 
 
@@ -36,19 +39,20 @@ defragtrees simplify model.json data.csv --target y --max-rules 5 --out rules.js
 @input_options
 @method_options()
 @validation_option
-@held_out_option("Rows to hold out for the scores; 0 scores the rows of the rules.")
+@held_out_option("Rows to hold out for the scores, as a share or a number; 0 for none.")
 @output_option("Save the rules, as JSON.")
 @output_option("Write an HTML report.", name="--report")
+@details_option("Show counts, coverage and agreement of every rule, and all scores.")
 @json_option
-def command(inputs, choices, validation, test_size, out, report, as_json):
-    """Find a few rules that say nearly what a model says.
+def command(inputs, choices, validation, test_size, out, report, details, as_json):
+    """Turn a trained model into a short list of rules.
 
     MODEL is a file saved by XGBoost (.json, .ubj), LightGBM (.txt), CatBoost (.cbm,
     .json) or skops, or a folder with the trees of an R randomForest. A pickle or joblib
     file needs --trust-pickle. Pipelines are read with their steps, on the columns of
-    DATA; any other model that predicts is asked for its answers.
+    DATA. Any other model with a predict method is queried as a black box.
 
-    DATA is a CSV file (also .gz), Parquet or Feather, with rows such as the model was
+    DATA is CSV (also .gz), Parquet or Feather, with rows like those that the model was
     trained on. Columns that the model does not use are ignored.
     """
     outputs = {"--out": out, "--report": report}
@@ -81,22 +85,36 @@ def command(inputs, choices, validation, test_size, out, report, as_json):
         say(json_text(facts | _tables(simple, train if test is None else test)))
         return
     is_new = validation is not None
-    measured = scores_text(simple.rules_, scores, where, is_short=True, is_new=is_new)
-    say(f"{rules_text(simple.rules_)}\n\n{measured}")
+    say(headline(simple.rules_, scores, where))
+    say(f"\n{rules_text(simple.rules_, details)}\n")
+    say(_scores_text(simple.rules_, scores, where, details, is_new))
     advice = getattr(simple, "advice_", ())
     if advice:
         where = f"\nOn the {len(train)} training rows:"
         if is_new:
             where = "\nOn the rows that rates are from:"
-        say("\n".join([where if test is not None else "", *advice]))
+        say(wrapped("\n".join([where if test is not None else "", *advice])))
     if simple.forest_.origin:
-        say(f"\n{simple.forest_.origin}")
+        say(wrapped(f"\n{simple.forest_.origin}"))
     stability = getattr(simple, "stability_", None)
     if stability is not None:
-        say(f"\n{stability}")
+        say(f"\n{table(*stability._cells())}\n{wrapped(stability.sentence)}")
     for path, text in ((out, "The rules are in"), (report, "The report is in")):
         if path is not None:
             say(f"{text} {path}.")
+
+
+def _scores_text(rules, scores, where, details, is_new):
+    """Scores of rules and model side by side; with details all of them."""
+    header, lines = score_cells(rules, scores, is_short=not details)
+    header = [
+        f"on {where}",
+        *(name.replace("ensemble", "model") for name in header[1:]),
+    ]
+    notes = score_notes(rules, scores, is_short=not details)
+    if "ensemble_error" in scores and not is_new:
+        notes.append(f"The model {MAYBE_TRAINED}; pass others with --validation.")
+    return "\n".join([table(header, lines), *filter(None, [wrapped(" ".join(notes))])])
 
 
 def _facts(simple, choices, scores, where, seconds):

@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from defragtrees._utils import formatting as render
-from defragtrees._utils.progress import Progress
+from defragtrees._utils.progress import Progress, part
 from defragtrees._utils.types import Column, Floats, Places, Rows, Values
 from defragtrees._utils.warnings import warn
 from defragtrees.data import sources
@@ -414,7 +414,8 @@ class Simplifier(FittedRules, ABC):
         words = self._words(self.forest_)
         if unseen is not None:
             unseen = self._checked_validation(unseen)
-        store = read_rows(self, source, self.forest_)
+        with part(0.0, 0.1):
+            store = read_rows(self, source, self.forest_)
         counting = unseen
         if unseen is not None:
             unseen = read_unseen(self, unseen, store)
@@ -430,7 +431,8 @@ class Simplifier(FittedRules, ABC):
         )
         if problem.classes is not None:
             self.classes_ = np.asarray(problem.classes)
-        self.rules_ = self._simplify(problem, rng)
+        with part(0.1, 0.95):
+            self.rules_ = self._simplify(problem, rng)
         counting = counting or store
         self._count_rows(counting, problem.is_sample)
         posterior = getattr(self, "posterior_", None)
@@ -629,19 +631,22 @@ class RuleFinder(Simplifier):
                 f"{type(X).__name__}. Pass a table, or leave stability out."
             )
         self.__dict__.pop("stability_", None)
-        super().fit_forest(forest, X, y, sample_weight, validation=validation)
+        first = 1 / (1 + int(self.stability))  # share of the time
+        with part(0.0, first):
+            super().fit_forest(forest, X, y, sample_weight, validation=validation)
         if self.stability:
             settings = self.get_params(deep=False) | {"ensemble": self.forest_}
             again = type(self)(**settings)
             again.rules_ = self.rules_
-            self.stability_ = rule_stability(
-                again,
-                X,
-                y,
-                sample_weight,
-                n_resamples=int(self.stability),
-                random_state=one_seed(self.random_state),
-            )
+            with part(first, 1.0):
+                self.stability_ = rule_stability(
+                    again,
+                    X,
+                    y,
+                    sample_weight,
+                    n_resamples=int(self.stability),
+                    random_state=one_seed(self.random_state),
+                )
         return self
 
     def most_rules(self) -> int:

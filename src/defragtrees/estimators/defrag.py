@@ -5,6 +5,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from defragtrees._utils.progress import part
 from defragtrees.data.devices import ENGINES
 from defragtrees.estimators.advice import advise
 from defragtrees.estimators.base import (
@@ -299,11 +300,13 @@ class _Defrag(DefragResults, RuleFinder):
         )
         free = limits.relaxed()
         rows = self._counting_rows(problem, counting, settings, rng)
-        path = self._path(problem, replace(settings, limits=free), counting, rows)
+        with part(0.0, 0.9 if free is limits else 0.5):
+            path = self._path(problem, replace(settings, limits=free), counting, rows)
         rules = self._chosen(path, rows)
         if free is not limits and not path.keeps_to(limits):
             settings = replace(settings, unlimited=path.boxes)
-            limited = self._path(problem, settings, counting, rows)
+            with part(0.5, 0.9):
+                limited = self._path(problem, settings, counting, rows)
             path = path.within(limits, limited)
         if not path.by_rules:
             refuse_without_lists(limits, problem.feature_names, self.most_rules())

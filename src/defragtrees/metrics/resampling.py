@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from defragtrees._utils import formatting as render
+from defragtrees._utils.progress import parts
 from defragtrees._utils.types import Column, Rows
 from defragtrees.data.tables import take_rows
 from defragtrees.metrics.rulesets import members, similarity
@@ -131,7 +132,9 @@ def rule_stability(
     if n_resamples < 2:
         raise ValueError(f"n_resamples must be at least 2; got {n_resamples!r}.")
     rng = check_random_state(random_state)
-    refits = [_refit(estimator, X, y, sample_weight, rng) for _ in range(n_resamples)]
+    refits = [
+        _refit(estimator, X, y, sample_weight, rng) for _ in parts(range(n_resamples))
+    ]
     pairs = list(itertools.combinations(refits, 2))
     matrix = refits[0].encode(X)
     fitted = getattr(estimator, "rules_", None)

@@ -292,14 +292,32 @@ def scores_text(
     `is_new`: the model was not trained on them. The short text leaves out
     how many rules match per row.
     """
+    header, lines = score_cells(rules, scores)
+    header[0] = f"on {where}"
+    if "ensemble_error" in scores and not is_new:
+        header[-1] += f" ({MAYBE_TRAINED})"
+    parts = [rules._size_text(scores, is_short), render.text_table(header, lines)]
+    parts.append(" ".join(score_notes(rules, scores)))
+    return "\n\n".join(filter(None, parts))
+
+
+def score_cells(
+    rules: "RuleModel", scores: Mapping[str, Any], is_short: bool = False
+) -> tuple[list[str], list[list[str]]]:
+    """Scores of the rules beside those of the ensemble, as header and cells.
+
+    The short table has only those measures that fit into a narrow table.
+    """
     outcome = rules.outcome
     sources = [
         (label, prefix)
         for label, prefix in SOURCES
         if f"{prefix}fidelity" in scores or f"{prefix}error" in scores
     ]
-    has_costs = rules.costs is not None or rules.threshold is not None
-    measures = outcome.shown_measures(has_costs=has_costs)
+    also = "expected_cost" if _has_costs(rules) else None
+    measures = outcome.shown_measures(
+        narrow=is_short, also=also, has_costs=_has_costs(rules)
+    )
     measures["fidelity"] = "agreement with the model"
     lines = []
     for name, label in measures.items():
@@ -307,18 +325,28 @@ def scores_text(
         cells = [_cell(value, outcome) for value in values]
         if any(cells):
             lines.append([label, *cells])
-    header = [f"on {where}", *(label for label, _ in sources)]
-    if "ensemble_error" in scores and not is_new:
-        header[-1] += f" ({MAYBE_TRAINED})"
-    parts = [rules._size_text(scores, is_short), render.text_table(header, lines)]
-    notes = [_class_note(rules, scores)]
-    if has_costs and "ensemble_error" in scores:
+    return ["", *(label for label, _ in sources)], lines
+
+
+def score_notes(
+    rules: "RuleModel", scores: Mapping[str, Any], is_short: bool = False
+) -> list[str]:
+    """What one has to know to read a table of scores, in sentences.
+
+    Of a short table, without what stands below the rules.
+    """
+    notes = [] if is_short else [_class_note(rules, scores)]
+    if _has_costs(rules) and "ensemble_error" in scores:
         notes.append("The ensemble is measured with the same decision.")
     missing = rules.unpredicted_classes
     if missing:
         names = ", ".join(_class_name(rules, label) for label in missing[:5])
         notes.append(f"No rule predicts {names}{', ...' if missing[5:] else ''}.")
-    return "\n\n".join(filter(None, [*parts, " ".join(filter(None, notes))]))
+    return [note for note in notes if note]
+
+
+def _has_costs(rules: "RuleModel") -> bool:
+    return rules.costs is not None or rules.threshold is not None
 
 
 def _cell(value: float | None, outcome: Outcome) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from defragtrees._utils.progress import parts
 from defragtrees.data import devices
 from defragtrees.data.sampling import draw_rows
 from defragtrees.data.statistics import draft
@@ -217,7 +218,8 @@ def find_lists(problem, settings, rng):
     wide = limits.for_search(loss.total_weight)
     # Each search uses other rows, to find other lists.
     searches = [
-        LISTS.searched(limits, rng, table, loss, every) for _ in range(N_SEARCHES)
+        LISTS.searched(limits, rng, table, loss, every)
+        for _ in parts(range(N_SEARCHES), 0.2, 0.6)
     ]
     n_rounds = sum(n for _, n in searches)
     found = [boxes for lists, _ in searches for boxes in lists]
@@ -228,7 +230,10 @@ def find_lists(problem, settings, rng):
     if is_everywhere:
         # On all rows there is one descent, from the cheapest lists.
         starts = [[boxes for lists in starts for boxes in lists]]
-    polished = [LISTS.polished(lists, table, last_loss, wide) for lists in starts]
+    polished = [
+        LISTS.polished(lists, table, last_loss, wide)
+        for lists in parts(starts, 0.6, 0.8 if is_everywhere else 1.0)
+    ]
     names = [column.feature for column in table.columns]
     boxes = tuple(
         [{names[j]: mask for j, mask in box.items()} for box in own.boxes]

@@ -1,0 +1,29 @@
+"""The line on standard error that shows what the command is doing, on a terminal.
+
+It is there before libraries are imported, so this module imports next to nothing.
+"""
+
+import shutil
+import sys
+
+_length = 0  # of the text that is shown
+
+
+def show(text):
+    """Put a text into the line, in place of what is there."""
+    if sys.stderr.isatty():
+        text = text[: shutil.get_terminal_size().columns - 1]
+        _write(f"\r{text.ljust(_length)}", len(text))
+
+
+def clear():
+    """Leave the line empty, as for a message or the result."""
+    if _length:
+        _write(f"\r{' ' * _length}\r", 0)
+
+
+def _write(text, length):
+    global _length
+    sys.stderr.write(text)
+    sys.stderr.flush()
+    _length = length

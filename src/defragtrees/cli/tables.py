@@ -1,0 +1,94 @@
+"""Text and tables as wide as the terminal, broken between words only."""
+
+import re
+import textwrap
+
+from defragtrees._utils import formatting as render
+
+GAP = "  "
+FIXED = "\N{NO-BREAK SPACE}"  # between a number and its unit
+CELLS = (30, 22, 16, 12)  # most columns of a cell; narrower where a table is too wide
+
+
+def wrapped(text, indent=""):
+    r"""The lines of a text, each broken between words where it is too wide.
+
+    Examples
+    --------
+    >>> print(wrapped("a word " * 12, "  "))
+    a word a word a word a word a word a word a word a word a word a word a
+      word a word
+    """
+    options = {"break_long_words": False, "break_on_hyphens": False}
+    options["subsequent_indent"] = indent
+    text = re.sub(r"(?<=\d) %", f"{FIXED}%", text)
+    lines = [
+        textwrap.fill(line, render.page_width(), **options) for line in text.split("\n")
+    ]
+    return "\n".join(lines).replace(f"{FIXED}%", " %")
+
+
+def table(header, rows, left=(0,)):
+    """Columns of text; `left` has the numbers of those that are set from the left.
+
+    Columns that do not fit stand in a second table below, after the first column.
+
+    Examples
+    --------
+    >>> print(table(["method", "log loss"], [["tree", "0.3"], ["forest", "0.25"]]))
+             log
+    method  loss
+    tree     0.3
+    forest  0.25
+    """
+    for most in CELLS:
+        columns = _columns(header, rows, most, left)
+        total = sum(len(cells[0][0]) + len(GAP) for cells in columns) - len(GAP)
+        if total <= render.page_width():
+            return _joined(columns)
+    columns = _columns(header, rows, CELLS[0], left)
+    blocks, room = [[]], 0
+    for column in columns:
+        needed = len(GAP) + len(column[0][0])
+        if needed > room and len(blocks[-1]) != 1:
+            first = [] if column is columns[0] else [columns[0]]
+            blocks.append([*first])
+            room = render.page_width() - sum(len(cells[0][0]) for cells in first)
+        blocks[-1].append(column)
+        room -= needed
+    return "\n\n".join(_joined(block) for block in blocks[1:])
+
+
+def _columns(header, rows, most, left):
+    return [
+        _column(title, [render.plain(row[j]) for row in rows], most, j in left)
+        for j, title in enumerate(header)
+    ]
+
+
+def _column(title, texts, most, is_left):
+    """Lines of each cell, all of one width; the title stands at the bottom."""
+    every = [title, *texts]
+    # No word is broken, however long.
+    words = max((len(word) for text in every for word in text.split()), default=0)
+    widest = max([words, *(min(len(text), most) for text in texts)])
+    cells = [
+        textwrap.wrap(text, max(widest, 1), break_on_hyphens=False) or [""]
+        for text in every
+    ]
+    set_cell = str.ljust if is_left else str.rjust
+    return [[set_cell(line, widest) for line in cell] for cell in cells]
+
+
+def _joined(columns):
+    """The lines of columns side by side."""
+    lines = []
+    for k, cells in enumerate(zip(*columns, strict=True)):
+        height = max(map(len, cells))
+        blank = [" " * len(cell[0]) for cell in cells]
+        filled = []
+        for cell, space in zip(cells, blank, strict=True):
+            missing = [space] * (height - len(cell))
+            filled.append([*missing, *cell] if k == 0 else [*cell, *missing])
+        lines += [GAP.join(line).rstrip() for line in zip(*filled, strict=True)]
+    return "\n".join(lines)

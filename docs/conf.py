@@ -1,6 +1,7 @@
 """How Sphinx builds the site: `make docs`."""
 
 import sys
+import tomllib
 from inspect import isclass
 from pathlib import Path
 
@@ -11,6 +12,9 @@ from numpydoc.xref import DEFAULT_LINKS  # noqa: E402
 from public_names import guides, pictures, public_objects, shown_methods  # noqa: E402
 
 from defragtrees import __version__  # noqa: E402
+
+with (HERE.parent / "pyproject.toml").open("rb") as file:
+    URLS = tomllib.load(file)["project"]["urls"]
 
 project = "defragtrees"
 author = "the authors of defragtrees"
@@ -27,9 +31,11 @@ extensions = [
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
     "gallery_texts",
+    "live_report",
     "mathml",
-    "printed_tables",
+    "parameter_groups",
     "result_tables",
+    "site_pages",
 ]
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}  # stubs are the first
 exclude_patterns = ["_build", "_ext", "**/*.ipynb"]
@@ -78,9 +84,12 @@ copybutton_prompt_is_regexp = True
 
 html_theme = "pydata_sphinx_theme"
 html_title = "defragtrees"
-html_static_path = ["_static"]
+html_baseurl = f"{URLS['Documentation']}/"
+html_favicon = "_static/logo.svg"
+html_static_path = ["_static", "pictures/social.png"]
 html_css_files = ["site.css"]
-html_js_files = ["tables.js"]
+html_js_files = ["scrolling.js", "tables.js"]
+html_search_scorer = str(HERE / "_ext" / "search_order.js")
 html_show_sourcelink = False
 html_sidebars = {"index": [], "start": []}  # they have no pages below them
 html_theme_options = {
@@ -92,7 +101,20 @@ html_theme_options = {
     "pygments_dark_style": "a11y-high-contrast-dark",
     "footer_start": ["copyright"],
     "footer_end": ["sphinx-version"],
-    "navbar_end": ["theme-switcher"],
+    "navbar_end": ["theme-switcher", "navbar-icon-links"],
+    "logo": {
+        "image_light": "_static/logo.svg",
+        "image_dark": "_static/logo.svg",
+        "text": "defragtrees",
+        "alt_text": "Logo of defragtrees",
+    },
+    "icon_links": [
+        {
+            "name": "Source code",
+            "url": URLS["Source"],
+            "icon": "fa-solid fa-code-branch",
+        },
+    ],
     # Pages with wide tables have no room for a list of their parts.
     "secondary_sidebar_items": {
         "**": ["page-toc"],

@@ -1,14 +1,15 @@
 """Take the pictures of docs/report.md: `python examples/report_pictures.py [folder]`.
 
-The report is the one that the page writes; Chromium opens it, by way of playwright.
+Chromium opens the report that the page writes, by way of playwright, in the light and
+in the dark.
 """
 
-import re
 import shutil
 import sys
 import tempfile
 from pathlib import Path
 
+from live_report import write
 from playwright.sync_api import sync_playwright
 
 DOCS = Path(__file__).parent.parent / "docs"
@@ -18,15 +19,6 @@ PARTS = {
     "report_top": ("h1", "p.verdict + *"),
     "report_rules": ("li.card >> nth=0", "li.card >> nth=1"),
 }
-
-
-def write(folder):
-    """The report of the page's first lines."""
-    page = (DOCS / "report.md").read_text(encoding="utf-8")
-    code = re.search(r"^```python\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)[1]
-    path = Path(folder) / "report.html"
-    exec(code.replace('"report.html"', repr(str(path))), {})
-    return path
 
 
 def frame(page, first, last):
@@ -40,16 +32,20 @@ def frame(page, first, last):
 def main(folder=DOCS / "pictures"):
     """Write the pictures."""
     with tempfile.TemporaryDirectory() as place, sync_playwright() as running:
+        report = Path(place) / "report.html"
+        write(report)
         browser = running.chromium.launch(
             executable_path=shutil.which("chromium"), args=["--no-sandbox"]
         )
-        page = browser.new_page(viewport={"width": WIDTH, "height": 900})
-        page.goto(write(place).as_uri())
-        page.wait_for_timeout(1000)
-        for name, ends in PARTS.items():
-            path = Path(folder) / f"{name}.png"
-            page.screenshot(path=path, clip=frame(page, *ends), full_page=True)
-            print(path)
+        for look in ("light", "dark"):
+            size = {"width": WIDTH, "height": 900}
+            page = browser.new_page(viewport=size, color_scheme=look)
+            page.goto(report.as_uri())
+            page.wait_for_timeout(1000)
+            for name, ends in PARTS.items():
+                path = Path(folder) / f"{name}_{look}.png"
+                page.screenshot(path=path, clip=frame(page, *ends), full_page=True)
+                print(path)
         browser.close()
 
 

@@ -9,8 +9,7 @@ import numpy as np
 import pandas as pd
 from sklearn.ensemble import RandomForestClassifier
 
-from defragtrees import metrics
-from defragtrees._api import simplify
+from defragtrees import metrics, simplify
 from defragtrees.export import export
 
 

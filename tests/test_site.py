@@ -129,16 +129,6 @@ def test_every_story_has_a_title_a_beginning_and_titles_for_its_parts(path):
     assert len(" ".join(rest)) > 80
 
 
-def test_printed_tables_keep_their_lines_and_rules_wrap():
-    pytest.importorskip("docutils", reason="it builds the site")
-    is_table = load(DOCS / "_ext" / "printed_tables.py").is_table
-    row = "rule 1           share of rows          10.1 %             9.8 %  1.000"
-    rule = "1. if age >= 58 and pain is yes then ill: 90.0 % (9 of 10)  [4.4 % of rows]"
-    code = "        for name in names:  # as long as a line of a table, and no table"
-    assert is_table("\n".join([rule, row, row, row]))
-    assert not is_table("\n".join([rule, rule, rule, code, code, code, row]))
-
-
 def test_pictures_of_stories_are_described():
     pytest.importorskip("sphinx_gallery", reason="it builds the site")
     texts = load(DOCS / "_ext" / "gallery_texts.py")

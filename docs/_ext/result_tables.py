@@ -276,7 +276,7 @@ def as_drawing(figure, text):
     label = html.escape(text, quote=True)
     opening = f'<svg role="img" aria-label="{label}" class="drawing"'
     drawing = drawing.replace("<svg", opening, 1)
-    return f'<div class="scrolls-on-a-phone">{drawing}</div>'
+    return f'<div class="scrolls">{drawing}</div>'
 
 
 def setup(app):

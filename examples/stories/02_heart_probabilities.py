@@ -14,8 +14,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from defragtrees import plots
-from defragtrees._api import simplify
+from defragtrees import plots, simplify
 from defragtrees.datasets import load_table
 
 X, y = load_table("heart")

@@ -10,8 +10,7 @@ from sklearn.datasets import load_wine
 from sklearn.ensemble import ExtraTreesClassifier
 from sklearn.model_selection import train_test_split
 
-from defragtrees import plots
-from defragtrees._api import simplify
+from defragtrees import plots, simplify
 
 data = load_wine(as_frame=True)
 y = data.target.map({0: "Barolo", 1: "Grignolino", 2: "Barbera"})

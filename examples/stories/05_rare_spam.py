@@ -11,8 +11,7 @@ import numpy as np
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import train_test_split
 
-from defragtrees import metrics, plots
-from defragtrees._api import simplify
+from defragtrees import metrics, plots, simplify
 from defragtrees.datasets import load_table
 
 X, y = load_table("spambase")

@@ -11,10 +11,8 @@ beside them.
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.tree import DecisionTreeRegressor
 
-from defragtrees import plots
-from defragtrees._compare import compare
+from defragtrees import DefragRegressor, compare, plots
 from defragtrees.datasets import load_table
-from defragtrees.estimators.defrag import DefragRegressor
 
 X, y = load_table("energy")
 forest = RandomForestRegressor(min_samples_leaf=5, random_state=0).fit(X[::2], y[::2])

@@ -3,57 +3,57 @@ Reading a report
 ================
 
 For people who did not train the model there is one HTML page: the rules as cards, how
-good they are, and where they go wrong. It needs no network, and works without scripts.
+good they are, and where they go wrong. It needs no network and works without scripts.
+
+.. raw:: html
+
+    <p>This is such a report, on heart disease: scroll in it, move a threshold, drop a
+    rule. <a href="../live-report.html">Open it on a page of its own</a>.</p>
+    <iframe class="live-report" src="../live-report.html" loading="lazy"
+      title="Live report on five rules for heart disease"></iframe>
 """
 
-import re
-import tempfile
-from pathlib import Path
-
-from sklearn.datasets import load_breast_cancer
+from sklearn.compose import make_column_selector, make_column_transformer
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.model_selection import train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder
 
-from defragtrees import plots
-from defragtrees._api import simplify
-from defragtrees.report.page import write_report
+from defragtrees import datasets, plots, simplify, write_report
 
-data = load_breast_cancer(as_frame=True)
-X, y = data.data, data.target_names[data.target]
-X, X_test, y, y_test = train_test_split(X, y, random_state=0)
-forest = RandomForestClassifier(min_samples_leaf=5, random_state=0).fit(X, y)
-simple = simplify(forest, X, y, max_rules=4, max_conditions=2, random_state=0)
+X, y = datasets.load_table("heart")
+X, X_new, y, y_new = train_test_split(X, y, random_state=1, stratify=y)
+words = make_column_selector(dtype_exclude="number")
+steps = make_column_transformer((OneHotEncoder(), words), remainder="passthrough")
+trees = RandomForestClassifier(min_samples_leaf=3, random_state=0)
+forest = make_pipeline(steps, trees).fit(X, y)
+limits = {"max_rules": 5, "max_conditions": 2}
+simple = simplify(forest, X, y, random_state=0, **limits)
 
 # %%
-# One call writes it. Give it rows that nobody trained on.
-with tempfile.TemporaryDirectory() as folder:
-    path = Path(folder) / "report.html"
-    write_report(path, simple, X_test, y_test)
-    page = path.read_text(encoding="utf-8")
-print(f"{len(page) / 1e6:.1f} MB, with these sections:")
-for heading in re.findall(r"<h2[^>]*>(.*?)</h2>", page):
-    print("-", re.sub("<[^>]+>", "", heading))
+# One call writes the page. Give it rows that the model has not seen.
+write_report("report.html", simple, X_new, y_new)
 
 # %%
 # Read it in this order.
 #
-# **First the rules.** Under each class stands its estimated probability and the rows
-# behind it; beside it how the rule does on the rows of the report.
+# **First the rules.** Each reports an estimated probability and the rows behind it;
+# beside them the report shows how the rule does on its own rows.
 print(simple.rules_)
 
 # %%
-# **Then whether the estimates are right.** The picture in the report is this one.
-plots.calibration(simple.rules_, X_test, y_test)
+# **Then the calibration.** The report draws this picture too: estimated probabilities
+# against observed rates.
+plots.calibration(simple.rules_, X_new, y_new)
 
 # %%
-# **Then where they cover, and where they err.** A rule that covers much and errs little
-# carries the list; one that covers little may be left out.
-plots.coverage(simple.rules_, X_test, y_test)
+# **Then coverage and errors.** A rule that covers many rows with few errors carries the
+# list; one that covers few rows may be left out.
+plots.coverage(simple.rules_, X_new, y_new)
 
 # %%
-# **Last, where rules and forest disagree.** Of these rows somebody should look at the
-# case itself: either the rules are too simple there, or the forest learned something
-# odd.
-is_other = simple.predict(X_test) != forest.predict(X_test)
-print(f"They disagree on {is_other.sum()} of {len(y_test)} rows. The first of them:")
-print(simple.explain(X_test[is_other].iloc[0]))
+# **Last, where rules and forest disagree.** Look at these cases one by one: either the
+# rules are too simple there, or the forest learned something odd.
+is_other = simple.predict(X_new) != forest.predict(X_new)
+print(f"They disagree on {is_other.sum()} of {len(y_new)} patients. The first of them:")
+print(simple.explain(X_new[is_other].iloc[0]))

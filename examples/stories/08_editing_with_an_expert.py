@@ -13,10 +13,8 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from defragtrees import plots
-from defragtrees._api import simplify
+from defragtrees import diff, plots, simplify
 from defragtrees.datasets import load_table
-from defragtrees.rules.diff import diff
 
 X, y = load_table("heart")
 X, X_test, y, y_test = train_test_split(X, y, random_state=0, stratify=y)

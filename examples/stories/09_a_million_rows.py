@@ -15,8 +15,7 @@ import time
 import numpy as np
 from sklearn.ensemble import HistGradientBoostingClassifier
 
-from defragtrees import plots
-from defragtrees._api import simplify
+from defragtrees import plots, simplify
 from defragtrees.datasets import load_table
 
 credit, status = load_table("credit")

@@ -11,9 +11,7 @@ import numpy as np
 import pandas as pd
 from sklearn.ensemble import RandomForestClassifier
 
-from defragtrees import plots
-from defragtrees._api import simplify
-from defragtrees.baselines.node_harvest import NodeHarvestClassifier
+from defragtrees import NodeHarvestClassifier, plots, simplify
 
 rng = np.random.default_rng(0)
 X = pd.DataFrame(rng.random((1000, 2)), columns=["x1", "x2"])

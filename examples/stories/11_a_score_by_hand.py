@@ -13,8 +13,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from defragtrees import metrics, plots
-from defragtrees._api import simplify
+from defragtrees import metrics, plots, simplify
 from defragtrees.datasets import load_table
 from defragtrees.export import export
 

@@ -13,8 +13,7 @@ from sklearn.neural_network import MLPClassifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from defragtrees import plots
-from defragtrees._api import simplify
+from defragtrees import plots, simplify
 
 data = load_breast_cancer(as_frame=True)
 columns = [name for name in data.data if name.startswith("worst")]

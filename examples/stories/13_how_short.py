@@ -10,8 +10,7 @@ reading?
 from sklearn.datasets import load_diabetes
 from sklearn.ensemble import RandomForestRegressor
 
-from defragtrees import plots
-from defragtrees._path import simplify_path
+from defragtrees import plots, simplify_path
 
 X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
 labels = {

@@ -1,0 +1,106 @@
+"""What surrounds the text of each page: description, neighbours, index entries."""
+
+import html
+import re
+
+from docutils import nodes
+
+__all__ = ["SUBJECTS", "description_of", "setup", "stays_in_its_section"]
+
+LONGEST = 160  # of a description that search engines show
+# What people search for, and the page that should be the first answer.
+SUBJECTS = {
+    "columns": ("categorical features", "one-hot encoding"),
+    "compare": ("FIGS", "RuleFit"),
+    "exports": ("ONNX", "PMML", "SQL"),
+    "faq": ("missing values", "NaN"),
+    "forms": ("decision list", "rule set", "scorecard"),
+    "how-short": ("number of rules",),
+    "large-data": ("Dask", "GPU", "Parquet"),
+    "probabilities": ("calibration", "class imbalance", "costs", "threshold"),
+    "readers": (
+        *("CatBoost", "LightGBM", "XGBoost", "LightGBM categorical features"),
+        *("CatBoost categorical features", "XGBoost categorical features"),
+    ),
+    "trust": ("confidence interval", "stability"),
+    "watching": ("drift", "monitoring"),
+}
+
+
+def description_of(doctree):
+    """The first sentences of a page, without markup, as long as there is room."""
+    paragraphs = doctree.findall(nodes.paragraph) if doctree else ()
+    text = next((" ".join(p.astext().split()) for p in paragraphs), "")
+    if len(text) > LONGEST:
+        shorter = text[:LONGEST].rpartition(". ")[0]
+        text = f"{shorter}." if shorter else f"{text[:LONGEST].rpartition(' ')[0]} ..."
+    return text
+
+
+def stays_in_its_section(page, other, parents):
+    """Whether a reader who goes on from one page to the other stays in a section.
+
+    `parents` has the page above each page. Fronts of sections follow each other.
+    """
+
+    def front(name):
+        while parents.get(parents.get(name)):
+            name = parents[name]
+        return name
+
+    are_fronts = front(page) == page and front(other) == other
+    return are_fronts or front(page) == front(other)
+
+
+def add_subjects(app, docname, source):
+    """Put index entries below the title of a page; the search ranks them first."""
+    if subjects := ", ".join(f"!{name}" for name in SUBJECTS.get(docname, ())):
+        directive = f"```{{index}} {subjects}\n```"
+        source[0] = re.sub(
+            r"^# .*$", rf"\g<0>\n\n{directive}", source[0], count=1, flags=re.M
+        )
+
+
+def add_head(app, pagename, templatename, context, doctree):
+    """Add what search engines and social media show of a page."""
+    about = context.get("meta") or {}
+    text = about.get("description") or description_of(doctree)
+    if not text:
+        return
+    title = html.unescape(context.get("title", ""))
+    properties = {
+        "og:type": "website",
+        "og:site_name": app.config.project,
+        "og:title": title,
+        "og:description": text,
+        "og:image": f"{app.config.html_baseurl}_static/social.png",
+        "og:url": f"{app.config.html_baseurl}{pagename}.html",
+    }
+    tags = [("name", "description", text)]
+    tags += [("property", name, value) for name, value in properties.items()]
+    tags.append(("name", "twitter:card", "summary_large_image"))
+    context["metatags"] = context.get("metatags", "") + "".join(
+        f'\n<meta {kind}="{name}" content="{html.escape(value)}">'
+        for kind, name, value in tags
+    )
+
+
+def choose_neighbours(app, pagename, templatename, context, doctree):
+    """Leave out a previous or next page that belongs to another section."""
+    parents = {
+        child: parent
+        for parent, children in app.env.toctree_includes.items()
+        for child in children
+    }
+    _, before, after = app.env.collect_relations().get(pagename, (None, None, None))
+    for place, other in (("prev", before), ("next", after)):
+        if other and not stays_in_its_section(pagename, other, parents):
+            context[place] = None
+
+
+def setup(app):
+    """Register with Sphinx."""
+    app.connect("source-read", add_subjects)
+    app.connect("html-page-context", add_head)
+    app.connect("html-page-context", choose_neighbours)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

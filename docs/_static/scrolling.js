@@ -1,0 +1,13 @@
+// What is wider than its place scrolls; its right edge fades while there is more.
+document.addEventListener("DOMContentLoaded", () => {
+  const wide = "pre, .pst-scrollable-table-container, .scrolls, .formula";
+  for (const box of document.querySelectorAll(`.bd-article :is(${wide})`)) {
+    const mark = () => {
+      const rest = box.scrollWidth - box.clientWidth - Math.abs(box.scrollLeft);
+      box.classList.toggle("has-more", rest > 4);
+      if (box.scrollWidth - box.clientWidth > 4) box.tabIndex = 0; // for the keyboard
+    };
+    box.addEventListener("scroll", mark, { passive: true });
+    new ResizeObserver(mark).observe(box);
+  }
+});

@@ -149,7 +149,7 @@ def test_an_answer_is_changed_and_probabilities_stay():
     assert rules.rules[1].distribution == (0.8, 0.2)
     assert rules.rules[1].rates == (0.25, 0.75)
     assert math.isnan(rules.rules[1].error)
-    assert rules.edits[0].text == "rule 2 answers good, not bad: if age <= 24"
+    assert rules.edits[0].text == "rule 2 predicts good, not bad: if age <= 24"
     assert loans().set_prediction(4, "bad").default.prediction == "bad"
     with pytest.raises(ValueError, match=r"answer one of .*; got 'fine'"):
         loans().set_prediction(2, "fine")
@@ -286,7 +286,7 @@ def test_rows_that_cannot_be_counted_are_refused():
         rules.refit(X, ["fine"] * 400)
     with pytest.raises(ValueError, match="at least one non-zero number"):
         rules.refit(X, y, np.zeros(400))
-    with pytest.raises(ValueError, match="answers must be 'told' or 'kept'"):
+    with pytest.raises(ValueError, match="predictions must be 'recount' or 'keep'"):
         rules.refit(X, y, predictions="new")
 
 

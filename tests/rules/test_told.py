@@ -144,11 +144,11 @@ def test_rows_have_the_numbers_behind_the_text():
     assert first["ensemble_mean"] == 0.1
     assert first["n_rows"] == 2640
     assert first["interval"] == pytest.approx((0.0705, 0.0913), abs=5e-5)
-    assert last["estimated"] == "75.0 % (60 of 80, 64.5 to 83.2 %)"
+    assert last["evidence"] == "75.0 % (60 of 80, 64.5 to 83.2 %)"
     unmeasured = three_classes().rows()[0]
     assert math.isnan(unmeasured["rate"])
     assert unmeasured["interval"] is None
-    assert unmeasured["estimated"] == ""
+    assert unmeasured["evidence"] == ""
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_rows_have_the_numbers_behind_the_text():
 def test_weights_that_are_no_counts_have_a_digit_while_they_are_few(n_rows, counts):
     rules = two_classes()
     default = dataclasses.replace(rules.default, n_rows=n_rows, rates=(0.5, 0.5))
-    told = dataclasses.replace(rules, default=default).rows()[-1]["estimated"]
+    told = dataclasses.replace(rules, default=default).rows()[-1]["evidence"]
     assert told.startswith(f"75.0 % ({counts}, ")
 
 

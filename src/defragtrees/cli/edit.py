@@ -53,7 +53,7 @@ def _pair_option(name, second, text, argument=None):
     help="All rules that are left, but the last one, in another order.",
 )
 @output_option("The file to save the rules to. [default: they are only shown]")
-def command(rules, replace, conditions, remove, answer, drop, order, out):
+def command(rules, replace, conditions, remove, prediction, drop, order, out):
     """Change saved rules by hand.
 
     RULES is a file that simplify --out wrote. All numbers are those that it shows. What
@@ -61,7 +61,7 @@ def command(rules, replace, conditions, remove, answer, drop, order, out):
     says how it was edited.
     """
     check_outputs({"--out": out}, (rules,))
-    if not (replace or conditions or remove or answer or drop or order):
+    if not (replace or conditions or remove or prediction or drop or order):
         raise click.UsageError("Say what to change, such as --drop 3.")
     edited = read_rules(rules)
     n_rules = len(edited.rules)
@@ -71,7 +71,7 @@ def command(rules, replace, conditions, remove, answer, drop, order, out):
         edited = _with_condition(edited, number, text)
     for number, column in remove:
         edited = edited.remove(number, column)
-    for number, text in answer:
+    for number, text in prediction:
         edited = edited.set_prediction(number, _answer(edited, text))
     left = list(range(1, n_rules + 1))
     for number in sorted(set(drop), reverse=True):

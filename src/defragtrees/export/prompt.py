@@ -70,7 +70,7 @@ def _reading_lines(rules):
     if decision_text(rules):
         yield decision_text(rules)
     yield 'A missing value fails a condition unless the condition says "or missing".'
-    if any(row["estimate"] for row in rules.rows()):
+    if any(row["evidence"] for row in rules.rows()):
         yield rules.outcome.reported_meaning
 
 
@@ -99,7 +99,7 @@ def _rule_lines(rules):
             text = f"If {rule.text()}, then {then}."
         else:
             text = f"{rules.default_text.capitalize()} {then}."
-        told = f" ({row['estimate']})" if row["estimate"] else ""
+        told = f" ({row['evidence']})" if row["evidence"] else ""
         weight = rules._shown_weight(rule)
         if weight is not None:
             told += f" Weight {render.number(weight)}."

@@ -567,7 +567,7 @@ def _card(rows, k, colours, flags):
         parts=tuple(condition_parts(c, rules) for c in rule.conditions),
         then=written(row["then"]),
         colour=colours.of([rule.prediction])[0],
-        told=written(row["estimated"]),
+        told=written(row["evidence"]),
         alone=_number_text(alone.removesuffix(" !")),
         ensemble_told=None if math.isnan(mean) else mean,
         weight=None if weight is None else render.number(weight),

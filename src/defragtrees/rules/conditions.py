@@ -485,9 +485,8 @@ class Rule(ByValue):
         prediction: schema.Check = schema.LABEL,
     ) -> Self:
         """The rule that `to_dict` wrote down; errors name its place."""
-        if "answered" in data and "share" not in data:  # the name in version 0.2
-            data = {**data, "share": data["answered"]}
-            del data["answered"]
+        if isinstance(data, Mapping) and "share" not in data:  # "answered" in 0.2
+            data = {"share" if k == "answered" else k: v for k, v in data.items()}
         checks = {
             "conditions": schema.list_of(schema.ANYTHING),
             "prediction": prediction,

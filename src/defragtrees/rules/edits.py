@@ -58,7 +58,9 @@ class Edit:
     @classmethod
     def from_dict(cls, data: Mapping[str, Any], place: str = "") -> Self:
         """The edit that `to_dict` wrote down; errors name its place."""
-        if data.get("action") == "answer":  # the name in version 0.2
+        if (
+            isinstance(data, Mapping) and data.get("action") == "answer"
+        ):  # the name in version 0.2
             data = {**data, "action": "prediction"}
         return cls(**schema.read_fields(data, _FIELDS, ("action", "text"), place))
 

@@ -621,7 +621,7 @@ class RuleModel(ByValue, ABC):
                 "points": rule.points,
                 "n_rows": rule.n_rows,
                 **self.outcome.told(rule),
-                "estimate": self._observed_text(rule),
+                "evidence": self._observed_text(rule),
             }
             for k, rule in enumerate(self, start=1)
         ]

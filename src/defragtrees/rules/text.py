@@ -35,8 +35,8 @@ def rule_lines(rules: "RuleModel") -> list[str]:
             text = f"{row['rule']}. {rules.default_text} {row['then']}"
         else:
             text = f"{row['rule']}. if {row['if']} then {row['then']}"
-        if row["estimate"]:
-            text += f": {row['estimate']}"
+        if row["evidence"]:
+            text += f": {row['evidence']}"
         weight = rules._shown_weight(rule)
         if weight is not None:
             text += f", weight {render.number(weight)}"

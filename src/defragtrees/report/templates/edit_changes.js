@@ -89,7 +89,7 @@ const changes = {
       if (!values.points) rules[k].error = null;
       if (!values.points && !isClasses) rules[k].spread = null;
       const where = `${rules[k].conditions.length ? "if " : ""}${ruleText(rules[k])}`;
-      const text = `rule ${k + 1} answers ${answerText(current, rules[k])}, not ${answerText(current, before)}: ${where}`;
+      const text = `rule ${k + 1} predicts ${answerText(current, rules[k])}, not ${answerText(current, before)}: ${where}`;
       return edited(rules, { action: "prediction", rule: k + 1, text });
     });
   },

@@ -49,6 +49,6 @@ def index_page(text, address):
         if address is None:
             return ""
         name = Path(match[2]).name
-        return f"![{match[1]}]({address}/_images/{name})\n\n"
+        return f"![{match[1]}]({address}/_static/{name})\n\n"
 
     return LINK.sub(link, PICTURE.sub(picture, text))

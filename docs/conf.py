@@ -1,5 +1,6 @@
 """How Sphinx builds the site: `make docs`."""
 
+import re
 import sys
 import tomllib
 from inspect import isclass
@@ -15,6 +16,7 @@ from defragtrees import __version__  # noqa: E402
 
 with (HERE.parent / "pyproject.toml").open("rb") as file:
     URLS = tomllib.load(file)["project"]["urls"]
+README = (HERE.parent / "README.md").read_text(encoding="utf-8")
 
 project = "defragtrees"
 author = "the authors of defragtrees"
@@ -86,7 +88,9 @@ html_theme = "pydata_sphinx_theme"
 html_title = "defragtrees"
 html_baseurl = f"{URLS['Documentation']}/"
 html_favicon = "_static/logo.svg"
+# A package index shows the README with pictures that are loaded from here.
 html_static_path = ["_static", "pictures/social.png"]
+html_static_path += sorted({*re.findall(r'src="docs/(pictures/\w+\.png)"', README)})
 html_css_files = ["site.css"]
 html_js_files = ["scrolling.js", "tables.js"]
 html_search_scorer = str(HERE / "_ext" / "search_order.js")

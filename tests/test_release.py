@@ -138,7 +138,7 @@ def test_an_index_shows_no_link_that_leads_nowhere(index_page):
     page = index_page(readme, "https://site.test/docs")
     assert "[extras](https://site.test/docs/start.html#install)" in page
     assert "[changes](https://site.test/docs/changelog.html)" in page
-    assert "](https://site.test/docs/_images/forest_to_rules_light.png)" in page
+    assert "](https://site.test/docs/_static/forest_to_rules_light.png)" in page
     links = re.findall(r"https://site\.test/docs/([\w-]+)\.html", page)
     names = {path.stem for path in (ROOT / "docs").glob("*.md")}
     assert len(links) > 20

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from defragtrees import DefragClassifier, RuleModel
+from defragtrees import DefragClassifier, RuleModel, simplify
 from defragtrees.export import FORMATS
 
 ROOT = Path(__file__).parents[1]
@@ -127,6 +127,48 @@ def test_every_story_has_a_title_a_beginning_and_titles_for_its_parts(path):
     assert set(line) == {"="}
     assert len(line) == len(title)
     assert len(" ".join(rest)) > 80
+
+
+def test_what_people_search_for_leads_to_pages_that_are_there():
+    pytest.importorskip("sphinx", reason="it builds the site")
+    pages = load(DOCS / "_ext" / "site_pages.py")
+    assert all((DOCS / f"{page}.md").exists() for page in pages.SUBJECTS)
+    source = ["# Title\n\nText.\n"]
+    pages.add_subjects(None, "forms", source)
+    entries = "```{index} !decision list, !rule set, !scorecard\n```"
+    assert source == [f"# Title\n\n{entries}\n\nText.\n"]
+
+
+def test_going_on_stays_in_a_section():
+    pytest.importorskip("sphinx", reason="it builds the site")
+    stays = load(DOCS / "_ext" / "site_pages.py").stays_in_its_section
+    parents = {"start": "index", "api": "index", "compare": "index"}
+    parents |= {"api/load": "api", "api/diff": "api"}
+    assert stays("start", "api", parents)
+    assert stays("api", "api/load", parents)
+    assert stays("api/load", "api/diff", parents)
+    assert not stays("compare", "api/diff", parents)
+    assert not stays("api/diff", "compare", parents)
+
+
+def test_the_groups_of_the_reference_are_parameters_in_order():
+    pytest.importorskip("sphinx", reason="it builds the site")
+    groups = load(DOCS / "_ext" / "parameter_groups.py").GROUPS
+    names = inspect.signature(simplify).parameters
+    assert [name for name in names if name in groups] == list(groups)
+
+
+def test_the_page_draws_its_pictures(monkeypatch):
+    pytest.importorskip("matplotlib", reason="it draws them")
+    module = load(ROOT / "examples" / "pictures.py")
+    for page in module.PAGES:
+        parts = module.PART.findall((DOCS / page).read_text(encoding="utf-8"))
+        drawn = sum(
+            len(re.findall(r"plots\.(?!count)\w+\(", code)) for code, _ in parts
+        )
+        shown = [picture for _, picture in parts if picture]
+        assert len(shown) == drawn, page
+        assert all((DOCS / "pictures" / f"{name}.png").exists() for name in shown)
 
 
 def test_pictures_of_stories_are_described():

@@ -102,6 +102,19 @@ def test_the_picture_shows_the_rules_of_the_first_example(look):
     assert printed[: printed.index("\n[[")].encode() in picture
 
 
+def test_the_short_example_of_the_readme_is_part_of_the_complete_one():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    short = re.search(r"^```py\n(.*?)^```$", readme, re.M | re.S)[1]
+    complete = re.search(r"^```python\n(.*?)^```$", readme, re.M | re.S)[1]
+    assert all(part in complete for part in short.split("\n\n"))
+
+
+def test_no_block_of_the_readme_is_wider_than_its_column():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    blocks = re.findall(r"^```\w*\n(.*?)^```$", readme, re.M | re.S)
+    assert [line for text in blocks for line in text.splitlines() if len(line) > 80] == []
+
+
 def test_faults_of_a_site_are_found(tmp_path):
     (tmp_path / "a.html").write_text(
         '<a href="b.html#here">good</a><a href="b.html#there">no such place</a>'

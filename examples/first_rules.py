@@ -23,4 +23,3 @@ simple = simplify(
 )
 print(simple.rules_)
 print(simple.explain(X_new.iloc[0]))
-print(simple.predict_proba(X_new[:3]).round(2))

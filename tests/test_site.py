@@ -261,6 +261,15 @@ def test_the_comparison_of_the_readme_is_what_was_measured():
                 assert_rounded(cell, value)
 
 
+@pytest.mark.parametrize("look", ["light", "dark"])
+def test_the_chart_of_the_readme_shows_what_was_measured(look):
+    image = pytest.importorskip("PIL.Image", reason="it reads the text in the picture")
+    pytest.importorskip("matplotlib", reason="it draws the chart")
+    module = load(ROOT / "examples" / "benchmark_chart.py")
+    with image.open(DOCS / "pictures" / f"benchmark_{look}.png") as picture:
+        assert picture.text["Description"] == module.read().to_csv()
+
+
 @pytest.mark.parametrize(
     ("words", "measure"),
     [("Squared error as a share of the variance:", "error"), ("and AUC:", "auc")],

@@ -1,23 +1,40 @@
-"""Numbers, shares, names and tables as text, and tables as HTML."""
+"""Numbers, rates, names and tables as text, and tables as HTML."""
 
 import difflib
+import itertools
+import shutil
+import sys
+import textwrap
 from html import escape
 
 
 class Lines(str):
-    """A text that a notebook shows line by line, not in quotes."""
+    """Text that a notebook shows line by line, or as the HTML that comes with it.
 
-    __slots__ = ()
+    Examples
+    --------
+    >>> Lines("a < b")._repr_html_()
+    '<pre>a &lt; b</pre>'
+    >>> Lines("a", "<b>a</b>")._repr_html_()
+    '<b>a</b>'
+    """
+
+    _html: str
+
+    def __new__(cls, text, html=""):
+        self = super().__new__(cls, text)
+        self._html = html
+        return self
 
     def _repr_html_(self):
-        return f"<pre>{escape(self)}</pre>"
+        return self._html or f"<pre>{escape(self)}</pre>"
 
     def _repr_pretty_(self, printer, cycle):
         printer.text(str(self))
 
 
 class Tabular:
-    """Base of what prints as a table with notes below it: `_cells` and `_notes`."""
+    """Base class of results that print as a table (`_cells`) and notes (`_notes`)."""
 
     def _cells(self) -> tuple[list[str], list[list[str]]]:
         raise NotImplementedError
@@ -41,7 +58,7 @@ SIGNS = (" <= ", " >= ", " < ", " > ", " is ")
 
 
 def number(value):
-    """A number exactly as stored, in as few characters as say so.
+    """Write a number exactly as it is stored, in as few characters as possible.
 
     Examples
     --------
@@ -54,27 +71,62 @@ def number(value):
     return "0" if text == "-0" else text
 
 
-def signed(value):
-    """A number exactly as stored, with its sign.
+def grouped(value):
+    """Write a number exactly as it is stored, with separators from 10,000 on.
+
+    Numbers below are left alone, as many of them are years.
 
     Examples
     --------
-    >>> signed(1.5), signed(-2.0), signed(0.0)
-    ('+1.5', '-2', '0')
+    >>> grouped(85700.25), grouped(-120000.0), grouped(1995.0), grouped(1e-7)
+    ('85,700.25', '-120,000', '1995', '1e-07')
     """
     text = number(value)
+    whole, point, rest = text.partition(".")
+    digits = whole.removeprefix("-")
+    if len(digits) < 5 or not digits.isdigit():
+        return text
+    return f"{int(whole):,}{point}{rest}"
+
+
+def signed(value):
+    """Write a number as `grouped` does, with its sign.
+
+    Examples
+    --------
+    >>> signed(1.5), signed(-2.0), signed(0.0), signed(61500.0)
+    ('+1.5', '-2', '0', '+61,500')
+    """
+    text = grouped(value)
     return f"+{text}" if value > 0 else text
 
 
-def rounded(value, digits=4):
-    """A measured number to a few significant digits.
+def round_to(value, digits=3):
+    """Round a number to a few significant digits.
 
     Examples
     --------
-    >>> rounded(12.34567), rounded(0.000123456)
-    ('12.35', '0.0001235')
+    >>> round_to(12.34567), round_to(86543.0)
+    (12.3, 86500.0)
     """
-    return f"{value:.{digits}g}"
+    return float(f"{value:.{digits}g}")
+
+
+def rounded(value, digits=3):
+    """Write a measured number for people: few digits, separators, no exponent.
+
+    Examples
+    --------
+    >>> rounded(85712.0), rounded(12.34567), rounded(0.000123456), rounded(1234.5)
+    ('85,700', '12.3', '0.000123', '1,230')
+    >>> rounded(1.5e-6), rounded(2.5e20), rounded(float("nan"))
+    ('1.5e-06', '2.5e+20', 'nan')
+    """
+    value = round_to(value, digits)
+    if not 1e-4 <= abs(value) < 1e15:
+        return number(value)
+    whole, point, rest = number(value).partition(".")
+    return f"{int(whole):,}{point}{rest}" if abs(value) >= 1 else number(value)
 
 
 def label(value):
@@ -144,7 +196,7 @@ def share(value):
 
 
 def share_range(low, high):
-    """From one share to another, in per cent.
+    """Write a range of shares in per cent.
 
     Examples
     --------
@@ -152,6 +204,57 @@ def share_range(low, high):
     ('7.1 to 9.2 %', '0.0 to 100.0 %')
     """
     return f"{share(low).removesuffix(' %')} to {share(high)}"
+
+
+def percent(value, digits=0):
+    """Write a rate in per cent, without decimals unless asked for.
+
+    Examples
+    --------
+    >>> percent(0.123), percent(0.123, 1), percent(0.004), percent(0.997), percent(1.0)
+    ('12 %', '12.3 %', '<1 %', '>99 %', '100 %')
+    """
+    unit = 10.0**-digits
+    if 0 < 100 * value < unit / 2:
+        return f"<{number(unit)} %"
+    if 0 < 100 * (1 - value) < unit / 2:
+        return f">{100 - unit:.{digits}f} %"
+    return f"{100 * value:.{digits}f} %"
+
+
+def percent_digits(low, high):
+    """Number of decimals of a percentage that its interval supports.
+
+    Examples
+    --------
+    >>> percent_digits(0.05, 0.1), percent_digits(0.071, 0.085)
+    (0, 1)
+    """
+    return 0 if high - low >= 0.02 else 1 if high - low >= 0.002 else 2
+
+
+def percent_range(low, high):
+    """Write an interval of a rate in per cent, with the decimals it supports.
+
+    Examples
+    --------
+    >>> percent_range(0.051, 0.18), percent_range(0.002, 0.0049)
+    ('5 - 18 %', '0.2 - 0.5 %')
+    """
+    digits = percent_digits(low, high)
+    return f"{100 * low:.{digits}f} - {100 * high:.{digits}f} %"
+
+
+def number_range(low, high):
+    """Write an interval of a measured number.
+
+    Examples
+    --------
+    >>> number_range(68012.0, 210900.0), number_range(-3.0, -1.0)
+    ('68,000 - 211,000', '-3 to -1')
+    """
+    between = " - " if low >= 0 else " to "
+    return f"{rounded(low)}{between}{rounded(high)}"
 
 
 def count(value):
@@ -199,8 +302,48 @@ def near_name(name, names):
     return near[0] if near else None
 
 
-def text_table(header, rows):
-    """Columns of text, as wide as they need to be; the first column stays left.
+WIDTH = 76  # columns of a text table that is not printed to a terminal
+LEAST_WIDTH = 12  # columns that a column of text keeps where there is little room
+INDENT = "    "  # of a line that continues the one above
+
+
+def page_width():
+    """Number of columns of the terminal that is printed to, or `WIDTH` elsewhere."""
+    if not getattr(sys.stdout, "isatty", bool)():
+        return WIDTH
+    return max(60, shutil.get_terminal_size((80, 24)).columns)
+
+
+def wrapped(text, width):
+    """Break a text into lines, of which all but the first are indented.
+
+    Examples
+    --------
+    >>> wrapped("and thallium scan is not normal", 20)
+    ['and thallium scan is', '    not normal']
+    """
+    indent = INDENT if width >= 4 * len(INDENT) else ""
+    lines = textwrap.wrap(text, width, subsequent_indent=indent, break_on_hyphens=False)
+    return lines or [""]
+
+
+def lines_of(cell):
+    """The lines of a cell: one text, or one per entry of a tuple."""
+    return list(cell) if isinstance(cell, tuple) else [str(cell)]
+
+
+def text_table(header, rows, *, left=(0,), width=None):
+    """Lay out a table as text, each column as wide as it needs to be.
+
+    Parameters
+    ----------
+    header : sequence of str
+    rows : sequence of sequence
+        A cell is a text, or a tuple of lines.
+    left : collection of int
+        Columns with text, aligned to the left; numbers are aligned to the right.
+    width : int, optional
+        Columns of text are wrapped at words until the table is no wider.
 
     Examples
     --------
@@ -208,43 +351,86 @@ def text_table(header, rows):
     name    n
     a       1
     bcdef  22
+    >>> print(text_table(["if", "n"], [[("a long condition", "and b"), "1"]], width=16))
+    if             n
+    a long         1
+    condition
+    and b
     """
-    lines = [list(map(str, header)), *(list(map(str, row)) for row in rows)]
-    widths = [max(len(line[j]) for line in lines) for j in range(len(header))]
+    cells = [[lines_of(cell) for cell in row] for row in (header, *rows)]
+    widths = [
+        max(len(line) for row in cells for line in row[j]) for j in range(len(header))
+    ]
+    if width is not None:
+        _shrink(widths, left, width)
     texts = []
-    for line in lines:
-        cells = [
-            cell.ljust(width) if j == 0 else cell.rjust(width)
-            for j, (cell, width) in enumerate(zip(line, widths, strict=True))
+    for row in cells:
+        parts = [
+            [part for line in cell for part in _wrapped_cell(line, widths[j])]
+            for j, cell in enumerate(row)
         ]
-        texts.append("  ".join(cells).rstrip())
+        for line in itertools.zip_longest(*parts, fillvalue=""):
+            aligned = [
+                cell.ljust(widths[j]) if j in left else cell.rjust(widths[j])
+                for j, cell in enumerate(line)
+            ]
+            texts.append("  ".join(aligned).rstrip())
     return "\n".join(texts)
 
 
-def html_table(header, rows, caption="", wide=None):
-    """A small HTML table in which every cell is escaped.
+def _wrapped_cell(line, width):
+    return [line] if len(line) <= width else wrapped(line, width)
 
-    The column number `wide` has sentences: it is set from the left, and others are not
-    broken into lines; a notebook would do otherwise.
+
+def _shrink(widths, left, width):
+    """Make the widest columns of text narrower until a table fits."""
+    while sum(widths) + 2 * (len(widths) - 1) > width:
+        widest = max(left, key=lambda j: widths[j])
+        if widths[widest] <= LEAST_WIDTH:
+            return
+        widths[widest] -= 1
+
+
+QUIET = "border:none;background:none;padding:0.2em 0.8em;vertical-align:top;"
+
+
+def html_table(header, rows, caption="", left=None):
+    """Write a small HTML table in which every cell is escaped.
+
+    Parameters
+    ----------
+    header : sequence of str
+    rows : sequence of sequence
+        A cell is a text, or a tuple of lines.
+    caption : str
+    left : collection of int, optional
+        Columns with text, aligned to the left; those with numbers are aligned to the
+        right and not wrapped. By default the page decides.
 
     Examples
     --------
     >>> html_table(["a"], [["<b>"]])
     '<table><thead><tr><th>a</th></tr></thead><tbody><tr><td>&lt;b&gt;</td></tr></tbody></table>'
     """
-    head = "".join(f"<th>{escape(str(cell))}</th>" for cell in header)
     looks = [""] * len(header)
-    if wide is not None:
-        looks = [' style="white-space:nowrap"'] * len(header)
-        looks[wide] = ' style="text-align:left"'
-    body = "".join(
+    title = f"<caption>{escape(caption)}</caption>" if caption else ""
+    if left is not None:
+        looks = [
+            f' style="{QUIET}text-align:left"'
+            if j in left
+            else f' style="{QUIET}text-align:right;white-space:nowrap"'
+            for j in range(len(header))
+        ]
+        under = "caption-side:bottom;text-align:left;padding-top:0.5em"
+        title = title.replace("<caption>", f'<caption style="{under}">')
+    lines = [
         "<tr>"
         + "".join(
-            f"<td{look}>{escape(str(cell))}</td>"
+            f"<{tag}{look}>{'<br>'.join(map(escape, lines_of(cell)))}</{tag}>"
             for look, cell in zip(looks, row, strict=True)
         )
         + "</tr>"
-        for row in rows
-    )
-    title = f"<caption>{escape(caption)}</caption>" if caption else ""
-    return f"<table>{title}<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        for tag, row in (("th", header), *(("td", row) for row in rows))
+    ]
+    body = f"<thead>{lines[0]}</thead><tbody>{''.join(lines[1:])}</tbody>"
+    return f"<table>{title}{body}</table>"

@@ -71,21 +71,8 @@ def _check_output(path, inputs):
 
 
 def rules_text(rules):
-    """The rules as `str` has them, with the predictions in colour."""
-    lines = []
-    # `str` has one line for each rule, whatever is in the names, and perhaps one more
-    # that says how they go together.
-    shown = str(rules).split("\n")
-    for line, row in zip(shown, rules.rows(), strict=False):
-        number = f"{row['rule']}."
-        conditions, answer = render.plain(row["if"]), render.plain(row["then"])
-        line = line[len(number) :]
-        head, middle, tail = line.partition(f"{conditions} then {answer}")
-        if middle:
-            answer = click.style(answer, fg="green", bold=True)
-            line = f"{head}{conditions} then {answer}{tail}"
-        lines.append(click.style(number, dim=True) + line)
-    return "\n".join([*lines, *shown[rules.n_rules :]])
+    """The rules as a table."""
+    return str(rules)
 
 
 # JSON

@@ -287,7 +287,7 @@ def counted(
             if "distribution" in entry:
                 entry["distribution"] = all_rounded(entry["distribution"])
         elif predictions == "recount":
-            entry |= outcome.told_answer(sums, k, decision, worth)
+            entry |= outcome.estimated_prediction(sums, k, decision, worth)
     _put_in_order(rules, entries, weight, order, decision)
     measured = sums.target.measured(sums.target, sums.labels)
     made = []

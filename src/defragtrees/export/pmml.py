@@ -44,7 +44,7 @@ def to_pmml(rules: RuleModel, *, name: str | None = None) -> str:
         Of the model.
     """
     add_model = _model_of(rules)
-    text = rules._combination_text() or "The first rule that holds answers."
+    text = rules._combination_text() or "The first rule that matches predicts."
     document = Element("PMML", version="4.4", xmlns=NAMESPACE)
     header = SubElement(document, "Header", description=text)
     SubElement(header, "Application", name="defragtrees")

@@ -32,11 +32,11 @@ def to_prompt(rules: RuleModel, *, title: str = "Rules") -> str:
     <BLANKLINE>
     ## How to read them
     <BLANKLINE>
-    - Ask the rules in order. The first whose conditions all hold gives the answer; do \
-not ask those after it.
+    - Apply the rules in order. The first rule whose conditions all match predicts; \
+skip the rules after it.
     - A missing value fails a condition unless the condition says "or missing".
-    - Behind an answer stands how often it was true in the rows of the rule, with a \
-95 % interval. A rate of few rows is uncertain.
+    - P is the estimated probability of a class. In brackets: how many rows of the \
+rule have this class, and the 95 % interval.
     <BLANKLINE>
     ## Columns
     <BLANKLINE>
@@ -44,7 +44,8 @@ not ask those after it.
     <BLANKLINE>
     ## Rules
     <BLANKLINE>
-    1. If degrees > 20, then yes. (80.0 % (32 of 40, 65.2 to 89.5 %))
+    1. If degrees > 20, then yes. P(yes) = 80 % (32 of 40 rows, 95 % \
+interval 65 - 90 %).
     2. Otherwise no.
     """
     parts = [
@@ -70,7 +71,7 @@ def _reading_lines(rules):
     if decision_text(rules):
         yield decision_text(rules)
     yield 'A missing value fails a condition unless the condition says "or missing".'
-    if any(row["evidence"] for row in rules.rows()):
+    if any(row["estimate_text"] for row in rules.rows()):
         yield rules.outcome.reported_meaning
 
 
@@ -99,8 +100,8 @@ def _rule_lines(rules):
             text = f"If {rule.text()}, then {then}."
         else:
             text = f"{rules.default_text.capitalize()} {then}."
-        told = f" ({row['evidence']})" if row["evidence"] else ""
+        found = f" {row['estimate_text']}." if row["estimate_text"] else ""
         weight = rules._shown_weight(rule)
         if weight is not None:
-            told += f" Weight {render.number(weight)}."
-        yield render.plain(f"{row['rule']}. {text}{told}")
+            found += f" Weight {render.number(weight)}."
+        yield render.plain(f"{row['rule']}. {text}{found}")

@@ -337,8 +337,8 @@ def _comments(rules):
     last = {**last, "if": rules.default_text}
     texts = []
     for row in (*others, last):
-        answer = f"{row['then']}, {row['evidence']}" if row["evidence"] else row["then"]
-        texts.append(f"{row['rule']}. {row['if']}: {answer}")
+        then = ", ".join(filter(None, [row["then"], row["estimate_text"]]))
+        texts.append(f"{row['rule']}. {row['if']}: {then}")
     # A line break in a name would end the comment and begin a statement.
     return [render.plain(text) for text in texts]
 

@@ -1,7 +1,7 @@
 """Rules as tables and text: data frame, CSV, Excel, HTML, LaTeX, Markdown, JSON.
 
-CSV, Excel and the data frame have a column for each number (`table_of`). HTML, LaTeX
-and Markdown show the table that people read (`sentences.rule_table`).
+CSV, Excel and the data frame have exact numbers (`table_of`). HTML, LaTeX and Markdown
+have the cells that are printed (`rules.text.rule_cells`).
 """
 
 import csv
@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING
 
 from defragtrees._utils import formatting as render
 from defragtrees._utils.files import to_json as json_text
+from defragtrees._utils.formatting import lines_of
 from defragtrees._utils.optional import require
 from defragtrees.rules.model import RuleModel
 from defragtrees.rules.schema import rules_schema
-from defragtrees.rules.text import decision_text, rule_table
+from defragtrees.rules.text import decision_text, left_columns, rule_cells
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -213,15 +214,17 @@ def excel_bytes(book):
     return file.getvalue()
 
 
-def to_html(rules: RuleModel, *, caption: str = "") -> str:
+def to_html(rules: RuleModel, *, caption: str = "", details: bool = False) -> str:
     """The rules as a table to put into a page; every text in it is escaped.
 
     Parameters
     ----------
     rules : RuleModel
     caption : str
+    details : bool, default=False
+        Add the columns of `RuleModel.table(details=True)`.
     """
-    header, cells = rule_table(rules)
+    header, cells = rule_cells(rules, details=details)
     return render.html_table(header, cells, caption) + "\n"
 
 
@@ -245,6 +248,10 @@ LATEX_SPECIAL = re.compile(
 )
 
 
+def _latex(text: str) -> str:
+    return LATEX_SPECIAL.sub(lambda m: LATEX[m.group()], text)
+
+
 def to_latex(rules: RuleModel, *, longtable: bool = False) -> str:
     r"""The rules as a tabular with booktabs' lines; names and labels are escaped.
 
@@ -256,13 +263,13 @@ def to_latex(rules: RuleModel, *, longtable: bool = False) -> str:
     longtable : bool, default=False
         Break the table over pages.
     """
-    titles, cells = rule_table(rules)
+    titles, cells = rule_cells(rules)
     header, *lines = [
-        " & ".join(LATEX_SPECIAL.sub(lambda m: LATEX[m.group()], cell) for cell in row)
+        " & ".join(r" \newline ".join(map(_latex, lines_of(cell))) for cell in row)
         + r" \\"
         for row in (titles, *cells)
     ]
-    sides = {"if": r"p{0.6\linewidth}", "then": "l"}
+    sides = {"if": r"p{0.5\linewidth}", "then": "l"}
     columns = "".join(sides.get(title, "r") for title in titles)
     name = "longtable" if longtable else "tabular"
     whole = [
@@ -285,21 +292,27 @@ MARKDOWN_SPECIAL = re.compile(
 )
 
 
-def to_markdown(rules: RuleModel) -> str:
-    """The rules as a table in GitHub's Markdown; names and labels are escaped."""
-    titles, cells = rule_table(rules)
-    marks = [":---" if name in ("if", "then") else "---:" for name in titles]
+def to_markdown(rules: RuleModel, *, details: bool = False) -> str:
+    """The rules as a table in GitHub's Markdown; names and labels are escaped.
+
+    Parameters
+    ----------
+    rules : RuleModel
+    details : bool, default=False
+        Add the columns of `RuleModel.table(details=True)`.
+    """
+    titles, cells = rule_cells(rules, details=details)
+    left = left_columns(titles)
+    marks = [":---" if j in left else "---:" for j in range(len(titles))]
     header, *lines = [
-        [MARKDOWN_SPECIAL.sub(r"\\\g<0>", cell) for cell in row]
+        ["<br>".join(map(_markdown, lines_of(cell))) for cell in row]
         for row in (titles, *cells)
     ]
     return "".join(f"| {' | '.join(row)} |\n" for row in (header, marks, *lines))
 
 
 def to_text(rules: RuleModel, *, header: str = "") -> str:
-    """The rules as a person would say them, one on each line.
-
-    Where a threshold or costs decide, a last line says so.
+    """The rules in exact numbers, one per line, as `RuleModel.to_text` writes them.
 
     Parameters
     ----------
@@ -307,8 +320,11 @@ def to_text(rules: RuleModel, *, header: str = "") -> str:
     header : str
         Lines to put before the rules.
     """
-    lines = filter(None, [header, str(rules), decision_text(rules)])
-    return "\n".join(lines) + "\n"
+    return "\n".join(filter(None, [header, rules.to_text()])) + "\n"
+
+
+def _markdown(text: str) -> str:
+    return MARKDOWN_SPECIAL.sub(r"\\\g<0>", text)
 
 
 def to_json(rules: RuleModel, *, indent: int | None = 1) -> str:

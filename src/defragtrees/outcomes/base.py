@@ -12,8 +12,6 @@ from defragtrees._utils.values import is_finite, shown
 from defragtrees.outcomes.intervals import QUANTILE
 from defragtrees.outcomes.measures import Measure, Moments
 
-MARK = "!"  # at a rule whose rate or mean would be another if it stood first
-
 
 class Outcome:
     """Base of all kinds of y; by default each prediction is one number.
@@ -56,8 +54,9 @@ class Outcome:
     fidelity_meaning: ClassVar[str]
     closeness_name: ClassVar[str]
     interval_name: ClassVar[str] = "interval"
+    then_title: ClassVar[str] = "prediction"  # of the column with predictions
     reported_meaning: ClassVar[str] = (
-        "Behind an answer stands where most rows of the rule were."
+        "Behind a prediction: the range of y in most rows of the rule."
     )
     n_points: int = 1  # columns of points
     n_moments: int = 2  # how many numbers `moments` gives
@@ -354,12 +353,12 @@ class Outcome:
         """The means of the columns of `indicators`, as a rule reports them."""
         return means[0]
 
-    def told_answer(self, sums, k, decision, worth=1.0):
-        """What the rule k predicts by the RuleSums of its rows, as entries of it.
+    def estimated_prediction(self, sums, k, decision, worth=1.0):
+        """Prediction of the rule k from the RuleSums of its rows, as fields of a Rule.
 
-        Each of them counts as `worth` rows drawn after the model was trained.
-        The mean of y among its rows, drawn a little to that of all rows where each row
-        has one rule, or without y the mean of the ensemble.
+        It is the mean of y, shrunk towards the overall mean where one rule predicts
+        each row; without y it is the mean of the model. Each row counts as `worth`
+        rows drawn after the model was trained.
         """
         if sums.labels is not None and sums.patterns is None:
             mean = sums.labels.shrunk_mean(k, worth)
@@ -405,19 +404,19 @@ class Outcome:
     def sum_text(self, unit, origin):
         """What a sum of points stands for."""
         if unit == 1.0 and origin == 0.0:
-            return "the answer"
+            return "the prediction"
         if origin == 0.0:
-            return f"to be multiplied by {render.number(unit)}"
+            return f"multiplied by {render.grouped(unit)} to give the prediction"
         return (
-            f"{render.number(origin)} where the answer is 0, and one more adds "
-            f"{render.number(unit)}"
+            f"{render.grouped(origin)} for a prediction of 0, and each further point "
+            f"adds {render.grouped(unit)}"
         )
 
     # Texts
 
     def answer_text(self, answer):
-        """A prediction as text."""
-        return render.number(answer)
+        """A prediction as text, exactly as it is predicted."""
+        return render.grouped(answer)
 
     @property
     def target_text(self):
@@ -468,7 +467,7 @@ class Outcome:
 
     def error_text(self, error):
         """An error as text, in the units in which it is printed."""
-        return short_number(self.shown_error(error), 3)
+        return render.rounded(self.shown_error(error))
 
     def error_phrase(self, error):
         """An error as text with its name."""
@@ -486,31 +485,39 @@ class Outcome:
         """Whether the errors of rules follow from their rates."""
         return False
 
-    def told(self, rule):
-        """The statistics of y that a rule reports, as entries of `RuleModel.rows`."""
+    def estimate(self, rule):
+        """Statistics of y that a rule reports, as entries of `RuleModel.rows`."""
         return {}
 
-    def told_text(self, rule, with_class=True):
+    def estimate_text(self, rule):
         """The same as text; empty if they were not measured."""
         return ""
 
-    def told_columns(self, rules):
-        """The same as columns of a table: from title to texts, one for each rule."""
+    def estimate_columns(self, rules):
+        """The same as columns of a table: from title to texts, one per rule."""
         return {}
 
+    def detail_columns(self, rules):
+        """Further statistics for `RuleModel.table(details=True)`, as columns."""
+        return {}
+
+    def contribution(self, rule):
+        """What a rule contributes to a mean, as an entry of a table by its title."""
+        return {self.then_title: self.answer_text(rule.prediction)}
+
     def differs_alone(self, rule):
-        """Whether a rule of a list would report something else if it stood first."""
+        """Whether the estimate of a rule depends on the rules before it."""
         return False
 
     def alone_text(self, rule):
-        """What a rule of a list would report if it stood first; marked if it differs.
+        """The rate or mean of all rows that match a rule of a list.
 
-        Empty if that is not known, or the same.
+        Empty if it is unknown or the same as that of the rows that it predicts.
         """
         return ""
 
-    def basis_text(self, rule, probabilities):
-        """How likely a prediction is, and from which rows; empty if not measured."""
+    def basis_text(self, rule, probabilities, interval=None):
+        """Estimate, interval and rows behind a prediction; empty if not measured."""
         return ""
 
     @staticmethod
@@ -518,19 +525,6 @@ class Outcome:
         """Whether no rule before it takes any row that it matches, as far as known."""
         return rule.alone is None or rule.coverage <= rule.share * (1 + 1e-9)
 
-    def _marked(self, text, rule):
-        return f"{text} {MARK}" if self.differs_alone(rule) else text
-
-    def _aside(self, rule):
-        """What a rule would report alone, to follow what it reports."""
-        text = self.alone_text(rule)
-        return f"; alone {text}" if text else ""
-
 
 def _is_number(value):
     return isinstance(value, numbers.Real) and not isinstance(value, bool | np.bool_)
-
-
-def short_number(value, digits=4):
-    """A measured number to a few significant digits, large ones written out."""
-    return render.number(float(render.rounded(value, digits)))

@@ -289,7 +289,7 @@ MEASURES = (
     Measure(
         "log_loss",
         "log loss",
-        "mean negative logarithm of the probability told for the true class",
+        "mean negative logarithm of the probability of the true class",
         False,
         lambda scores: scores.log_loss / scores.weight,
         needs_probabilities=True,
@@ -358,11 +358,12 @@ class Classes(Outcome):
     fidelity_meaning: ClassVar[str] = (
         "the share of rows on which rules and ensemble say the same"
     )
-    closeness_name: ClassVar[str] = "as the ensemble"
+    closeness_name: ClassVar[str] = "agreement"
+    then_title: ClassVar[str] = "then"
     interval_name: ClassVar[str] = "95 % interval"
     reported_meaning: ClassVar[str] = (
-        "Behind an answer stands how often it was true in the rows of the rule, "
-        "with a 95 % interval. A rate of few rows is uncertain."
+        "P is the estimated probability of a class. In brackets: how many rows of the "
+        "rule have this class, and the 95 % interval."
     )
 
     @classmethod
@@ -656,21 +657,21 @@ class Classes(Outcome):
     def reported_means(self, means):
         return means
 
-    def told_answer(self, sums, k, decision, worth=1.0):
+    def estimated_prediction(self, sums, k, decision, worth=1.0):
         """Class shares and the class that follows from them.
 
         The rates of y among its rows, drawn a little to those of all rows, or without y
         the ensemble's mean probabilities.
         """
         if sums.labels is not None:
-            told = sums.labels.shrunk_rates(k, sums.every, worth)
+            rates = sums.labels.shrunk_rates(k, sums.every, worth)
         else:
-            told = sums.ensemble[k] if sums.target.weight[k] else sums.every
-            told = told / told.sum()
-        # Without their last digits first: a saved rule must choose as it was told.
-        told = all_rounded(told)
-        best = int(decision.choose(np.array([told]))[0])
-        return {"prediction": self.labels[best], "distribution": told}
+            rates = sums.ensemble[k] if sums.target.weight[k] else sums.every
+            rates = rates / rates.sum()
+        # Rounded first, so that a saved rule chooses the same class.
+        rates = all_rounded(rates)
+        best = int(decision.choose(np.array([rates]))[0])
+        return {"prediction": self.labels[best], "distribution": rates}
 
     def ordered_value(self, prediction, distribution):
         """The probability of the second of two classes."""
@@ -702,11 +703,11 @@ class Classes(Outcome):
         observed = min(max(observed, 0.0), 1.0)
         return observed, *wilson_interval(observed, weight)
 
-    def told(self, rule):
-        """The probability of a class, its rate and the interval of this.
+    def estimate(self, rule):
+        """Probability of a class, its observed rate and the interval of the rate.
 
-        `estimate` is the probability that the rule predicts; where points add up it has
-        none of its own, and it is the rate.
+        `estimate` is the probability that the rule predicts; where points add up it is
+        the rate.
         """
         k = self.rate_index(rule)
 
@@ -728,11 +729,11 @@ class Classes(Outcome):
         """Whether the rate of all rows that it matches is outside its interval."""
         if self._is_first(rule):
             return False
-        told = self.told(rule)
-        low, high = told["interval"] or (told["ensemble_mean"],) * 2
-        apart = max(low - told["alone"], told["alone"] - high)
-        own = told["rate"] if told["interval"] else told["ensemble_mean"]
-        return apart > 0 and abs(told["alone"] - own) > LEAST_APART
+        found = self.estimate(rule)
+        low, high = found["interval"] or (found["ensemble_mean"],) * 2
+        apart = max(low - found["alone"], found["alone"] - high)
+        own = found["rate"] if found["interval"] else found["ensemble_mean"]
+        return apart > 0 and abs(found["alone"] - own) > LEAST_APART
 
     # Texts
 
@@ -810,7 +811,7 @@ class Classes(Outcome):
         return render.share(1 - error)
 
     def evidence_text(self, error):
-        return f"{render.share(1 - error)} {self.closeness_name}"
+        return f"{render.share(1 - error)} agreement with the model"
 
     def is_error_of_y(self, rules):
         """Whether the errors of rules follow from their rates."""
@@ -822,64 +823,75 @@ class Classes(Outcome):
         )
 
     def alone_text(self, rule):
-        """The rate of all rows that it matches; marked if it is another one."""
-        told = self.told(rule)
-        own = told["rate"] if told["interval"] is not None else told["ensemble_mean"]
+        """The rate of all rows that it matches; empty if it is the same."""
+        found = self.estimate(rule)
+        own = found["ensemble_mean"] if found["interval"] is None else found["rate"]
         if self._is_first(rule) or math.isnan(own):
             return ""
-        text = render.share(told["alone"])
-        return "" if text == render.share(own) else self._marked(text, rule)
+        text = render.percent(found["alone"])
+        return "" if text == render.percent(own) else text
 
-    def told_text(self, rule, with_class=True):
-        """The estimate for a class, what was counted, and its interval."""
-        told = self.told(rule)
-        is_other = with_class and told["class"] != rule.prediction
-        whose = f" are {self.label_text(told['class'])}" if is_other else ""
-        if told["interval"] is not None:
-            rate, bounds = told["rate"], render.share_range(*told["interval"])
-            counts = f"{_counts(rule, rate)}, {bounds}{self._aside(rule)}"
-            return f"{render.share(told['estimate'])}{whose} ({counts})"
-        if rule.ensemble_mean is not None:
-            n_rows = f"{render.count(rule.n_rows)} rows{self._aside(rule)}"
-            mean = render.share(told["ensemble_mean"])
-            return f"{mean}{whose} by the ensemble ({n_rows})"
-        if rule.n_rows == 0 and rule.distribution is not None:
-            return f"{render.share(told['probability'])}{whose} (no rows)"
-        return ""
+    def _rate_texts(self, rule):
+        """Estimated probability and its interval as text; empty where unknown."""
+        found = self.estimate(rule)
+        if math.isnan(found["estimate"]):
+            return "", ""
+        if found["interval"] is None:
+            return render.percent(found["estimate"]), ""
+        digits = render.percent_digits(*found["interval"])
+        bounds = render.percent_range(*found["interval"])
+        return render.percent(found["estimate"], digits), bounds
 
-    def told_columns(self, rules):
-        """Estimates with what was counted, and their intervals."""
-        texts, bounds = [], []
-        for rule in rules:
-            told = self.told(rule)
-            if told["interval"] is None:
-                texts.append(self.told_text(rule, with_class=False))
-                bounds.append("")
-                continue
-            rate = told["rate"]
-            texts.append(f"{render.share(told['estimate'])} ({_counts(rule, rate)})")
-            bounds.append(render.share_range(*told["interval"]))
-        title = "rate" if any(bounds) else "probability"
-        if self.is_binary:
-            title = f"{title} of {self.label_text(self.positive_class)}"
-        return {title: texts, self.interval_name: bounds}
+    def rate_title(self, rule=None):
+        """The class whose probability is shown, as in "P(ill)".
 
-    def basis_text(self, rule, probabilities):
-        """The probability of a class, and the rows it follows from."""
+        Without a rule it is the heading for all rules.
+        """
+        if rule is None and not self.is_binary:
+            return f"P({self.then_title})"
+        k = self.positive_index if rule is None else self.rate_index(rule)
+        return f"P({self.label_text(self.labels[k])})"
+
+    def estimate_text(self, rule):
+        """Estimated probability of a class, what was counted, and the interval."""
+        rate, bounds = self._rate_texts(rule)
+        if not rate or math.isnan(rule.n_rows):
+            return ""
+        head = f"{self.rate_title(rule)} = {rate}"
+        if bounds:
+            counts = _counts(rule, self.estimate(rule)["rate"])
+            return f"{head} ({counts} rows, 95 % interval {bounds})"
+        return f"{head} ({render.count(rule.n_rows)} rows, by the model)"
+
+    def estimate_columns(self, rules):
+        """Estimated probabilities and their intervals."""
+        rates, bounds = zip(*map(self._rate_texts, rules), strict=True)
+        return {self.rate_title(): list(rates), self.interval_name: list(bounds)}
+
+    def contribution(self, rule):
+        return {self.rate_title(): self._rate_texts(rule)[0]}
+
+    def detail_columns(self, rules):
+        """How many rows of a rule have the class whose probability is shown."""
+        counts = [
+            "" if rule.interval is None else _counts(rule, self.estimate(rule)["rate"])
+            for rule in rules
+        ]
+        return {"observed": counts}
+
+    def basis_text(self, rule, probabilities, interval=None):
+        """Probability of a class, its interval, and the rows that it follows from."""
         if probabilities is None:
             return ""
         k = self.rate_index(rule)
-        told, text = self.told(rule), render.share(probabilities[k])
-        head = f"Probability of {self.label_text(self.labels[k])}: {text}"
-        if told["interval"] is not None:
-            rate, bounds = told["rate"], render.share_range(*told["interval"])
-            rows = f"{_counts(rule, rate)} rows, {render.share(rate)}"
-            return f"{head} ({rows}; 95 % interval {bounds})."
-        if rule.ensemble_mean is not None:
-            mean = render.share(told["ensemble_mean"])
-            n_rows = f"{render.count(rule.n_rows)} rows"
-            return f"{head} (the ensemble says {mean} on average of {n_rows})."
-        return f"{head}."
+        interval = self.estimate(rule)["interval"] or interval
+        digits = 0 if interval is None else render.percent_digits(*interval)
+        text = f"{self.rate_title(rule)} = {render.percent(probabilities[k], digits)}"
+        if interval is not None:
+            text += f", 95 % interval {render.percent_range(*interval)}"
+        if rule.n_rows > 0:
+            text += f", {render.count(rule.n_rows)} rows"
+        return text
 
     # Points: of two classes the log-odds of the second, of more the logs of all shares
 
@@ -903,14 +915,14 @@ class Classes(Outcome):
     def sum_text(self, unit, origin):
         """What a sum of points stands for."""
         if not self.is_binary:
-            return "the log of a share; the shares of all classes add up to one"
+            return "the logarithm of a probability, up to a constant for all classes"
         whose = self.label_text(self.labels[1])
         if unit == 1.0 and origin == 0.0:
             return f"the log-odds of {whose}"
         doubling = render.rounded(math.log(2) / unit)
         return (
-            f"{render.rounded(origin)} where {whose} is as likely as not, and "
-            f"{doubling} more double the odds"
+            f"{render.rounded(origin)} where {whose} has a probability of 50 %, and "
+            f"{doubling} more points double the odds"
         )
 
     def linked(self, values):

@@ -148,22 +148,22 @@ class CalibrationSums:
     """Reported and observed rates or means, by rule; sums can be added."""
 
     weight: np.ndarray  # (n_rules,)
-    told: np.ndarray  # (n_rules, n_outputs): sums of what rules report
+    reported: np.ndarray  # (n_rules, n_outputs): sums of what rules report
     apart: np.ndarray  # sums of what is true less that
     squares: np.ndarray  # sums of the squares of the difference
 
     @classmethod
-    def of(cls, told, true, weight, group, n_rules):
+    def of(cls, reported, true, weight, group, n_rules):
         """The sums of some rows; `group` is the rule that predicts each."""
 
         def sums(columns):
             parts = [np.bincount(group, weight * one, n_rules) for one in columns.T]
             return np.column_stack(parts)
 
-        apart = true - told
+        apart = true - reported
         return cls(
             np.bincount(group, weight, n_rules),
-            sums(told),
+            sums(reported),
             sums(apart),
             sums(apart**2),
         )
@@ -171,7 +171,7 @@ class CalibrationSums:
     def __add__(self, other):
         return CalibrationSums(
             self.weight + other.weight,
-            self.told + other.told,
+            self.reported + other.reported,
             self.apart + other.apart,
             self.squares + other.squares,
         )
@@ -187,12 +187,12 @@ class CalibrationSums:
         if not weight:
             return {**row, **nothing, "n_rows": 0.0}
         place = outcome.rate_index(rule)
-        told = float(self.told[k, place]) / weight
+        reported = float(self.reported[k, place]) / weight
         apart = float(self.apart[k, place]) / weight
         variance = max(float(self.squares[k, place]) / weight - apart**2, 0.0)
-        observed = outcome.observed_interval(told + apart, variance, weight)
+        observed = outcome.observed_interval(reported + apart, variance, weight)
         measured = dict(zip(("observed", "low", "high"), observed, strict=True))
-        return {**row, "estimated": told, **measured, "n_rows": weight}
+        return {**row, "estimated": reported, **measured, "n_rows": weight}
 
 
 def calibrate(rules, matrix, y, weight=None):

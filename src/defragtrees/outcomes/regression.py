@@ -7,7 +7,7 @@ from typing import ClassVar
 import numpy as np
 
 from defragtrees._utils import formatting as render
-from defragtrees.outcomes.base import Outcome, short_number
+from defragtrees.outcomes.base import Outcome
 from defragtrees.outcomes.intervals import LARGEST_LEVERAGE
 from defragtrees.outcomes.measures import Measure, Moments
 from defragtrees.outcomes.points import (
@@ -345,8 +345,8 @@ class Numbers(Outcome):
     fidelity_meaning: ClassVar[str] = (
         "R², how much of the variance of the ensemble’s answers the rules repeat"
     )
-    closeness_name: ClassVar[str] = "root mean squared error"
-    interval_name: ClassVar[str] = "10 to 90 %"
+    closeness_name: ClassVar[str] = "RMSE"
+    interval_name: ClassVar[str] = "80 % of rows"
 
     # Checks
 
@@ -412,8 +412,8 @@ class Numbers(Outcome):
 
     # What a rule reports of y
 
-    def told(self, rule):
-        """The quantiles of the rows of a rule, and the ensemble's mean."""
+    def estimate(self, rule):
+        """Quantiles of y in the rows of a rule, and the mean of the model."""
         mean = math.nan if rule.ensemble_mean is None else rule.ensemble_mean
         quantiles = None if rule.quantiles is None else list(rule.quantiles)
         alone = math.nan if rule.alone is None else rule.alone
@@ -427,34 +427,29 @@ class Numbers(Outcome):
         return apart > max(2 / math.sqrt(rule.n_rows), LEAST_SPREADS)
 
     def alone_text(self, rule):
-        """The mean of all rows that it matches; marked if it is another one."""
+        """The mean of all rows that it matches; empty if it is the same."""
         if self._is_first(rule):
             return ""
-        text = short_number(rule.alone)
-        return "" if text == short_number(rule.prediction) else self._marked(text, rule)
+        text = render.rounded(rule.alone)
+        return "" if text == render.rounded(rule.prediction) else text
 
-    def told_text(self, rule, with_class=True):
-        """Between which numbers four rows of five are, and of how many rows."""
+    def estimate_text(self, rule):
+        """The range of 80 % of the rows of a rule, and their number."""
         if rule.quantiles is None:
             return ""
         bounds, n_rows = self._bounds_text(rule), render.count(rule.n_rows)
-        return f"{bounds} for 80 % of {n_rows} rows{self._aside(rule)}"
+        return f"80 % of {n_rows} rows in {bounds}"
 
-    def told_columns(self, rules):
-        """Between which numbers four rows of five are."""
+    def estimate_columns(self, rules):
+        """The ranges of 80 % of the rows of each rule."""
         return {self.interval_name: [self._bounds_text(rule) for rule in rules]}
 
-    def basis_text(self, rule, probabilities):
-        """Between which numbers the rows of a rule are, as a sentence."""
-        if rule.quantiles is None or math.isnan(rule.n_rows):
-            return ""
-        bounds, n_rows = self._bounds_text(rule), render.count(rule.n_rows)
-        return f"80 % of its {n_rows} rows have {bounds}."
+    def basis_text(self, rule, probabilities, interval=None):
+        """The range of 80 % of the rows of a rule, and their number."""
+        return self.estimate_text(rule) if rule.n_rows > 0 else ""
 
     def _bounds_text(self, rule):
-        if rule.quantiles is None:
-            return ""
-        return " to ".join(map(short_number, rule.quantiles))
+        return "" if rule.quantiles is None else render.number_range(*rule.quantiles)
 
     # Points
 

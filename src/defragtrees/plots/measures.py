@@ -185,7 +185,7 @@ def risks(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
 
 def _risk(outcome, rule):
     """The value of a rule, its interval or None, and the text beside them."""
-    told = outcome.told(rule)
+    told = outcome.estimate(rule)
     interval, count = told.get("interval"), render.count(rule.n_rows)
     if outcome.statistic == "mean":
         rows = "" if math.isnan(rule.n_rows) else f" ({count} rows)"

@@ -69,7 +69,7 @@ def scorecard(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
             side = 1 if value >= 0 else -1
             looks: dict[str, Any] = {"ha": "left" if side > 0 else "right"}
             looks |= {"va": "center", "fontsize": 8}
-            text = render.signed(float(render.rounded(value, 4)))
+            text = render.signed(render.round_to(value, 4))
             ax.text(value + 0.01 * side * ends, at[k], text, **looks)
     ax.axvline(0.0, color=style.DARK, lw=0.8)
     ax.set_yticks(places, labels=labels, fontsize=8)

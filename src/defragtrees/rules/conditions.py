@@ -3,7 +3,7 @@
 import copy
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -212,6 +212,38 @@ class Condition:
             above = column > lower if lower > -math.inf else True
             inside = above & (column <= upper)
         return np.where(np.isnan(column), self.missing, inside)
+
+    def without(self, other: Self) -> Self:
+        """The condition less the values that another one of its feature accepts.
+
+        It stays as it is where the rest is empty or not one condition.
+
+        Examples
+        --------
+        >>> low, higher = Condition(0, upper=4.0, missing=True), Condition(0, upper=5.0)
+        >>> higher.without(low).text(["grade"])
+        '4 < grade <= 5'
+        """
+        missing = self.missing and not other.missing
+        if (self.categories is None) != (other.categories is None):
+            return self
+        if self.categories is not None:
+            rest = tuple(c for c in self.categories if c not in other.categories)
+            found = replace(self, categories=rest, missing=missing)
+            return found if rest or missing else self
+        if self.is_integer != other.is_integer:
+            return self
+        lower, upper = self.lower, self.upper
+        if other.lower < other.upper:
+            if other.lower <= lower < other.upper:
+                lower = other.upper
+            if other.lower < upper <= other.upper:
+                upper = other.lower
+        if lower >= upper and not missing:
+            return self
+        if lower >= upper:
+            lower, upper = math.inf, math.inf
+        return replace(self, lower=lower, upper=upper, missing=missing)
 
     def text(
         self,

@@ -245,11 +245,11 @@ def _changes_of(
     then = before._then_text(old), after._then_text(new)
     if then[0] != then[1]:
         about = f": {'if ' if new.conditions else ''}{new.text()}"
-        text = f"{head} answers {then[1]}, was {then[0]}{about}"
+        text = f"{head} predicts {then[1]}, was {then[0]}{about}"
         yield Change("prediction", text, **place)
-    told = _rate_text(before, old), _rate_text(after, new)
-    if all(told) and told[0] != told[1]:
-        yield Change("rate", f"{head}: {told[1]}, was {told[0]}", **place)
+    rates = _rate_text(before, old), _rate_text(after, new)
+    if all(rates) and rates[0] != rates[1]:
+        yield Change("rate", f"{head}: {rates[1]}, was {rates[0]}", **place)
 
 
 def _rate_text(rules: RuleModel, rule: Rule) -> str:
@@ -259,9 +259,9 @@ def _rate_text(rules: RuleModel, rule: Rule) -> str:
     rows = f"in {render.count(rule.n_rows)} rows"
     if rule.rates is None:
         return rows
-    told = rules.outcome.told(rule)
-    label = rules.outcome.label_text(told["class"])
-    return f"{render.share(told['rate'])} {label} {rows}"
+    found = rules.outcome.estimate(rule)
+    label = rules.outcome.label_text(found["class"])
+    return f"{render.share(found['rate'])} {label} {rows}"
 
 
 def _setting_changes(before: RuleModel, after: RuleModel) -> Iterator[Change]:

@@ -7,7 +7,7 @@ import dataclasses
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -16,14 +16,14 @@ from defragtrees._utils import formatting as render
 from defragtrees._utils.types import Flags, Floats, Places, Rows, Values
 from defragtrees._utils.values import is_finite
 from defragtrees.outcomes.points import PRIOR_ROWS_OF_NUMBERS, reachable_totals
-from defragtrees.rules.conditions import Rule
+from defragtrees.rules.conditions import Condition, Rule
 from defragtrees.rules.model import RuleModel
-from defragtrees.rules.text import Explanation
+from defragtrees.rules.text import Cell, Cells, Explanation, condition_text
 
 __all__ = ["FORMS", "RuleEnsemble", "RuleList", "RuleSet", "Scorecard"]
 
 NOT_MOVED = "These rules have no order, so they cannot be moved."
-N_TOTALS = 7  # totals of points that are printed with their probability
+MOST_TOTALS = 9  # totals of points that are printed with their probability
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -46,8 +46,9 @@ class RuleList(RuleModel):
     >>> rules
     <RuleList: 2 rules, 1 features, 1.0 conditions per rule>
     >>> print(rules)
-    1. if degrees > 20 then yes
-    2. otherwise no
+    #  if            then
+    1  degrees > 20  yes
+    2  otherwise     no
     >>> rules.predict([[21.0], [20.0]]).tolist()
     ['yes', 'no']
     """
@@ -111,40 +112,54 @@ class RuleList(RuleModel):
             np.ones(len(held), int) if self.is_partition else super()._n_matching(held)
         )
 
+    @cached_property
+    def _shown_conditions(self) -> tuple[tuple[Condition, ...], ...]:
+        """The values of each condition that can still reach its rule.
+
+        A rule before it with one condition takes all rows that this condition accepts.
+        """
+        shown, taken = [], []
+        for rule in self.rules:
+            conditions = []
+            for condition in rule.conditions:
+                before = [c for c in taken if c.feature == condition.feature]
+                # As often as there are conditions: each may make another one adjoin.
+                for other in before * len(before):
+                    condition = condition.without(other)
+                conditions.append(condition)
+            shown.append(tuple(conditions))
+            if len(rule.conditions) == 1 and self.is_ordered:
+                taken += rule.conditions
+        return tuple(shown)
+
     def _combination_text(self) -> str:
-        if not any(self.outcome.differs_alone(rule) for rule in self.rules):
+        if len(self.rules) < 2 or self.is_partition:
             return ""
-        return (
-            "Rules are read in order: one with ! tells of the rows that no rule before "
-            "it answers, and something else of all rows in which it holds."
-        )
+        return "Rules apply in order; the first match predicts."
 
     def _usage_text(self) -> str:
         if self.is_partition:
-            return "Exactly one rule holds for each row; it gives the answer."
+            return "Exactly one rule matches each row and predicts it."
         return (
-            "Ask the rules in order. The first whose conditions all hold gives the "
-            "answer; do not ask those after it."
+            "Apply the rules in order. The first rule whose conditions all match "
+            "predicts; skip the rules after it."
         )
 
     def _reading_text(self) -> str:
         if self.is_partition:
             return (
-                "The rules are the leaves of one tree: exactly one of them holds in "
-                "each row, and it gives the answer."
+                "The rules are the leaves of one tree: exactly one of them matches "
+                "each row, and it predicts."
             )
-        return (
-            "The rules are asked from the top. The first one that holds gives the "
-            "answer, and those below it are not asked any more."
-        )
+        return "The rules apply in order: the first one that matches a row predicts it."
 
     def _size_ending(self, scores: Mapping[str, Any], is_short: bool) -> str:
         if self.is_partition:
-            return "." if is_short else "; just one of them holds in a row."
-        overlap = "" if is_short else f", {scores['overlap']:.2f} rules a row"
+            return "." if is_short else "; exactly one of them matches each row."
+        overlap = "" if is_short else f", {scores['overlap']:.2f} per row"
         return (
-            f"; they cover {render.share(scores['coverage'])} of the rows before the "
-            f"otherwise{overlap}."
+            f"; all but the default rule match {render.share(scores['coverage'])} of "
+            f"the rows{overlap}."
         )
 
     def _explained(
@@ -158,25 +173,23 @@ class RuleList(RuleModel):
             for rule in self.rules
         ]
         for i, place in enumerate(places):
-            first = [self.rules[k].conditions[failing[k][i]] for k in range(place)]
+            first = [self._shown_conditions[k][failing[k][i]] for k in range(place)]
             yield (), tuple(enumerate(first))
 
-    def _reason(self, row: Floats, explanation: Explanation) -> str:
-        failed = ""
-        if self.is_ordered:
-            failed = "".join(
-                f"; not rule {k + 1}, which asks for "
-                f"{condition.text(*self.vocabulary)} "
-                f"({self._value_text(row, condition.feature)})"
-                for k, condition in explanation.failed
-            )
-        return _by_one_rule(self, row, explanation, failed)
+    def _explanation_cells(self, row: Floats, explanation: Explanation) -> Cells:
+        header, rows = super()._explanation_cells(row, explanation)
+        rows = [[*line, "yes"] for line in rows]
+        for k, condition in explanation.failed if self.is_ordered else ():
+            value = self._value_text(row, condition.feature)
+            line = [str(k + 1), condition_text(self, condition), value, "no"]
+            rows.append([render.plain(cell) for cell in line])
+        return [*header, "match"], rows
 
     def _rate_interval(self, held: Flags) -> Floats:
         if not self.outcome.n_classes:
             return super()._rate_interval(held)
         unknown = (math.nan, math.nan)
-        ends = [self.outcome.told(rule)["interval"] or unknown for rule in self]
+        ends = [self.outcome.estimate(rule)["interval"] or unknown for rule in self]
         return np.array(ends, dtype=np.float64)[self._apply(held)]
 
     @property
@@ -189,8 +202,8 @@ class RuleList(RuleModel):
         if self.editable["prediction"]:
             return ""
         return (
-            "What a rule answers follows from its probabilities and from what mistakes "
-            "cost, so it cannot be changed here."
+            "The prediction of a rule follows from its probabilities and the costs, so "
+            "it cannot be changed here."
         )
 
     def _takes_rows(self, is_default: bool) -> bool:
@@ -240,8 +253,8 @@ class RuleSet(RuleModel):
         super()._check()
         if self.default.weight != 0:
             raise ValueError(
-                "The default of standalone rules answers where no rule holds, so its "
-                f"weight must be 0; got {self.default.weight!r}."
+                "The default of standalone rules predicts where no rule matches, so "
+                f"its weight must be 0; got {self.default.weight!r}."
             )
 
     def _apply(self, held: Flags) -> Places:
@@ -282,23 +295,23 @@ class RuleSet(RuleModel):
         if not self.rules:
             return ""
         return (
-            "Each rule is told of all rows in which it holds; where several hold, the "
-            "answer is their mean by these rows."
+            "Each rule stands alone. Where several match, the prediction is their "
+            "mean, weighted by rows."
         )
 
     def _usage_text(self) -> str:
         return (
-            "Each rule is true by itself, of all rows in which it holds. Where several "
-            "hold, the answer is the mean of what they say, each counted by its rows."
+            "Each rule stands alone: its rate is that of all rows that it matches. "
+            "Where several rules match, the prediction is their mean, weighted by rows."
         )
 
     def _size_ending(self, scores: Mapping[str, Any], is_short: bool) -> str:
         if is_short:
             return "."
         return (
-            f", each told of all rows in which it holds; they cover "
+            f", each with the rate of all rows that it matches; they match "
             f"{render.share(scores['coverage'])} of the rows, "
-            f"{scores['overlap']:.2f} rules a row."
+            f"{scores['overlap']:.2f} per row."
         )
 
     def _explained(
@@ -307,30 +320,16 @@ class RuleSet(RuleModel):
         for members, failed in super()._explained(matrix, held, places):
             yield members if len(members) > 1 else (), failed
 
-    def _reason(self, row: Floats, explanation: Explanation) -> str:
-        if not explanation.averaged:
-            return _by_one_rule(self, row, explanation)
-        parts = []
-        for k in explanation.averaged:
-            rule = self.rules[k]
-            then = [self._then_text(rule), self._observed_text(rule)]
-            text = f"{self._matched_text(row, k)}: {', '.join(filter(None, then))}"
-            parts.append(f"rule {k + 1} ({text})")
-        answer = self.outcome.answer_text(explanation.answer)
-        return f"{answer}, the mean by rows of {' and '.join(parts)}."
-
-    def _basis(self, explanation: Explanation) -> str:
-        if not explanation.averaged:
-            return super()._basis(explanation)
-        return _basis_of_all(self, explanation)
+    def _contribution(self, rule: Rule) -> dict[str, str]:
+        parts = self.outcome.contribution(rule)
+        return {**parts, "rows": render.count(rule.n_rows)}
 
     def _not_editable_text(self) -> str:
         if self.editable["prediction"]:
             return NOT_MOVED
         return (
-            "Rules that stand alone have no order, and where several hold their "
-            "probabilities decide; so a rule can be dropped and its conditions "
-            "changed, and nothing else."
+            "Standalone rules have no order, and where several match their "
+            "probabilities decide. A rule can be dropped and its conditions changed."
         )
 
     def _takes_rows(self, is_default: bool) -> bool:
@@ -356,9 +355,12 @@ class Scorecard(RuleModel):
     >>> card = Scorecard((warm,), Rule((), 2.0, points=(2.0,)), ("degrees",),
     ...                  "regression")
     >>> print(card)
-    1. if degrees > 20 then +3
-    2. base +2
-    Add up the points of the base and of all rules that hold: the total is the answer.
+    #  if            points
+    1  degrees > 20      +3
+    2  base              +2
+    <BLANKLINE>
+    Add up the points of the base and of all rules that match: the total is the
+    prediction.
     >>> card.totals([[21.0], [19.0]]).tolist()
     [[5.0], [2.0]]
     >>> card.values_of(card.totals([[21.0]])).tolist()
@@ -371,7 +373,6 @@ class Scorecard(RuleModel):
     combination: ClassVar[str] = "sum"
     default_text: ClassVar[str] = "base"
     default_matches_all: ClassVar[bool] = True
-    then_title: ClassVar[str] = "points"
 
     @property
     def decision(self) -> str:
@@ -566,74 +567,97 @@ class Scorecard(RuleModel):
         return self.outcome.points_text(rule.points)
 
     def _short_then_text(self, rule: Rule) -> str:
-        points = [float(render.rounded(value, 3)) for value in rule.points or ()]
+        points = [render.round_to(value) for value in rule.points or ()]
         return self.outcome.points_text(points)
 
-    def _observed_text(self, rule: Rule) -> str:
-        text = super()._observed_text(rule)
-        if not text or not self.classes:
-            return text
-        label = self.outcome.label_text(self.outcome.told(rule)["class"])
-        named = f" are {label}"
-        return text if named in text else text.replace(" (", f"{named} (", 1)
+    def _then_columns(self) -> dict[str, list[str]]:
+        columns = zip(
+            *(map(render.signed, rule.points or ()) for rule in self), strict=True
+        )
+        return dict(zip(self._points_titles, map(list, columns), strict=True))
+
+    @property
+    def _points_titles(self) -> list[str]:
+        """Titles of the columns of points: one, or one per class."""
+        if self.outcome.n_points == 1:
+            return ["points"]
+        return [self.outcome.label_text(label) for label in self.outcome.labels]
 
     @property
     def _shows_errors(self) -> bool:
         return False
 
+    @property
+    def _shows_estimates(self) -> bool:
+        return False  # rates of single conditions do not add up
+
     def _combination_text(self) -> str:
         return render.plain(
-            "Add up the points of the base and of all rules that hold: the total is "
-            f"{self._total_text()}.{self._scale_text()}"
+            "Add up the points of the base and of all rules that match: the total is "
+            f"{self._total_text()}."
+        )
+
+    def _note_text(self) -> str:
+        if self._total_cells() is None:
+            return self._combination_text()
+        return (
+            "Add up the points of the base and of all rules that match; the table of "
+            "totals gives the probability."
         )
 
     def _usage_text(self) -> str:
-        return "Add up the points of the base and of every rule that holds."
+        return "Add up the points of the base and of every rule that matches."
 
     def _reading_text(self) -> str:
-        return "The points of the base and of every rule that holds add up."
+        return "The points of the base and of every rule that matches add up."
 
     def _total_text(self) -> str:
         return self.outcome.sum_text(self.unit, self.origin)
 
-    def _scale_text(self) -> str:
-        """From some totals of whole points to probabilities, as a sentence."""
-        points = [value for rule in self for value in (rule.points or ())[:1]]
-        is_whole = all(float(value).is_integer() for value in points)
-        if not self.outcome.is_binary or not self.rules or not is_whole:
-            return ""
-        totals = reachable_totals(points)
-        places = np.linspace(0, len(totals) - 1, min(N_TOTALS, len(totals)))
-        totals = totals[places.round().astype(int)]
-        likely = self.outcome.linked(self.values_of(totals[:, None]))[:, 1]
-        parts = [
-            f"{render.share(share)} at {render.number(total)}"
-            for total, share in zip(totals, likely, strict=True)
-        ]
-        label = self.outcome.label_text(self.outcome.labels[1])
-        return f" Probability of {label}: {', '.join(parts)}."
+    def _total_cells(self) -> Cells | None:
+        """Totals of points and, of two classes, the probability of each."""
+        outcome = self.outcome
+        if not outcome.is_binary or not self.rules:
+            return None
+        totals = _shown_totals([rule.points[0] for rule in self if rule.points])
+        values = self.values_of(totals[:, None])
+        likely = outcome.linked(values)
+        chosen = outcome.decide_points(values, self.threshold, self.costs)
+        ends: Any = [None] * len(totals)
+        if self.rate_bands is not None:
+            ends = self._band_ends(likely[:, 1])
+        rows: list[list[Cell]] = []
+        for total, shares, end, label in zip(totals, likely, ends, chosen, strict=True):
+            digits = 0 if end is None else render.percent_digits(*end)
+            line = [
+                render.grouped(total),
+                render.percent(shares[outcome.positive_index], digits),
+                "" if end is None else render.percent_range(*end),
+                render.plain(outcome.answer_text(label)),
+            ]
+            rows.append(line if self.rate_bands else [*line[:2], line[3]])
+        interval = [outcome.interval_name] if self.rate_bands else []
+        return ["total", outcome.rate_title(), *interval, "then"], rows
 
     def _size_ending(self, scores: Mapping[str, Any], is_short: bool) -> str:
         if is_short:
             return "."
         return (
-            f"; on average {scores['overlap']:.2f} of them hold in a row. "
+            f"; on average {scores['overlap']:.2f} of them match per row. "
             "Their points and those of the base add up."
         )
 
-    def _reason(self, row: Floats, explanation: Explanation) -> str:
-        """The total of points as it is added up."""
-        outcome = self.outcome
-        parts = [f"{outcome.points_text(self.default.points)} (base)"]
-        for k in explanation.averaged[:-1]:
-            points = outcome.points_text(self.rules[k].points)
-            parts.append(f"{points} (rule {k + 1}: {self._matched_text(row, k)})")
-        text = outcome.points_text(self._shown_total(row)).removeprefix("+")
-        shown = outcome.answer_of_points_text(explanation.answer)
-        return f"{shown}: {', '.join(parts)}; in all {text}."
+    def _prediction_text(self, prediction: Any) -> str:
+        return self.outcome.answer_of_points_text(prediction)
 
-    def _basis(self, explanation: Explanation) -> str:
-        return _basis_of_all(self, explanation)
+    def _explanation_cells(self, row: Floats, explanation: Explanation) -> Cells:
+        header, rows = super()._explanation_cells(row, explanation)
+        total = map(render.grouped, self._shown_total(row))
+        return header, [*rows, ["", "total", "", *total]]
+
+    def _contribution(self, rule: Rule) -> dict[str, str]:
+        points = map(render.signed, rule.points or ())
+        return dict(zip(self._points_titles, points, strict=True))
 
     def _explanation_data(
         self, explanation: Explanation, row: Floats
@@ -647,7 +671,7 @@ class Scorecard(RuleModel):
 
     def _shown_total(self, row: Floats) -> list[float]:
         [total] = self._totals(self._covers(row[None]))
-        return [float(render.rounded(value, 9)) for value in total]
+        return [render.round_to(value, 9) for value in total]
 
     @property
     def editable(self) -> dict[str, bool]:
@@ -666,8 +690,8 @@ class Scorecard(RuleModel):
         points = answer if hasattr(answer, "__len__") else (answer,)
         if len(points) != self.outcome.n_points or not all(map(is_finite, points)):
             raise ValueError(
-                f"Here a rule answers {self.outcome.n_points} finite points; got "
-                f"{answer!r}. Give a number, or one for each class."
+                f"A rule of a scorecard has {self.outcome.n_points} finite points; got "
+                f"{answer!r}. Give a number, or one per class."
             )
         return dataclasses.replace(rule, points=tuple(map(float, points)))
 
@@ -689,8 +713,11 @@ class RuleEnsemble(RuleModel):
     >>> warm = Rule((Condition(0, lower=20.0),), 5.0, weight=3.0)
     >>> mean = RuleEnsemble((warm,), Rule((), 1.0), ("degrees",), "regression")
     >>> print(mean)
-    1. if degrees > 20 then 5, weight 3
-    2. always 1, weight 1
+    #  if            prediction  weight
+    1  degrees > 20           5       3
+    2  always                 1       1
+    <BLANKLINE>
+    The prediction is the mean of all rules that match, by weight.
     >>> mean.predict([[21.0], [19.0]]).tolist()
     [4.0, 1.0]
     """
@@ -705,7 +732,7 @@ class RuleEnsemble(RuleModel):
 
     def _check_decision(self) -> None:
         raise ValueError(
-            "threshold and costs need rules for classes of which one answers; got "
+            "threshold and costs need rules for classes of which one predicts; got "
             f"rules for a {self.task} with decision={self.decision!r}."
         )
 
@@ -725,48 +752,45 @@ class RuleEnsemble(RuleModel):
     def _then_text(self, rule: Rule) -> str:
         return self.outcome.outputs_text(rule)
 
-    def _observed_text(self, rule: Rule) -> str:
+    def _then_columns(self) -> dict[str, list[str]]:
+        # The table has a column for the probability.
+        predictions = [self.outcome.answer_text(rule.prediction) for rule in self]
+        weights = [render.rounded(rule.weight) for rule in self]
+        return {self.outcome.then_title: predictions, "weight": weights}
+
+    def _estimate_text(self, rule: Rule) -> str:
         return ""
 
     def _shown_weight(self, rule: Rule) -> float | None:
         return rule.weight
 
+    def _combination_text(self) -> str:
+        return "The prediction is the mean of all rules that match, by weight."
+
     def _usage_text(self) -> str:
         return (
-            "All rules that hold have a say: the answer is the mean of what they say, "
-            "each counted by its weight."
-        )
-
-    def _reading_text(self) -> str:
-        return (
-            "Every rule that holds has a say. The answer is the mean of what they say, "
-            "each counted by its weight."
+            "The prediction is the mean of the predictions of all rules that match, "
+            "weighted by their weights."
         )
 
     def _size_ending(self, scores: Mapping[str, Any], is_short: bool) -> str:
         if is_short:
             return "."
         return (
-            f"; on average {scores['overlap']:.2f} of them hold in a row, and "
-            "the last one always does. Their mean by weight is the answer."
+            f"; on average {scores['overlap']:.2f} of them match per row, and the last "
+            "one matches all. The prediction is their mean by weight."
         )
 
-    def _reason(self, row: Floats, explanation: Explanation) -> str:
-        every = [*self]
-        parts = [
-            f"rule {k + 1} ({self._then_text(every[k])}, "
-            f"weight {render.number(every[k].weight)})"
-            for k in explanation.averaged
-        ]
-        answer = self.outcome.answer_text(explanation.answer)
-        return f"{answer}, the mean by weight of {', '.join(parts)}."
+    def _contribution(self, rule: Rule) -> dict[str, str]:
+        parts = self.outcome.contribution(rule)
+        return {**parts, "weight": render.rounded(rule.weight)}
 
     def _not_editable_text(self) -> str:
         if self.editable["prediction"]:
             return NOT_MOVED
         return (
-            "Rules that are averaged have no order and share their answers, so a rule "
-            "can be dropped and its conditions changed, and nothing else."
+            "Averaged rules have no order and predict together. A rule can be dropped "
+            "and its conditions changed."
         )
 
 
@@ -784,18 +808,14 @@ def _heaviest(held: Flags, weights: list[float]) -> Places:
     return np.where(held, np.array(weights), -1.0).argmax(axis=1)
 
 
-def _by_one_rule(
-    rules: RuleModel, row: Floats, explanation: Explanation, failed: str = ""
-) -> str:
-    """A prediction of one rule, as a sentence."""
-    answer, k = rules.outcome.answer_text(explanation.answer), explanation.rule
-    if k == len(rules.rules):
-        return f"{answer}, by rule {k + 1}, as no other rule holds{failed}."
-    return f"{answer}, by rule {k + 1}: {rules._matched_text(row, k)}{failed}."
-
-
-def _basis_of_all(rules: RuleModel, explanation: Explanation) -> str:
-    """How likely a prediction of several rules is; counts of one are not of all."""
-    rule = Rule((), explanation.answer)
-    text: str = rules.outcome.basis_text(rule, explanation.probabilities)
-    return text
+def _shown_totals(points: list[float]) -> Floats:
+    """Totals for a table: all that can be reached, or a few in even steps."""
+    totals = reachable_totals(points)
+    if len(totals) <= MOST_TOTALS:
+        return totals
+    span = totals[-1] - totals[0]
+    power = 10.0 ** math.floor(math.log10(span / MOST_TOTALS))
+    step = next(f * power for f in (1, 2, 5, 10) if span <= f * power * MOST_TOTALS)
+    first, last = math.ceil(totals[0] / step), math.floor(totals[-1] / step)
+    # Rounded, as 3 * 0.1 has digits that nobody wants to read.
+    return np.array([float(f"{k * step:.9g}") for k in range(first, last + 1)])

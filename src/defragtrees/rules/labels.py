@@ -39,11 +39,12 @@ class Scale:
 
     unit: str = ""
     kind: str | None = None  # a key of `KINDS`; "ordered" for categories in an order
+    is_grouped: bool = False  # write numbers from 10,000 on with separators
 
     def number(self, value: float) -> str:
         """A number without its unit, exactly as it is stored."""
         if self.kind not in KINDS or not math.isfinite(value):
-            return render.number(value)
+            return render.grouped(value) if self.is_grouped else render.number(value)
         return KINDS[self.kind](float(value))
 
     @property

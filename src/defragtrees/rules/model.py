@@ -12,6 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -46,7 +47,19 @@ from defragtrees.rules.labels import (
 )
 from defragtrees.rules.parsing import ColumnWords, parse_conditions, read_condition
 from defragtrees.rules.profile import Evidence, TrainingRows
-from defragtrees.rules.text import Explanation, decision_text, rule_lines, rule_table
+from defragtrees.rules.text import (
+    Cells,
+    Explanation,
+    condition_text,
+    decision_text,
+    detail_notes,
+    left_columns,
+    note_lines,
+    rule_lines,
+    rule_tables,
+    table_text,
+    wrap_notes,
+)
 
 __all__ = ["RuleModel"]
 
@@ -107,9 +120,13 @@ class RuleModel(ByValue, ABC):
     >>> rules = RuleList((hot, warm), Rule((), "no", (0.9, 0.1)), ("degrees", "wind"),
     ...                  "classification", ("no", "yes"))
     >>> print(rules)
-    1. if degrees > 30 and wind <= 9 then no
-    2. if degrees > 20 then yes
-    3. otherwise no
+    #  if             then  P(yes)
+    1  degrees > 30   no      30 %
+       and wind <= 9
+    2  degrees > 20   yes     80 %
+    3  otherwise      no      10 %
+    <BLANKLINE>
+    Rules apply in order; the first match predicts.
     >>> warm = Rule((Condition(0, lower=20.0),), 9.0)
     >>> numeric = RuleList((warm,), Rule((), 1.0), ("degrees",), "regression")
     """
@@ -139,7 +156,6 @@ class RuleModel(ByValue, ABC):
     is_standalone: ClassVar[bool] = False  # a rule is true of all rows that it matches
     default_text: ClassVar[str] = "otherwise"  # what the default rule is called
     default_matches_all: ClassVar[bool] = False  # also rows that other rules match
-    then_title: ClassVar[str] = "then"  # over what rules predict, in a table
     is_partition = False  # the leaves of a tree; a field of RuleList
 
     @property
@@ -347,8 +363,10 @@ class RuleModel(ByValue, ABC):
         Examples
         --------
         >>> print(rules.drop(1).relabel({"degrees": "Warmth [°C]"}, {"yes": "go"}))
-        1. if Warmth > 20 °C then go
-        2. otherwise no
+        #  if              then  P(go)
+        1  Warmth > 20 °C  go     80 %
+        2  otherwise       no     10 %
+        <BLANKLINE>
         Edited after the fit:
         - dropped rule 1: if degrees > 30 and wind <= 9 then no
         """
@@ -620,8 +638,8 @@ class RuleModel(ByValue, ABC):
                 "weight": rule.weight,
                 "points": rule.points,
                 "n_rows": rule.n_rows,
-                **self.outcome.told(rule),
-                "evidence": self._observed_text(rule),
+                **self.outcome.estimate(rule),
+                "estimate_text": self._estimate_text(rule),
             }
             for k, rule in enumerate(self, start=1)
         ]
@@ -634,13 +652,22 @@ class RuleModel(ByValue, ABC):
         """The same in fewer digits, where there is little room."""
         return self.outcome.short_text(rule.prediction)
 
-    def _observed_text(self, rule: Rule) -> str:
-        """The rate or the quantiles of a rule and its rows; empty if not counted."""
-        return self.outcome.told_text(rule)
+    def _then_columns(self) -> dict[str, list[str]]:
+        """What rules predict or contribute, as columns of a table."""
+        return {self.outcome.then_title: [self._then_text(rule) for rule in self]}
+
+    def _estimate_text(self, rule: Rule) -> str:
+        """Estimate and interval of a rule, and its rows; empty if not counted."""
+        return self.outcome.estimate_text(rule)
 
     def _shown_weight(self, rule: Rule) -> float | None:
         """The weight of a rule, if people need it to follow a prediction; else None."""
         return None
+
+    @cached_property
+    def _shown_conditions(self) -> tuple[tuple[Condition, ...], ...]:
+        """The conditions of each rule as tables show them."""
+        return tuple(rule.conditions for rule in self.rules)
 
     @property
     def _shows_errors(self) -> bool:
@@ -690,9 +717,74 @@ class RuleModel(ByValue, ABC):
         )
 
     def __str__(self) -> str:
-        notes = [self._combination_text(), self._evidence_text()]
+        width = render.page_width()
+        edits = [render.plain(line) for line in edit_lines(self.edits)]
+        notes = wrap_notes([*note_lines(self), *edits], width)
+        return "\n\n".join(filter(None, [self.table(width=width), notes]))
+
+    def table(self, details: bool = False, width: int | None = None) -> str:
+        """The rules as a text table, with one condition per line.
+
+        In an ordered list a condition shows the values that can still reach the rule:
+        after `grade <= 4`, the condition `grade <= 5` reads `4 < grade <= 5`.
+
+        Parameters
+        ----------
+        details : bool, default=False
+            Add the observed counts, the share of rows that each rule predicts and that
+            it matches, the agreement with the model, and the rate in all rows that the
+            rule matches.
+        width : int, optional
+            Maximum number of columns. By default that of the terminal, or 76.
+
+        Returns
+        -------
+        str
+
+        Examples
+        --------
+        >>> print(rules.table())
+        #  if             then  P(yes)
+        1  degrees > 30   no      30 %
+           and wind <= 9
+        2  degrees > 20   yes     80 %
+        3  otherwise      no      10 %
+        """
+        width = render.page_width() if width is None else width
+        tables = rule_tables(self, details, width)
+        text = "\n\n".join(table_text(cells, width) for cells in tables)
+        legend = wrap_notes(detail_notes(self), width) if details else ""
+        return f"{text}\n\n{legend}" if legend else text
+
+    def to_text(self) -> str:
+        """The rules in exact numbers, one line per rule.
+
+        `add` and `replace` read the conditions of these lines.
+
+        Examples
+        --------
+        >>> print(rules.to_text())
+        1. if degrees > 30 and wind <= 9 then no
+        2. if degrees > 20 then yes
+        3. otherwise no
+        Rules apply in order; the first match predicts.
+        """
+        notes = [self._combination_text(), decision_text(self), self._evidence_text()]
         lines = [*rule_lines(self), *notes, *edit_lines(self.edits)]
         return "\n".join(filter(None, lines))
+
+    @property
+    def _shows_estimates(self) -> bool:
+        """Whether the table shows the estimates of single rules without details."""
+        return True
+
+    def _total_cells(self) -> Cells | None:
+        """A table from totals of points to predictions; None where none add up."""
+        return None
+
+    def _note_text(self) -> str:
+        """How to use the rules, below their table; empty where nobody has to know."""
+        return self._combination_text()
 
     def _evidence_text(self) -> str:
         """Where the rates come from, as a sentence; empty where nobody counted."""
@@ -701,21 +793,20 @@ class RuleModel(ByValue, ABC):
 
     def _repr_html_(self) -> str:
         edits = "; ".join(edit_lines(self.edits)).replace(":; -", ":")
-        notes = filter(
-            None,
-            [
-                self._combination_text(),
-                decision_text(self),
-                self._evidence_text(),
-                edits,
-            ],
+        notes = " ".join(filter(None, [*note_lines(self), edits]))
+        tables = rule_tables(self, False, render.WIDTH)
+        last = len(tables) - 1
+        return "".join(
+            render.html_table(
+                header, rows, notes if k == last else "", left_columns(header)
+            )
+            for k, (header, rows) in enumerate(tables)
         )
-        return render.html_table(*rule_table(self), " ".join(notes), wide=1)
 
     # Explanations
 
     def explain(self, X: Rows | Mapping[str, Any]) -> str | list[str]:
-        """Why the rules predict what they predict, in a sentence.
+        """Explain predictions: the rules that match, and the values of the row.
 
         Parameters
         ----------
@@ -725,11 +816,18 @@ class RuleModel(ByValue, ABC):
         Returns
         -------
         str, or list of str for more than one row
+            The prediction with its probability, and a table: each condition of the rule
+            that predicts, then the first failed condition of each rule before it. A
+            notebook shows it as HTML.
 
         Examples
         --------
-        >>> print(rules.drop(1).explain({"degrees": 21}))
-        yes, by rule 1: degrees > 20 (it is 21). Probability of yes: 80.0 %.
+        >>> print(rules.explain({"degrees": 21, "wind": 3}))
+        Prediction: yes, P(yes) = 80 %
+        <BLANKLINE>
+        rule  condition     value  match
+           2  degrees > 20  21     yes
+           1  degrees > 30  21     no
         """
         rows: Any = X
         if hasattr(rows, "keys") and not hasattr(rows, "columns"):
@@ -739,10 +837,8 @@ class RuleModel(ByValue, ABC):
             rows = [rows.get(name) for name in self.feature_names]
         is_one = not hasattr(rows, "columns") and np.ndim(np.asarray(rows, object)) == 1
         matrix = self.encode(np.asarray([rows], dtype=object) if is_one else rows)
-        texts = []
-        for row, explanation in zip(matrix, self._explanations(matrix), strict=True):
-            parts = self._reason(row, explanation), self._basis(explanation)
-            texts.append(render.plain(" ".join(filter(None, parts))))
+        pairs = zip(matrix, self._explanations(matrix), strict=True)
+        texts = [self._explanation_text(row, explanation) for row, explanation in pairs]
         return texts[0] if is_one else texts
 
     def _explanations(self, matrix: Floats) -> Iterator[Explanation]:
@@ -750,11 +846,18 @@ class RuleModel(ByValue, ABC):
         held = self._covers(matrix)
         predictions, places = self._predict(held).tolist(), self._apply(held).tolist()
         likely: list[Any] = [None] * len(places)
+        ends: list[Any] = [None] * len(places)
         if self.has_probabilities:
             likely = [tuple(row) for row in self._predict_proba(held).tolist()]
+            ends = [
+                None if math.isnan(low) else (low, high)
+                for low, high in self._rate_interval(held).tolist()
+            ]
         parts = self._explained(matrix, held, places)
         for i, (averaged, failed) in enumerate(parts):
-            yield Explanation(predictions[i], places[i], averaged, failed, likely[i])
+            yield Explanation(
+                predictions[i], places[i], averaged, failed, likely[i], ends[i]
+            )
 
     def _explained(
         self, matrix: Floats, held: Flags, places: list[int]
@@ -763,14 +866,43 @@ class RuleModel(ByValue, ABC):
         for members in self._members(held):
             yield tuple(np.flatnonzero(members).tolist()), ()
 
-    @abstractmethod
-    def _reason(self, row: Floats, explanation: Explanation) -> str:
-        """A prediction and the rules that it follows from, as a sentence."""
+    def _explanation_text(self, row: Floats, explanation: Explanation) -> render.Lines:
+        answer = self._prediction_text(explanation.answer)
+        basis = self._basis(explanation)
+        head = render.plain(", ".join(filter(None, [f"Prediction: {answer}", basis])))
+        header, rows = self._explanation_cells(row, explanation)
+        width = render.page_width()
+        text = f"{wrap_notes([head], width)}\n\n{table_text((header, rows), width)}"
+        html = render.html_table(header, rows, "", left_columns(header))
+        return render.Lines(text, f"<p>{escape(head)}</p>{html}")
+
+    def _prediction_text(self, prediction: Any) -> str:
+        return self.outcome.answer_text(prediction)
+
+    def _explanation_cells(self, row: Floats, explanation: Explanation) -> Cells:
+        """The rules that match, with what each contributes, as a table."""
+        header, rows = ["rule", "condition", "value"], []
+        for k in explanation.averaged or (explanation.rule,):
+            parts = self._contribution([*self][k])
+            header[3:] = parts
+            values = self._condition_values(row, k)
+            for i, pair in enumerate(values):
+                added = parts.values() if i == 0 else [""] * len(parts)
+                rows.append(["" if i else str(k + 1), *pair, *added])
+        return header, [[render.plain(cell) for cell in line] for line in rows]
+
+    def _contribution(self, rule: Rule) -> dict[str, str]:
+        """What a rule contributes to a prediction of several, by its title."""
+        return {}
 
     def _basis(self, explanation: Explanation) -> str:
-        """How likely the prediction is, and by which rows; empty if not counted."""
+        """Probability, interval and rows of a prediction; empty if not counted."""
         rule = [*self][explanation.rule]
-        return self.outcome.basis_text(rule, explanation.probabilities)
+        if explanation.averaged:  # what was counted of one rule is not true of all
+            rule = Rule((), explanation.answer)
+        return self.outcome.basis_text(
+            rule, explanation.probabilities, explanation.interval
+        )
 
     def _explanation_data(
         self, explanation: Explanation, row: Floats
@@ -785,23 +917,25 @@ class RuleModel(ByValue, ABC):
             ]
         }
 
-    def _matched_text(self, row: Floats, k: int) -> str:
-        """The conditions of a rule, each with the value that passes it."""
-        return " and ".join(
-            f"{condition.text(*self.vocabulary)} "
-            f"({self._value_text(row, condition.feature)})"
-            for condition in self.rules[k].conditions
-        )
+    def _condition_values(self, row: Floats, k: int) -> list[tuple[str, str]]:
+        """The conditions of a rule, each with the value of the row."""
+        if k == len(self.rules):
+            return [(self.default_text, "")]
+        return [
+            (condition_text(self, condition), self._value_text(row, condition.feature))
+            for condition in self._shown_conditions[k]
+        ]
 
     def _value_text(self, row: Floats, feature: int) -> str:
         value = float(row[feature])
         if math.isnan(value):
-            return "it is missing"
+            return "missing"
         labels = (self.categories or ())[feature]
         if labels is None:
-            return f"it is {self.vocabulary.scales[feature].text(value)}"
+            scale = self.vocabulary.scales[feature]
+            return dataclasses.replace(scale, is_grouped=True).text(value)
         place = int(value)
-        return f"it is {labels[place]}" if place < len(labels) else "it is another one"
+        return str(labels[place]) if place < len(labels) else "another category"
 
     # Intervals
 
@@ -970,7 +1104,12 @@ class RuleModel(ByValue, ABC):
         if not self.outcome.is_binary:
             chosen = self._predict_codes(held)
             return self.rate_bands.interval(likely[np.arange(len(held)), chosen])
-        ends = self.rate_bands.interval(likely[:, 1])
+        return self._band_ends(likely[:, 1])
+
+    def _band_ends(self, likely: Floats) -> Floats:
+        """Of two classes, intervals by the probability of the second."""
+        assert self.rate_bands is not None
+        ends = self.rate_bands.interval(likely)
         return ends if self.outcome.positive_index else 1 - ends[:, ::-1]
 
     def _check_numbers(self) -> None:
@@ -997,8 +1136,10 @@ class RuleModel(ByValue, ABC):
         Examples
         --------
         >>> print(rules.drop(1))
-        1. if degrees > 20 then yes
-        2. otherwise no
+        #  if            then  P(yes)
+        1  degrees > 20  yes     80 %
+        2  otherwise     no      10 %
+        <BLANKLINE>
         Edited after the fit:
         - dropped rule 1: if degrees > 30 and wind <= 9 then no
         """

@@ -1,7 +1,9 @@
-"""Text of rule models: rules line by line and as a table, scores, calibration."""
+"""Text of rule models: tables and lines of rules, scores, calibration."""
 
+import dataclasses
 import math
-from collections.abc import Callable, Mapping, Sequence
+import textwrap
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +13,10 @@ from defragtrees.rules.conditions import Condition
 
 if TYPE_CHECKING:
     from defragtrees.rules.model import RuleModel
+
+
+LEAST_CONDITION = 36  # columns for conditions beside details; else these come below
+TEXT_COLUMNS = ("if", "then", "condition", "value", "match")  # aligned to the left
 
 
 @dataclass(frozen=True)
@@ -24,10 +30,168 @@ class Explanation:
     # where rules are not in order.
     failed: tuple[tuple[int, Condition], ...]
     probabilities: tuple[float, ...] | None = None
+    interval: tuple[float, float] | None = None  # of the rate of a class
+
+
+# Rules as a table: one function makes the cells of all views.
+
+Cell = str | tuple[str, ...]  # a tuple has one entry per line
+Cells = tuple[list[str], list[list[Cell]]]  # header and rows
+
+
+def rule_cells(rules: "RuleModel", *, details: bool = False) -> Cells:
+    """Header and cells of the table that print, HTML, Markdown and LaTeX show.
+
+    The cell of the column "if" is a tuple with one condition per entry. A column in
+    which nothing was measured is left out.
+
+    Examples
+    --------
+    >>> from defragtrees import Condition, Rule, RuleList
+    >>> conditions = Condition(0, lower=30.0), Condition(1, upper=9.0)
+    >>> rules = RuleList((Rule(conditions, 5.0),), Rule((), 2.0), ("degrees", "wind"),
+    ...                  "regression")
+    >>> header, [first, last] = rule_cells(rules)
+    >>> header, first
+    (['#', 'if', 'prediction'], ['1', ('degrees > 30', 'and wind <= 9'), '5'])
+    """
+    columns: dict[str, Any] = {
+        "#": [str(k + 1) for k in range(rules.n_rules)],
+        "if": [_condition_lines(rules, k) for k in range(rules.n_rules)],
+        **rules._then_columns(),
+    }
+    if rules._shows_estimates or details:
+        columns |= _measured(_estimate_columns(rules))
+    if details:
+        columns |= _measured(_detail_columns(rules))
+    return _cells(columns)
+
+
+def _condition_lines(rules: "RuleModel", k: int) -> tuple[str, ...]:
+    if k == len(rules.rules):
+        return (rules.default_text,)
+    first, *others = (
+        condition_text(rules, condition) for condition in rules._shown_conditions[k]
+    )
+    return first, *(f"and {text}" for text in others)
+
+
+def condition_text(rules: "RuleModel", condition: Condition) -> str:
+    """A condition for people: large numbers have separators."""
+    words = rules.vocabulary
+    scales = [dataclasses.replace(scale, is_grouped=True) for scale in words.scales]
+    return render.plain(condition.text(words.names, words.categories, scales))
+
+
+def _estimate_columns(rules: "RuleModel") -> dict[str, list[str]]:
+    n_rows = [
+        "" if math.isnan(rule.n_rows) else render.count(rule.n_rows) for rule in rules
+    ]
+    return {**rules.outcome.estimate_columns(rules), "rows": n_rows}
+
+
+def _detail_columns(rules: "RuleModel") -> dict[str, list[str]]:
+    outcome = rules.outcome
+    columns = {
+        **outcome.detail_columns(rules),
+        "share": [_share_text(rule.share) for rule in rules],
+        "coverage": [_share_text(rule.coverage) for rule in rules],
+    }
+    if columns["coverage"][:-1] == columns["share"][:-1]:
+        del columns["coverage"]
+    if rules._shows_errors:
+        columns[outcome.closeness_name] = [
+            "" if math.isnan(rule.error) else outcome.closeness_text(rule.error)
+            for rule in rules
+        ]
+    columns["alone"] = [outcome.alone_text(rule) for rule in rules]
+    return columns
+
+
+DETAILS = {
+    "observed": "rows of the class whose probability is shown",
+    "share": "share of all rows that the rule predicts",
+    "coverage": "share of all rows that the rule matches",
+    "agreement": "share of its rows with the same prediction as the model",
+    "RMSE": "root mean squared distance to what the rules imitate",
+    "alone": "rate or mean of all rows that the rule matches, whatever the order",
+}
+
+
+def _share_text(value: float) -> str:
+    return "" if math.isnan(value) else render.percent(value)
+
+
+def _measured(columns: dict[str, list[str]]) -> dict[str, list[str]]:
+    return {name: texts for name, texts in columns.items() if any(texts)}
+
+
+def _cells(columns: Mapping[str, Sequence[Cell]]) -> Cells:
+    def plain(cell: Cell) -> Cell:
+        if isinstance(cell, tuple):
+            return tuple(map(render.plain, cell))
+        return render.plain(cell)
+
+    rows = zip(*columns.values(), strict=True)
+    return [*map(render.plain, columns)], [
+        [plain(cell) for cell in row] for row in rows
+    ]
+
+
+def left_columns(header: Sequence[str]) -> list[int]:
+    """The columns of a table that have text and are aligned to the left."""
+    return [j for j, title in enumerate(header) if title in TEXT_COLUMNS]
+
+
+def table_text(cells: Cells, width: int) -> str:
+    """Cells as a table that is at most so many columns wide."""
+    header, rows = cells
+    return render.text_table(header, rows, left=left_columns(header), width=width)
+
+
+def rule_tables(rules: "RuleModel", details: bool, width: int) -> list[Cells]:
+    """The tables of a print: rules, details where they need their own, totals."""
+    tables = [rule_cells(rules, details=details)]
+    if details:
+        header, rows = tables[0]
+        others = [j for j, title in enumerate(header) if title != "if"]
+        taken = sum(
+            2 + max(len(str(cell)) for cell in (header[j], *(row[j] for row in rows)))
+            for j in others
+        )
+        if width - taken < LEAST_CONDITION:
+            columns = {"#": [str(k + 1) for k in range(rules.n_rules)]}
+            tables = [rule_cells(rules), _cells(columns | _measured(_further(rules)))]
+    total = rules._total_cells()
+    return [*tables, total] if total else tables
+
+
+def _further(rules: "RuleModel") -> dict[str, list[str]]:
+    """The columns that only details have."""
+    if rules._shows_estimates:
+        return _detail_columns(rules)
+    return _estimate_columns(rules) | _detail_columns(rules)
+
+
+def note_lines(rules: "RuleModel") -> list[str]:
+    """What stands below a table: how rules combine, and where estimates come from."""
+    notes = [rules._note_text(), decision_text(rules), rules._evidence_text()]
+    return [render.plain(note) for note in notes if note]
+
+
+def detail_notes(rules: "RuleModel") -> list[str]:
+    """What the columns of details mean."""
+    header, _ = rule_cells(rules, details=True)
+    return [f"{name}: {DETAILS[name]}" for name in header if name in DETAILS]
+
+
+def wrap_notes(notes: Sequence[str], width: int) -> str:
+    """Notes as lines that are at most so many columns wide."""
+    return "\n".join(textwrap.fill(n, width, break_on_hyphens=False) for n in notes)
 
 
 def rule_lines(rules: "RuleModel") -> list[str]:
-    """The rules as a person would say them, one line for each."""
+    """One line per rule, with exact numbers; conditions can be read back."""
     lines = []
     shows_errors = rules._shows_errors
     for rule, row in zip(rules, rules.rows(), strict=True):
@@ -35,8 +199,8 @@ def rule_lines(rules: "RuleModel") -> list[str]:
             text = f"{row['rule']}. {rules.default_text} {row['then']}"
         else:
             text = f"{row['rule']}. if {row['if']} then {row['then']}"
-        if row["evidence"]:
-            text += f": {row['evidence']}"
+        if row["estimate_text"]:
+            text += f": {row['estimate_text']}"
         weight = rules._shown_weight(rule)
         if weight is not None:
             text += f", weight {render.number(weight)}"
@@ -53,50 +217,28 @@ def rule_table(
     rules: "RuleModel",
     *,
     answer_texts: list[str] | None = None,
-    weight_text: Callable[[float], str] = render.number,
     with_intervals: bool = True,
+    **options: Any,
 ) -> tuple[list[str], list[list[str]]]:
-    """Header and cells; a column in which nothing was measured is left out.
-
-    `answer_texts` replace the texts of what each rule predicts.
-    """
-    rows, outcome = rules.rows(), rules.outcome
-    columns = {
-        "": [str(row["rule"]) for row in rows],
-        "if": [
-            rules.default_text if row["if"] == "otherwise" else row["if"]
-            for row in rows
-        ],
-        rules.then_title: answer_texts or [row["then"] for row in rows],
-    }
-    weights = [rules._shown_weight(rule) for rule in rules]
-    if None not in weights:
-        columns["weight"] = [weight_text(w) for w in weights if w is not None]
-    measured = {
-        **outcome.told_columns(rules),
-        "rows": _measured_texts(rows, "share", render.share),
-    }
-    if not with_intervals:
-        measured.pop(outcome.interval_name, None)
-    if rules._shows_errors:
-        texts = _measured_texts(rows, "error", outcome.closeness_text)
-        measured[outcome.closeness_name] = texts
-    if any(outcome.differs_alone(rule) for rule in rules):
-        measured["if read alone"] = [outcome.alone_text(rule) for rule in rules]
-    columns |= {name: texts for name, texts in measured.items() if any(texts)}
-    cells = zip(*columns.values(), strict=True)
-    header = [render.plain(name) for name in columns]
-    return header, [[render.plain(cell) for cell in row] for row in cells]
-
-
-def _measured_texts(
-    rows: list[dict[str, Any]], key: str, write: Callable[[float], str]
-) -> list[str]:
-    return ["" if math.isnan(row[key]) else write(row[key]) for row in rows]
+    """`rule_cells` with each cell as one text; `answer_texts` replace predictions."""
+    header, rows = rule_cells(rules)
+    cells = [
+        [" ".join(cell) if isinstance(cell, tuple) else cell for cell in row]
+        for row in rows
+    ]
+    if answer_texts:
+        for row, text in zip(cells, answer_texts, strict=True):
+            row[2] = text
+    if not with_intervals and rules.outcome.interval_name in header:
+        place = header.index(rules.outcome.interval_name)
+        header.pop(place)
+        for row in cells:
+            row.pop(place)
+    return header, cells
 
 
 def decision_text(rules: "RuleModel") -> str:
-    """How the class follows from probabilities; empty if it is the most probable.
+    """How a class is chosen from probabilities; empty if it is the most probable.
 
     Examples
     --------
@@ -105,24 +247,25 @@ def decision_text(rules: "RuleModel") -> str:
     >>> rules = RuleList((), rule, ("a",), "classification", ("good", "bad"),
     ...                  threshold=0.15)
     >>> print(decision_text(rules))
-    bad is answered from a probability of 0.15 on.
+    Predicts bad if P(bad) >= 0.15.
     """
+    outcome = rules.outcome
     if rules.threshold is not None:
-        outcome = rules.outcome
-        label = outcome.answer_text(outcome.positive_class)
+        label = outcome.label_text(outcome.positive_class)
         least = render.number(outcome.positive_threshold(rules.threshold))
-        return render.plain(f"{label} is answered from a probability of {least} on.")
+        sign = ">=" if outcome.positive_index else ">"
+        return render.plain(f"Predicts {label} if P({label}) {sign} {least}.")
     if rules.costs is None:
         return ""
-    name = rules.outcome.label_text
+    name = outcome.label_text
     pairs = [
-        f"{name(answer)} for {name(true)}: {render.rounded(cost)}"
+        f"{name(answer)} for {name(true)} {render.rounded(cost)}"
         for true, row in zip(rules.classes or (), rules.costs, strict=True)
         for answer, cost in zip(rules.classes or (), row, strict=True)
         if answer != true
     ]
     return render.plain(
-        "The class that is expected to cost least is answered; it costs to answer "
+        "Predicts the class with the lowest expected cost. Costs of predicting "
         f"{', '.join(pairs)}."
     )
 
@@ -152,7 +295,7 @@ def scores_text(
     ]
     has_costs = rules.costs is not None or rules.threshold is not None
     measures = outcome.shown_measures(has_costs=has_costs)
-    measures["fidelity"] = "agreement with the ensemble"
+    measures["fidelity"] = "agreement with the model"
     lines = []
     for name, label in measures.items():
         values = [scores.get(f"{prefix}{name}") for _, prefix in sources]
@@ -169,7 +312,7 @@ def scores_text(
     missing = rules.unpredicted_classes
     if missing:
         names = ", ".join(_class_name(rules, label) for label in missing[:5])
-        notes.append(f"No rule answers {names}{', ...' if missing[5:] else ''}.")
+        notes.append(f"No rule predicts {names}{', ...' if missing[5:] else ''}.")
     return "\n\n".join(filter(None, [*parts, " ".join(filter(None, notes))]))
 
 
@@ -217,11 +360,11 @@ def calibration_text(
         lines.append([*line, f"{row['n_rows']:,.6g}"])
     header = ["rule", *(["class"] if is_many else []), "estimated", "observed"]
     header += ["95 % interval", "rows"]
-    title = f"Told and observed on {where}"
+    title = f"Estimated and observed on {where}"
     if outcome.is_binary:
         title += f", for {_class_name(rules, outcome.positive_class)}"
     seen = [row for row in rows if row["n_rows"]]
     gaps = [row["n_rows"] * abs(row["estimated"] - row["observed"]) for row in seen]
     gap = sum(gaps) / sum(row["n_rows"] for row in seen)
-    mean = f"On average over rows they differ by {outcome.gap_text(gap)}."
+    mean = f"Mean difference over rows: {outcome.gap_text(gap)}."
     return f"{title}:\n{render.text_table(header, lines)}\n{mean}"

@@ -105,7 +105,7 @@ def _interval(summary, k):
         return None
     place = summary.outcome.rate_index(rule)
     base = rules.training_rates
-    told = summary.outcome.told(rule)
+    told = summary.outcome.estimate(rule)
     low, high = told["interval"]
     mark = None if base is None else base[place]
     return range_bar(low, told["estimate"], high, mark)

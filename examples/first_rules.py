@@ -22,4 +22,3 @@ simple = simplify(
     forest, X, y, validation=(X_new, y_new), max_rules=5, max_conditions=2
 )
 print(simple.rules_)
-print(simple.explain(X_new.iloc[0]))

@@ -3,8 +3,8 @@ Rules from a neural network
 ===========================
 
 A neural network has no splits to read, so it is queried for its predictions: for the
-given rows, and for new rows near them. The rules imitate these predictions, and the
-summary says so.
+given rows, and for synthetic rows near them. The rules imitate these predictions, and
+the summary says so.
 """
 
 from sklearn.datasets import load_breast_cancer

@@ -200,7 +200,7 @@ def test_three_edits_by_keyboard_are_those_of_python(credit, tmp_path):
     editor.page.keyboard.press("ArrowUp")
     rules = rules.set_prediction(2, "paid")
     assert_same(editor, rules, sample)
-    assert "Rule 2 answers paid, not unpaid: if city is Rome." in editor.spoken()
+    assert "Rule 2 predicts paid, not unpaid: if city is Rome." in editor.spoken()
     assert editor.focused() == "1/answer"
 
     editor.control("2/drop").focus()

@@ -38,6 +38,7 @@ extensions = [
     "parameter_groups",
     "result_tables",
     "site_pages",
+    "table_heads",
 ]
 source_suffix = {".rst": "restructuredtext", ".md": "markdown"}  # stubs are the first
 exclude_patterns = ["_build", "_ext", "**/*.ipynb"]

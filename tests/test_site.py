@@ -187,6 +187,19 @@ def test_the_page_draws_its_pictures(monkeypatch):
         assert all((DOCS / "pictures" / f"{name}.png").exists() for name in shown)
 
 
+def test_no_table_has_an_empty_head():
+    core = pytest.importorskip("docutils.core", reason="it builds the site")
+    fill = load(DOCS / "_ext" / "table_heads.py").fill_heads
+    rows = "   * -\n     - b\n   * - 1\n     - 2\n"
+    raw = ".. raw:: html\n\n   <th></th>\n"
+    text = f".. list-table::\n   :header-rows: 1\n\n{rows}\n{raw}"
+    tree = core.publish_doctree(text)
+    fill(None, tree)
+    cells = [node.astext() for node in tree.findall() if node.tagname == "entry"]
+    assert cells == ["name", "b", "1", "2"]
+    assert "<th></th>" not in tree.astext()
+
+
 def test_pictures_of_stories_are_described():
     pytest.importorskip("sphinx_gallery", reason="it builds the site")
     texts = load(DOCS / "_ext" / "gallery_texts.py")

@@ -1,9 +1,10 @@
-"""What surrounds the text of each page: description, neighbours, index entries."""
+"""What is around the text of each page: head, neighbours, index, frames of pictures."""
 
 import html
 import re
 
 from docutils import nodes
+from sphinx_gallery.directives import imgsgnode
 
 __all__ = ["SUBJECTS", "description_of", "setup", "stays_in_its_section"]
 
@@ -61,10 +62,26 @@ def add_subjects(app, docname, source):
         )
 
 
+def frame_pictures(app, doctree):
+    """Put each picture that stands by itself into a frame that scrolls on a phone."""
+    for picture in list(doctree.findall(is_picture)):
+        place = picture.parent
+        if isinstance(place, nodes.paragraph) and len(place) == 1:
+            picture, place = place, place.parent
+        if isinstance(place, nodes.section | nodes.document):
+            frame = nodes.container(classes=["scrolls"])
+            place.replace(picture, frame)
+            frame += picture
+
+
+def is_picture(node):
+    """Whether a node is a picture of a page or of a story."""
+    return isinstance(node, nodes.image | imgsgnode)
+
+
 def add_head(app, pagename, templatename, context, doctree):
     """Add what search engines and social media show of a page."""
-    about = context.get("meta") or {}
-    text = about.get("description") or description_of(doctree)
+    text = description_of(doctree)
     if not text:
         return
     title = html.unescape(context.get("title", ""))
@@ -85,6 +102,13 @@ def add_head(app, pagename, templatename, context, doctree):
     )
 
 
+def mend_roles(app, pagename, templatename, context, doctree):
+    """Make the entries of a list of papers items of a list, as its role says."""
+    if "body" in context:
+        before, after = 'role="doc-biblioentry"', 'role="listitem"'
+        context["body"] = context["body"].replace(before, after)
+
+
 def choose_neighbours(app, pagename, templatename, context, doctree):
     """Leave out a previous or next page that belongs to another section."""
     parents = {
@@ -101,6 +125,8 @@ def choose_neighbours(app, pagename, templatename, context, doctree):
 def setup(app):
     """Register with Sphinx."""
     app.connect("source-read", add_subjects)
+    app.connect("doctree-read", frame_pictures)
     app.connect("html-page-context", add_head)
     app.connect("html-page-context", choose_neighbours)
+    app.connect("html-page-context", mend_roles)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,6 +1,6 @@
 // What is wider than its place scrolls; its right edge fades while there is more.
 document.addEventListener("DOMContentLoaded", () => {
-  const wide = "pre, .pst-scrollable-table-container, .scrolls, .formula";
+  const wide = "pre, .pst-scrollable-table-container, .output_html, .scrolls, .formula";
   for (const box of document.querySelectorAll(`.bd-article :is(${wide})`)) {
     const mark = () => {
       const rest = box.scrollWidth - box.clientWidth - Math.abs(box.scrollLeft);

@@ -95,12 +95,14 @@ def test_exit_codes_of_watch(call, folder):
     rules = folder / "rules.json"
     done = call("watch", rules, folder / "same.csv", "--target", "y", "--quiet")
     assert (done.code, done.err) == (0, "")
-    assert done.out.splitlines()[-1].startswith("Nothing has moved: 600 new rows")
+    assert done.out.startswith("No drift in ")
+    assert "(600 new rows against " in done.out
     page = folder / "check.html"
     done = call("watch", rules, folder / "moved.csv", "--html", page, "--quiet")
     assert done.code == 1
-    assert "! income: values" in done.out
-    assert "What has moved" in page.read_text(encoding="utf-8")
+    assert done.out.startswith("Drift in ")
+    assert "\nincome " in done.out
+    assert "What changed" in page.read_text(encoding="utf-8")
     done = call("watch", rules, folder / "moved.csv", "--json", "--quiet")
     assert done.code == 1
     found = json.loads(done.out)
@@ -109,13 +111,15 @@ def test_exit_codes_of_watch(call, folder):
     assert {"coverage", "column", "range"} <= moved
 
 
-def test_watch_asks_a_model(call, files, tmp_path):
+def test_watch_tests_agreement_with_a_model(call, files, tmp_path):
     out = tmp_path / "rules.json"
     model, iris = files / "xgboost.json", files / "iris.csv"
     call("simplify", model, iris, "--target", "class", "--out", out, "--quiet")
-    done = call("watch", out, iris, "--target", "class", "--model", model, "--quiet")
+    command = ["watch", out, iris, "--target", "class", "--model", model, "--quiet"]
+    done = call(*command, "--json")
     assert done.code == 0, done
-    assert "agreement with the model" in done.out
+    kinds = {finding["kind"] for finding in json.loads(done.out)["findings"]}
+    assert "agreement" in kinds
 
 
 def test_what_is_wrong_is_one_line_and_nothing_is_written(refused, folder):

@@ -138,6 +138,6 @@ def test_a_rule_without_rows_has_nothing_observed():
 def test_calibration_needs_probabilities():
     rules = RuleList((), Rule((), "no"), ("size",), "classification", ("no", "yes"))
     with pytest.raises(
-        ValueError, match="needs rules that tell probabilities; one has"
+        ValueError, match="needs rules with probabilities; one has none"
     ):
         metrics.calibration(rules, X, ["no"] * 4)

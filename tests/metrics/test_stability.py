@@ -77,13 +77,13 @@ def test_a_clear_rule_comes_back_and_noise_does_not(clear):
     assert unclear.rules < found.rules
 
 
-def test_it_is_told_in_the_summary_the_report_and_compare(clear, tmp_path):
+def test_it_is_shown_in_the_summary_the_report_and_compare(clear, tmp_path):
     X, y, _ = clear
     forest = RandomForestClassifier(20, min_samples_leaf=5, random_state=0).fit(X, y)
     model = simplify(forest, X, y, random_state=0, stability=3, max_rules=2)
-    sentence = "On half of the rows, drawn 3 times, two lists answer alike in"
+    sentence = "In 3 refits on random halves of the rows, two rule models agree on"
     assert sentence in model.summary()
-    assert "came back" in model.summary()
+    assert "found again" in model.summary()
     pytest.importorskip("plotly")
     from defragtrees.report.page import write_report
 
@@ -91,10 +91,10 @@ def test_it_is_told_in_the_summary_the_report_and_compare(clear, tmp_path):
     page = (tmp_path / "with.html").read_text(encoding="utf-8")
     assert sentence in page
     assert "3 of 3" in page
-    assert "Every rule came back in most of them." in page
+    assert "Every rule is found again in at least half of the refits." in page
     without = simplify(forest, X, y, random_state=0)
     write_report(tmp_path / "without.html", without, X, y)
-    assert "Came back" not in (tmp_path / "without.html").read_text(encoding="utf-8")
+    assert "Found again" not in (tmp_path / "without.html").read_text(encoding="utf-8")
     table = compare(forest, X, y, methods=["distilled"], n_resamples=2, random_state=0)
     assert {"same_predictions", "same_features", "same_cuts"} <= set(table.rows()[0])
     assert "same cuts" in str(table).splitlines()[0]
@@ -106,7 +106,9 @@ def test_a_weak_rule_is_named():
         10, 0.9, 0.8, 0.7, 0.6, (10, 4, 1)
     )
     [words, _] = written("stability", summarize(simple, X, y))
-    assert "Rules 2 and 3 (67\N{NO-BREAK SPACE}% of the rules) came back in" in words
+    assert (
+        "Rules 2 and 3 (67\N{NO-BREAK SPACE}% of the rules) are found again in" in words
+    )
 
 
 def test_refits_do_not_refit_again_and_are_the_same_each_time(clear):
@@ -152,6 +154,6 @@ def test_the_command_line_tells_it(clear, tmp_path, capsys):
     command = ["simplify", tmp_path / "model.joblib", tmp_path / "data.csv"]
     command += ["--target", "y", "--trust-pickle", "--stability", "2"]
     assert run([str(part) for part in command]) == 0
-    assert "came back" in capsys.readouterr().out
+    assert "found again" in capsys.readouterr().out
     assert run([str(part) for part in [*command, "--json"]]) == 0
     assert json.loads(capsys.readouterr().out)["stability"]["n_resamples"] == 2

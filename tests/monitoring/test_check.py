@@ -1,4 +1,4 @@
-"""Whether new rows are like the old: few false alarms, and none missed."""
+"""Drift checks: few false alarms, and no drift missed."""
 
 import dataclasses
 import functools
@@ -59,7 +59,7 @@ CASES = [
 
 
 @pytest.mark.parametrize(("form", "task"), CASES)
-def test_the_same_world_seldom_raises_an_alarm(form, task):
+def test_without_drift_alarms_are_rare(form, task):
     rules, _ = fitted(form, task)
     rng = np.random.default_rng(7)
     n_alarms = sum(rules.check(*rows(1000, rng, task)).has_moved for _ in range(40))
@@ -85,15 +85,15 @@ def drifted(X, y, rng):
 
 @pytest.mark.parametrize(("form", "task"), CASES)
 @pytest.mark.parametrize("change", [shifted, swapped, drifted])
-def test_another_world_raises_an_alarm(form, task, change):
+def test_drift_raises_an_alarm(form, task, change):
     rules, _ = fitted(form, task)
     rng = np.random.default_rng(8)
     for _ in range(5):
         found = rules.check(*change(*rows(1000, rng, task), rng))
         assert found.has_moved
         kinds = {finding.kind for finding in found.moved}
-        told = {shifted: "column", swapped: "column"}.get(change, "error")
-        assert told in kinds or (told == "error" and kinds & {"rate", "mean", "target"})
+        kind = {shifted: "column", swapped: "column"}.get(change, "error")
+        assert kind in kinds or (kind == "error" and kinds & {"rate", "mean", "target"})
 
 
 def by_kind(found, kind):
@@ -102,7 +102,7 @@ def by_kind(found, kind):
     }
 
 
-def test_each_rule_is_told_then_and_now():
+def test_each_rule_is_compared_with_training():
     rules, _ = fitted()
     X, y = rows(1000, np.random.default_rng(3))
     found = rules.check(X, y)
@@ -130,7 +130,7 @@ def test_without_y_only_rows_are_tested():
     assert {"coverage", "column", "range"} <= kinds
 
 
-def test_new_categories_and_missing_values_are_told():
+def test_new_categories_and_missing_values_are_found():
     rules, _ = fitted()
     X, _ = rows(1000, np.random.default_rng(3))
     city = X.city.astype(object)
@@ -142,7 +142,7 @@ def test_new_categories_and_missing_values_are_told():
     assert by_kind(rules.check(X.assign(city=city)), "missing")["city"].is_moved
 
 
-def test_values_outside_the_range_are_told():
+def test_values_outside_the_range_are_found():
     rules, _ = fitted()
     X, _ = rows(1000, np.random.default_rng(3))
     age = X.age.copy()
@@ -152,7 +152,7 @@ def test_values_outside_the_range_are_told():
     assert found.now == "18 to 130, 30 rows outside"
 
 
-def test_a_model_that_no_longer_agrees_is_told():
+def test_a_model_that_no_longer_agrees_is_found():
     rules, model = fitted()
     X, _ = rows(1000, np.random.default_rng(3))
     found = by_kind(rules.check(X, ensemble=model), "agreement")["all rules"]
@@ -166,7 +166,7 @@ def test_a_model_that_no_longer_agrees_is_told():
     assert found.is_moved
 
 
-def test_columns_are_needed_where_rules_ask_about_them():
+def test_only_columns_that_rules_use_are_required():
     rules, _ = fitted()
     X, y = rows(100, np.random.default_rng(3))
     unused = [name for name in rules.feature_names if name not in rules.features]
@@ -174,13 +174,13 @@ def test_columns_are_needed_where_rules_ask_about_them():
         rules.check(X.drop(columns=["income"]), y)
     for name in unused:
         notes = rules.check(X.drop(columns=[name]), y).notes
-        assert notes == (f"columns that no rule asks about are missing: '{name}'",)
+        assert notes == (f"columns that no rule uses are missing: '{name}'",)
 
 
-def test_what_cannot_be_checked_is_refused():
+def test_bad_input_is_rejected():
     rules, _ = fitted()
     X, y = rows(100, np.random.default_rng(3))
-    with pytest.raises(ValueError, match="equally many rows; got 100 and 3"):
+    with pytest.raises(ValueError, match="the same number of rows; got 100 and 3"):
         rules.check(X, y[:3])
     with pytest.raises(ValueError, match="level must be above 0"):
         rules.check(X, y, level=1.5)
@@ -192,12 +192,12 @@ def test_what_cannot_be_checked_is_refused():
         bare.check([[1.0]])
 
 
-def test_edited_rules_say_what_they_do_not_know():
+def test_edited_rules_without_counts_are_not_tested():
     rules, _ = fitted()
     X, y = rows(1000, np.random.default_rng(3))
     edited = rules.drop(1)
     found = edited.check(X, y)
-    assert "some rules were edited" in found.notes[0]
+    assert "edited rules without new counts" in found.notes[0]
     assert by_kind(found, "coverage") == {}
     again = edited.refit(*rows(1500, np.random.default_rng(4)))
     assert again.check(X, y).notes == ()
@@ -214,10 +214,32 @@ def test_a_check_shows_and_escapes():
     assert "<script" not in page
     assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
     assert "<script" not in found._repr_html_()
-    assert "have moved" in str(found)
+    assert str(found).startswith(f"Drift in {len(found.moved)} of ")
     assert found.to_dict()["moved"] is True
     assert f"{len(found.moved)} of {len(found.findings)}" in repr(found)
     assert "http" not in page
+
+
+def test_the_text_has_the_verdict_first_then_what_moved():
+    rules, _ = fitted()
+    X, y = rows(1000, np.random.default_rng(3))
+    same = rules.check(X, y)
+    rows_text = "1,000 new rows against 1,500 training rows"
+    verdict = f"No drift in {len(same.findings)} tests ({rows_text}; false"
+    assert str(same).startswith(verdict)
+    assert len(str(same).splitlines()) == 2
+    renamed = rules.relabel({"income": "income after taxes and all other deductions"})
+    found = renamed.check(shifted(X, y, None)[0], y)
+    lines = str(found).splitlines()
+    assert max(map(len, lines)) <= 80
+    assert lines[0].startswith(f"Drift in {len(found.moved)} of {len(found.findings)}")
+    assert lines[3].split() == "rule or column measure training new rows p".split()
+    first = [line.split("  ")[0] for line in lines[4:]]
+    assert [name for name in first if name.startswith("rule")] == [
+        one.about for one in found.moved if one.rule
+    ]
+    assert "income after taxes" in first
+    assert "age" not in first
 
 
 def test_the_training_record_is_small_and_kept(tmp_path):
@@ -267,6 +289,6 @@ def test_rules_of_older_files_are_checked_by_their_counts():
     found = rules.check(X, y)
     assert {finding.kind for finding in found.findings} == {"coverage", "rate"}
     assert found.n_then == pytest.approx(1500)
-    assert "do not say what their columns were like" in found.notes[0]
+    assert "columns are not tested, as the rules have no profile" in found.notes[0]
     assert not math.isnan(found.n_then)
     assert check(rules, X, y).verdict == found.verdict

@@ -1,4 +1,4 @@
-"""calibration: what rules tell against what is observed."""
+"""calibration: estimated probabilities against observed rates."""
 
 import numpy as np
 import pytest
@@ -50,8 +50,18 @@ def test_each_class_of_more_than_two_has_its_colour():
     rows, answers = make_rows(rules)
     ax = plots.calibration(rules, rows, answers)
     labels = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert labels == ["observed as told", r"_ask \$", "buy", "keep"]
-    assert ax.get_xlabel() == "told probability"
+    assert labels == ["perfect calibration", r"_ask \$", "buy", "keep"]
+    assert ax.get_xlabel() == "estimated probability"
+
+
+def test_a_class_has_the_colour_of_its_place_also_if_others_have_no_rule():
+    rules = make_classes()
+    row = {"rule": 1, "class": "keep", "estimated": 0.5, "observed": 0.5}
+    row |= {"low": 0.4, "high": 0.6, "n_rows": 10.0}
+    _, points = calibration_picture([row], rules.outcome).marks
+    place = list(rules.classes).index("keep")
+    assert place > 0
+    assert (points.label, points.colour) == ("keep", f"g{place}")
 
 
 def test_numbers_are_means_and_a_rule_without_rows_has_no_point():
@@ -63,12 +73,12 @@ def test_numbers_are_means_and_a_rule_without_rows_has_no_point():
     ax.figure.canvas.draw()
 
 
-def test_rules_that_tell_no_probabilities_are_refused():
-    with pytest.raises(ValueError, match="needs rules that tell probabilities"):
+def test_rules_without_probabilities_are_rejected():
+    with pytest.raises(ValueError, match="needs rules with probabilities"):
         plots.calibration(make_single(), [[0.0, 1.0]], ["no"])
 
 
-def test_what_is_told_of_a_point_names_its_rule():
+def test_the_text_of_a_point_names_its_rule():
     row = {"rule": 2, "class": "yes", "estimated": 0.1, "observed": 0.2, "n_rows": 10.0}
     row |= {"low": 0.05, "high": 0.5}
     picture = calibration_picture([row], make_risks().outcome, "{:.0%}".format)

@@ -25,16 +25,16 @@ def widths(ax):
     return [[bar.get_width() for bar in group] for group in ax.containers]
 
 
-def test_bars_are_the_rows_in_which_rules_hold_and_that_they_answer():
+def test_bars_are_the_rows_that_rules_match_and_predict():
     ax = plots.coverage(make_list(), X)
-    # Rows 1 and 2; of rows 1 to 4 only the last two; the otherwise gets row 5.
+    # Rows 1 and 2; of rows 1 to 4 only the last two; the default gets row 5.
     np.testing.assert_allclose(widths(ax), [[0.4, 0.8, 0.2], [0.4, 0.4, 0.2]])
     labels = [label.get_text() for label in ax.get_yticklabels()]
     assert labels == ["1. x <= 2.5: a", "2. x <= 4.5: b", "3. otherwise: c"]
     assert [text.get_text() for text in ax.texts] == ["40.0 %", "40.0 %", "20.0 %"]
 
 
-def test_wrong_answers_have_a_bar_of_their_own():
+def test_wrong_predictions_have_their_own_bar():
     ax = plots.coverage(make_list(), X, ["a", "b", "b", "b", "a"])
     np.testing.assert_allclose(widths(ax)[2], [0.2, 0.0, 0.2])
     starts = [bar.get_x() for bar in ax.containers[2]]
@@ -42,7 +42,7 @@ def test_wrong_answers_have_a_bar_of_their_own():
     texts = [text.get_text() for text in ax.texts]
     assert texts == ["40.0 %, 50.0 % wrong", "40.0 %, 0.0 % wrong", *texts[2:]]
     names = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert names == ["holds", "answers", "wrong"]
+    assert names == ["matched", "predicted", "predicted wrongly"]
 
 
 def test_numbers_show_the_error_in_units_of_y_of_each_rule():
@@ -57,8 +57,8 @@ def test_numbers_show_the_error_in_units_of_y_of_each_rule():
     assert len(ax.containers) == 2
 
 
-def test_without_rows_the_rules_tell_what_they_remember():
-    with pytest.raises(ValueError, match="Pass X to measure it"):
+def test_without_rows_the_stored_shares_are_shown():
+    with pytest.raises(ValueError, match="Pass X to measure coverage"):
         plots.coverage(make_list())
     rules = make_classes()
     known = tuple(dataclasses.replace(rule, coverage=0.5) for rule in rules.rules)
@@ -68,7 +68,7 @@ def test_without_rows_the_rules_tell_what_they_remember():
     np.testing.assert_allclose(widths(ax)[1], [0.1, 0.3, 0.4, 0.2])
 
 
-def test_averaged_rules_answer_together_so_weights_are_shown():
+def test_averaged_rules_predict_together_so_weights_are_shown():
     rules = make_averaged()
     rows = np.array([[0.1, 0.1], [0.6, 0.1], [0.9, 0.9], [0.7, 0.7]])
     ax = plots.coverage(rules, rows)

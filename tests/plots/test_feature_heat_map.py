@@ -39,7 +39,7 @@ def bars(ax):
     return found
 
 
-def test_cells_say_what_the_conditions_ask():
+def test_cells_show_the_conditions():
     ax = plots.feature_heat_map(make_column(WORDS.values()))
     texts = [text.get_text().replace("\n", " ") for text in ax.texts]
     assert texts == list(WORDS)
@@ -49,7 +49,7 @@ def test_cells_say_what_the_conditions_ask():
     assert ax.get_ylim() == (6, 0)
 
 
-def test_colours_name_the_side_that_is_asked_for():
+def test_colours_show_the_side_that_is_accepted():
     ax = plots.feature_heat_map(make_column(WORDS.values()))
     cells = [p for p in ax.patches if (p.get_width(), p.get_height()) == (1, 1)]
     found = [patch.get_facecolor()[:3] for patch in cells]

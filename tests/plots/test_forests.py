@@ -1,4 +1,4 @@
-"""Regions of ensembles: counted by hand and against the ensemble's own answers."""
+"""Regions of ensembles: counted by hand and against the ensemble's own predictions."""
 
 import numpy as np
 import pytest
@@ -23,7 +23,7 @@ def make_tree(feature, threshold, left, right, categories=None):
 def make_forest():
     """Two trees over a and b.
 
-    The first asks a <= 1 and, if not, b <= 1; the second b <= 2 and, if not, a <= 3.
+    The first tests a <= 1 and, if not, b <= 1; the second b <= 2 and, if not, a <= 3.
     """
     first = make_tree(
         [0, -1, 1, -1, -1], [1, 0, 1, 0, 0], [1, -1, 3, -1, -1], [2, -1, 4, -1, -1]
@@ -68,7 +68,7 @@ def test_a_forest_without_trees_is_one_region():
     assert plots.count_regions(Forest((), ("a", "b"), "regression")) == 1
 
 
-def test_too_many_cells_to_count_are_refused():
+def test_too_many_cells_to_count_are_rejected():
     rng = np.random.default_rng(0)
     X = rng.random((400, 4))
     ensemble = RandomForestRegressor(5, random_state=0).fit(X, X @ [1, 2, 3, 4])
@@ -108,7 +108,7 @@ def test_colours_are_the_predictions_of_the_ensemble(xor):
         points[20:40, i] = np.nextafter(points[20:40, i], np.inf)
     assert_colours_are_predictions(ax, forest, points, points)
     n_regions = plots.count_regions(ensemble)
-    assert ax.get_title() == f"{n_regions:,} regions"
+    assert ax.get_title(loc="left") == f"{n_regions:,} regions"
 
 
 def test_borders_are_where_the_leaf_of_a_tree_ends():
@@ -130,4 +130,4 @@ def test_features_are_by_default_those_that_decide_most():
     ensemble = RandomForestRegressor(5, max_depth=6, random_state=0).fit(X, y)
     ax = plots.forest_regions(ensemble, X, y)
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("x2", "x4")
-    assert "at x1 = " in ax.get_title()
+    assert "at x1 = " in ax.get_title(loc="left")

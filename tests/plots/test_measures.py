@@ -61,14 +61,15 @@ def test_comparison_has_a_line_for_each_method_that_did_not_fail():
         make_entry("_two", 9.0, 0.1),
         make_entry("one", 2.0, 0.3),
         make_entry("three", None, None, "ValueError: no"),
+        make_entry("distilled", 9.0, 0.1),
     )
     ax = plots.comparison(Comparison(entries, {}, 0.05, 1, "classification"))
     lines = [line for line in ax.lines if line.get_marker() in "os"]
     np.testing.assert_allclose(lines[0].get_xydata(), [(2, 0.3), (4, 0.2)])
     np.testing.assert_allclose(lines[1].get_xydata(), [(9, 0.1)])
     labels = [text.get_text() for text in ax.get_legend().get_texts()]
-    assert labels == ["one", "_two", "ensemble"]
-    assert ax.get_ylabel() == "error on rows held out"
+    assert labels == ["one", "_two", "distilled tree", "ensemble"]
+    assert ax.get_ylabel() == "held-out error"
 
 
 def thick(ax):
@@ -110,7 +111,7 @@ def test_the_restart_that_an_estimator_kept_stands_out():
     found = SimpleNamespace(history_=HISTORY, kept_restart_=2)
     assert thick(plots.convergence(found)).get_label() == "bound, kept restart"
     assert thick(plots.convergence(found)).get_ydata()[-1] == -45.0
-    # Told apart by its iterations and its components if it has no number.
+    # Identified by its iterations and its components if it has no number.
     found = SimpleNamespace(
         history_=HISTORY, n_iter_=3, posterior_=SimpleNamespace(n_components=4)
     )
@@ -139,6 +140,6 @@ def test_a_fitted_estimator_can_be_drawn():
         (["a"], TypeError, "got list"),
     ],
 )
-def test_what_is_no_history_is_refused(found, error, message):
+def test_other_arguments_than_a_history_are_rejected(found, error, message):
     with pytest.raises(error, match=message):
         plots.convergence(found)

@@ -23,7 +23,7 @@ def bars(ax, at):
     return [line.get_ydata() for line in own if line.get_xdata()[0] == at]
 
 
-def test_each_row_is_a_line_over_the_features_asked_about():
+def test_each_row_is_a_line_over_the_features_used():
     rules = make_numbers()
     X = np.array([[0.1, 0.0], [0.5, 0.5], [0.6, 1.0]])
     ax = plots.parallel_coordinates(rules, X)
@@ -35,7 +35,7 @@ def test_each_row_is_a_line_over_the_features_asked_about():
     assert [label.get_text() for label in ax.get_xticklabels()] == ["x1", "x2"]
 
 
-def test_lines_have_the_colour_of_the_rule_that_answers():
+def test_lines_have_the_colour_of_the_rule_that_predicts():
     rules = make_numbers()
     X, _ = make_rows(rules)
     ax = plots.parallel_coordinates(rules, X)
@@ -121,6 +121,6 @@ def test_one_feature_and_a_constant_column_can_be_drawn():
     ("settings", "message"),
     [({"scale": "log"}, "'range' or 'rank'"), ({"rule": 3}, "below 3; got 3")],
 )
-def test_settings_that_cannot_be_are_refused(settings, message):
+def test_bad_settings_are_rejected(settings, message):
     with pytest.raises(ValueError, match=message):
         plots.parallel_coordinates(make_numbers(), [[0.1, 0.2]], **settings)

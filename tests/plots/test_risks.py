@@ -1,4 +1,4 @@
-"""risks: points and whiskers are what the rules tell."""
+"""risks: points and whiskers are the rates and intervals of the rules."""
 
 import dataclasses
 
@@ -27,7 +27,7 @@ def drawn(ax):
     return points, ends
 
 
-def test_the_points_are_rates_of_the_class_that_is_told():
+def test_the_points_are_rates_of_the_positive_class():
     rules = make_loans(pos_label="bad")
     ax = plots.risks(rules)
     points, ends = drawn(ax)
@@ -37,8 +37,8 @@ def test_the_points_are_rates_of_the_class_that_is_told():
     assert ends[2] == pytest.approx((0.36, 0.36))  # 36 of 100 rows are bad
     texts = [text.get_text() for text in ax.texts]
     assert texts == [
-        "bad: 75.0 % (30 of 40)",
-        "good: 10.0 % are bad (6 of 60)",
+        "75.0 % (30 of 40): bad",
+        "10.0 % (6 of 60): good",
         "all rows: 36.0 %",
     ]
     assert ax.get_xlabel() == "rate of bad, with 95 % interval"
@@ -48,12 +48,12 @@ def test_the_points_are_rates_of_the_class_that_is_told():
     ]
 
 
-def test_the_points_are_what_is_predicted_and_the_counts_what_was_seen():
+def test_the_points_are_estimates_and_the_counts_are_observed():
     rules = make_loans()
     shrunk = dataclasses.replace(rules.rules[0], distribution=(0.7, 0.3))
     ax = plots.risks(dataclasses.replace(rules, rules=(shrunk,)))
     assert drawn(ax)[0][0] == 0.3
-    assert ax.texts[0].get_text() == "bad: 30.0 % are good (10 of 40)"
+    assert ax.texts[0].get_text() == "30.0 % (10 of 40): bad"
 
 
 def test_without_pos_label_it_is_the_second_class():

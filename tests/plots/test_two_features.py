@@ -92,12 +92,12 @@ def test_other_features_are_held_at_the_values_that_the_title_names():
     rows[:, 4], rows[:, 1] = points.T
     assert_colours_are_predictions(ax, rules, points, rows)
     assert (ax.get_xlabel(), ax.get_ylabel()) == (names[4], names[1])
-    assert "feature 0 with quite_a_long_name = 0.25" in ax.get_title().replace(
-        "\n", " "
-    )
+    assert "feature 0 with quite_a_long_name = 0.25" in ax.get_title(
+        loc="left"
+    ).replace("\n", " ")
     medians = plots.regions(rules, X, features=(4, 1))
     middle = np.sort(X[:, 0])[29]
-    assert f"= {middle:.4g}" in medians.get_title().replace("\n", " ")
+    assert f"= {middle:.4g}" in medians.get_title(loc="left").replace("\n", " ")
 
 
 def test_categories_and_missing_values_have_places_of_their_own():
@@ -131,7 +131,7 @@ def test_each_rule_is_a_box_with_its_number():
     ax = plots.regions(make_numbers(), limits=((0, 1), (0, 1)))
     np.testing.assert_allclose(rectangles(ax), [(0, 0, 0.4, 1), (0, 0.2, 0.7, 0.4)])
     assert [text.get_text() for text in ax.texts] == ["1", "2", "3"]
-    # The number stands in the middle of the largest part that the rule answers.
+    # The number is in the middle of the largest area that the rule predicts.
     np.testing.assert_allclose(ax.texts[1].xy, (0.55, 0.4))
 
 
@@ -145,7 +145,7 @@ def test_a_set_of_categories_is_a_box_for_each_part():
     assert heights == [(-0.5, 0.5), (1.5, 2.5)]
 
 
-def test_a_rule_that_does_not_hold_at_the_fixed_values_has_no_box():
+def test_a_rule_that_does_not_match_the_fixed_values_has_no_box():
     rules = make_classes()
     ax = plots.regions(rules, features=(0, 1), at={2: 2.0})
     shown = plots.regions(rules, features=(0, 1), at={2: 0.0})
@@ -175,7 +175,7 @@ def test_no_more_points_than_asked_for():
     assert len(ax.collections[1].get_offsets()) == 7
 
 
-def test_features_are_by_default_those_that_most_rules_ask_about():
+def test_features_are_by_default_those_in_most_rules():
     rules = make_many()
     counts = [
         sum(c.feature == j for rule in rules.rules for c in rule.conditions)
@@ -201,7 +201,7 @@ def test_features_are_by_default_those_that_most_rules_ask_about():
         ({"features": (0, 1), "at": {1: 2.0}}, "must not hold the features shown"),
     ],
 )
-def test_features_that_cannot_be_are_refused(settings, message):
+def test_bad_features_are_rejected(settings, message):
     with pytest.raises(ValueError, match=message):
         plots.regions(make_many(), **settings)
 
@@ -232,7 +232,7 @@ def test_panels_are_one_for_each_rule_the_paler_the_less_weight():
     assert [text.get_text() for text in figure.legends[0].get_texts()] == ["0", "1"]
 
 
-def test_panels_mark_the_rows_in_which_the_rule_holds():
+def test_panels_mark_the_rows_that_the_rule_matches():
     rules = make_averaged()
     X, y = make_rows(rules)
     ax = plots.rule_panels(rules, X, y)[0]
@@ -259,7 +259,7 @@ def test_panels_count_conditions_on_other_features_and_what_is_left_out():
         assert (f"and {n_others} other condition" in title) == (n_others > 0)
 
 
-def test_too_few_axes_for_the_panels_are_refused():
+def test_too_few_axes_for_the_panels_are_rejected():
     with pytest.raises(ValueError, match="at least 3 Axes"):
         plots.rule_panels(make_averaged(), axes=[object()])
 

@@ -1,6 +1,6 @@
-"""Measures of rules that scikit-learn does not have.
+"""Measures of rule models that scikit-learn does not have.
 
-For those that it has, such as AUC and log loss, call `sklearn.metrics`, or `evaluate`.
+For AUC, log loss and other measures of predictions, use `sklearn.metrics` or `evaluate`.
 """
 
 from defragtrees.metrics.resampling import rule_stability, stability

@@ -1,4 +1,4 @@
-"""Stability: what of the rules comes back when they are fitted to other rows."""
+"""Stability of rules under resampling of the training rows."""
 
 import itertools
 import warnings
@@ -15,39 +15,40 @@ from defragtrees.metrics.rulesets import members, similarity
 
 __all__ = ["RuleStability", "rule_stability", "stability"]
 
-SAME_ROWS = 0.5  # a rule came back if it shares this much of all rows of both
-SAME_CUT = 0.05  # and a cut, if at most this share of the rows lies between
+SAME_ROWS = 0.5  # Jaccard index of rows from which on two rules count as the same
+SAME_CUT = 0.05  # share of rows between two cuts up to which they count as the same
 
 
 @dataclass(frozen=True)
 class RuleStability(render.Tabular):
-    """How much of the rules came back on other rows.
+    """Stability of rules: what refits on half of the rows have in common.
 
     Parameters
     ----------
     n_resamples : int
     predictions : float
-        Of two refits: on how many rows they answer the same; for numbers, one less
-        their mean squared distance as a share of the variance of the predictions.
+        Mean share of rows on which two refits predict the same class; for numbers, one
+        minus the mean squared difference divided by the variance of the predictions.
     features : float
-        Of two refits: share of the features of either that both use.
+        Mean share of the features used by either of two refits that both use.
     cuts : float
-        Of two refits: share of the cuts that the other has too, near enough that at
-        most one row in twenty lies between.
+        Mean share of the cuts of a refit that another one has too. Two cuts count as
+        the same if at most 5 % of the rows lie between them.
     rules : float
-        Of two refits: the `similarity` of their rules.
+        Mean `similarity` of the rules of two refits.
     returns : tuple of int
-        For each rule of the fit on all rows, the "otherwise" last: in how many refits
-        a rule with the same answer has most rows in common with it.
+        For each rule of the fit on all rows, the default rule last: the number of
+        refits with a rule that has the same prediction and mostly the same rows (a
+        Jaccard index of at least one half).
 
     Examples
     --------
     >>> print(RuleStability(20, 0.91, 0.8, 0.7, 0.75, (20, 13)))
-    rule  came back
-    1      20 of 20
-    2      13 of 20
-    On half of the rows, drawn 20 times, two lists answer alike in 91.0 % of rows and \
-share 80.0 % of their features and 70.0 % of their cuts.
+    rule  found again
+    1        20 of 20
+    2        13 of 20
+    In 20 refits on random halves of the rows, two rule models agree on 91.0 % of \
+rows, 80.0 % of features and 70.0 % of cuts, on average.
     """
 
     n_resamples: int
@@ -59,12 +60,12 @@ share 80.0 % of their features and 70.0 % of their cuts.
 
     @property
     def sentence(self):
-        """What it comes to, in a sentence."""
+        """Summary of the measures in one sentence."""
         return (
-            f"On half of the rows, drawn {self.n_resamples} times, two lists answer "
-            f"alike in {render.share(self.predictions)} of rows and share "
-            f"{render.share(self.features)} of their features and "
-            f"{render.share(self.cuts)} of their cuts."
+            f"In {self.n_resamples} refits on random halves of the rows, two rule "
+            f"models agree on {render.share(self.predictions)} of rows, "
+            f"{render.share(self.features)} of features and "
+            f"{render.share(self.cuts)} of cuts, on average."
         )
 
     def _cells(self):
@@ -72,13 +73,13 @@ share 80.0 % of their features and 70.0 % of their cuts.
             [str(k), f"{n} of {self.n_resamples}"]
             for k, n in enumerate(self.returns, start=1)
         ]
-        return ["rule", "came back"], lines
+        return ["rule", "found again"], lines
 
     def _notes(self):
         return [self.sentence]
 
     def to_dict(self):
-        """Its contents as plain numbers."""
+        """The measures as a dict of plain numbers."""
         names = ("n_resamples", "predictions", "features", "cuts", "rules")
         return {name: getattr(self, name) for name in names} | {
             "returns": list(self.returns)
@@ -94,15 +95,15 @@ def rule_stability(
     n_resamples: int = 20,
     random_state: Any = None,
 ) -> RuleStability:
-    """What of the rules comes back when the rows are drawn anew.
+    """Measure the stability of rules by refits on random halves of the rows.
 
-    The estimator is fitted to samples of half of the rows, around the same ensemble.
+    The ensemble stays the same in all refits; only the rules are fitted again.
 
     Parameters
     ----------
     estimator : Simplifier
-        With a fitted ensemble; it is not changed. If it is fitted itself, its rules are
-        those that are looked for.
+        With a fitted ensemble; it is not changed. If it is fitted itself, each of its
+        rules is searched for in the refits.
     X : array-like or data frame of shape (n_samples, n_features)
     y : array-like of shape (n_samples,), optional
     sample_weight : array-like of shape (n_samples,), optional
@@ -153,9 +154,9 @@ def stability(
     n_resamples: int = 5,
     random_state: Any = None,
 ) -> float:
-    """How alike the rules are when the rows are drawn anew, from 0 to 1.
+    """Mean similarity of rules refitted on random halves of the rows, from 0 to 1.
 
-    The `rules` of `rule_stability`, which says more.
+    This is `rules` of `rule_stability`, which has more measures.
 
     Parameters
     ----------
@@ -165,7 +166,7 @@ def stability(
     y : array-like of shape (n_samples,), optional
     sample_weight : array-like of shape (n_samples,), optional
     n_resamples : int, default=5
-        Samples to fit on.
+        Number of refits.
     random_state : int, RandomState, Generator or None, default=None
         For drawing the samples; the estimator keeps its own.
 
@@ -195,7 +196,7 @@ def stability(
 
 
 def _refit(estimator, X, y, sample_weight, rng):
-    """The rules of half of the rows."""
+    """Fit the estimator to half of the rows; return its rules."""
     n_rows = len(X)
     rows = np.sort(rng.choice(n_rows, max(1, n_rows // 2), replace=False))
     # Not `clone`, which would unfit the ensemble.
@@ -220,7 +221,7 @@ def _same_features(one, two):
 
 
 def _cuts(rules):
-    """Where rules cut: feature, side, and a number or the accepted categories."""
+    """Cuts of rules: feature, side, and a threshold or the accepted categories."""
     cuts = []
     for rule in rules.rules:
         for c in rule.conditions:
@@ -256,7 +257,7 @@ def _is_same(one, two, matrix):
 
 
 def _returns(rules, refits, X):
-    """For each rule in how many refits it came back."""
+    """Number of refits in which each rule is found again."""
     own = members(rules, X)
     is_same = rules.outcome.is_same_answer
     returns = np.zeros(rules.n_rules, dtype=int)

@@ -1,4 +1,4 @@
-"""Measures of rules: error, fidelity, cost, coverage, overlap, calibration, totals."""
+"""Measures of rule models: error, fidelity, cost, coverage, overlap, calibration, totals."""
 
 import math
 from collections.abc import Sequence
@@ -32,8 +32,8 @@ __all__ = [
     "trade_off_scores",
 ]
 
-MOST_LINES = 30  # totals that a score table lists one by one
-N_GROUPS = 10  # of about equally many rows, where there are more
+MOST_LINES = 30  # maximum number of totals that a score table lists one by one
+N_GROUPS = 10  # number of groups of about equal size, if there are more totals
 
 
 def error(
@@ -44,9 +44,9 @@ def error(
     Parameters
     ----------
     expected : array of shape (n_samples,)
-        What is true.
+        True classes or numbers.
     predicted : array of shape (n_samples,)
-        What is predicted.
+        Predictions.
     task : {"classification", "regression"}
     sample_weight : array of shape (n_samples,), optional
 
@@ -63,16 +63,16 @@ def error(
 
 
 def fidelity(
-    answers: Column, predicted: Column, task: str, sample_weight: Column | None = None
+    reference: Column, predicted: Column, task: str, sample_weight: Column | None = None
 ) -> float:
-    """Agreement with the ensemble: share of equal classes, or R² of its predictions.
+    """Agreement with the ensemble: share of equal classes, or R².
 
     Parameters
     ----------
-    answers : array of shape (n_samples,)
-        What the ensemble predicts.
+    reference : array of shape (n_samples,)
+        Predictions of the ensemble.
     predicted : array of shape (n_samples,)
-        What the rules predict.
+        Predictions of the rules.
     task : {"classification", "regression"}
     sample_weight : array of shape (n_samples,), optional
 
@@ -85,7 +85,7 @@ def fidelity(
     >>> fidelity([1.0, 3.0], [1.0, 3.0], "regression")
     1.0
     """
-    return make_outcome(task).fidelity(answers, predicted, sample_weight)
+    return make_outcome(task).fidelity(reference, predicted, sample_weight)
 
 
 def expected_cost(
@@ -102,9 +102,9 @@ def expected_cost(
     expected, predicted : array-like of shape (n_samples,)
         True labels and predicted ones.
     costs : dict from (true class, predicted class) to float, or array, optional
-        What each mistake costs, as for `DefragClassifier`; 1 by default.
+        Cost of each kind of mistake, as for `DefragClassifier`; 1 by default.
     classes : sequence, optional
-        All labels, in order; by default the distinct ones of both, sorted.
+        All labels, in order; by default the sorted labels of both arrays.
     sample_weight : array-like of shape (n_samples,), optional
 
     Examples
@@ -127,9 +127,9 @@ def expected_cost(
 
 
 def coverage(rules: RuleModel, X: Rows, sample_weight: Column | None = None) -> float:
-    """Share of rows that match a rule other than the "otherwise".
+    """Share of rows that match at least one rule, the default rule left out.
 
-    In a partition, such as a tree, each row has a rule: the coverage is 1.
+    In a partition, such as a tree, every row matches a rule: the coverage is 1.
 
     Parameters
     ----------
@@ -150,9 +150,9 @@ def coverage(rules: RuleModel, X: Rows, sample_weight: Column | None = None) -> 
 
 
 def overlap(rules: RuleModel, X: Rows, sample_weight: Column | None = None) -> float:
-    """Mean number of rules that match a row, the "otherwise" left out.
+    """Mean number of rules that match a row, the default rule left out.
 
-    In a partition, such as a tree, it is just one.
+    In a partition, such as a tree, it is 1.
 
     Parameters
     ----------
@@ -175,24 +175,25 @@ def overlap(rules: RuleModel, X: Rows, sample_weight: Column | None = None) -> f
 def calibration(
     rules: RuleModel, X: Rows, y: Column, sample_weight: Column | None = None
 ) -> list[dict[str, Any]]:
-    """The probability that each rule gives, and the rate in the rows that it predicts.
+    """Estimated probability and observed rate of each rule.
 
     Parameters
     ----------
     rules : RuleModel
     X : array-like or data frame of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
-        Rows of a class that the rules do not know are left out.
+        Rows of unknown classes are left out.
     sample_weight : array-like of shape (n_samples,), optional
 
     Returns
     -------
     list of dict
-        One for each rule: `rule`, its number from 1; `class`, `pos_label` or the second
-        of two classes, or the prediction of the rule if there are more; `told`, its
-        probability; `observed`, its share in y; `low` and `high`, the 95 % interval of
-        that by Wilson; and `n_rows`, or their weight. For numbers they are means, and
-        the interval is that of a mean.
+        One per rule: `rule`, its number from 1; `class`, the class whose rate is shown
+        (`pos_label` or the second of two classes, the predicted class if there are
+        more); `estimated`, its probability according to the rule; `observed`, its rate
+        in the rows that the rule predicts; `low` and `high`, the 95 % Wilson interval
+        of that rate; and `n_rows`, the number of these rows or their weight. For
+        numbers they are means, with the interval of a mean.
 
     Examples
     --------
@@ -210,8 +211,8 @@ def calibration(
     outcome, matrix = rules.outcome, rules.encode(X)
     if outcome.has_probabilities and not rules.has_probabilities:
         raise ValueError(
-            "calibration needs rules that tell probabilities; one has none. Fit them, "
-            "or give each Rule its distribution."
+            "calibration needs rules with probabilities; one has none. Fit them, or "
+            "give each Rule its distribution."
         )
     y = column_or_1d(y)
     check_consistent_length(matrix, y, sample_weight)
@@ -222,19 +223,20 @@ def calibration(
 
 
 def covered_share(rules, held, sample_weight=None):
-    """`coverage` from what `RuleModel.covers` gave."""
+    """`coverage` from the matrix that `RuleModel.covers` returns."""
     return float(np.average(rules._n_matching(held) > 0, weights=sample_weight))
 
 
 def covering_count(rules, held, sample_weight=None):
-    """`overlap` from what `RuleModel.covers` gave."""
+    """`overlap` from the matrix that `RuleModel.covers` returns."""
     return float(np.average(rules._n_matching(held), weights=sample_weight))
 
 
-def trade_off_scores(rules, matrix, expected, answers, sample_weight=None):
+def trade_off_scores(rules, matrix, expected, reference, sample_weight=None):
     """Error, its standard error, fidelity, coverage and overlap, on encoded rows.
 
-    Errors are measured against `expected`, fidelity against the ensemble's `answers`.
+    Errors are measured against `expected`, fidelity against `reference`, the
+    predictions of the ensemble.
     """
     predicted = rules._predict(rules._covers(matrix))
     losses = rules.outcome.losses(expected, predicted)
@@ -244,20 +246,20 @@ def trade_off_scores(rules, matrix, expected, answers, sample_weight=None):
     return {
         "error": mean,
         "standard_error": math.sqrt(variance / len(losses)),
-        "fidelity": rules.outcome.fidelity(answers, predicted, sample_weight),
+        "fidelity": rules.outcome.fidelity(reference, predicted, sample_weight),
         "coverage": covered_share(rules, held, sample_weight),
         "overlap": covering_count(rules, held, sample_weight),
     }
 
 
 def similarity(first: RuleModel, second: RuleModel, X: Rows) -> float:
-    """How alike two rule sets cut these rows, from 0 to 1.
+    """Similarity of two rule models by the rows of their rules, from 0 to 1.
 
-    For every rule, the largest share of rows in common (Jaccard index) with a rule of
-    the other set with the same kind of prediction is found; the mean, by the number of
-    rows of the rules, is taken both ways. A rule has the rows that it predicts, or,
-    where rules are averaged, the rows that it matches. Two sets with the same rules in
-    other words have similarity 1.
+    Each rule is compared with the rules of the other model that have the same kind of
+    prediction; the largest Jaccard index of their rows counts. The result is the mean
+    over the rules of both models, weighted by their rows. The rows of a rule are those
+    that it predicts or, where rules are averaged, those that it matches. Two models
+    that write the same rules differently have similarity 1.
 
     Parameters
     ----------
@@ -289,29 +291,31 @@ def similarity(first: RuleModel, second: RuleModel, X: Rows) -> float:
 
 
 def members(rules, X):
-    """Which rows belong to which rule, as 0 and 1; see `similarity`."""
+    """Membership of rows in rules as 0 and 1; see `similarity`."""
     return rules._members(rules.covers(X)).astype(np.float64)
 
 
 def score_table(
     rules: RuleModel, X: Rows | None = None, y: Column | None = None
 ) -> list[dict[str, Any]]:
-    """What each total of points stands for and, with rows, how many have it.
+    """Estimated probability or number for each total of points.
+
+    With X also the number of rows with each total, with y the observed rates.
 
     Parameters
     ----------
     rules : RuleModel
-        With points that add up, for numbers or two classes.
+        A scorecard, for numbers or two classes.
     X : array-like or data frame of shape (n_samples, n_features), optional
-        Without it, all totals that whole points can have; at most 30, evenly chosen.
-        With it, those of the rows; where there are more than 30, ten groups of about
-        equally many rows.
+        Without it, all totals that the points allow, evenly thinned to at most 30.
+        With it, the totals of these rows; if there are more than 30, ten groups of
+        about equal size.
     y : array-like of shape (n_samples,), optional
 
     Returns
     -------
     list of dict
-        From the lowest total on: "low" and "high", the totals; "estimated", the mean
+        In ascending order: "low" and "high", the range of totals; "estimated", the mean
         probability of the second class or the mean number; with X "n_rows", and with y
         "observed", the rate of that class or the mean of y.
 
@@ -328,8 +332,8 @@ def score_table(
     """
     if not isinstance(rules, Scorecard) or rules.outcome.n_points != 1:
         raise ValueError(
-            "score_table needs points that add up to one total, of numbers or two "
-            f"classes; got rules with decision={rules.decision!r} and "
+            "score_table needs a scorecard for numbers or two classes; got rules with "
+            f"decision={rules.decision!r} and "
             f"{rules.outcome.n_classes} classes."
         )
     if X is None:
@@ -338,9 +342,9 @@ def score_table(
 
 
 def table_of_totals(rules, totals, y=None):
-    """`score_table` of rows with these totals."""
+    """`score_table` for rows with these totals."""
     totals = np.round(totals, 9)
-    values = _told(rules, totals)
+    values = _estimates(rules, totals)
     truth = None
     if y is not None:
         outcome = rules.outcome
@@ -367,18 +371,18 @@ def _possible(rules):
         totals = totals[places]
     return [
         {"low": float(total), "high": float(total), "estimated": float(value)}
-        for total, value in zip(totals, _told(rules, totals), strict=True)
+        for total, value in zip(totals, _estimates(rules, totals), strict=True)
     ]
 
 
-def _told(rules, totals):
-    """Of each total the probability of the second class, or the number."""
+def _estimates(rules, totals):
+    """Estimated probability of the second class, or number, for each total."""
     values = rules.values_of(np.asarray(totals, dtype=np.float64)[:, None])
     return rules.outcome.linked(values)[:, -1]
 
 
 def _groups(totals):
-    """Rows with the same total, or about as many rows with neighbouring ones."""
+    """Rows grouped by total, or into groups of about equal size."""
     order = np.argsort(totals, kind="stable")
     cuts = np.flatnonzero(np.diff(totals[order])) + 1
     if len(cuts) >= MOST_LINES:

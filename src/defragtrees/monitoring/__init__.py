@@ -1,4 +1,4 @@
-"""Monitoring: whether new rows have drifted from the training rows of the rules."""
+"""Monitoring: drift of new rows from the training rows of the rules."""
 
 from defragtrees.monitoring.check import (
     Check,

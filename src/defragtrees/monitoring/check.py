@@ -1,22 +1,24 @@
 """Drift check: new rows compared with the training rows of the rules.
 
-The share of rows and the rate of each rule, and each column that the rules use, are
-tested against the profile of the training rows, which are a sample too. Holm's method
-keeps false alarms of all tests together at `level`.
+Two-sample tests compare the share of rows and the rate of each rule, and each column
+that the rules use, with the profile of the training rows in the rule file. Holm's
+method limits the probability of any false alarm to `level`.
 
-Rules were chosen because their rates are far from others, so their training rates are
-farther than true ones: for each condition of a rule its training rows count as fewer,
-`1 / (1 + 3 conditions)` of them, with at least the conditions of a mean rule.
+The search chose the rules for their extreme rates, so rates of the training rows
+overstate the difference. Therefore the rows behind a training rate count as fewer: they
+are divided by `1 + 3 * conditions`, with at least the mean number of conditions.
 """
 
+import itertools
 import math
+import textwrap
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from defragtrees._utils import formatting as render
-from defragtrees.monitoring.page import answer_text, page
+from defragtrees.monitoring.page import page
 from defragtrees.monitoring.two_samples import (
     beyond_p,
     holm,
@@ -27,18 +29,20 @@ from defragtrees.monitoring.two_samples import (
 )
 from defragtrees.rules.model import RuleModel
 
-SEARCHED = 3  # by how much each condition divides the rows behind a training rate
-ERROR_SEARCHED = 2  # the same for the error of all rules, which is also raised
+SEARCHED = 3  # how much each condition divides the rows behind a training rate
+ERROR_SEARCHED = 2  # the same for the error of all rules, which is also corrected
 CONDITION_ROWS = 3  # degrees of freedom of a searched threshold; as in intervals
 LEVEL = 0.05
+WIDTH = 80  # of the printed check
+COLUMNS = (20, 16, 15, 15, 6)  # widths of its table, if it must be wrapped
 WHAT = {
     "coverage": "share of rows",
     "rate": "rate",
     "mean": "mean",
-    "target": "true answers",
+    "target": "distribution",
     "error": "error",
     "agreement": "agreement with the model",
-    "column": "values",
+    "column": "distribution",
     "missing": "missing values",
     "range": "values outside the range",
     "category": "new categories",
@@ -47,25 +51,25 @@ WHAT = {
 
 @dataclass(frozen=True)
 class Finding:
-    """One test: a measure of the training rows and of the new ones.
+    """One test: a measure on the training rows and on the new rows.
 
     Parameters
     ----------
     kind : str
         A key of `WHAT`.
     about : str
-        The rule or the column.
+        The rule or column tested.
     then, now : str
-        Its value in the training rows and in the new ones.
+        The value on the training rows and on the new rows.
     p : float
         The p-value of the difference.
     rule : int, optional
-        Its number, from 1.
+        The number of the rule, from 1.
     column : str, optional
     adjusted : float
-        The p-value adjusted for all tests.
+        The p-value adjusted for the number of tests.
     is_moved : bool
-        Whether that is at most the level.
+        Whether the adjusted p-value is at most the level.
     """
 
     kind: str
@@ -79,7 +83,7 @@ class Finding:
     is_moved: bool = False
 
     def to_dict(self):
-        """The finding as plain numbers and texts."""
+        """The finding as a dict of plain numbers and texts."""
         return {
             "kind": self.kind,
             "rule": self.rule,
@@ -98,21 +102,21 @@ class Finding:
 
 
 @dataclass(frozen=True, eq=False)
-class Check(render.Tabular):
+class Check:
     """Result of a drift check: new rows compared with the training rows.
 
     Parameters
     ----------
     findings : tuple of Finding
     n_then, n_now : float
-        Rows then and now.
+        Number of training rows and of new rows.
     level : float
-        How often all tests together raise a false alarm.
+        Probability of any false alarm.
     predictions : tuple of (str, float or None, float)
-        Of classes: each one, and the share of rows predicted so then and now; of
-        numbers, the mean prediction.
+        For each class, the share of rows for which it is predicted, in training and
+        now; for numbers, the mean prediction.
     notes : tuple of str
-        What could not be tested, and why.
+        Tests that were not possible, and why.
     """
 
     findings: tuple[Finding, ...]
@@ -129,35 +133,30 @@ class Check(render.Tabular):
 
     @property
     def has_moved(self):
-        """Whether there are any."""
+        """Whether any difference is significant."""
         return bool(self.moved)
 
     def __bool__(self):
         return self.has_moved
 
     def __repr__(self):
-        return f"<Check: {len(self.moved)} of {len(self.findings)} tests moved>"
+        return f"<Check: {len(self.moved)} of {len(self.findings)} tests show drift>"
 
     @property
     def verdict(self):
         """One sentence: whether the rows have drifted."""
         rows = (
             f"{render.plural(self.n_now, 'new row')} against "
-            f"{render.count(self.n_then)}"
+            f"{render.count(self.n_then)} training rows; false alarms in at most "
+            f"{100 * self.level:g} % of checks"
         )
-        rate = f"{100 * self.level:g} %"
+        tests = render.plural(len(self.findings), "test")
         if not self.moved:
-            return (
-                f"Nothing has moved: {rows}, {len(self.findings)} tests, false alarms "
-                f"in at most {rate} of checks."
-            )
-        return (
-            f"{len(self.moved)} of {len(self.findings)} things have moved: {rows}, "
-            f"false alarms in at most {rate} of checks."
-        )
+            return f"No drift in {tests} ({rows})."
+        return f"Drift in {len(self.moved)} of {tests} ({rows})."
 
     def to_dict(self):
-        """The check as plain numbers, texts and lists."""
+        """The check as a dict of plain numbers, texts and lists."""
         return {
             "moved": self.has_moved,
             "verdict": self.verdict,
@@ -172,12 +171,25 @@ class Check(render.Tabular):
             "notes": list(self.notes),
         }
 
-    def to_html(self, title="Are the rules still true?"):
+    def to_html(self, title="Drift check"):
         """The check as one HTML page, without scripts and links."""
         return page(self, title)
 
-    def _cells(self):
-        header = ["", "what", "then", "now", "p", ""]
+    def __str__(self):
+        parts = ["\n".join(textwrap.wrap(self.verdict, WIDTH))]
+        if self.moved:
+            parts.append(_text_table(*self._cells(self.moved)))
+        notes = [f"Note: {render.plain(note)}." for note in self.notes]
+        parts += ["\n".join(textwrap.wrap(note, WIDTH)) for note in notes]
+        return "\n\n".join(parts)
+
+    def _repr_html_(self):
+        notes = " ".join([self.verdict, *(f"Note: {note}." for note in self.notes)])
+        return render.html_table(*self._cells(self.moved or self.findings), notes)
+
+    def _cells(self, findings):
+        """Header and rows of a table of findings."""
+        header = ["rule or column", "measure", "training", "new rows", "p"]
         rows = [
             [
                 render.plain(one.about),
@@ -185,20 +197,25 @@ class Check(render.Tabular):
                 render.plain(one.then),
                 render.plain(one.now),
                 "<0.001" if one.adjusted < 0.001 else f"{one.adjusted:.3f}",
-                "moved" if one.is_moved else "",
             ]
-            for one in self.findings
+            for one in findings
         ]
         return header, rows
 
-    def _notes(self):
-        moved = [f"! {render.plain(finding.text)}" for finding in self.moved]
-        answers = [
-            f"answer {render.plain(name)}: {answer_text(now, name)}"
-            + ("" if then is None else f", was {answer_text(then, name)}")
-            for name, then, now in self.predictions
+
+def _text_table(header, rows):
+    """A table of text whose cells are wrapped if it is too wide."""
+    text = render.text_table(header, rows)
+    if max(map(len, text.splitlines())) <= WIDTH:
+        return text
+    lines = []
+    for row in rows:
+        cells = [
+            textwrap.wrap(cell, width) or [""]
+            for cell, width in zip(row, COLUMNS, strict=True)
         ]
-        return [*answers, *moved, *self.notes, self.verdict]
+        lines += itertools.zip_longest(*cells, fillvalue="")
+    return render.text_table(header, lines)
 
 
 def check(
@@ -211,31 +228,32 @@ def check(
 ) -> Check:
     """Compare new rows with the training rows of rules; see `RuleModel.check`.
 
-    With y the rates of rules are tested, with `ensemble` its agreement with them. All
-    tests together raise a false alarm as often as `level` says.
+    With y the rates of the rules are tested too, with `ensemble` its agreement with
+    them. The probability of any false alarm is at most `level`.
     """
     matrix = rules.encode(X)
-    answers = None if ensemble is None else np.ravel(ensemble.predict(X))
+    predicted = None if ensemble is None else np.ravel(ensemble.predict(X))
     if y is not None:
         y = rules.outcome.check(np.ravel(y))
     names = getattr(X, "columns", None)
     notes = () if names is None else missing_columns(rules, names)
-    return check_encoded(rules, matrix, y, answers, level, notes)
+    return check_encoded(rules, matrix, y, predicted, level, notes)
 
 
-def check_encoded(rules, matrix, y=None, answers=None, level=LEVEL, notes=()):
-    """`check` of encoded rows; `answers` are predictions of the model, if any."""
+def check_encoded(rules, matrix, y=None, predicted=None, level=LEVEL, notes=()):
+    """`check` of encoded rows; `predicted` are predictions of the model, if any."""
     if not 0 < level < 1:
         raise ValueError(f"level must be above 0 and below 1; got {level!r}.")
     if not len(matrix):
-        raise ValueError("At least one row is needed to check; got none. Pass rows.")
+        raise ValueError("A drift check needs at least one row; got none.")
     if y is not None:
         if len(y) != len(matrix):
             raise ValueError(
-                f"X and y must have equally many rows; got {len(matrix)} and {len(y)}."
+                f"X and y must have the same number of rows; got {len(matrix)} and "
+                f"{len(y)}."
             )
         rules.outcome.check_known(y)
-    compared = _Comparison(rules, matrix, y, answers)
+    compared = _Comparison(rules, matrix, y, predicted)
     findings = [
         *compared.of_rules(),
         *compared.of_columns(),
@@ -244,8 +262,8 @@ def check_encoded(rules, matrix, y=None, answers=None, level=LEVEL, notes=()):
     ]
     if not findings:
         raise ValueError(
-            "There is nothing to test: the rules do not say how many rows they "
-            "answered in training. Fit or refit them first."
+            "There is nothing to test: the rules have no counts of training rows. Fit "
+            "or refit them first."
         )
     adjusted = holm([finding.p for finding in findings])
     findings = tuple(
@@ -257,37 +275,37 @@ def check_encoded(rules, matrix, y=None, answers=None, level=LEVEL, notes=()):
 
 
 def missing_columns(rules, names):
-    """A note on columns of the training rows that a table lacks, if there are any."""
+    """A note on columns of the training data that a table lacks, if there are any."""
     gone = [name for name in rules.feature_names if name not in set(names)]
     if not gone:
         return ()
     shown = ", ".join(map(repr, gone[:5])) + (", …" if gone[5:] else "")
-    return (f"columns that no rule asks about are missing: {shown}",)
+    return (f"columns that no rule uses are missing: {shown}",)
 
 
 class _Comparison:
-    """The tests of new rows against what rules keep of their training rows."""
+    """The tests of new rows against the profile of the training rows."""
 
-    def __init__(self, rules, matrix, y, answers):
+    def __init__(self, rules, matrix, y, predicted):
         self.rules, self.matrix, self.y = rules, matrix, y
-        self.model_answers = answers
+        self.model_predictions = predicted
         self.held = rules._covers(matrix)
         self.members = rules._members(self.held)
         self.n_then = _n_rows(rules)
 
     def notes(self):
-        """What could not be tested."""
+        """Tests that are not possible, and why."""
         if self.rules.training is None:
-            yield "these rules do not say what their columns were like; fit them again"
+            yield "columns are not tested, as the rules have no profile of them; refit"
         if any(math.isnan(rule.n_rows) for rule in self.rules):
-            yield "some rules were edited and not counted anew; refit them to test all"
+            yield "edited rules without new counts are not tested; refit to test them"
         has_rates = any(rule.rates is not None for rule in self.rules)
         reports_rates = self.rules.outcome.statistic == "rates"
         if self.y is not None and reports_rates and not has_rates:
-            yield "the rules were fitted without y, so their rates are not known"
+            yield "rates are not tested, as the rules were fitted without y"
 
     def predictions(self):
-        """Each prediction with its share of rows then and now, or their mean."""
+        """Share of rows with each prediction, or mean prediction, then and now."""
         rules, outcome = self.rules, self.rules.outcome
 
         def columns(predictions):
@@ -326,7 +344,7 @@ class _Comparison:
 
     def _rate(self, rule, members, about, k):
         y = self.y[members]
-        # The rows of a rule with few conditions are those that other rules left.
+        # A rule with few conditions has the rows that the rules before it leave over.
         n_searched = max(rule.n_conditions, self.rules.mean_conditions)
         n_then = rule.n_rows / (1 + SEARCHED * n_searched)
         if not len(y) or not rule.n_rows:
@@ -350,13 +368,13 @@ class _Comparison:
         return *(f"{render.share(rate)} {label}" for rate in rates), p
 
     def _class_counts(self, y, n_classes):
-        """Rows of each class, and at last those of other labels."""
+        """Number of rows of each class; the last entry counts other labels."""
         codes = self.rules.outcome.encode_any(y)
         now = np.bincount(codes[codes >= 0], minlength=n_classes)
         return np.append(now, (codes < 0).sum())
 
     def of_columns(self):
-        """Values of the columns that rules use."""
+        """Distribution of each column that the rules use."""
         training = self.rules.training
         for column in training.columns if training is not None else ():
             values = self.matrix[:, column.feature]
@@ -387,7 +405,7 @@ class _Comparison:
         yield Finding("column", name, *texts, p, **place)
 
     def _texts_of(self, column, counts):
-        """The most frequent category, or where the middle lies."""
+        """Share of the most frequent category, or of the lower half of a number."""
         counts = np.asarray(counts, dtype=np.float64)
         total = max(counts.sum(), 1e-300)
         if column.cuts is None:
@@ -396,12 +414,12 @@ class _Comparison:
             return f"{render.share(counts[place] / total)} {labels[place]}"
         scale = self.rules.vocabulary.scales[column.feature]
         if not column.cuts:
-            return "all alike"
+            return "constant"
         # The cut that splits training rows most evenly shows a shift best.
         reached = np.cumsum(column.counts)[:-1] / sum(column.counts)
         place = int(np.abs(reached - 0.5).argmin())
         share = counts[: place + 1].sum() / total
-        return f"{render.share(share)} <= {scale.text(column.cuts[place])}"
+        return f"{render.share(share)} <= {_value_text(scale, column.cuts[place])}"
 
     def _outside(self, column, present, name):
         if column.low is None:
@@ -411,8 +429,14 @@ class _Comparison:
         n_high = int((present > column.high).sum())
         p = min(1.0, 2 * min(beyond_p(n_then, n_now, n) for n in (n_low, n_high)))
         scale = self.rules.vocabulary.scales[column.feature]
-        then = f"{scale.number(column.low)} to {scale.text(column.high)}"
-        ends = f"{scale.number(present.min())} to {scale.text(present.max())}"
+        then, ends = (
+            f"{_value_text(scale, low).removesuffix(scale.ending)} to "
+            f"{_value_text(scale, high)}"
+            for low, high in (
+                (column.low, column.high),
+                (present.min(), present.max()),
+            )
+        )
         now = f"{ends}, {render.plural(n_low + n_high, 'row')} outside"
         yield Finding("range", name, then, now, p, column=name)
 
@@ -429,7 +453,7 @@ class _Comparison:
         yield Finding("category", name, f"{texts[0]} rows", texts[1], p, column=name)
 
     def of_target(self):
-        """The true classes or numbers, and the error of the rules."""
+        """Distribution of y, and error of the rules."""
         training = self.rules.training
         if self.y is None or training is None:
             return
@@ -446,18 +470,18 @@ class _Comparison:
             yield self._error(training.error)
 
     def _class_text(self, counts):
-        """The share of the last class, or of the most frequent of many."""
+        """Share of the second class, or of the most frequent of many."""
         counts = np.asarray(counts, dtype=np.float64)
         place = 1 if len(counts) == 2 else int(counts.argmax())
         share = counts[place] / max(counts.sum(), 1e-300)
         return f"{render.share(share)} {self.rules.outcome.output_names[place]}"
 
     def _error(self, then):
-        """Whether the error of the rules is larger than in training."""
+        """Test for an error that is larger than in training."""
         rules, outcome = self.rules, self.rules.outcome
         losses = outcome.losses(self.y, rules._predict(rules._covers(self.matrix)))
         n_used = rules.n_rules + CONDITION_ROWS * rules.n_conditions
-        # In rows that rules were fitted to they err less than in others.
+        # The training error is optimistic.
         kept = 1 - then if outcome.error_is_share else 1.0
         expected = then * (1 + 2 * n_used * kept / max(self.n_then, 1.0))
         fewer = 1 + ERROR_SEARCHED * rules.n_conditions / rules.n_rules
@@ -466,18 +490,18 @@ class _Comparison:
         return Finding("error", "all rules", *texts, p)
 
     def of_agreement(self):
-        """Whether the model still agrees with a list on as large a share of rows."""
-        rules, answers = self.rules, self.model_answers
-        if answers is None or not rules.outcome.error_is_share:
+        """Test for a change of the agreement between model and rules."""
+        rules, predicted = self.rules, self.model_predictions
+        if predicted is None or not rules.outcome.error_is_share:
             return
-        agrees = int((rules._predict(rules._covers(self.matrix)) == answers).sum())
+        agrees = int((rules._predict(rules._covers(self.matrix)) == predicted).sum())
         errors = np.array([rule.error * rule.n_rows for rule in rules])
         total = sum(rule.n_rows for rule in rules)
         if not rules.is_exclusive or not np.isfinite(errors).all():
             return
         wrong = float(errors.sum())
-        n_now = len(answers)
-        # Rules were fitted to agree in these rows.
+        n_now = len(predicted)
+        # The training rows overstate the agreement: the rules were fitted to them.
         fewer = 1 + SEARCHED * rules.n_conditions / rules.n_rules
         then = np.array([total - wrong, wrong]) / fewer
         p = same_shares_p(then, [agrees, n_now - agrees])
@@ -485,12 +509,19 @@ class _Comparison:
         yield Finding("agreement", "all rules", *shares, p)
 
 
+def _value_text(scale, value):
+    """A value of a column: a date, or a number that is rounded."""
+    if scale.kind is None:
+        return f"{render.grouped(render.round_to(value, 6))}{scale.ending}"
+    return scale.text(value)
+
+
 def _mean_text(values):
     return render.rounded(float(values.mean()))
 
 
 def _n_rows(rules):
-    """Training rows, by weight; NaN where they were not counted."""
+    """Number of training rows, or their weight; NaN if not counted."""
     if rules.training is not None:
         return rules.training.n_rows
     for rule in rules:

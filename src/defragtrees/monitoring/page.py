@@ -1,4 +1,4 @@
-"""A check as one HTML page: without scripts, for light, dark and print."""
+"""A drift check as one HTML page without scripts, for light, dark and print."""
 
 from html import escape
 
@@ -27,20 +27,19 @@ tr.is-moved td:first-child { border-left: .25rem solid #b3261e; padding-left: .5
 
 
 def page(check, title):
-    """The page of a Check."""
+    """The page for a Check."""
     state = "moved" if check.has_moved else "still"
     moved = "".join(f"<li>{_text(finding.text)}</li>" for finding in check.moved)
     notes = "".join(f"<li>{_text(note)}</li>" for note in check.notes)
     parts = [
         f"<h1>{_text(title)}</h1>",
         f'<p class="verdict">{_text(check.verdict)}</p>',
-        f"<h2>What has moved</h2><ul>{moved}</ul>" if moved else "",
+        f"<h2>What changed</h2><ul>{moved}</ul>" if moved else "",
         "<h2>All tests</h2>",
         _findings(check),
-        "<p>p is how likely a difference as large as this one is by chance, in view of "
-        f"all tests; up to {100 * check.level:g} % counts as moved. The training rows "
-        "are a sample too.</p>",
-        _answers(check),
+        "<p>p is the p-value of a two-sample test, adjusted for the number of tests "
+        f"(Holm); drift is p ≤ {check.level:g}.</p>",
+        _predictions(check),
         f"<h2>Notes</h2><ul>{notes}</ul>" if notes else "",
     ]
     return (
@@ -56,13 +55,13 @@ def _text(text):
 
 
 def _findings(check):
-    header, rows = check._cells()
-    header = ["rule or column", *header[1:-1], "moved"]
+    header, rows = check._cells(check.findings)
+    header = [*header, "drift"]
     head = "".join(f'<th scope="col">{_text(name)}</th>' for name in header)
     body = ""
     for finding, row in zip(check.findings, rows, strict=True):
         mark = ' class="is-moved"' if finding.is_moved else ""
-        cells = [*row[:-1], "yes" if finding.is_moved else "no"]
+        cells = [*row, "yes" if finding.is_moved else "no"]
         body += f"<tr{mark}>{''.join(f'<td>{_text(cell)}</td>' for cell in cells)}</tr>"
     return (
         '<div class="scroll"><table><thead><tr>'
@@ -70,16 +69,20 @@ def _findings(check):
     )
 
 
-def _answers(check):
-    """The share of rows with each prediction."""
+def _predictions(check):
+    """Share of rows with each prediction, in training and now."""
     rows = [
-        [name, "" if then is None else answer_text(then, name), answer_text(now, name)]
+        [
+            name,
+            "" if then is None else prediction_text(then, name),
+            prediction_text(now, name),
+        ]
         for name, then, now in check.predictions
     ]
-    table = render.html_table(["answer", "then", "now"], rows)
-    return f'<h2>Answers of the rules</h2><div class="scroll">{table}</div>'
+    table = render.html_table(["prediction", "training", "new rows"], rows)
+    return f'<h2>Predictions of the rules</h2><div class="scroll">{table}</div>'
 
 
-def answer_text(value, name):
+def prediction_text(value, name):
     """A share of rows, or a mean prediction."""
     return render.rounded(value) if name == "mean" else render.share(value)

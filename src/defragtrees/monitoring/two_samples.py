@@ -1,16 +1,16 @@
-"""Two-sample tests used to detect drift, and Holm's correction for many of them."""
+"""Two-sample tests used to detect drift, and Holm's correction for multiple tests."""
 
 import math
 
 import numpy as np
 from scipy import stats
 
-LEAST_EXPECTED = 5.0  # rows of a cell; with fewer it is merged with its neighbour
-EXACT_ROWS = 2_000  # up to so many rows a table of two by two is tested exactly
+LEAST_EXPECTED = 5.0  # expected rows of a cell below which it is merged
+EXACT_ROWS = 2_000  # maximum number of rows for Fisher's exact test
 
 
 def same_shares_p(then, now):
-    """p-value of the counts of the same cells in two samples.
+    """p-value of the counts of the same cells in two samples (Fisher or chi-squared).
 
     Examples
     --------
@@ -29,7 +29,7 @@ def same_shares_p(then, now):
 
 
 def _merged(table):
-    """Neighbouring cells merged until each is expected to have enough rows."""
+    """Merge neighbouring cells until each has enough expected rows."""
     if table.shape[1] <= 2:
         return table
     smaller = table.sum(axis=1).min() / table.sum()
@@ -47,7 +47,7 @@ def _merged(table):
 
 
 def mean_p(mean_then, spread_then, n_then, values):
-    """p-value of a difference of means, by Welch's test.
+    """p-value of a difference of means (Welch's t-test).
 
     Examples
     --------
@@ -85,9 +85,9 @@ def larger_mean_p(values, mean_then, n_then):
 
 
 def beyond_p(n_then, n_now, n_beyond):
-    """p-value of so many new values beyond the largest of the old ones.
+    """p-value of the number of new values above the largest old one.
 
-    Without drift the `n_beyond` largest are as likely to be any of them.
+    Without drift, any of all the values is equally likely to be among the largest.
 
     Examples
     --------
@@ -102,9 +102,9 @@ def beyond_p(n_then, n_now, n_beyond):
 
 
 def new_category_p(counts, n_now, n_new):
-    """p-value of so many rows with a category that no old row had.
+    """p-value of the number of rows with a category that no old row has.
 
-    The share of such rows is about that of categories with one old row (Good, 1953).
+    Their expected share is that of categories seen exactly once (Good, 1953).
 
     Examples
     --------

@@ -1,6 +1,6 @@
-"""Pictures: each is one function and one line in `PICTURES`, loaded when first used.
+"""Plots: each is one function and one entry of `PICTURES`, imported on first use.
 
-A picture takes an Axes or makes one, and returns it.
+A plot takes an Axes or creates one, and returns it.
 """
 
 from importlib import import_module

@@ -1,4 +1,4 @@
-"""forest_regions and count_regions: into how many regions an ensemble cuts the data."""
+"""Regions of an ensemble: drawn over two features, and counted."""
 
 import math
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["count_regions", "forest_regions"]
 
-MOST_CELLS = 20_000_000  # of the grid of thresholds; one byte each, several times
+MOST_CELLS = 20_000_000  # maximum size of the grid of thresholds; bounds the memory
 
 
 def forest_regions(
@@ -42,29 +42,29 @@ def forest_regions(
     limits: Any = None,
     max_rows: int = 2000,
 ) -> "Axes":
-    """Predictions of an ensemble over two features, and the borders of its regions.
+    """Plot the predictions of an ensemble over two features, and its regions.
 
-    The title has the number of regions; see `count_regions`. The other features
-    are held fixed, as in `regions`.
+    The title shows the number of regions; see `count_regions`. Other features are held
+    fixed, as in `regions`.
 
     Parameters
     ----------
     ensemble : fitted ensemble, path or Forest
     X : array-like or data frame of shape (n_samples, n_features), optional
-        Rows to draw as points. They give the range to show and the medians, or most
-        frequent categories, of the other features.
+        Rows to draw as points. They determine the range shown, and the medians or most
+        frequent categories at which other features are held.
     y : array-like of shape (n_samples,), optional
         Labels or numbers for the points.
     features : pair of str or int, optional
-        Names or numbers; by default the two that decide most: a split counts a
-        quarter of the one above it, so that each level counts half of the one before.
+        Names or numbers; by default the two with the most splits. A split counts a
+        quarter of its parent, so a level of a tree counts half of the one above.
     ax : matplotlib Axes, optional
     at : mapping from name or number to value, optional
-        Where to hold other features.
+        Values at which to hold other features.
     limits : pair of pairs of float, optional
-        What to show of the two features, in place of the range of X.
+        Range of the two features to show, instead of the range of X.
     max_rows : int or None, default=2000
-        Most points to draw.
+        Maximum number of points.
 
     Returns
     -------
@@ -87,10 +87,10 @@ def forest_regions(
     plane = make_plane(forest, forest.splits(), features, matrix, limits, fixed)
     pair = plane.y.feature, plane.x.feature
     borders = _borders(forest, pair, [plane.y.values, plane.x.values], fixed)
-    answers = _plane_answers(forest, plane, *borders)
+    predictions = _plane_predictions(forest, plane, *borders)
     ax = style.axes_or_new(ax)
-    colours = make_colours(forest, answers[plane.shown], y)
-    colours.mesh(ax, plane, answers)
+    colours = make_colours(forest, predictions[plane.shown], y)
+    colours.mesh(ax, plane, predictions)
     _draw_borders(ax, plane, *borders)
     if matrix is not None:
         draw_rows(ax, plane, colours, matrix, y, max_rows)
@@ -105,21 +105,21 @@ def forest_regions(
 def count_regions(
     ensemble: Any, features: Sequence[str | int] | None = None, *, at: Any = None
 ) -> int:
-    """Number of regions: sets of values that end in the same leaf of every tree.
+    """Count the regions of an ensemble: sets of rows with the same leaf in every tree.
 
-    A region is an intersection of leaves, one of each tree, that is not empty. They are
-    counted exactly, on the grid of all thresholds. Where no categories are involved,
-    each one is a box. Missing values and unknown categories are left out.
+    A region is a non-empty intersection of leaves, one per tree. They are counted
+    exactly, on the grid of all thresholds. Without categories each region is a box.
+    Missing values and unknown categories are left out.
 
     Parameters
     ----------
     ensemble : fitted ensemble, path or Forest
     features : sequence of str or int, optional
-        Count over these, the other ones held fixed; by default over all that are split
-        on. The grid grows with the product of the numbers of thresholds, so that more
+        Features to count over, with the others held fixed; by default all that have
+        splits. The grid grows with the product of the numbers of thresholds, so more
         than two or three features are rarely possible.
     at : mapping from name or number to value, optional
-        Where to hold the other features that are split on.
+        Values at which to hold the other features that have splits.
 
     Returns
     -------
@@ -152,7 +152,7 @@ def _used(forest):
 
 
 def _importance(forest):
-    """Number of splits of each feature; one counts a quarter of the one above it."""
+    """Number of splits of each feature; a split counts a quarter of its parent."""
     importance = np.zeros(forest.n_features)
     for tree in forest.trees:
         nodes, weight = np.zeros(1, int), 1.0
@@ -168,7 +168,7 @@ def _count(forest, features, fixed):
     if not forest.trees:
         return 1
     splits = forest.splits()
-    # One value in each cell of the grid, for each feature.
+    # For each feature one value per cell of the grid.
     values = [
         np.append(splits[j], np.inf)
         if forest.categories[j] is None
@@ -178,11 +178,11 @@ def _count(forest, features, fixed):
     n_cells = math.prod(len(one) for one in values)
     if n_cells > MOST_CELLS:
         raise ValueError(
-            f"Thresholds must form at most {MOST_CELLS:,} cells to count regions; "
+            f"The thresholds must form at most {MOST_CELLS:,} cells to count regions; "
             f"these form {n_cells:,}. Pass fewer features, and `at` for the others."
         )
-    # The first cell of a region, in the order of the grid, has no neighbour before it
-    # in the same region. Of these few cells the leaves are compared, tree by tree.
+    # The first cell of a region, in the order of the grid, has no preceding neighbour
+    # in the same region. Only the leaves of these few cells are compared.
     is_first = np.ones([len(one) for one in values], bool)
     for axis, differs in enumerate(_borders(forest, features, values, fixed)):
         after = np.swapaxes(is_first, 0, axis)[1:]
@@ -196,7 +196,7 @@ def _count(forest, features, fixed):
 
 
 def _borders(forest, features, values, fixed):
-    """For each feature, between which neighbouring cells a leaf of some tree ends."""
+    """For each feature, the neighbouring cells between which a leaf of a tree ends."""
     shape = [len(one) for one in values]
     borders = []
     for axis in range(len(shape)):
@@ -209,7 +209,7 @@ def _borders(forest, features, values, fixed):
 
 
 def _leaves(tree, features, values, fixed, categories):
-    """The leaf of every cell; whole blocks of cells walk down the tree together."""
+    """Leaf of every cell; blocks of cells descend the tree together."""
     leaves = np.empty([len(one) for one in values], np.int32)
     waiting = [(0, tuple(np.arange(len(one)) for one in values))]
     while waiting:
@@ -242,8 +242,8 @@ def _goes_left(tree, node, x, known):
     return np.where(missing, tree.missing_left[node], left)
 
 
-def _plane_answers(forest, plane, up, across):
-    """The prediction in every cell; the ensemble predicts once per region."""
+def _plane_predictions(forest, plane, up, across):
+    """Prediction in every cell; the ensemble predicts once per region."""
     n_lines, n_columns = plane.shape
     column = np.tile(np.arange(n_columns), (n_lines, 1))
     column[:, 1:][~across] = 0
@@ -251,14 +251,14 @@ def _plane_answers(forest, plane, up, across):
     line = np.tile(np.arange(n_lines)[:, None], (1, n_columns))
     line[1:][~up] = 0
     line = np.maximum.accumulate(line, axis=0)
-    # To the left as far as the region goes, and from there down.
+    # To the left end of the region, and from there down.
     first = np.take_along_axis(line, column, axis=1) * n_columns + column
-    asked, place = np.unique(first, return_inverse=True)
-    return forest.predict_encoded(plane.matrix()[asked])[place].reshape(plane.shape)
+    cells, place = np.unique(first, return_inverse=True)
+    return forest.predict_encoded(plane.matrix()[cells])[place].reshape(plane.shape)
 
 
 def _draw_borders(ax, plane, up, across):
-    """Thin lines where the leaf of some tree ends."""
+    """Draw thin lines where a leaf of some tree ends."""
     lines = []
     for i, row in enumerate(up & plane.shown[1:] & plane.shown[:-1]):
         height = plane.y.edges[i + 1]

@@ -1,4 +1,4 @@
-"""Pictures of measures: calibration, risks, trade-off, comparison, convergence."""
+"""Plots of measures: calibration, risks, trade-off, comparison, convergence."""
 
 import itertools
 import math
@@ -19,14 +19,22 @@ if TYPE_CHECKING:
 __all__ = ["calibration", "comparison", "convergence", "risks", "trade_off"]
 
 MARGIN = 0.06  # room around the points of a calibration, as a share of the axis
-WORDS = 270.0  # width of the text of a rule beside its risk, in points
-SIZE = 9.0  # of its letters
-LINE = 0.18  # height of a line of them, in inches
+LEFT, RIGHT = 250.0, 150.0  # widths of the texts beside a risk, in points
+SIZE = 9.0  # of their letters
+LINE = 0.18  # height of a line of text, in inches
 ROOM = 0.2  # between two rules, in inches
 GAP = 10.0  # between text and scale, in points
-HINTED = 1.06  # how much wider letters are on a screen than on paper
-RARE = 0.5  # where all rates are below, the scale ends sooner
-HELD_OUT = "on rows held out"
+RARE = 0.5  # if all rates are below, the scale is shortened
+# Names of methods in legends.
+METHODS = {
+    "defrag": "defragtrees",
+    "born_again": "born-again tree",
+    "intrees": "inTrees",
+    "node_harvest": "node harvest",
+    "distilled": "distilled tree",
+    "optimal": "optimal tree",
+    "paper": "mixture (FAB)",
+}
 
 
 def calibration(
@@ -36,17 +44,17 @@ def calibration(
     sample_weight: Column | None = None,
     ax: "Axes | None" = None,
 ) -> "Axes":
-    """The probability that each rule gives against the observed rate, with intervals.
+    """Plot the observed rate of each rule against its estimated probability.
 
-    A rule whose 95 % interval reaches the dashed line is calibrated. For two classes it
-    is the probability of `pos_label` or the second, for more that of the class that the
-    rule predicts; for numbers it is the mean.
+    A rule whose 95 % interval contains the dashed line is calibrated. For two classes
+    the rate is that of `pos_label` or the second, for more that of the predicted class;
+    for numbers it is the mean.
 
     Parameters
     ----------
     rules : RuleModel
     X : array-like or data frame of shape (n_samples, n_features)
-        Best rows that the rules have not seen.
+        Preferably rows that the rules were not fitted to.
     y : array-like of shape (n_samples,)
     sample_weight : array-like of shape (n_samples,), optional
     ax : matplotlib Axes, optional
@@ -63,41 +71,53 @@ def calibration(
     ...                 ("degrees",), "classification", ("go", "stay"))
     >>> X, y = [[21.0], [25.0], [15.0]], ["go", "stay", "stay"]
     >>> calibration(rules, X, y).get_xlabel()
-    'told probability of stay'
+    'estimated probability of stay'
     """
-    rows = metrics.calibration(rules, X, y, sample_weight)
+    rows, outcome = metrics.calibration(rules, X, y, sample_weight), rules.outcome
     ax = style.axes_or_new(ax, (4.8, 4.6))
-    picture = calibration_picture(rows, rules.outcome)
+    picture = calibration_picture(rows, outcome)
     drawn = draw_picture(picture, ax, style.PALETTE)
-    style.legend(ax, *drawn, loc="upper left")
-    ax.set(xlabel=style.plain(picture.x.title), ylabel=style.plain(picture.y.title))
+    n_columns = 1 if outcome.target_kind == "classes" else 2
+    style.legend(ax, *drawn, **style.ABOVE | {"ncols": n_columns})
+    points = 0.9 * min(style.size_in_points(ax))
+    xlabel, ylabel = (
+        "\n".join(style.wrap(axis.title, points, 10, most=2))
+        for axis in (picture.x, picture.y)
+    )
+    ax.set(xlabel=xlabel, ylabel=ylabel)
     ax.spines[["top", "right"]].set_visible(False)
     return ax
 
 
-def calibration_picture(rows, outcome, tell=render.rounded):
-    """Picture of what `metrics.calibration` returns; `tell` writes a rate or number."""
+def calibration_picture(rows, outcome, write=render.rounded):
+    """Picture of `metrics.calibration`; `write` turns a rate or number into text."""
     rows = [row for row in rows if not math.isnan(row["observed"])]
     # The same limits for both axes, with room around the points.
     values = [row[name] for row in rows for name in ("estimated", "low", "high")]
     low, high = min(values, default=0.0), max(values, default=1.0)
     room = MARGIN * (high - low or 1.0)
     low, high = low - room, high + room
-    titles, groups = ("told mean", "observed mean"), {"rules": rows}
+    titles, groups = ("estimated mean", "observed mean"), {"rules": (0, rows)}
     if outcome.has_probabilities:
         low, high = max(low, -MARGIN / 2), min(high, 1 + MARGIN / 2)
         whose = ""
         if outcome.is_binary:
             whose = f" of {outcome.answer_text(outcome.positive_class)}"
-        titles = f"told probability{whose}", f"observed rate{whose}"
+        titles = f"estimated probability{whose}", f"observed rate{whose}"
     if outcome.target_kind == "classes":
-        groups = {}
-        for row in rows:
-            groups.setdefault(outcome.answer_text(row["class"]), []).append(row)
+        # A class has the colour of its place, as in all other plots.
+        groups = {
+            outcome.answer_text(label): (
+                i,
+                [row for row in rows if row["class"] == label],
+            )
+            for i, label in enumerate(outcome.labels)
+        }
     ends = [low, high]
-    marks = [Curve("observed as told", ends, ends, "quiet", marker="", line="--")]
-    for i, name in enumerate(sorted(groups) if rows else ()):
-        some = groups[name]
+    marks = [Curve("perfect calibration", ends, ends, "quiet", marker="", line="--")]
+    for name, (i, some) in groups.items():
+        if not some:
+            continue
         curve = Curve(
             label=name,
             x=[row["estimated"] for row in some],
@@ -107,8 +127,9 @@ def calibration_picture(rows, outcome, tell=render.rounded):
             line="",
             reach=[(row["low"], row["high"]) for row in some],
             texts=[
-                f"rule {row['rule']}<br>estimated {tell(row['estimated'])}<br>observed "
-                f"{tell(row['observed'])} ({tell(row['low'])} to {tell(row['high'])})"
+                f"rule {row['rule']}<br>estimated {write(row['estimated'])}<br>"
+                f"observed {write(row['observed'])} "
+                f"({write(row['low'])} to {write(row['high'])})"
                 for row in some
             ],
             numbers=[row["rule"] for row in some],
@@ -119,12 +140,12 @@ def calibration_picture(rows, outcome, tell=render.rounded):
 
 
 def risks(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
-    """The rate of each rule with its interval, beside its text; it fits a slide.
+    """Plot the estimated rate of each rule with its interval, beside its text.
 
-    Of two classes it is the estimated rate of `pos_label`, or of the second, with its
-    95 % interval; the dashed line is the rate in all rows. Of more classes it is that
-    of the predicted class; of numbers the prediction, and between which numbers eight
-    of ten rows are.
+    For two classes it is the rate of `pos_label`, or of the second class, with its 95 %
+    interval; the dashed line is the rate of all rows. For more classes it is the rate
+    of the predicted class; for numbers the prediction with the 10 % and 90 % quantiles
+    of the rows.
 
     Parameters
     ----------
@@ -144,15 +165,20 @@ def risks(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
     >>> rules = RuleList((warm,), cold, ("degrees",), "classification", ("stay", "go"))
     >>> ax = risks(rules)
     >>> [text.get_text() for text in ax.texts]
-    ['go: 80.0 % (40 of 50)', 'stay: 10.0 % are go (5 of 50)', 'all rows: 45.0 %']
+    ['80.0 % (40 of 50): go', '10.0 % (5 of 50): stay', 'all rows: 45.0 %']
     """
     outcome = rules.outcome
-    marks = [_risk(outcome, rule) for rule in rules]
+    marks = [_risk(rules, rule) for rule in rules]
+    conditions = [rule.text() for rule in rules.rules] + [rules.default_text]
     words = [
-        style.wrap(f"{k}. {rule.text()}", WORDS, SIZE)
-        for k, rule in enumerate(rules, start=1)
+        style.wrap(f"{k}. {text}", LEFT, SIZE)
+        for k, text in enumerate(conditions, start=1)
     ]
-    heights = [LINE * len(lines) + ROOM for lines in words]
+    beside_words = [style.wrap(text, RIGHT, SIZE) for *_, text in marks]
+    heights = [
+        LINE * max(map(len, pair)) + ROOM
+        for pair in zip(words, beside_words, strict=True)
+    ]
     ax = style.axes_or_new(ax, (9.0, 0.8 + sum(heights)))
     places, top = [], 0.0
     for height in heights:
@@ -160,19 +186,21 @@ def risks(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
         top += height
     beside: dict[str, Any] = {"va": "center", "fontsize": SIZE}
     beside["transform"] = ax.get_yaxis_transform()
-    for place, rule, mark in zip(places, rules, marks, strict=True):
-        value, interval, text = mark
+    for place, rule, mark, lines in zip(
+        places, rules, marks, beside_words, strict=True
+    ):
+        value, interval, _ = mark
         i = outcome.labels.index(rule.prediction) if outcome.labels else 0
         look = {"color": style.colour(i), "zorder": 3}
         if interval is not None:
             ax.plot(interval, [place, place], lw=2.2, solid_capstyle="butt", **look)
         ax.plot([value], [place], style.marker(i), ms=8, clip_on=False, **look)
-        ax.text(1.03, place, style.plain(text), **beside)
+        ax.text(1.03, place, "\n".join(lines), **beside)
     texts = ["\n".join(lines) for lines in words]
     ax.set_yticks(places, labels=texts, fontsize=SIZE, ha="left")
     wide = max(style.width(line, SIZE) for lines in words for line in lines)
-    ax.tick_params(axis="y", length=0, pad=HINTED * wide + GAP)
-    ax.set(ylim=(top, 0.0), xlabel="answer, and where 80 % of the rows are")
+    ax.tick_params(axis="y", length=0, pad=wide + GAP)
+    ax.set(ylim=(top, 0.0), xlabel="prediction, with the middle 80 % of the rows")
     ax.grid(axis="x", color=style.PALE, lw=0.8)
     ax.set_axisbelow(True)
     ax.spines[["top", "right", "left"]].set_visible(False)
@@ -180,39 +208,40 @@ def risks(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
         ends = [value for value, *_ in marks]
         ends += [end for _, interval, _ in marks for end in interval or ()]
         _scale_rates(ax, rules, ends)
+    else:
+        style.number_ticks(ax.xaxis, 4)
     return ax
 
 
-def _risk(outcome, rule):
-    """The value of a rule, its interval or None, and the text beside them."""
-    told = outcome.estimate(rule)
-    interval, count = told.get("interval"), render.count(rule.n_rows)
+def _risk(rules, rule):
+    """Value and interval (or None) of a rule, and the text beside them."""
+    outcome = rules.outcome
+    known = outcome.estimate(rule)
+    interval, count = known.get("interval"), render.count(rule.n_rows)
     if outcome.statistic == "mean":
         rows = "" if math.isnan(rule.n_rows) else f" ({count} rows)"
         text = f"{outcome.short_text(rule.prediction)}{rows}"
         return rule.prediction, interval, text
-    value, basis = told["estimate"], ""
+    value, basis = known["estimate"], ""
     if interval is not None:
-        basis = f" ({render.count(told['rate'] * rule.n_rows)} of {count})"
-    elif not math.isnan(told["ensemble_mean"]):
-        value, basis = told["ensemble_mean"], " by the ensemble"
+        basis = f" ({render.count(known['rate'] * rule.n_rows)} of {count})"
+    elif not math.isnan(known["ensemble_mean"]):
+        value, basis = known["ensemble_mean"], " (ensemble)"
     else:
-        value = told["probability"]
-    is_other = told["class"] != rule.prediction
-    whose = f" are {outcome.answer_text(told['class'])}" if is_other else ""
-    share = "" if math.isnan(value) else f": {render.share(value)}{whose}{basis}"
-    return value, interval, f"{outcome.answer_text(rule.prediction)}{share}"
+        value = known["probability"]
+    then = rules._short_then_text(rule)
+    share = "" if math.isnan(value) else f"{render.share(value)}{basis}: "
+    return value, interval, f"{share}{then}"
 
 
 def _scale_rates(ax, rules, ends):
-    """From 0 to 100 %, or as far as rare classes need, with the rate of all rows."""
+    """Scale from 0 to 100 %, or shorter for rare classes, with the overall rate."""
     outcome = rules.outcome
     most = max((end for end in ends if not math.isnan(end)), default=1.0)
     most = 1.0 if most > RARE else 1.15 * most or 1.0
     ax.set_xlim(-0.01 * most, 1.01 * most)
-    percent = style.part("ticker").PercentFormatter(1.0, symbol=" %")
-    ax.xaxis.set_major_formatter(percent)
-    whose, rates = "the class that is answered", None
+    style.percent_ticks(ax.xaxis)
+    whose, rates = "the predicted class", None
     if outcome.is_binary:
         whose = style.plain(outcome.answer_text(outcome.positive_class))
         rates = rules.training_rates
@@ -228,7 +257,7 @@ def _scale_rates(ax, rules, ends):
 
 
 def trade_off(path: Any, ax: "Axes | None" = None) -> "Axes":
-    """Held-out error of the lists of a path against their number of rules.
+    """Plot the held-out error of the rule lists of a path against their length.
 
     Parameters
     ----------
@@ -251,13 +280,19 @@ def trade_off(path: Any, ax: "Axes | None" = None) -> "Axes":
     'number of rules'
     """
     ax = style.axes_or_new(ax)
-    picture = trade_off_picture(path, Axis(f"error {HELD_OUT}"))
-    style.plain_legend(ax, *draw_picture(picture, ax, style.PALETTE))
+    picture = trade_off_picture(path, _held_out(path.points[0].rules.outcome))
+    style.legend(ax, *draw_picture(picture, ax, style.PALETTE), **style.ABOVE)
     return ax
 
 
+def _held_out(outcome):
+    """Axis of held-out errors."""
+    title = f"held-out {outcome.error_name}"
+    return Axis(title, is_share=outcome.error_is_share)
+
+
 def trade_off_picture(path, y, error_text=None):
-    """Error against number of rules along a path; `error_text` labels the points."""
+    """Picture of error against number of rules; `error_text` labels the points."""
     points, outcome = path.points, path.points[0].rules.outcome
     n_rules = [point.n_rules for point in points]
     errors = [outcome.shown_error(point.error) for point in points]
@@ -276,7 +311,9 @@ def trade_off_picture(path, y, error_text=None):
 
 
 def comparison(found: Any, ax: "Axes | None" = None) -> "Axes":
-    """Error against number of rules, a colour per method, and the ensemble's line.
+    """Plot error against number of rules, one curve per method.
+
+    The dashed line is the error of the ensemble.
 
     Parameters
     ----------
@@ -299,14 +336,13 @@ def comparison(found: Any, ax: "Axes | None" = None) -> "Axes":
     'number of rules'
     """
     ax = style.axes_or_new(ax)
-    y = Axis(f"{make_outcome(found.task).error_name} {HELD_OUT}")
-    picture = comparison_picture(found, y)
+    picture = comparison_picture(found, _held_out(make_outcome(found.task)))
     style.legend(ax, *draw_picture(picture, ax, style.PALETTE))
     return ax
 
 
 def comparison_picture(compared, y, error_text=None):
-    """Error against number of rules, a curve per method; see `trade_off_picture`."""
+    """Picture with one curve per method; see `trade_off_picture`."""
     outcome = make_outcome(compared.task)
     rows = [
         row
@@ -322,7 +358,8 @@ def comparison_picture(compared, y, error_text=None):
         of_method = [row for row in rows if row["method"] == name]
         of_method.sort(key=operator.itemgetter("n_rules", "error"))
         texts = error_text and [
-            f"{row['n_rules']:.3g} rules<br>error {error_text(row['error'])}<br>"
+            f"{render.rounded(row['n_rules'])} rules<br>"
+            f"error {error_text(row['error'])}<br>"
             f"{_fidelity(row['fidelity'])}"
             for row in of_method
         ]
@@ -330,14 +367,14 @@ def comparison_picture(compared, y, error_text=None):
             [row[key] for row in of_method] for key in ("n_rules", "error", "error_std")
         )
         curve = Curve(
-            label=name,
+            label=METHODS.get(name, name),
             x=n_rules,
             y=errors,
             colour=f"g{i % len(style.COLOURS)}",
             marker=style.marker(i),
             line=style.line_style(i),
             spread=spread if compared.n_splits > 1 else None,
-            title=name,
+            title=METHODS.get(name, name),
             texts=texts,
         )
         marks.append(curve)
@@ -358,12 +395,12 @@ def _fidelity(value):
 def convergence(
     found: Any, ax: "Axes | None" = None, *, kept: int | None = None
 ) -> "Axes":
-    """The bound and the number of components of every restart, over the iterations.
+    """Plot the bound and the number of components over the iterations of each restart.
 
-    The bound belongs to the left side, the number of components to the right one,
-    which is an Axes of its own, the last of the figure. The kept restart stands out.
-    The bound of the first iteration, far below all others, is left out. Where restarts
-    were screened on a sample, those are shown that went on to the most rows.
+    The left axis shows the bound, the right axis (a second Axes, the last of the
+    figure) the number of components. The kept restart is emphasised. The bound of the
+    first iteration is far below all others and left out. If restarts were screened on
+    a sample, only those fitted to the most rows are shown.
 
     Parameters
     ----------
@@ -372,8 +409,7 @@ def convergence(
     ax : matplotlib Axes, optional
     kept : int, optional
         Number of the restart to emphasise, from 0. By default the one that the
-        estimator kept, and for a bare history, or where the estimator does not say,
-        the one whose bound is largest at its end.
+        estimator kept or, if that is unknown, the one with the largest final bound.
 
     Returns
     -------
@@ -400,9 +436,9 @@ def convergence(
     ax = style.axes_or_new(ax, (6.4, 4.0))
     right = ax.twinx()
     blue, orange = style.COLOURS[:2]
-    # The bound of the first iteration is far below.
+    # The bound of the first iteration is far below the others.
     first = 2 if all(len(steps) > 1 for steps in restarts.values()) else 1
-    # The kept one last, so that it lies on top.
+    # The kept restart is drawn last, on top.
     for restart in sorted(restarts, key=lambda r: r == kept):
         steps = restarts[restart]
         iterations = [step.iteration for step in steps]
@@ -421,14 +457,14 @@ def convergence(
             ax.plot(iterations, bounds, color=style.tint(blue, 0.45), lw=0.8)
             faint = {"color": style.tint(orange, 0.35), "lw": 0.8}
             right.step(iterations, counts, ls="--", where="post", **faint)
-    # The curves of the bound lie above those of the components, and show them.
+    # The curves of the bound are drawn above those of the components.
     ax.set_zorder(right.get_zorder() + 1)
     ax.patch.set_visible(False)
     if len(restarts) > 1:
         others = render.plural(len(restarts) - 1, "other restart")
         ax.plot([], [], color="0.7", lw=1, label=others)
     steps = [step for some in restarts.values() for step in some]
-    # The bound has the upper half and the components the lower one.
+    # The bound takes the upper half, the components the lower half.
     bounds = [step.objective for step in steps if step.iteration >= first]
     low, high = min(bounds), max(bounds)
     if low == high:
@@ -456,7 +492,7 @@ def _restarts(fitted):
         ) from None
     if not steps:
         raise ValueError("The history must have at least one step; it is empty.")
-    # Bounds over different rows have nothing to do with each other.
+    # Bounds on different rows cannot be compared.
     last = max(step.rung for step in steps)
     steps = [step for step in steps if step.rung == last]
     by_restart = itertools.groupby(steps, key=operator.attrgetter("restart"))
@@ -464,7 +500,7 @@ def _restarts(fitted):
 
 
 def _kept(fitted, restarts):
-    """Number of the restart to emphasise, and what it is called."""
+    """Number of the restart to emphasise, and its label."""
     kept = getattr(fitted, "kept_restart_", None)
     if kept is not None:
         return kept, "kept restart"

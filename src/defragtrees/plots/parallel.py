@@ -1,11 +1,10 @@
-"""parallel_coordinates: rows as lines over the features of the rules."""
+"""Parallel coordinates: rows as lines over the features of the rules."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from defragtrees._utils import formatting as render
 from defragtrees._utils.types import Rows
 from defragtrees.plots import style
 from defragtrees.plots.picture import encoded, some_rows, spread
@@ -18,9 +17,9 @@ if TYPE_CHECKING:
 
 __all__ = ["parallel_coordinates"]
 
-MISSING = -0.16  # where missing values lie; the others are between 0 and 1
-BEYOND = 0.04  # how far an open interval reaches over the ends
-MOST_FEATURES = 8  # if no rule has conditions
+MISSING = -0.16  # height of missing values; others are between 0 and 1
+BEYOND = 0.04  # length of an open interval beyond the end of the axis
+MOST_FEATURES = 8  # maximum number of features if no rule has conditions
 
 
 def parallel_coordinates(
@@ -32,24 +31,24 @@ def parallel_coordinates(
     max_rows: int = 300,
     scale: str = "range",
 ) -> "Axes":
-    """Rows as lines over the features of the rules, coloured by the rule that predicts.
+    """Plot rows as lines over the features of the rules, coloured by predicting rule.
 
-    Of the highlighted rule the accepted intervals, categories and missing values are
-    drawn, and the rows that it does not predict are grey. Where several rules decide,
-    the matching rule with the most weight counts as the one that predicts.
+    With a highlighted rule, its accepted intervals, categories and missing values are
+    drawn, and rows of other rules are grey. If several rules decide a row, it belongs
+    to the matching rule with the largest weight.
 
     Parameters
     ----------
     rules : RuleModel
     X : array-like or data frame of shape (n_samples, n_features)
     rule : int, optional
-        Number of the rule to highlight, from 0; the last is the "otherwise".
+        Number of the rule to highlight, from 0; the last is the default rule.
     ax : matplotlib Axes, optional
     max_rows : int or None, default=300
-        Most lines; half of them for the highlighted rule if it predicts so many rows.
+        Maximum number of lines; up to half of them for the highlighted rule.
     scale : {"range", "rank"}, default="range"
-        "range" puts each feature between its lowest and highest value; "rank" puts a
-        value at the share of rows that are not above it, which spreads skewed ones.
+        "range" scales each feature from its lowest to its highest value; "rank" places
+        a value at its quantile, which spreads skewed features.
 
     Returns
     -------
@@ -73,13 +72,13 @@ def parallel_coordinates(
     used = [rules.feature_names.index(name) for name in rules.features]
     used = used or list(range(min(MOST_FEATURES, len(rules.feature_names))))
     sides = [_side(rules, j, matrix[:, j], scale) for j in used]
-    answering = rules._apply(rules._covers(matrix))
-    rows = _chosen_rows(answering, kept, max_rows)
+    deciding = rules._apply(rules._covers(matrix))
+    rows = _chosen_rows(deciding, kept, max_rows)
     ax = style.axes_or_new(ax, (2.4 + 1.15 * max(len(used), 2), 4.2))
     heights = np.column_stack(
         [side.place(matrix[rows, j], rows) for side, j in zip(sides, used, strict=True)]
     )
-    _draw_rows(ax, rules, heights, answering[rows], kept)
+    _draw_rows(ax, rules, heights, deciding[rows], kept)
     if kept is not None:
         for condition in [*rules][kept].conditions:
             at = used.index(condition.feature)
@@ -95,19 +94,19 @@ def parallel_coordinates(
 class _FeatureLine:
     """The vertical line of one feature."""
 
-    ends: np.ndarray  # sorted values that heights are counted from: two, or all ranks
+    ends: np.ndarray  # the two ends, or all sorted values if ranked
     names: tuple[str, ...] | None  # categories
     has_missing: bool
     is_ranked: bool = False
-    scale: Scale = PLAIN  # how its numbers are written
+    scale: Scale = PLAIN  # how numbers are written
 
     def text(self, value):
-        """A number of the feature, shortly."""
+        """Write a value of the feature."""
         is_plain = self.scale.kind is None
-        return render.rounded(value) if is_plain else self.scale.number(value)
+        return style.tick_text(value) if is_plain else self.scale.number(value)
 
     def height(self, values):
-        """From 0 to 1; beyond that for values off the ends, unless ranked."""
+        """Heights from 0 to 1; outside for values beyond the ends, unless ranked."""
         values = np.asarray(values, dtype=np.float64)
         if self.is_ranked:
             return np.searchsorted(self.ends, values, side="right") / len(self.ends)
@@ -117,7 +116,7 @@ class _FeatureLine:
         return (values - low) / (high - low)
 
     def place(self, column, rows):
-        """Heights of the values of rows; equal categories are spread a little."""
+        """Heights of the values of rows; equal categories are jittered."""
         missing = np.isnan(column)
         heights = self.height(np.where(missing, self.ends[0], column))
         nudge = 0.03 * spread(rows, GOLDEN)
@@ -143,11 +142,11 @@ def _side(rules, feature, column, scale):
     return _FeatureLine(ends, None, bool(missing.any()), scale == "rank", words)
 
 
-def _chosen_rows(answering, kept, max_rows):
+def _chosen_rows(deciding, kept, max_rows):
     if kept is None or max_rows is None:
-        return some_rows(len(answering), max_rows)
+        return some_rows(len(deciding), max_rows)
     kept_rows, other_rows = (
-        np.flatnonzero(m) for m in (answering == kept, answering != kept)
+        np.flatnonzero(m) for m in (deciding == kept, deciding != kept)
     )
     room = max(max_rows // 2, max_rows - len(other_rows))
     kept_rows = kept_rows[some_rows(len(kept_rows), room)]
@@ -155,7 +154,7 @@ def _chosen_rows(answering, kept, max_rows):
     return np.concatenate([other_rows, kept_rows])
 
 
-def _draw_rows(ax, rules, heights, answering, kept):
+def _draw_rows(ax, rules, heights, deciding, kept):
     places = np.arange(heights.shape[1], dtype=np.float64)
     if len(places) == 1:
         # A line needs two ends.
@@ -163,9 +162,9 @@ def _draw_rows(ax, rules, heights, answering, kept):
     alpha = float(np.clip(40 / max(len(heights), 1), 0.25, 0.8))
     handles, labels = [], []
     make = style.part("collections").LineCollection
-    every = np.unique(answering).tolist()
+    every = np.unique(deciding).tolist()
     for k in sorted(every, key=lambda k: (k == kept, k)):
-        theirs = heights[answering == k]
+        theirs = heights[deciding == k]
         lines = np.stack([np.broadcast_to(places, theirs.shape), theirs], axis=2)
         is_grey = kept is not None and k != kept
         collection = make(
@@ -185,12 +184,12 @@ def _draw_rows(ax, rules, heights, answering, kept):
     if kept is not None and set(every) - {kept}:
         handles.append(style.line(color="0.75", lw=2))
         labels.append("other rules")
-    title = "answering rule" if rules.is_exclusive else "strongest rule"
+    title = "rule" if rules.is_exclusive else "strongest rule"
     style.legend(ax, handles, labels, title=title)
 
 
 def _draw_condition(ax, at, side, condition):
-    """A broad bar over what is accepted, and its ends in numbers."""
+    """Draw a broad bar over the accepted values, and write its ends."""
     look = {"color": "black", "alpha": 0.35, "lw": 9, "solid_capstyle": "butt"}
     if condition.categories is not None:
         inside = [c for c in condition.categories if c < len(side.names)]
@@ -212,7 +211,7 @@ def _draw_condition(ax, at, side, condition):
 
 def _name(ax, at, height, text, is_bold=False):
     ax.annotate(
-        style.label(text, 70, 8),
+        style.plain(text),
         (at, height),
         (7, 0),
         textcoords="offset points",
@@ -230,7 +229,7 @@ def _decorate(ax, sides, names):
     for at, side in enumerate(sides):
         ax.plot([at, at], [0, 1], color=style.DARK, lw=0.8, zorder=2.5)
         if side.names is not None:
-            for code, name in enumerate(side.names):
+            for code, name in enumerate(style.distinct(side.names, 80, 8)):
                 _name(ax, at, float(side.height(code)), name)
         else:
             _name(ax, at, -0.05, side.text(side.ends[0]))

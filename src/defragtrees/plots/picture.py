@@ -1,11 +1,11 @@
-"""Picture: the data of a picture, independent of what draws it, and its drawing.
+"""Picture: a plot as plain data, and its drawing with matplotlib.
 
 A picture has two axes and some marks. `draw_picture` draws it with matplotlib, for the
 library and for pages without scripts; `pictures.js` of the report draws it with Plotly.
-A new kind of mark is a class here and a function in each of the two.
+A new kind of mark needs a class here and a function in each of the two.
 
-Colours are names, and who draws has a palette: g0 to g7 for classes and methods, s0 to
-s4 for numbers from low to high, each also soft (`g0-soft`), ink, quiet, accent, paper.
+Colours are names in a palette: g0 to g7 for classes and methods, s0 to s4 for numbers
+from low to high, each also soft (`g0-soft`), ink, quiet, accent, paper.
 """
 
 import re
@@ -16,8 +16,10 @@ import numpy as np
 from sklearn.utils.validation import check_consistent_length
 
 from defragtrees.data.tables import check_finite
+from defragtrees.plots import style
 
 LONGEST_TITLE = 40
+MOST_TICKS = 4  # intervals between ticks with long numbers side by side
 LETTER = (
     "[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc"
     "\U00010800-\U00010fff\U0001e800-\U0001efff]"
@@ -27,36 +29,36 @@ RIGHT_TO_LEFT = re.compile(f"{LETTER}+(?:[ _.-]{LETTER}+)*")
 
 @dataclass(frozen=True)
 class Axis:
-    """One side of a picture."""
+    """One axis of a picture."""
 
     title: str = ""
-    limits: tuple[float, float] | None = None  # by default what the marks need
-    is_count: bool = False  # whether only whole numbers make sense
-    is_share: bool = False  # whether numbers are to be shown in per cent
+    limits: tuple[float, float] | None = None  # by default those of the marks
+    is_count: bool = False  # whether ticks are whole numbers
+    is_share: bool = False  # whether numbers are shown in per cent
     starts_at_zero: bool = False
 
 
 @dataclass(frozen=True)
 class Curve:
-    """Points that are joined, or with the marker "ring" circles around points."""
+    """Points joined by a line, or circles around points (marker "ring")."""
 
     kind: ClassVar[str] = "curve"
     label: str
     x: list[float]
     y: list[float]
     colour: str
-    marker: str = "o"  # in the words of matplotlib, as is `line`; "" is none
-    line: str = "-"
-    spread: list[float] | None = None  # half the length of error bars
-    reach: list[tuple[float, float]] | None = None  # their two ends, where they differ
-    title: str = ""  # shown with the text of every point
-    texts: list[str] | None = None  # of each point; they contain no names
-    numbers: list[int] | None = None  # that stand beside the points
+    marker: str = "o"  # a marker of matplotlib; "" is none
+    line: str = "-"  # a line style of matplotlib
+    spread: list[float] | None = None  # half lengths of error bars
+    reach: list[tuple[float, float]] | None = None  # ends of asymmetric error bars
+    title: str = ""  # shown above the text of every point
+    texts: list[str] | None = None  # hover text of each point; contains no names
+    numbers: list[int] | None = None  # labels beside the points
 
 
 @dataclass(frozen=True)
 class Level:
-    """A dashed line over the whole width."""
+    """A dashed horizontal line."""
 
     kind: ClassVar[str] = "level"
     label: str
@@ -66,22 +68,22 @@ class Level:
 
 @dataclass(frozen=True)
 class Picture:
-    """Two axes and marks, the lowest first."""
+    """Two axes and marks, in drawing order."""
 
     x: Axis
     y: Axis
     marks: tuple[Any, ...]
-    height: int = 320  # in pixels, on a page that is some 740 wide
-    legend: str = ""  # what stands before the legend
+    height: int = 320  # in pixels, on a page about 740 pixels wide
+    legend: str = ""  # title of the legend
 
     def to_dict(self):
-        """The picture as plain data, each mark with its kind."""
+        """The picture as a dict; each mark has its kind."""
         marks = [{"kind": mark.kind, **asdict(mark)} for mark in self.marks]
         return {**asdict(replace(self, marks=())), "marks": marks}
 
 
 def draw_picture(picture, ax, palette):
-    """Draw a Picture into an Axes; returns handles and labels for a legend."""
+    """Draw a Picture into an Axes; return handles and labels for a legend."""
     entries = []
     for mark in picture.marks:
         entries += DRAWERS[mark.kind](ax, mark, palette)
@@ -104,7 +106,9 @@ def _decorate(ax, side, axis):
     if axis.is_count:
         side.get_major_locator().set_params(integer=True)
     if axis.is_share:
-        side.set_major_formatter(lambda value, _: f"{100 * value:.4g} %")
+        style.percent_ticks(side)
+    elif not axis.is_count:
+        style.number_ticks(side, MOST_TICKS if side.axis_name == "x" else None)
 
 
 def _curve(ax, mark, palette):
@@ -139,7 +143,7 @@ DRAWERS = {
 
 
 def encoded(model, X, y=None):
-    """X encoded as numbers for a RuleModel or Forest, or None; checked against y."""
+    """Check and encode X for a RuleModel or Forest; None without X."""
     if X is None:
         if y is not None:
             raise ValueError("y needs the rows that it belongs to; pass X too.")
@@ -153,7 +157,7 @@ def encoded(model, X, y=None):
 
 
 def some_rows(n_rows, most):
-    """Numbers of at most so many rows, evenly spread.
+    """Indices of at most `most` rows, evenly spaced.
 
     Examples
     --------
@@ -166,8 +170,8 @@ def some_rows(n_rows, most):
 
 
 def spread(rows, share):
-    """Places in (-0.5, 0.5) for row numbers, well spread whatever their order.
+    """Offsets in (-0.5, 0.5) for row numbers: a low-discrepancy jitter.
 
-    Multiples of an irrational share of one; the same rows lie at the same places.
+    Multiples of an irrational number modulo 1; a row always has the same offset.
     """
     return (np.asarray(rows) + 1) * share % 1.0 - 0.5

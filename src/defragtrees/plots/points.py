@@ -1,4 +1,4 @@
-"""Pictures of a scorecard: the points of its rules, and the risk for each total."""
+"""Plots of a scorecard: the points of its rules, and the risk by total."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -16,18 +16,19 @@ if TYPE_CHECKING:
 
 __all__ = ["score_risk", "scorecard"]
 
-LABEL = 250.0  # width of the words of a rule, in points
+LABEL = 250.0  # width of the text of a rule, in points
 
 
 def scorecard(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
-    """For each rule a bar with its points, and the base below.
+    """Plot the points of each rule as a bar, with the base at the bottom.
 
-    Of more than two classes there is a bar for each class.
+    With two classes, bars have the colour of the class that they favour; with more,
+    there is one bar per class.
 
     Parameters
     ----------
     rules : RuleModel
-        With points that add up.
+        A scorecard.
     ax : matplotlib Axes, optional
 
     Returns
@@ -47,8 +48,8 @@ def scorecard(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
     _check(rules)
     labels = []
     for row in rules.rows():
-        asked = rules.default_text if row["if"] == "otherwise" else row["if"]
-        lines = style.wrap(f"{row['rule']}. {asked}", LABEL, 8, most=3)
+        conditions = rules.default_text if row["if"] == "otherwise" else row["if"]
+        lines = style.wrap(f"{row['rule']}. {conditions}", LABEL, 8, most=3)
         labels.append("\n".join(lines))
     n_lines = sum(1 + label.count("\n") for label in labels)
     ax = style.axes_or_new(ax, (8.0, 1.1 + 0.2 * rules.n_rules + 0.15 * n_lines))
@@ -62,25 +63,28 @@ def scorecard(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
             colours = style.colour(c)
             label = style.plain(rules.outcome.answer_text(rules.outcome.labels[c]))
         else:
-            colours = [style.COLOURS[0 if p >= 0 else 1] for p in points[:-1, 0]]
+            colours = [style.colour(int(p >= 0)) for p in points[:-1, 0]]
             colours, label = [*colours, style.GREY], None
         ax.barh(at, points[:, c], 0.9 * height, color=colours, label=label)
         for k, value in enumerate(points[:, c]):
             side = 1 if value >= 0 else -1
             looks: dict[str, Any] = {"ha": "left" if side > 0 else "right"}
             looks |= {"va": "center", "fontsize": 8}
-            text = render.signed(render.round_to(value, 4))
-            ax.text(value + 0.01 * side * ends, at[k], text, **looks)
+            text = render.signed(render.round_to(value))
+            ax.annotate(
+                text, (value, at[k]), (3 * side, 0), textcoords="offset points", **looks
+            )
     ax.axvline(0.0, color=style.DARK, lw=0.8)
     ax.set_yticks(places, labels=labels, fontsize=8)
     ax.set(
-        xlim=(min(points.min(), 0) - 0.15 * ends, max(points.max(), 0) + 0.15 * ends),
+        xlim=(min(points.min(), 0) - 0.25 * ends, max(points.max(), 0) + 0.25 * ends),
         ylim=(rules.n_rules - 0.4, -0.6),
         xlabel="points",
     )
     ax.spines[["top", "right", "left"]].set_visible(False)
+    style.number_ticks(ax.xaxis)
     if n_columns > 1:
-        ax.legend(frameon=False, fontsize=8)
+        style.legend_above(ax)
     return ax
 
 
@@ -90,14 +94,14 @@ def score_risk(
     y: Column | None = None,
     ax: "Axes | None" = None,
 ) -> "Axes":
-    """The probability of the second class, or the number, against the total of points.
+    """Plot the probability of the second class, or the number, by total of points.
 
     Parameters
     ----------
     rules : RuleModel
-        With points that add up, for numbers or two classes.
+        A scorecard, for numbers or two classes.
     X : array-like or data frame of shape (n_samples, n_features), optional
-        With it, the totals of these rows; a larger point has more rows.
+        With it, the totals of these rows; the area of a circle grows with its rows.
     y : array-like of shape (n_samples,), optional
         With it, the observed rate beside the estimated one.
     ax : matplotlib Axes, optional
@@ -120,8 +124,8 @@ def score_risk(
     ax = style.axes_or_new(ax, (5.4, 3.6))
     middles = [(line["low"] + line["high"]) / 2 for line in lines]
     blue, orange = style.COLOURS[:2]
-    told = [line["estimated"] for line in lines]
-    ax.plot(middles, told, color=blue, marker="o", ms=4, lw=1.4, label="estimated")
+    estimated = [line["estimated"] for line in lines]
+    ax.plot(middles, estimated, color=blue, marker="o", ms=4, lw=1.4, label="estimated")
     if y is not None:
         sizes = np.array([line["n_rows"] for line in lines])
         observed = [line["observed"] for line in lines]
@@ -136,11 +140,14 @@ def score_risk(
             edgecolor=orange,
             lw=1.4,
         )
-        ax.legend(frameon=False, fontsize=8)
-    title = "answer"
+        style.legend_above(ax)
+    title = "prediction"
     if rules.outcome.is_binary:
         label = rules.outcome.answer_text(rules.outcome.labels[1])
-        title = f"probability of {style.plain(label)}"
+        title = style.plain(f"probability of {style.cut(label, 130, 10)}")
+        style.percent_ticks(ax.yaxis)
+    else:
+        style.number_ticks(ax.yaxis)
     ax.set(xlabel="total of points", ylabel=title)
     ax.spines[["top", "right"]].set_visible(False)
     return ax
@@ -149,6 +156,6 @@ def score_risk(
 def _check(rules):
     if not isinstance(rules, Scorecard):
         raise ValueError(
-            "A scorecard needs rules whose points add up; got rules with "
+            "This plot needs a scorecard; got rules with "
             f"decision={rules.decision!r}. Fit with form='points'."
         )

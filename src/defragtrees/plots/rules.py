@@ -1,4 +1,4 @@
-"""Pictures of the rules themselves: table, heat map of features, coverage, overlap."""
+"""Plots of the rules themselves: table, heat map of features, coverage, overlap."""
 
 import math
 from typing import TYPE_CHECKING, Any
@@ -23,7 +23,8 @@ LINE = 1.35  # height of a line of text in the table, in font sizes
 PADDING = 0.7  # free height of a row of the table, in lines
 GAP = 10.0  # between columns, in points
 TABLE_WIDTH, MARGIN = 550.0, 6.0  # of a new figure, in points
-BOLD = 1.15  # how much wider bold letters are
+LEAST_IF = 0.3  # share of the width that the conditions get at least
+BOLD = 1.15  # width of bold letters relative to normal ones
 SIZES = (9.0, 8.5, 8.0, 7.5, 7.0, 6.5, 6.0, 5.5, 5.0, 4.5, 4.0, 3.5, 3.0)
 CELL_WIDTH, CELL_HEIGHT = 1.35, 0.46  # of the heat map, in inches
 STRENGTH = 0.28  # of the colours of its cells
@@ -38,10 +39,10 @@ LABEL = 250.0  # width of the text of a rule beside its bar, in points
 
 
 def rule_table(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
-    """The rules as a table: if, then, share of rows and error.
+    """Draw the rules as a table: if, then, share of rows and error.
 
-    Without `ax` the figure is as tall as the rules need; in a given one the letters
-    shrink until all rules fit.
+    Without `ax` the figure is as large as the rules need; in given Axes the font
+    shrinks until all rules fit.
 
     Parameters
     ----------
@@ -72,9 +73,10 @@ def rule_table(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
         with_intervals=False,
     )
     if ax is None:
-        *_, heights = _table_layout(header, cells, TABLE_WIDTH, SIZES[0])
-        # One point more than the text is high: rounding must not make it smaller.
-        wide, high = TABLE_WIDTH + 2 * MARGIN, sum(heights) + 2 * MARGIN + 1
+        points = _table_layout(header, cells, TABLE_WIDTH, SIZES[0])[-1]
+        *_, heights, points = _table_layout(header, cells, points, SIZES[0])
+        # One point more than the height of the text, in case of rounding.
+        wide, high = points + 2 * MARGIN, sum(heights) + 2 * MARGIN + 1
         ax = style.axes_or_new(None, (wide / 72, high / 72))
         figure: Any = ax.figure
         figure.set_layout_engine("none")
@@ -82,17 +84,17 @@ def rule_table(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
         ax.set_position((left, bottom, 1 - 2 * left, 1 - 2 * bottom))
     wide, high = style.size_in_points(ax)
     for size in SIZES:
-        lefts, lines, heights = _table_layout(header, cells, wide, size)
-        if sum(heights) <= high:
+        lefts, lines, heights, needed = _table_layout(header, cells, wide, size)
+        if sum(heights) <= high and needed <= wide + 0.5:
             break
-    ax.set(xlim=(0, wide), ylim=(max(high, sum(heights)), 0))
+    ax.set(xlim=(0, max(wide, needed)), ylim=(max(high, sum(heights)), 0))
     ax.axis("off")
     top = 0.0
     for i, (row, height) in enumerate(zip(lines, heights, strict=True)):
         looks: dict[str, Any] = {"size": size, "va": "baseline"}
         looks["weight"] = "normal" if i else "bold"
         for left, cell in zip(lefts, row, strict=True):
-            # Line by line, so that letters of all cells stand on one line.
+            # Line by line, so that all cells share their baselines.
             for n, line in enumerate(cell):
                 if line:
                     foot = top + (PADDING / 2 + 1 + n * LINE) * size
@@ -103,45 +105,44 @@ def rule_table(rules: RuleModel, ax: "Axes | None" = None) -> "Axes":
 
 
 def _table_layout(header, cells, points, size):
-    """Left ends of the columns, the lines of each cell, and heights of the rows."""
-    widths = [
-        max(
-            BOLD * style.width(header[j], size),
-            *[style.width(row[j], size) for row in cells],
-        )
-        + GAP
-        for j in range(len(header))
-    ]
-    # "then" may be a long list of class shares; "if" gets all that is left.
+    """Left ends of columns, lines of cells, heights of rows, and width of the table."""
+    widths = []
+    for j, head in enumerate(header):
+        # A header breaks between its words.
+        words = [BOLD * style.width(word, size) for word in head.split()]
+        widths.append(max([*words, *[style.width(row[j], size) for row in cells]]))
+        widths[-1] += GAP
+    # "then" may be a long list of class shares; "if" gets the rest.
     widths[2] = min(widths[2], 0.25 * points)
-    widths[1] = max(points - sum(widths) + widths[1], 0.2 * points)
+    widths[1] = max(points - sum(widths) + widths[1], LEAST_IF * points)
     lines = [
         [
-            style.wrap(cell, widths[j] - GAP, size) if j in (1, 2) else [cell]
+            style.wrap(cell, (widths[j] - GAP) / (1 if i else BOLD), size)
+            if j in (1, 2) or not i
+            else [cell]
             for j, cell in enumerate(row)
         ]
-        for row in (header, *cells)
+        for i, row in enumerate((header, *cells))
     ]
     lefts = [sum(widths[:j]) for j in range(len(widths))]
     heights = [(max(map(len, row)) * LINE + PADDING) * size for row in lines]
-    return lefts, lines, heights
+    return lefts, lines, heights, sum(widths)
 
 
 def feature_heat_map(
     rules: RuleModel, X: Rows | None = None, ax: "Axes | None" = None
 ) -> "Axes":
-    """Rules against features: each condition in words, in colour and as a bar.
+    """Plot a matrix of rules and features with each condition as text, colour and bar.
 
-    The colour of a cell shows which side of the feature is required. The bar at its
-    foot shows which part of the feature is accepted, from the lowest value to the
-    highest.
+    The colour of a cell shows whether high or low values are required. The bar at the
+    bottom shows the accepted part of the feature, from the lowest to the highest value.
 
     Parameters
     ----------
     rules : RuleModel
     X : array-like or data frame of shape (n_samples, n_features), optional
-        With it the length of a bar is the share of rows that are accepted; without it
-        all thresholds of a feature are equally far apart.
+        With it the length of a bar is the share of rows accepted; without it all
+        thresholds of a feature are equally spaced.
     ax : matplotlib Axes, optional
 
     Returns
@@ -164,7 +165,7 @@ def feature_heat_map(
     size = (1.6 + CELL_WIDTH * n_columns, 1.3 + CELL_HEIGHT * n_rules)
     ax = style.axes_or_new(ax, size)
     wide, high = style.size_in_points(ax)
-    points, letters = 0.92 * wide / n_columns, max(min(8.0, 0.28 * high / n_rules), 3.0)
+    points, letters = 0.92 * wide / n_columns, max(min(7.5, 0.22 * high / n_rules), 3.0)
     rectangle = style.part("patches").Rectangle
     seen = set()
     for k, rule in enumerate(rules.rules):
@@ -178,10 +179,10 @@ def feature_heat_map(
                 corner = place + 0.06 + 0.88 * low, k + 0.8
                 ax.add_patch(rectangle(corner, 0.88 * (high - low), 0.09, fc=colour))
             text = condition.text(["x"] * len(names), *rules.vocabulary[1:])
-            text = "\n".join(style.wrap(text, points, letters, most=2))
+            text = "\n".join(style.wrap(text, points, letters, most=3))
             looks: dict[str, Any] = {"ha": "center", "va": "center"}
             looks |= {"linespacing": 1.0, "fontsize": letters}
-            ax.text(place + 0.5, k + 0.42, text, **looks)
+            ax.text(place + 0.5, k + 0.41, text, **looks)
     ax.set(xlim=(0, n_columns), ylim=(n_rules, 0))
     last = rules.default_text
     labels = []
@@ -220,7 +221,7 @@ def _kind(condition):
 
 
 def _column(rules, condition, matrix):
-    """The sorted values of a feature; without rows one of each bin or category."""
+    """Sorted values of a feature; without rows, one per bin or category."""
     feature = condition.feature
     if matrix is not None:
         column = matrix[:, feature]
@@ -233,7 +234,7 @@ def _column(rules, condition, matrix):
 
 
 def _accepted(condition, column):
-    """Pairs of shares from 0 to 1, between which the feature is accepted."""
+    """Accepted intervals of the feature, as shares from 0 to 1."""
     if condition.categories is not None:
         codes = list(condition.categories)
         lows, highs = (np.searchsorted(column, codes, s) for s in ("left", "right"))
@@ -250,16 +251,16 @@ def coverage(
     y: Column | None = None,
     ax: "Axes | None" = None,
 ) -> "Axes":
-    """For each rule the share of rows that it matches, and of those that it predicts.
+    """Plot the share of rows that each rule matches, and that it predicts.
 
     Parameters
     ----------
     rules : RuleModel
     X : array-like or data frame of shape (n_samples, n_features), optional
-        By default the shares of the training rows, which the rules carry.
+        By default the shares on the training rows, which the rules store.
     y : array-like of shape (n_samples,), optional
-        With it errors are shown too: the share of wrong predictions, or the mean
-        squared error. Without X it must not be given: the rules carry their errors.
+        With it errors are shown too: the share of wrong predictions, or the root mean
+        squared error. It needs X; without X the stored errors are shown.
     ax : matplotlib Axes, optional
 
     Returns
@@ -277,91 +278,89 @@ def coverage(
     >>> [text.get_text() for text in ax.texts]
     ['75.0 %', '25.0 %']
     """
-    held, answered, errors = _measured(rules, X, y)
+    matched, predicted, errors = _measured(rules, X, y)
     ax = style.axes_or_new(ax, (8.0, 1.1 + 0.3 * rules.n_rules))
     places = np.arange(rules.n_rules)
     blue, orange = style.COLOURS[:2]
     edge: dict[str, Any] = {"edgecolor": style.GREY, "linewidth": 0.6}
-    ax.barh(places, held, 0.75, color=style.PALE, label="holds", **edge)
-    if answered is not None:
-        ax.barh(places, answered, 0.45, color=blue, label="answers")
+    ax.barh(places, matched, 0.75, color=style.PALE, label="matched", **edge)
+    if predicted is not None:
+        ax.barh(places, predicted, 0.45, color=blue, label="predicted")
         if rules.outcome.error_is_share and errors is not None:
-            wrong = np.nan_to_num(answered * errors)
+            wrong = np.nan_to_num(predicted * errors)
             looks: dict[str, Any] = {"color": orange, "hatch": "////"}
             looks |= {"edgecolor": "white", "lw": 0}
-            ax.barh(places, wrong, 0.45, left=answered - wrong, label="wrong", **looks)
+            looks |= {"left": predicted - wrong, "label": "predicted wrongly"}
+            ax.barh(places, wrong, 0.45, **looks)
     beside: dict[str, Any] = {"va": "center", "fontsize": 8}
     beside["transform"] = ax.get_yaxis_transform()
     labels = []
     for k, (row, rule) in enumerate(zip(rules.rows(), rules, strict=True)):
-        text = render.share((held if answered is None else answered)[k])
+        text = render.share((matched if predicted is None else predicted)[k])
         if errors is not None and not math.isnan(errors[k]):
             text += f", {rules.outcome.error_phrase(errors[k])}"
         elif (weight := rules._shown_weight(rule)) is not None:
-            text += f", weight {render.rounded(weight, 3)}"
+            text += f", weight {render.rounded(weight)}"
         ax.text(1.02, k, text, **beside)
-        # The conditions are cut where they are long.
+        # Long conditions are cut.
         then = style.cut(rules._short_then_text(rule), LABEL / 2, 8)
-        asked = row["if"]
-        if asked == "otherwise":
-            asked = rules.default_text
+        conditions = row["if"] if rule.conditions else rules.default_text
         room = LABEL - style.width(f"{row['rule']}. : {then}", 8)
-        asked = style.cut(asked, room, 8)
-        labels.append(style.plain(f"{row['rule']}. {asked}: {then}"))
+        conditions = style.cut(conditions, room, 8)
+        labels.append(style.plain(f"{row['rule']}. {conditions}: {then}"))
     ax.set_yticks(places, labels=labels, fontsize=8)
     ax.set(
-        xlim=(0, min(1.0, 1.05 * np.nanmax(held))),
+        xlim=(0, min(1.0, 1.05 * np.nanmax(matched))),
         ylim=(rules.n_rules - 0.4, -0.6),
         xlabel="share of rows",
     )
+    style.percent_ticks(ax.xaxis)
     ax.spines[["top", "right"]].set_visible(False)
     style.legend_above(ax)
     return ax
 
 
 def _measured(rules, X, y):
-    """Shares of rows that each rule matches and that it predicts, and its errors.
+    """Shares of rows that each rule matches and predicts, and its errors.
 
-    There are no predicted rows where several rules decide, and no errors without
-    labels.
+    The last two are None if several rules decide a row; errors need y or stored ones.
     """
     matrix = encoded(rules, X, y)
-    answered = errors = None
+    predicted = errors = None
     if matrix is None:
-        held = np.array([rule.coverage for rule in rules])
-        if np.isnan(held).all():
+        matched = np.array([rule.coverage for rule in rules])
+        if np.isnan(matched).all():
             raise ValueError(
-                "These rules do not know their share of rows. Pass X to measure it."
+                "These rules have no counts of rows. Pass X to measure coverage."
             )
     else:
-        held = rules._covers(matrix).mean(axis=0)
+        matched = rules._covers(matrix).mean(axis=0)
     if not rules.is_exclusive:
-        return held, None, None
+        return matched, None, None
     if matrix is None:
-        answered = np.array([rule.share for rule in rules])
+        predicted = np.array([rule.share for rule in rules])
         errors = np.array([rule.error for rule in rules])
         errors = None if np.isnan(errors).all() else errors
     else:
-        answering = rules._apply(rules._covers(matrix))
-        answered = np.bincount(answering, minlength=rules.n_rules) / len(matrix)
+        deciding = rules._apply(rules._covers(matrix))
+        predicted = np.bincount(deciding, minlength=rules.n_rules) / len(matrix)
         if y is not None:
-            y, predicted = np.asarray(y), rules._predict(rules._covers(matrix))
+            y, classes = np.asarray(y), rules._predict(rules._covers(matrix))
             error = rules.outcome.error
-            masks = [answering == k for k in range(rules.n_rules)]
+            masks = [deciding == k for k in range(rules.n_rules)]
             errors = np.array(
-                [error(y[m], predicted[m]) if m.any() else math.nan for m in masks]
+                [error(y[m], classes[m]) if m.any() else math.nan for m in masks]
             )
-    # The otherwise matches every row, which is of no interest.
-    held[-1] = answered[-1]
-    return held, answered, errors
+    # The default rule matches every row; show only those that it predicts.
+    matched[-1] = predicted[-1]
+    return matched, predicted, errors
 
 
 def overlap(rules: RuleModel, X: Rows, ax: "Axes | None" = None) -> "Axes":
-    """How many rules match a row: the share of rows for each number.
+    """Plot the distribution of the number of rules that match a row.
 
-    The "otherwise" is left out. Of a classification, rows that match rules with
-    different predictions are hatched: there the order of the rules, or their weight,
-    decides.
+    The default rule is left out. Rows that match rules for different classes are
+    hatched: there the order or the weight of the rules decides.
 
     Parameters
     ----------
@@ -380,7 +379,7 @@ def overlap(rules: RuleModel, X: Rows, ax: "Axes | None" = None) -> "Axes":
     >>> rules = RuleList((warm,), Rule((), "no"), ("degrees",), "classification",
     ...                 ("no", "yes"))
     >>> overlap(rules, [[21.0], [19.0]]).get_xlabel()
-    'rules that hold in a row'
+    'number of matching rules'
     """
     matrix = encoded(rules, X)
     held = rules._covers(matrix)
@@ -395,11 +394,11 @@ def overlap(rules: RuleModel, X: Rows, ax: "Axes | None" = None) -> "Axes":
     alike = np.bincount(counts[~differs], minlength=len(places)) / len(matrix)
     apart = np.bincount(counts[differs], minlength=len(places)) / len(matrix)
     blue, orange = style.COLOURS[:2]
-    ax.bar(places, alike, 0.7, color=blue, label="one answer" if labels else "rows")
+    ax.bar(places, alike, 0.7, color=blue, label="same class" if labels else "rows")
     if labels:
         hatched: dict[str, Any] = {"color": orange, "hatch": "////"}
         hatched |= {"edgecolor": "white", "lw": 0}
-        ax.bar(places, apart, 0.7, bottom=alike, label="different answers", **hatched)
+        ax.bar(places, apart, 0.7, bottom=alike, label="different classes", **hatched)
     ax.axvline(mean, color=style.DARK, ls="--", lw=1, label=f"mean {mean:.2f}")
     ends = alike + apart
     looks: dict[str, Any] = {"ha": "center", "va": "center", "fontsize": 8}
@@ -407,7 +406,8 @@ def overlap(rules: RuleModel, X: Rows, ax: "Axes | None" = None) -> "Axes":
     looks["bbox"] = {"facecolor": "white", "edgecolor": "none", "pad": 0.5}
     for place in np.flatnonzero(ends) if len(places) <= 12 else ():
         ax.annotate(render.share(ends[place]), (place, ends[place]), (0, 8), **looks)
-    ax.set(xlabel="rules that hold in a row", ylabel="share of rows")
+    ax.set(xlabel="number of matching rules", ylabel="share of rows")
+    style.percent_ticks(ax.yaxis)
     ax.set_ylim(0, 1.12 * ends.max())
     ax.set_xlim(-0.6, max(counts.max(), 1) + 0.6)
     style.ticks_at_integers(ax.xaxis)

@@ -1,13 +1,14 @@
-"""What all pictures share: colours, markers, hatches, and text that fits its place."""
+"""Shared style of plots: colours, markers, hatches, ticks, text that fits its place."""
 
 from functools import lru_cache
 
 import numpy as np
 
+from defragtrees._utils import formatting as render
 from defragtrees._utils.optional import require
 
-# Okabe and Ito's colours, which people with colour-blindness can tell apart, and
-# markers and hatches for those who see none.
+# Okabe and Ito's colours, which colour-blind readers can tell apart; markers and
+# hatches differ too.
 COLOURS = (
     "#0072B2",
     "#D55E00",
@@ -21,9 +22,10 @@ COLOURS = (
 MARKERS = "osD^vP*X"
 HATCHES = ("", "///", "...", "\\\\\\", "xxx", "|||", "ooo", "---")
 LINE_STYLES = ("-", "--", ":", "-.")
-# Of regression: from dark to light in grey too, and safe for the colour-blind.
+# Colour map of regression: monotonic in lightness, safe for the colour-blind.
 NUMBERS = "cividis"
 DARK, GREY, PALE = "0.15", "0.45", "0.88"
+HINTED = 1.06  # hinted letters on a screen are wider than their outlines
 PALETTE = {
     **{f"g{i}": colour for i, colour in enumerate(COLOURS)},
     "accent": COLOURS[1],
@@ -32,12 +34,12 @@ PALETTE = {
 
 
 def part(name):
-    """The module `name` of matplotlib, or the message that it is not installed."""
+    """Import a module of matplotlib, or raise the error that it is not installed."""
     return require(f"matplotlib.{name}", "A plot")
 
 
 def axes_or_new(ax, size=(6.4, 4.4)):
-    """The Axes given, or one in a new figure of this size in inches."""
+    """Return the given Axes, or one in a new figure of this size in inches."""
     if ax is not None:
         return ax
     return part("pyplot").subplots(figsize=size, layout="constrained")[1]
@@ -54,28 +56,51 @@ def ticks_at_integers(axis):
     axis.get_major_locator().set_params(integer=True)
 
 
+def number_ticks(axis, n_intervals=None):
+    """Write the ticks of an axis as numbers for people: 125,000, never 1.25e5."""
+    if n_intervals is not None:
+        axis.get_major_locator().set_params(nbins=n_intervals)
+    axis.set_major_formatter(lambda value, _: tick_text(value))
+
+
+def tick_text(value):
+    """Write the number of a tick, with separators from 10,000 on.
+
+    Examples
+    --------
+    >>> tick_text(125_000.0), tick_text(0.1 + 0.2), tick_text(1975.0)
+    ('125,000', '0.3', '1975')
+    """
+    return render.grouped(render.round_to(value, 10))
+
+
+def percent_ticks(axis):
+    """Write the ticks of an axis in per cent."""
+    axis.set_major_formatter(lambda value, _: f"{render.round_to(100 * value, 4):g} %")
+
+
 def colour(i):
-    """Colour of the class or rule with number i."""
+    """Colour of class or rule i."""
     return COLOURS[i % len(COLOURS)]
 
 
 def marker(i):
-    """Marker of the class with number i; it differs where colours come again."""
+    """Marker of class i; it differs where colours repeat."""
     return MARKERS[(i + i // len(COLOURS)) % len(MARKERS)]
 
 
 def hatch(i):
-    """Hatch of the class with number i; it differs where colours come again."""
+    """Hatch of class i; it differs where colours repeat."""
     return HATCHES[(i + i // len(COLOURS)) % len(HATCHES)]
 
 
 def line_style(i):
-    """Line style of the rule with number i; it differs where colours come again."""
+    """Line style of rule i; it differs where colours repeat."""
     return LINE_STYLES[i // len(COLOURS) % len(LINE_STYLES)]
 
 
 def tint(name, strength):
-    """A colour mixed with white; strength 1 is the colour itself.
+    """Mix a colour with white; strength 1 is the colour itself.
 
     Examples
     --------
@@ -87,7 +112,7 @@ def tint(name, strength):
 
 
 def plain(text):
-    r"""Text that matplotlib shows as it is: one line, and no dollar opens a formula.
+    r"""Make text that matplotlib shows literally: one line, dollar signs escaped.
 
     Examples
     --------
@@ -98,23 +123,23 @@ def plain(text):
 
 
 def width(text, size):
-    """Width of a text in points, set in the usual font at this size."""
+    """Width of a text in points, in the default font at this size."""
     family = tuple(part("pyplot").rcParams["font.family"])
-    return sum(_letter_width(letter, family) for letter in text) * size / 100
+    return sum(_letter_width(letter, family) for letter in text) * HINTED * size / 100
 
 
 @lru_cache(maxsize=4096)
 def _letter_width(letter, family):
-    # Letter by letter, as texts are measured over and over while they are wrapped.
+    # Letter by letter and cached: wrapping measures the same texts many times.
     prop = part("font_manager").FontProperties(family=list(family), size=100)
     path = part("textpath").text_to_path
     return path.get_text_width_height_descent(letter, prop, ismath=False)[0]
 
 
 def wrap(text, points, size, most=None):
-    """Lines of plain text at most so many points wide, in a font of this size.
+    """Wrap text into lines of at most `points` in a font of this size.
 
-    What lies beyond `most` lines is left out and marked by an ellipsis.
+    With more than `most` lines, the last one ends with an ellipsis.
     """
     lines = [""]
     for chunk in _chunks(str(text).split()):
@@ -129,12 +154,12 @@ def wrap(text, points, size, most=None):
                 lines = [*lines, *pieces] if lines[-1] else pieces
     if most is not None and len(lines) > most:
         lines = lines[:most]
-        lines[-1] = cut(f"{lines[-1]}……", points, size)
+        lines[-1] = _with_ellipsis(lines[-1], points, size)
     return [plain(line) for line in lines]
 
 
 def _chunks(words):
-    """Words in groups: what stands around a comparison belongs together."""
+    """Group words: a comparison and its two sides belong together."""
     groups = []
     for i, word in enumerate(words):
         if groups and ({word, words[i - 1]} & {"<", "<=", ">"}):
@@ -145,13 +170,13 @@ def _chunks(words):
 
 
 def _broken(word, points, size):
-    """A word in pieces that fit; names without spaces are often long."""
+    """Break a word into pieces that fit; names without spaces are often long."""
     pieces = []
     while width(word, size) > points and len(word) > 1:
         at = len(word) - 1
         while at > 1 and width(word[:at], size) > points:
             at -= 1
-        # After an underscore or the like a break disturbs less.
+        # Prefer a break after an underscore or a similar mark.
         soft = max(word.rfind(mark, at // 2, at) + 1 for mark in "_-./,;")
         at = soft or at
         pieces.append(word[:at])
@@ -160,19 +185,53 @@ def _broken(word, points, size):
 
 
 def cut(text, points, size):
-    """The text, ended by an ellipsis if it is wider than so many points."""
+    """Cut a text that is wider than so many points, and end it with an ellipsis."""
     text = " ".join(str(text).split())
-    if width(text, size) <= points:
-        return text
+    return text if width(text, size) <= points else _with_ellipsis(text, points, size)
+
+
+def _with_ellipsis(text, points, size):
     while text and width(f"{text}…", size) > points:
         text = text[:-1]
     return f"{text.rstrip(' …')}…"
 
 
-def label(text, points, size):
-    """Plain text with its middle left out if it is wider than so many points.
+def distinct(texts, points, size):
+    """Shorten labels to so many points, and keep the parts in which they differ.
 
-    Labels often begin alike and differ at the end, so both ends stay.
+    Examples
+    --------
+    >>> names = ["occupation of the applicant: skilled", "missing",
+    ...          "occupation of the applicant: unskilled"]
+    >>> distinct(names, 90, 8)
+    ['…skilled', 'missing', '…unskilled']
+    """
+    texts = [" ".join(str(text).split()) for text in texts]
+    long = [text for text in texts if width(text, size) > points]
+    if len(long) > 1:
+        start = _shared_start(long)
+        end = _shared_start([text[start:][::-1] for text in long])
+        texts = [
+            f"{'…' if start else ''}{text[start : len(text) - end]}{'…' if end else ''}"
+            if text in long
+            else text
+            for text in texts
+        ]
+    return [label(text, points, size) for text in texts]
+
+
+def _shared_start(texts):
+    """Number of letters of the whole words with which all texts begin."""
+    n_same = 0
+    while len({text[: n_same + 1] for text in texts}) == 1:
+        n_same += 1
+    return max(texts[0].rfind(mark, 0, n_same) for mark in " _-.:/") + 1
+
+
+def label(text, points, size):
+    """Plain text without its middle if it is wider than so many points.
+
+    Labels often share their start and differ at the end, so both ends stay.
     """
     text = " ".join(str(text).split())
     if width(text, size) <= points:
@@ -189,7 +248,7 @@ def _ends(text, n_letters):
 
 
 def shares_text(rules, rule):
-    """The class shares of a rule to two digits, the largest first, none below 0.005."""
+    """Class shares of a rule from the largest to 0.005, to two digits."""
     pairs = zip(rules.outcome.labels, rule.distribution, strict=True)
     largest = sorted(pairs, key=lambda pair: -pair[1])
     name = rules.outcome.answer_text
@@ -198,12 +257,12 @@ def shares_text(rules, rule):
 
 
 def line(**look):
-    """A line for a legend."""
+    """Make a line for a legend."""
     return part("lines").Line2D([], [], **look)
 
 
 def legend(owner, handles, labels, **settings):
-    """A legend beside an Axes or, if placed by `loc`, elsewhere; returns it."""
+    """Add a legend beside an Axes or, with `loc`, elsewhere; return it."""
     if "loc" not in settings:
         settings |= {"loc": "upper left", "bbox_to_anchor": (1.01, 1.0)}
     settings.setdefault("ncols", 1 + (len(labels) - 1) // 20)
@@ -213,8 +272,8 @@ def legend(owner, handles, labels, **settings):
 
 
 def plain_legend(owner, handles, labels, **settings):
-    """A legend without a frame, with these words; returns it."""
-    # Under their own names labels that begin with an underscore would be left out.
+    """Add a legend without a frame; return it."""
+    # matplotlib leaves out labels that begin with an underscore.
     names = [f"entry {i}" for i in range(len(labels))]
     made = owner.legend(handles, names, frameon=False, **settings)
     for text, words in zip(made.get_texts(), labels, strict=True):
@@ -222,7 +281,9 @@ def plain_legend(owner, handles, labels, **settings):
     return made
 
 
+ABOVE = {"loc": "lower left", "bbox_to_anchor": (0, 1.0), "ncols": 3}
+
+
 def legend_above(ax):
-    """A legend of the labelled artists, in one line above an Axes."""
-    place = {"loc": "lower left", "bbox_to_anchor": (0, 1.0)}
-    ax.legend(frameon=False, fontsize=8, ncols=3, borderaxespad=0.2, **place)
+    """Add a legend of the labelled artists in one line above an Axes."""
+    ax.legend(frameon=False, fontsize=8, borderaxespad=0.2, **ABOVE)

@@ -1,9 +1,8 @@
 """Regions of rules over two features, all other features held fixed.
 
-Two features are cut at the thresholds. Within one cell no threshold lies, so rules or
-trees predict the same in all of it: what is drawn is exact, not sampled. A value x
-stands for the cell between two thresholds, `lower < x <= upper`, and the upper one
-belongs to it.
+The thresholds cut the plane into cells. Within a cell the prediction is constant, so
+the drawing is exact, not sampled. A cell is `lower < x <= upper`, and its upper end
+stands for it.
 """
 
 import math
@@ -26,12 +25,13 @@ if TYPE_CHECKING:
 
 __all__ = ["regions", "rule_panels"]
 
-COLUMNS = 4  # panels side by side
+COLUMNS = 4  # number of panels side by side
+PANEL = 100.0  # width of the title of a panel, in points
 MARGIN = 0.03  # free space beside the outermost rows, as a share of their range
 STRIP, GAP = 0.07, 0.02  # width of the strip of missing values and its distance
 GOLDEN, PLASTIC = 0.6180339887498949, 0.7548776662466927  # for `spread`
-FILL, LINES = 0.3, 0.55  # strengths of a class's colour in areas and in their hatches
-MOST_HATCHED = 20_000  # rectangles; beyond, hatches are slower than they are useful
+FILL, LINES = 0.3, 0.55  # strength of a class's colour in areas and in hatches
+MOST_HATCHED = 20_000  # maximum number of hatched rectangles; more are too slow
 
 
 def regions(
@@ -45,30 +45,30 @@ def regions(
     limits: Any = None,
     max_rows: int = 2000,
 ) -> "Axes":
-    """Predictions of the rules over two features, with each rule as a numbered box.
+    """Plot the predictions over two features, with the rules as numbered boxes.
 
-    The areas are exact: they end at the rules' own thresholds. The other features are
-    held fixed at the values in the title; rules that do not match these have no box. A
-    number stands where its rule predicts; where several rules decide, in a corner of
-    its box. Missing values have a strip of their own if X has any.
+    The areas are exact: they end at the thresholds of the rules. Other features are
+    held fixed at the values in the title; rules that do not match these have no box.
+    A number marks the area that its rule predicts or, if several rules decide, a
+    corner of its box. Missing values in X have their own strip.
 
     Parameters
     ----------
     rules : RuleModel
     X : array-like or data frame of shape (n_samples, n_features), optional
-        Rows to draw as points. They give the range to show and the medians, or most
-        frequent categories, of the other features.
+        Rows to draw as points. They determine the range shown, and the medians or most
+        frequent categories at which other features are held.
     y : array-like of shape (n_samples,), optional
         Labels or numbers for the points.
     features : pair of str or int, optional
-        Names or numbers; by default the two in most rules.
+        Names or numbers; by default the two features with the most conditions.
     ax : matplotlib Axes, optional
     at : mapping from name or number to value, optional
-        Where to hold other features.
+        Values at which to hold other features.
     limits : pair of pairs of float, optional
-        What to show of the two features, in place of the range of X.
+        Range of the two features to show, instead of the range of X.
     max_rows : int or None, default=2000
-        Most points to draw.
+        Maximum number of points.
 
     Returns
     -------
@@ -91,10 +91,10 @@ def regions(
     fixed = fixed_values(rules, at, matrix, features, used)
     plane = _rule_plane(rules, features, matrix, limits, fixed)
     cells = plane.matrix()
-    answers = rules._predict(rules._covers(cells)).reshape(plane.shape)
+    predictions = rules._predict(rules._covers(cells)).reshape(plane.shape)
     ax = style.axes_or_new(ax)
-    colours = make_colours(rules, answers[plane.shown], y)
-    colours.mesh(ax, plane, answers)
+    colours = make_colours(rules, predictions[plane.shown], y)
+    colours.mesh(ax, plane, predictions)
     if matrix is not None:
         draw_rows(ax, plane, colours, matrix, y, max_rows)
     _draw_boxes(ax, plane, rules, cells)
@@ -111,35 +111,36 @@ def _n_uses(rules):
 
 
 def _rule_plane(rules, features, matrix, limits, fixed):
-    """The plane, cut where the rules have thresholds."""
+    """The plane, cut at the thresholds of the rules."""
     thresholds = {j: thresholds_of(rules, j) for j in features}
     return make_plane(rules, thresholds, features, matrix, limits, fixed)
 
 
 def add_title(ax, text):
-    """A small title, in as many lines as it needs."""
+    """Add a small title, in up to four lines."""
     if text:
-        lines = style.wrap(text, style.size_in_points(ax)[0], 8, most=4)
-        ax.set_title("\n".join(lines), fontsize=8)
+        lines = style.wrap(text, 0.95 * style.size_in_points(ax)[0], 8, most=4)
+        # On the left, as a legend may take room on the right.
+        ax.set_title("\n".join(lines), fontsize=8, loc="left")
 
 
 def _draw_boxes(ax, plane, rules, cells):
-    held = rules._covers(cells)
-    answering = rules._apply(rules._covers(cells))
+    matches = rules._covers(cells)
+    deciding = rules._apply(matches)
     box = {"boxstyle": "round,pad=0.2", "fc": "white", "ec": "none", "alpha": 0.8}
     for k in range(rules.n_rules):
-        blocks = merged(held[:, k].reshape(plane.shape) & plane.shown)
-        answered = merged((answering == k).reshape(plane.shape) & plane.shown)
+        blocks = merged(matches[:, k].reshape(plane.shape) & plane.shown)
+        predicted = merged((deciding == k).reshape(plane.shape) & plane.shown)
         if k < len(rules.rules):
             for block in blocks:
                 outline(ax, plane, block)
-        # Numbers in one corner would lie on each other; they move on with the rule.
+        # Numbers in the same corner are shifted so that they do not overlap.
         shift = (7 + 15 * (k % 8), -7)
         if not rules.is_exclusive and blocks:
             (x, y), _, up = plane.rectangle(blocks[-1])
             place = x, y + up
-        elif answered:
-            areas = [plane.rectangle(block) for block in answered]
+        elif predicted:
+            areas = [plane.rectangle(block) for block in predicted]
             (x, y), across, up = max(areas, key=lambda area: area[1] * area[2])
             place, shift = (x + across / 2, y + up / 2), (0, 0)
         else:
@@ -160,7 +161,7 @@ def _draw_boxes(ax, plane, rules, cells):
 
 
 def outline(ax, plane, block):
-    """The border of a rule's box."""
+    """Draw the border of a rule's box."""
     settings = {"fill": False, "ec": style.DARK, "lw": 1.4, "zorder": 3}
     rectangle = style.part("patches").Rectangle
     ax.add_patch(rectangle(*plane.rectangle(block), **settings))
@@ -177,33 +178,33 @@ def rule_panels(
     max_panels: int | None = 24,
     max_rows: int = 500,
 ) -> Values:
-    """One panel for each rule: its box over two features, the stronger the more weight.
+    """Plot one panel per rule: its box over two features.
 
-    Rules that are averaged overlap too much for one picture. A panel shows the
-    conditions on the two features; the title counts those on other features. Rows that
-    the rule does not match are pale.
+    This suits averaged rules, which overlap too much for one plot; a larger weight has
+    a stronger colour. A panel shows the conditions on the two features; the title
+    counts those on other features. Rows that the rule does not match are pale.
 
     Parameters
     ----------
     rules : RuleModel
     X : array-like or data frame of shape (n_samples, n_features), optional
-        Rows to draw as points; they give the range to show.
+        Rows to draw as points; they determine the range shown.
     y : array-like of shape (n_samples,), optional
         Labels or numbers for the points.
     features : pair of str or int, optional
-        Names or numbers; by default the two in most rules.
+        Names or numbers; by default the two features with the most conditions.
     axes : sequence of matplotlib Axes, optional
-        At least as many as panels; by default a new figure with four to a line.
+        At least as many as panels; by default a new figure with four per line.
     limits : pair of pairs of float, optional
-        What to show of the two features, in place of the range of X.
+        Range of the two features to show, instead of the range of X.
     max_panels : int or None, default=24
-        Most panels: the rules with the most weight, or the first ones.
+        Maximum number of panels: the rules with the largest weight, or the first ones.
     max_rows : int or None, default=500
-        Most points in a panel.
+        Maximum number of points per panel.
 
     Returns
     -------
-    array of matplotlib Axes, one for each rule shown
+    array of matplotlib Axes, one per rule shown
 
     Examples
     --------
@@ -231,8 +232,8 @@ def rule_panels(
         strength = 0.25 + 0.75 * rule.weight / most if most > 0 else 1.0
         _draw_panel(ax, plane, rule, colours, strength)
         if matrix is not None:
-            held = rule.covers(matrix[rows])
-            for here, alpha in ((rows[~held], 0.2), (rows[held], 1.0)):
+            matches = rule.covers(matrix[rows])
+            for here, alpha in ((rows[~matches], 0.2), (rows[matches], 1.0)):
                 if len(here):
                     labels = None if y is None else np.asarray(y)[here]
                     look = {"alpha": alpha, "size": 9}
@@ -242,12 +243,14 @@ def rule_panels(
     if axes is not None:
         colours.explain(panels[-1])
         return panels
-    # Numbers at the left and the lowest panels only, names once for all.
+    # Tick labels at the left and lowest panels only, axis labels once for all.
     figure = panels[0].figure
     figure.supxlabel(panels[0].get_xlabel(), fontsize=10)
     figure.supylabel(panels[0].get_ylabel(), fontsize=10)
     for i, ax in enumerate(panels):
         ax.xaxis.set_tick_params(labelbottom=i + COLUMNS >= len(panels))
+        if not plane.x.has_own_ticks:
+            style.number_ticks(ax.xaxis, 3)
         ax.set(xlabel="", ylabel="")
     if len(shown) < rules.n_rules:
         text = f"{len(shown)} of {render.plural(rules.n_rules, 'rule')}"
@@ -261,7 +264,7 @@ def _panels(axes, n_panels):
         axes = np.ravel(axes)
         if len(axes) < n_panels:
             raise ValueError(
-                f"axes must hold at least {n_panels} Axes, one for each rule; got "
+                f"axes must have at least {n_panels} Axes, one per rule; got "
                 f"{len(axes)}. Pass more, or a smaller max_panels."
             )
         return axes[:n_panels]
@@ -282,11 +285,11 @@ def _panels(axes, n_panels):
 
 
 def _draw_panel(ax, plane, rule, colours, strength):
-    asked = {c.feature: c for c in rule.conditions}
+    conditions = {c.feature: c for c in rule.conditions}
     mask = plane.shown.copy()
     for side, shape in ((plane.x, (1, -1)), (plane.y, (-1, 1))):
-        if side.feature in asked:
-            mask &= asked[side.feature].covers(side.values).reshape(shape)
+        if side.feature in conditions:
+            mask &= conditions[side.feature].covers(side.values).reshape(shape)
     fill = colours.area(rule.prediction)
     hatch, lines = colours.lines(rule.prediction)
     for block in merged(mask):
@@ -307,8 +310,8 @@ def _panel_title(rules, k, features):
     text = f"{k + 1}: {rules._short_then_text(rule)}"
     weight = rules._shown_weight(rule)
     if weight is not None:
-        text += f", weight {render.rounded(weight, 3)}"
-    lines = [style.plain(style.cut(text, 140, 8))]
+        text += f", weight {render.rounded(weight)}"
+    lines = style.wrap(text, PANEL, 8, most=2)
     others = sum(c.n_sides for c in rule.conditions if c.feature not in features)
     if others:
         lines.append(f"and {render.plural(others, 'other condition')}")
@@ -317,18 +320,18 @@ def _panel_title(rules, k, features):
 
 @dataclass(frozen=True, eq=False)
 class PlaneSide:
-    """One feature of the plane, from left to right."""
+    """One axis of the plane."""
 
     feature: int
     edges: np.ndarray  # one more than cells
-    values: np.ndarray  # one of each cell; NaN where values are missing
-    shown: np.ndarray  # False for the gap beside the strip of missing values
-    labels: dict[float, str]  # places that have a name: categories, missing values
+    values: np.ndarray  # one per cell; NaN for missing values
+    shown: np.ndarray  # False for the gap beside missing values
+    labels: dict[float, str]  # named positions: categories, missing values
     is_categorical: bool
-    scale: Scale  # how its numbers are written
+    scale: Scale  # how numbers are written
 
     def place(self, column, share):
-        """Where the values of an encoded column lie; equal ones are spread a little."""
+        """Positions of the values of a column; equal categories are jittered."""
         places = np.asarray(column, dtype=np.float64).copy()
         rows = np.arange(len(places))
         missing = np.isnan(places)
@@ -340,15 +343,22 @@ class PlaneSide:
             places[missing] = (left + right) / 2 + nudge
         return places
 
+    @property
+    def has_own_ticks(self):
+        """Whether ticks are placed by hand: at categories, dates or missing values."""
+        return bool(self.labels) or self.scale.kind is not None
+
     def decorate(self, axis, name):
-        """Name the side, and its categories or missing values, on a matplotlib axis."""
+        """Label a matplotlib axis, and its categories or missing values."""
         axis.set_label_text(style.plain(style.cut(name, 260, 10)))
-        if self.is_categorical:
-            texts = [style.label(text, 90, 9) for text in self.labels.values()]
+        if not self.has_own_ticks:
+            style.number_ticks(axis)
+        elif self.is_categorical:
+            texts = style.distinct(self.labels.values(), 90, 9)
             axis.set_ticks(list(self.labels), labels=texts)
         elif self.labels:
             ticks = self._ticks(axis, self.edges[2])
-            # Below the first number, which is near.
+            # One line below the first number, which is close.
             start = "\n" if axis.axis_name == "x" else ""
             names = [f"{start}{name}" for name in self.labels.values()]
             axis.set_ticks([*self.labels, *ticks], labels=[*names, *ticks.values()])
@@ -362,13 +372,13 @@ class PlaneSide:
 
     def _ticks(self, axis, first):
         ticks = [t for t in axis.get_major_locator()() if first <= t <= self.edges[-1]]
-        write = "{:g}".format if self.scale.kind is None else self.scale.number
+        write = style.tick_text if self.scale.kind is None else self.scale.number
         return {t: write(t) for t in ticks}
 
 
 @dataclass(frozen=True, eq=False)
 class Plane:
-    """Two sides, and the values of all features for the rest."""
+    """Two axes, and the fixed values of all other features."""
 
     x: PlaneSide
     y: PlaneSide
@@ -381,11 +391,11 @@ class Plane:
 
     @property
     def shown(self):
-        """Which cells are drawn, a bool array of `shape`."""
+        """Mask of the cells that are drawn."""
         return self.y.shown[:, None] & self.x.shown
 
     def matrix(self):
-        """One encoded row for each cell, the lowest ones first."""
+        """One encoded row per cell, from the bottom up."""
         matrix = np.tile(self.fixed, (np.prod(self.shape), 1))
         matrix[:, self.x.feature] = np.tile(self.x.values, self.shape[0])
         matrix[:, self.y.feature] = np.repeat(self.y.values, self.shape[1])
@@ -398,7 +408,7 @@ class Plane:
         return (x[left], y[bottom]), x[right] - x[left], y[top] - y[bottom]
 
     def decorate(self, ax, names):
-        """Limits and words on both sides."""
+        """Set limits and labels of both axes."""
         x, y = self.x, self.y
         ax.set(xlim=x.edges[[0, -1]], ylim=y.edges[[0, -1]])
         x.decorate(ax.xaxis, names[x.feature])
@@ -406,9 +416,9 @@ class Plane:
 
 
 def make_plane(model, thresholds, features, matrix, limits, fixed):
-    """The plane of two features of a RuleModel or Forest, with thresholds by feature.
+    """Make the plane of two features of a RuleModel or Forest.
 
-    It has room for the encoded rows, if any, unless there are limits.
+    `thresholds` are by feature. Without limits it spans the encoded rows, if any.
     """
     sides = []
     for i, j in enumerate(features):
@@ -443,7 +453,7 @@ def _make_side(model, feature, thresholds, column, limits):
         shown = np.array([True, False, *shown])
     conditions = [c for rule in getattr(model, "rules", ()) for c in rule.conditions]
     if any(c.is_integer for c in conditions if c.feature == feature):
-        # Whole numbers stand for the cells that contain any.
+        # A whole number stands for a cell that contains one.
         values = np.where(np.floor(values) > edges[:-1], np.floor(values), values)
     words = getattr(model, "vocabulary", None)
     scale = PLAIN if words is None else words.scales[feature]
@@ -451,10 +461,10 @@ def _make_side(model, feature, thresholds, column, limits):
 
 
 def thresholds_of(rules, feature):
-    """The sorted thresholds of a feature in rules."""
+    """Sorted thresholds of a feature in the rules."""
     conditions = [c for rule in rules.rules for c in rule.conditions]
-    asking = [c for c in conditions if c.feature == feature]
-    ends = np.unique([end for c in asking for end in c.edges])
+    own = [c for c in conditions if c.feature == feature]
+    ends = np.unique([end for c in own for end in c.edges])
     return ends[np.isfinite(ends)]
 
 
@@ -471,7 +481,7 @@ def _range(column, thresholds):
 
 
 def two_features(features, names, n_uses):
-    """Numbers of the two features to draw; by default those that are used most."""
+    """Indices of the two features to draw; by default the most used ones."""
     if len(names) < 2:
         raise ValueError("A plane needs two features; there is only one.")
     if features is None:
@@ -484,9 +494,9 @@ def two_features(features, names, n_uses):
 
 
 def fixed_values(model, at, matrix, free, used):
-    """The value of every feature: from `at`, or typical of the encoded rows.
+    """Values at which features are held: from `at`, or typical of the encoded rows.
 
-    Only features that are used and not free, as those of the plane are, need one.
+    Only features that are used and not free (not on the plane) need one.
     """
     names = model.feature_names
     given = {feature_index(w, names): value for w, value in (at or {}).items()}
@@ -496,12 +506,12 @@ def fixed_values(model, at, matrix, free, used):
     needed = [j for j in used if j not in free and j not in given]
     if needed and matrix is None:
         raise ValueError(
-            f"{listed([names[j] for j in needed])} must have a value, as the picture "
-            "shows two features only. Pass at={name: value}, or X to take its medians."
+            f"{listed([names[j] for j in needed])} must have a value, as the plot "
+            "shows two features only. Pass at={name: value}, or X to use its medians."
         )
     fixed = np.zeros(len(names))
     for j in needed:
-        # The lower of two, so that it is a value that occurs.
+        # The lower median, which is a value that occurs.
         fixed[j] = typical_value(matrix[:, j], model.categories[j], "lower")
     for j, value in given.items():
         known = model.categories[j]
@@ -515,7 +525,7 @@ def fixed_values(model, at, matrix, free, used):
 
 
 def typical_value(column, known, method="linear"):
-    """The median of an encoded column, or its most frequent category; NaN if empty."""
+    """Median of an encoded column, or its most frequent category; NaN if empty."""
     column = column[~np.isnan(column)]
     if not len(column):
         return np.nan
@@ -525,7 +535,7 @@ def typical_value(column, known, method="linear"):
 
 
 def fixed_text(model, fixed, features):
-    """The values of the features off the plane, as text."""
+    """The fixed values as text."""
     parts, words = [], getattr(model, "vocabulary", None)
     names = model.feature_names if words is None else words.names
     for j in features:
@@ -535,7 +545,8 @@ def fixed_text(model, fixed, features):
         elif known is None:
             scale = PLAIN if words is None else words.scales[j]
             is_plain = scale.kind is None
-            value = render.rounded(fixed[j]) if is_plain else scale.number(fixed[j])
+            rounded = render.round_to(fixed[j], 4)
+            value = scale.number(rounded if is_plain else fixed[j])
             value += scale.ending
         else:
             value = str([*known, "any other"][int(fixed[j])])
@@ -544,7 +555,7 @@ def fixed_text(model, fixed, features):
 
 
 def merged(mask):
-    """Rectangles (bottom, top, left, right) of cells that together are the mask.
+    """Rectangles (bottom, top, left, right) of cells that make up the mask.
 
     Examples
     --------
@@ -563,7 +574,7 @@ def merged(mask):
 
 
 def runs(row):
-    """Where the true entries of a bool array begin and end.
+    """Starts and stops of the runs of true entries.
 
     Examples
     --------
@@ -574,49 +585,51 @@ def runs(row):
     return [(start, stop) for start, stop in jumps.reshape(-1, 2).tolist()]
 
 
-def make_colours(model, *answers):
-    """Colours for predictions of a RuleModel or Forest: arrays of all that is drawn."""
-    given = [np.asarray(one).ravel() for one in answers if one is not None]
+def make_colours(model, predictions, y=None):
+    """Colours for the predictions of a RuleModel or Forest, and for rows with y."""
+    given = [np.asarray(one).ravel() for one in (predictions, y) if one is not None]
     if model.outcome.labels is not None:
         labels = list(model.outcome.labels)
         drawn = {label for one in given for label in np.unique(one).tolist()}
-        # Labels that no rule knows come last.
+        # Labels that are not classes of the model come last.
         more = sorted(drawn - set(np.asarray(labels).tolist()), key=str)
         return ClassColours([*labels, *more], model.outcome.answer_text)
-    numbers = np.concatenate([one.astype(np.float64) for one in given])
-    return NumberColours(float(np.min(numbers)), float(np.max(numbers)))
+    # The range of the predictions: outliers of y would make all areas look alike.
+    ranges = [(float(np.min(one)), float(np.max(one))) for one in given]
+    wide = [ends for ends in ranges if ends[0] < ends[1]]
+    return NumberColours(*(wide or ranges)[0])
 
 
 @dataclass
 class ClassColours:
-    """One colour, hatch and marker for each class."""
+    """One colour, hatch and marker per class."""
 
     labels: list[Any]
     write: Callable  # from a label to its text
     seen: set[int] = field(default_factory=set, init=False)
     has_points: bool = field(default=False, init=False)
 
-    def codes(self, answers):
+    def codes(self, predictions):
         """Positions of the predictions in `labels`."""
-        answers = np.asarray(answers)
-        codes = np.zeros(answers.shape, int)
+        predictions = np.asarray(predictions)
+        codes = np.zeros(predictions.shape, int)
         for i, label in enumerate(self.labels):
-            codes[answers == label] = i
+            codes[predictions == label] = i
         self.seen |= set(np.unique(codes).tolist())
         return codes
 
-    def area(self, answer):
+    def area(self, prediction):
         """Colour of an area with this prediction."""
-        return style.tint(style.colour(self.codes([answer])[0]), FILL)
+        return style.tint(style.colour(self.codes([prediction])[0]), FILL)
 
-    def lines(self, answer):
+    def lines(self, prediction):
         """Hatch of an area with this prediction, and its colour."""
-        code = self.codes([answer])[0]
+        code = self.codes([prediction])[0]
         return style.hatch(code), style.tint(style.colour(code), LINES)
 
-    def mesh(self, ax, plane, answers):
+    def mesh(self, ax, plane, predictions):
         """Fill the cells of the plane."""
-        codes = np.ma.array(self.codes(answers), mask=~plane.shown)
+        codes = np.ma.array(self.codes(predictions), mask=~plane.shown)
         tints = [style.tint(style.colour(i), FILL) for i in range(len(self.labels))]
         cmap = style.part("colors").ListedColormap(tints)
         _fill(ax, plane, codes, cmap=cmap, vmin=-0.5, vmax=len(tints) - 0.5)
@@ -654,7 +667,7 @@ class ClassColours:
             ax.scatter(x[here], y[here], **look, **settings)
 
     def explain(self, panels):
-        """Legend of the classes in the picture, beside an Axes or all of an array."""
+        """Add a legend of the classes beside an Axes, or beside all of an array."""
         patches = style.part("patches")
         handles, labels = [], []
         for i in sorted(self.seen):
@@ -676,7 +689,7 @@ class ClassColours:
 
 @dataclass
 class NumberColours:
-    """One scale for all numbers of a picture."""
+    """One colour scale for all numbers of a plot."""
 
     low: float
     high: float
@@ -686,31 +699,32 @@ class NumberColours:
         high = self.high if self.high > self.low else self.low + 1.0
         return {"cmap": style.NUMBERS, "vmin": self.low, "vmax": high}
 
-    def area(self, answer):
+    def area(self, prediction):
         """Colour of an area with this prediction."""
         scale = self._scale
-        share = (answer - scale["vmin"]) / (scale["vmax"] - scale["vmin"])
+        share = (prediction - scale["vmin"]) / (scale["vmax"] - scale["vmin"])
         return style.part("pyplot").get_cmap(style.NUMBERS)(share)[:3]
 
-    def lines(self, answer):
+    def lines(self, prediction):
         """Numbers have no hatches."""
         return "", "white"
 
-    def mesh(self, ax, plane, answers):
+    def mesh(self, ax, plane, predictions):
         """Fill the cells of the plane."""
-        _fill(ax, plane, np.ma.array(answers, mask=~plane.shown), **self._scale)
+        _fill(ax, plane, np.ma.array(predictions, mask=~plane.shown), **self._scale)
 
     def points(self, ax, x, y, labels, **settings):
         """Draw rows as points."""
         ax.scatter(x, y, c=labels, **self._scale, **settings)
 
     def explain(self, panels):
-        """The scale, beside an Axes or all of an array."""
+        """Add a colour bar beside an Axes, or beside all of an array."""
         scale = self._scale
         norm = style.part("colors").Normalize(scale["vmin"], scale["vmax"])
         shades = style.part("cm").ScalarMappable(norm, style.NUMBERS)
         figure = np.ravel(panels)[0].figure
-        figure.colorbar(shades, ax=panels, label="answer")
+        bar = figure.colorbar(shades, ax=panels, label="prediction")
+        style.number_ticks(bar.ax.yaxis)
 
 
 def _fill(ax, plane, values, **look):
@@ -719,7 +733,7 @@ def _fill(ax, plane, values, **look):
 
 
 def draw_rows(ax, plane, colours, matrix, y, max_rows=None, alpha=1.0, size=14):
-    """Rows as points, in their colours if labels are known."""
+    """Draw rows as points, coloured by y if it is known."""
     rows = some_rows(len(matrix), max_rows)
     across = plane.x.place(matrix[:, plane.x.feature], GOLDEN)[rows]
     up = plane.y.place(matrix[:, plane.y.feature], PLASTIC)[rows]

@@ -84,7 +84,7 @@ def test_probabilities_are_measured_beside_the_ensemble(iris):
     )
     header, line, last = str(found).splitlines()
     assert re.split("  +", header)[2:6] == [
-        *("conditions per rule", "error", "AUC", "log loss"),
+        *("conditions", "error", "AUC", "log loss"),
     ]
     assert f"{row['auc']:.4g}" in line
     assert last.startswith("ensemble: error ")
@@ -188,10 +188,10 @@ def test_categories_and_missing_values():
     ("methods", "message"),
     [
         (["nothing"], "methods must be among"),
-        ([], "methods must name at least one"),
-        ([3], "names or estimators of defragtrees.*; got 3"),
-        ([DistilledTreeRegressor()], "does not fit an ensemble for classification"),
-        (["distilled", "distilled"], "two of one name"),
+        ([], "methods must have at least one method"),
+        ([3], "names or instances of estimators of defragtrees; got 3"),
+        ([DistilledTreeRegressor()], "does not support an ensemble for classification"),
+        (["distilled", "distilled"], "must have different names; got one twice"),
     ],
 )
 def test_methods_that_cannot_be_are_refused(iris, methods, message):
@@ -223,11 +223,11 @@ def test_no_method_depends_on_those_before_it(iris):
     ("settings", "message"),
     [
         ({"budgets": [0]}, "budgets must be None or whole numbers from 1; got 0"),
-        ({"budgets": "12"}, "budgets must be whole numbers from 1; got '12'"),
-        ({"budgets": []}, "budgets must be whole numbers"),
+        ({"budgets": "12"}, "budgets must be None or whole numbers from 1; got '12'"),
+        ({"budgets": []}, "budgets must be None or whole numbers"),
         ({"n_resamples": 1}, "n_resamples must be 0 or at least 2; got 1"),
         ({"sample_weight": np.full(150, -1.0)}, "must hold finite numbers from 0"),
-        ({"sample_weight": np.eye(150)[0]}, "need some weight"),
+        ({"sample_weight": np.eye(150)[0]}, "need a positive total weight"),
     ],
 )
 def test_settings_that_cannot_be_are_refused_before_any_fit(iris, settings, message):
@@ -308,7 +308,7 @@ def test_an_estimator_that_was_fitted_is_taken_as_it_is_and_marked(iris):
     # Its labels are not those of the ensemble.
     assert other_row["failure"].startswith("ValueError")
     lines = str(found).splitlines()
-    assert "tree: fitted before (may be trained on these rows)" in lines
+    assert "tree: already fitted (may be trained on these rows)" in lines
     assert any(
         line.startswith("ensemble: error ")
         and line.endswith(" (may be trained on these rows)")
@@ -335,7 +335,10 @@ def test_other_estimators_of_numbers_with_weights():
 @pytest.mark.parametrize(
     ("others", "message"),
     [
-        ({"tree": DecisionTreeClassifier}, "made and not their classes"),
+        (
+            {"tree": DecisionTreeClassifier},
+            "must be instances of scikit-learn estimators",
+        ),
         ({"tree": 3}, "scikit-learn estimators"),
         ({"distilled": DecisionTreeClassifier()}, "both have 'distilled'"),
     ],

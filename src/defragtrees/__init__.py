@@ -1,10 +1,10 @@
-"""A handful of rules that say nearly what a tree ensemble says."""
+"""Turn a trained tree ensemble into a short list of rules."""
 
 from importlib import import_module
 
 from defragtrees._version import __version__ as __version__
 
-# As type checkers read it; importing typing would take longer than all else here.
+# Type checkers know this name; importing typing would be the slowest line here.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from defragtrees import metrics as metrics
@@ -82,7 +82,7 @@ __all__ = [
     "write_report",
 ]
 
-# A name is loaded when it is first used: importing the package loads nothing else.
+# Each name is loaded on first use, so that importing the package is fast.
 NAMES = {
     "_compare": ("Comparison", "compare"),
     "rules.diff": ("diff",),
@@ -103,7 +103,7 @@ NAMES = {
     "rules.model": ("RuleModel",),
     "_api": ("load", "simplify"),
 }
-# Packages with public names; the others are imported by their full names.
+# Packages with public names.
 MODULES = (
     "datasets",
     "errors",

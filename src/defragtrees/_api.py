@@ -1,4 +1,4 @@
-"""simplify, the one call that picks the right estimator, and load."""
+"""The functions `simplify` and `load`."""
 
 import functools
 import inspect
@@ -25,7 +25,7 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 
 def with_guesses(function: Function) -> Function:
-    """A function that, called with a name that it does not have, guesses another."""
+    """Make a function suggest the nearest name when it gets an unknown setting."""
 
     @functools.wraps(function)
     def call(*arguments: Any, **settings: Any) -> Any:
@@ -36,7 +36,7 @@ def with_guesses(function: Function) -> Function:
 
 
 def check_names(given: Iterable[str], names: Iterable[str], function: str) -> None:
-    """Refuse settings of other names, with a guess at the one that was meant.
+    """Raise for unknown settings, and suggest the nearest name.
 
     Examples
     --------
@@ -100,94 +100,112 @@ def simplify(
     screening: Literal["auto"] | bool = "auto",
     callback: Callable[..., Any] | None = None,
 ) -> DefragClassifier | DefragRegressor | FABRulesClassifier | FABRulesRegressor:
-    """Fit the estimator that suits the ensemble, and return it.
+    """Turn a trained model into a short list of rules.
 
-    Parameters are in groups: what to imitate, to `max_calls`; how short rules are, from
-    `form`; which columns they use, from `features`; classes and costs, from
-    `criterion`; computation, from `engine`; and the paper's method, from
-    `n_restarts`.
+    The estimator is chosen by what the model predicts, classes or numbers. It is
+    returned fitted; its `rules_` are the rules.
 
     Parameters
     ----------
-    ensemble : fitted ensemble, pipeline or estimator around one, path or Forest
-        Any other model that predicts, or a function, is asked for its answers.
+    What to imitate
+
+    ensemble : fitted ensemble, pipeline, path or Forest
+        The model to simplify: a tree ensemble, a pipeline or estimator around one, or
+        the file that it was saved to. Any other model, or a function that predicts, is
+        queried as a black box.
     X : array-like or data frame of shape (n_samples, n_features)
-        Rows such as the ensemble was trained on; or the path of a Parquet file, an
-        iterator of tables, or a Dask array or data frame.
+        Rows like those that the model was trained on. Also the path of a Parquet file,
+        an iterator of tables, or a Dask array or data frame.
     y : array-like of shape (n_samples,), optional
-        Needed only to report errors and rates, or for `target="labels"`.
+        True values, to report errors and rates. Required for `target="labels"`.
     sample_weight : array-like of shape (n_samples,), optional
+        Weight of each row; 1 by default.
     validation : tuple (X, y) or (X, y, sample_weight), optional
-        Rows that the ensemble was not trained on: rates, intervals and all other
-        evidence of the rules are counted on them, and they choose the number of rules.
+        Rows that the model was not trained on. Rates, intervals and the other evidence
+        are then counted on them, and they decide the number of rules.
     method : {"defrag", "paper"}, default="defrag"
-        "paper" is the algorithm of Hara and Hayashi as published: see
-        `FABRulesClassifier`.
+        "defrag" searches for short rules. "paper" is the published algorithm of Hara
+        and Hayashi; see `FABRulesClassifier`.
     target : {"ensemble", "labels"}, optional
-        What the rules imitate: the ensemble, which is the default, or y, which is that
-        of `method="paper"`.
+        Imitate the model ("ensemble") or fit y ("labels"). The default is "ensemble",
+        and "labels" for `method="paper"`.
     augment : "auto" or int, default="auto"
-        Number of new rows, drawn near those given and labelled by the ensemble, that
-        the search looks at in place of them; 0 searches the rows given.
+        Number of synthetic rows, drawn near the data and labelled by the model, on
+        which rules are searched for. 0 searches the rows of X.
     max_calls : int, optional
-        Most rows to ask a model about that cannot be read.
+        Maximum number of rows for which a black box is queried; no limit by default.
+
+    How short
+
     form : {"list", "standalone", "points"}, default="list"
-        In order, each true by itself, or with points that add up.
+        An ordered list in which the first match predicts, rules that can be read one
+        at a time, or a scorecard whose points add up.
     max_rules : "auto" or int, default="auto"
-        Maximum number of rules, the default rule or the base included; "auto" takes the
-        fewest conditions that are as good as the best on the rows that count.
+        Maximum number of rules, including the default rule. "auto" takes the shortest
+        list, of at most ten rules, that is within one standard error of the best.
     max_conditions : int, optional
-        Most conditions of one rule.
+        Maximum number of conditions per rule; no limit by default (4 for points).
     max_total_conditions : int, optional
-        Most conditions of all rules together.
-    min_coverage : float or None, default=None
-        Share of the training rows that each rule must answer.
+        Maximum number of conditions in all rules together; no limit by default.
+    min_coverage : float, optional
+        Minimum share of the rows that each rule matches; 0.01 by default.
     min_rows : int, optional
-        The same as a number of rows.
+        The same minimum as a number of rows, in place of `min_coverage`.
     brevity : float, default=0.01
-        What a condition must explain, in nats a row.
+        Penalty per condition, in nats per row; conditions that gain less are dropped.
     points : {"exact", "integer"}, default="exact"
-        "integer" makes a scorecard of whole points.
+        "integer" rounds the points of a scorecard to integers.
     points_to_double : float, optional
-        Of two classes and whole points, how many points double the odds.
+        Number of points that double the odds, for two classes and integer points. By
+        default points are as small as accuracy allows.
+
+    Which columns
+
     features, exclude, must_use : sequence of str or int, optional
-        Features that rules may use, may not use, and must ask about, by name or by
-        number.
+        Features that rules may use, may not use, and must use at least once, by name
+        or index. By default rules may use all.
     monotone : dict from str or int to {-1, 1}, optional
-        Features with which answers may only fall (-1) or only rise (1).
+        Features with which predictions may only rise (1) or only fall (-1).
     groups : dict from str to features, or sequence of features, optional
-        Features that may stand together in a rule.
+        Features that may occur together in one rule.
     shorten_thresholds : bool, default=True
-        Round thresholds where no training row changes its side.
+        Round thresholds where this moves no training row to the other side.
     feature_labels : dict or sequence of str, optional
-        What features are called where people read.
+        Names of features in printed output, such as "Duration [months]".
+
+    Classes and costs
+
     criterion : {"both", "probability", "error"}, default="both"
-        Whether rules for classes tell how likely each is, decide for one, or both.
+        Optimise the probabilities, the predicted class, or both.
     class_weight : "balanced" or dict from class to float, optional
-        What a mistake in each class costs.
-    costs : dict from (true class, answered class) to float, or array, optional
-        What each mistake costs.
+        Cost of an error in each class; 1 by default.
+    costs : dict from (true class, predicted class) to float, or array, optional
+        Cost of each kind of error; 1 by default.
     threshold : float, optional
-        Of two classes, the second, or `pos_label`, is answered from this probability
-        on.
+        Probability from which the second of two classes, or `pos_label`, is predicted.
+        The default is the threshold of the model, if it has one, else 0.5.
     pos_label : object, optional
-        Of two classes, the one whose rate rules tell, such as "bad"; by default the
-        second.
+        The class, of two, whose rate is reported, such as "bad"; the second by default.
     class_labels : dict or sequence of str, optional
-        What classes are called where people read.
+        Names of classes in printed output.
+
+    Computation
+
     engine : {"auto", "numpy", "numba", "cuda"}, default="auto"
-        What computes on rows.
+        Library that computes on rows. "auto" is numba for more than 100,000 rows, if
+        installed, else numpy.
     random_state : int, RandomState, Generator or None, default=None
-        The same seed gives the same rules.
+        Seed; the same seed gives the same rules.
     n_jobs : int or None, default=None
-        Threads.
+        Number of threads; None is one, -1 all processors.
     verbose : int, default=0
         1 shows a progress bar.
     stability : int, default=0
-        How often to fit again, to half of the rows, to see which rules come back.
+        Number of times to repeat the fit on half of the rows, to report which rules
+        come back.
     n_restarts, inference, statement_weight, init, e_step, max_iter, tol, screening, \
-callback
-        Only with `method="paper"`; see `FABRulesClassifier`.
+callback : optional
+        Settings of `method="paper"` only; see `FABRulesClassifier`.
 
     Returns
     -------
@@ -211,7 +229,7 @@ callback
         )
     forest = fitted_forest(ensemble, X)
     if forest is None:
-        read_forest(ensemble)  # which says that it is not fitted
+        read_forest(ensemble)  # raises NotFittedError
     if isinstance(forest, Unreadable):
         outcome = make_outcome(model_task(ensemble, as_dense(X)))
     else:
@@ -225,7 +243,7 @@ callback
 
 
 def _settings_for(kind, given, method, outcome):
-    """The settings that an estimator has; others must be as by default."""
+    """Select the settings of an estimator; raise if another one is not its default."""
     known = {one.name for one in fields(kind)}
     for_search = {one.name for one in fields(DefragClassifier)}
     for one in (*fields(DefragClassifier), *fields(FABRulesClassifier)):
@@ -240,24 +258,22 @@ def _settings_for(kind, given, method, outcome):
         elif one.name not in for_search:
             why = "for method='paper'; got method='defrag'"
         else:
-            why = "for ensembles that answer with a class; this one is for "
-            why += outcome.task
+            why = f"for classification; the model is for {outcome.task}"
         raise TypeError(f"{one.name} is {why}. Leave it out.")
     return {name: value for name, value in given.items() if name in known}
 
 
 def load(path: str | os.PathLike[str]) -> RuleModel:
-    """Read a rule file; nothing in it is executed.
+    """Load rules from a file. No code in the file is run.
 
     Parameters
     ----------
     path : path
-        A file that `save` of rules or of an estimator wrote.
+        A file written by `save` of a rule model or of an estimator.
 
     Returns
     -------
     RuleList, RuleSet, Scorecard or RuleEnsemble
-        In the form that they were saved in.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""compare: methods fitted to one ensemble and measured on the same rows."""
+"""compare: fit several methods to one ensemble and measure them on the same rows."""
 
 import math
 import numbers
@@ -38,14 +38,14 @@ if TYPE_CHECKING:
     from pandas import DataFrame
 
 
-# Measures on resamples, and their headings.
+# Measures on resamples, from name to heading.
 STABILITY = {
     "stability": "stability",
     "same_predictions": "same predictions",
     "same_features": "same features",
     "same_cuts": "same cuts",
 }
-SAME = ("predictions", "features", "cuts")  # of two refits
+SAME = ("predictions", "features", "cuts")  # compared between two refits
 SIZES = ("n_rules", "n_conditions", "mean_conditions")
 RATES = ("error", "fidelity", "coverage", "overlap")
 
@@ -66,43 +66,45 @@ def compare(
     n_jobs: int | None = None,
     verbose: int = 0,
 ) -> "Comparison":
-    """Fit many methods to one ensemble and measure them on the same held-out rows.
+    """Fit several methods to one ensemble, and measure them on the same held-out rows.
 
-    Where methods have costs, class weights or a threshold, the expected cost of all,
-    the ensemble included, is by those of the first such method.
+    If methods have costs, class weights or a threshold, those of the first such method
+    define the expected cost of all, the ensemble included.
 
     Parameters
     ----------
     ensemble : fitted ensemble, path or Forest
-        It is not fitted anew: where it was trained on the held-out rows its own error
-        is too good, and so may be that of rules that imitate it. Pass rows that it has
-        not seen to compare fairly with the ensemble.
+        The model to simplify. It is not fitted again: on rows that it was trained on,
+        its own error is too low, and so may be that of rules that imitate it. Pass
+        rows that it was not trained on for a fair comparison.
     X : array-like or data frame of shape (n_samples, n_features)
     y : array-like of shape (n_samples,)
+        True values.
     sample_weight : array-like of shape (n_samples,), optional
+        Weight of each row; 1 by default.
     methods : sequence of str or estimator, or mapping from name to them, optional
-        Names are keys of `defragtrees.estimators.METHODS`; all of these
-        whose packages are installed by default. "paper" is the paper's method to the
-        letter. Of an
-        estimator the settings count, but its ensemble is this one; it is not changed.
+        Names are keys of `defragtrees.estimators.METHODS`. The default is all installed
+        methods but "paper". An estimator is copied and fitted to `ensemble` with its
+        settings.
     others : mapping from name to scikit-learn estimator, optional
-        Estimators of your own, such as a small tree, measured on the same held-out
-        rows. A copy of each is fitted to y on the other rows; one that is fitted
-        already is taken as it is, and marked, as it may be trained on the held-out
-        rows. They are of their own size: `budgets` does not concern them.
+        Other estimators, such as a small tree, measured on the same held-out rows. A
+        copy of each is fitted to y on the remaining rows. One that is fitted already is
+        used as it is, and marked, as it may be trained on the held-out rows. `budgets`
+        does not apply to them.
     budgets : int or sequence of (int or None), optional
-        Maximum number of rules, for all methods alike; every method is fitted once for
-        each, None being its own choice. By default just that.
+        Maximum number of rules. Every method is fitted once per budget; None leaves the
+        number to the method, which is the default.
     test_size : float or int, default=0.25
-        Rows to hold out, as a share or a number.
+        Share or number of rows to hold out.
     cv : int, optional
         Number of folds of a cross-validation, in place of one split.
     n_resamples : int, default=0
-        If above 1, also measure how alike rules, predictions, features and cuts are
-        on this number of resamples; see `metrics.rule_stability`.
+        If at least 2, also measure on this number of resamples how similar rules,
+        predictions, features and cuts are; see `metrics.rule_stability`.
     random_state : int, RandomState, Generator or None, default=None
+        Seed of the splits and of all methods.
     n_jobs : int or None, default=None
-        Threads of each method.
+        Number of threads of each method.
     verbose : int, default=0
         1 shows a progress bar.
 
@@ -134,7 +136,7 @@ def compare(
     if n_resamples and n_resamples < 2:
         raise ValueError(f"n_resamples must be 0 or at least 2; got {n_resamples!r}.")
     rows = _checked(X, y, sample_weight, forest, n_resamples, chosen)
-    # One seed for all, so that no method depends on those before it.
+    # One seed for all, so that no method depends on the others.
     seed = one_seed(random_state)
     splits = _splits(rows.y, forest.outcome, test_size, cv, seed)
     ensemble_scores = rows.ensemble_scores(splits)
@@ -169,28 +171,29 @@ def compare(
 
 @dataclass(frozen=True, eq=False)
 class Comparison(render.Tabular):
-    """Methods and how good their rules are, as `compare` gives them.
+    """Methods and their scores, the result of `compare`.
 
     Parameters
     ----------
     entries : tuple of dict
-        One for each method and budget: its name, budget, the mean of every measure
-        over the splits, as `evaluate` has them (`n_conditions` are those of all rules
-        together, `mean_conditions` those per rule), the standard deviation of the
-        error, `failure`, the reason why there are none, or None, and `is_fitted`,
-        whether it was fitted before and so may be trained on the held-out rows. Of
-        other estimators the number of rules is that of leaves, NaN where unknown.
+        One per method and budget, with `method`, `budget`, the means over the splits of
+        the measures of `evaluate` (`n_conditions` in all rules together,
+        `mean_conditions` per rule), `error_std`, the standard deviation of the error,
+        `failure`, the error message of a method that failed, else None, and for
+        `others` `is_fitted`, whether the estimator was fitted before and may be trained
+        on the held-out rows. For other estimators `n_rules` is the number of leaves,
+        NaN if unknown.
     estimators : dict
         From (method, budget) to the estimator fitted on the last split.
     ensemble_error : float
-        Of the ensemble itself on the same rows, which it may be trained on.
+        Error of the ensemble on the same rows, on which it may be trained.
     n_splits : int
-        Over how many splits into training and test rows the means are.
+        Number of splits into training and test rows.
     task : {"classification", "regression"}
     ensemble_scores : dict from str to float
         The other measures of the ensemble.
     has_costs : bool, default=False
-        Whether expected costs are by costs or a threshold; else any mistake costs 1.
+        Whether expected costs use costs or a threshold; else every error costs 1.
 
     Examples
     --------
@@ -217,17 +220,17 @@ class Comparison(render.Tabular):
     has_costs: bool = False
 
     def rows(self) -> list[dict[str, Any]]:
-        """One dict per method and budget, ready to show."""
+        """Return one dict per method and budget."""
         return [dict(entry) for entry in self.entries]
 
     def to_frame(self) -> "DataFrame":
-        """The table as a pandas data frame."""
+        """Return the table as a pandas data frame."""
         return require("pandas", "A data frame").DataFrame(self.rows())
 
     def best(self) -> list[dict[str, Any]]:
-        """The methods that no other one beats in both error and number of rules.
+        """Return the methods that no other beats in both error and number of rules.
 
-        Those whose number of rules is unknown are left out.
+        Methods with an unknown number of rules are left out.
         """
         done = [row for row in self.rows() if not math.isnan(row["n_rules"])]
         return [
@@ -243,8 +246,9 @@ class Comparison(render.Tabular):
 
     def _cells(self):
         shown = self._shown()
-        header = ["method", "rules", "conditions per rule", *shown.values(), "fidelity"]
-        header += ["coverage", "overlap", "seconds"]
+        # All measures are in `rows`; these fit in 80 columns.
+        header = ["method", "rules", "conditions", *shown.values()]
+        header += ["fidelity", "seconds"]
         has_stability = any("stability" in row for row in self.entries)
         header += STABILITY.values() if has_stability else []
         lines = []
@@ -254,13 +258,10 @@ class Comparison(render.Tabular):
                 lines.append([label, *[""] * (len(header) - 2), "failed"])
                 continue
             line = [label, _cell(row, "n_rules", "{:.4g}".format)]
-            line.append(_cell(row, "mean_conditions", "{:.1f}".format))
+            line.append(_cell(row, "n_conditions", "{:.4g}".format))
             line += [self._measured(row, name) for name in shown]
             line.append(_cell(row, "fidelity", "{:.3f}".format))
-            line.append(_cell(row, "coverage", render.share))
-            line += [
-                _cell(row, name, "{:.2f}".format) for name in ("overlap", "seconds")
-            ]
+            line.append(_cell(row, "seconds", "{:.2f}".format))
             if has_stability:
                 line += [_cell(row, name, "{:.2f}".format) for name in STABILITY]
             lines.append(line)
@@ -296,7 +297,7 @@ class Comparison(render.Tabular):
         fitted = [row["method"] for row in self.entries if row.get("is_fitted")]
         return [
             f"ensemble: {', '.join(measured)} ({MAYBE_TRAINED})",
-            *(f"{name}: fitted before ({MAYBE_TRAINED})" for name in fitted),
+            *(f"{name}: already fitted ({MAYBE_TRAINED})" for name in fitted),
             *(f"{_label(row)} failed: {row['failure']}" for row in failed),
         ]
 
@@ -305,29 +306,31 @@ class Comparison(render.Tabular):
         return f"<Comparison: {len(self.entries)} fits, {n_failed} failed>"
 
     def plot(self, ax: "Axes | None" = None) -> "Axes":
-        """Error against number of rules, with the ensemble's line; returns the Axes."""
+        """Plot error against number of rules, with a line for the ensemble."""
         return plots.comparison(self, ax=ax)
 
 
 def _label(row):
     budget = row["budget"]
-    return row["method"] if budget is None else f"{row['method']}, at most {budget}"
+    return row["method"] if budget is None else f"{row['method']} (max {budget})"
 
 
 def _cell(row, name, write):
-    """A number as text; nothing where it is unknown."""
+    """A number as text; empty if unknown."""
     value = row.get(name, math.nan)
     return "" if math.isnan(value) else write(value)
 
 
 def _budgets(budgets):
-    """Budgets as a tuple without repeats."""
+    """Check the budgets, and remove repeats."""
     if budgets is None:
         return (None,)
     if isinstance(budgets, numbers.Integral):
         budgets = (budgets,)
     if isinstance(budgets, str) or not budgets:
-        raise ValueError(f"budgets must be whole numbers from 1; got {budgets!r}.")
+        raise ValueError(
+            f"budgets must be None or whole numbers from 1; got {budgets!r}."
+        )
     for budget in budgets:
         is_whole = isinstance(budget, numbers.Integral) and budget >= 1
         if budget is not None and not is_whole:
@@ -338,9 +341,9 @@ def _budgets(budgets):
 
 
 def _checked(X, y, sample_weight, forest, n_resamples, chosen):
-    """The rows; raises if no method could use them."""
+    """Check the rows of a comparison."""
     if y is None:
-        raise ValueError("compare needs y, to measure errors; got None.")
+        raise ValueError("compare needs y, to measure errors; got None. Pass y.")
     y = column_or_1d(y)
     matrix = forest.encode(X)
     check_consistent_length(matrix, y, sample_weight)
@@ -353,20 +356,20 @@ def _checked(X, y, sample_weight, forest, n_resamples, chosen):
 
 @dataclass(frozen=True, eq=False)
 class _Rows:
-    """The data of one comparison, in parts."""
+    """The data of a comparison."""
 
     X: Any
     y: np.ndarray
     sample_weight: Any
     forest: Any
     n_resamples: int
-    decision: Decision | None  # by which expected costs are measured
+    decision: Decision | None  # that defines the expected cost
 
     def take(self, rows):
         return tuple(take_rows(v, rows) for v in (self.X, self.y, self.sample_weight))
 
     def ensemble_scores(self, splits):
-        """Error and all measures of the ensemble itself, as means over the splits."""
+        """Error and all measures of the ensemble, as means over the splits."""
         return _means([self._ensemble_scores(train, test) for train, test in splits])
 
     def _ensemble_scores(self, train, test):
@@ -375,8 +378,8 @@ class _Rows:
             weight.sum() > 0 and self.sample_weight[train].sum() > 0
         ):
             raise ValueError(
-                "Training and test rows of every split need some weight; some of "
-                "them have none. Use fewer folds, or leave out rows without weight."
+                "Training and test rows of every split need a positive total weight; "
+                "some have none. Use fewer folds, or drop rows of weight 0."
             )
         forest, outcome = self.forest, self.forest.outcome
         raw = forest.predict_raw(X)
@@ -395,7 +398,7 @@ class _Rows:
         }
 
     def cost(self, test, probabilities):
-        """The expected cost, if there is a decision and something to decide by."""
+        """The expected cost, if there are costs and probabilities."""
         decision, outcome = self.decision, self.forest.outcome
         if decision is None or probabilities is None:
             return {}
@@ -408,7 +411,7 @@ class _Rows:
 
 
 def _methods(methods, outcome):
-    """By name the estimators, and whether the user made them."""
+    """From name to the estimator of a method, and whether the user made it."""
     if methods is None:
         methods = compared_methods()
     if not isinstance(methods, Mapping):
@@ -417,7 +420,8 @@ def _methods(methods, outcome):
         named = [(m if isinstance(m, str) else type(m).__name__, m) for m in methods]
         if len({name for name, _ in named}) < len(named):
             raise ValueError(
-                "methods has two of one name; give a mapping from names to estimators."
+                "methods must have different names; got one twice. Pass a mapping from "
+                "names to estimators."
             )
         methods = dict(named)
     chosen = {}
@@ -432,37 +436,40 @@ def _methods(methods, outcome):
             method = estimator_for(method, outcome)()
         elif not isinstance(method, Simplifier):
             raise TypeError(
-                "methods must be names or estimators of defragtrees, made and not "
-                f"their classes; got {method!r}."
+                "methods must be names or instances of estimators of defragtrees; got "
+                f"{method!r}."
             )
         if method._task != outcome.task:
             raise ValueError(
-                f"{type(method).__name__} does not fit an ensemble for {outcome.task}. "
-                f"Use the {outcome.estimator_suffix.lower()}."
+                f"{type(method).__name__} does not support an ensemble for "
+                f"{outcome.task}. Use the {outcome.estimator_suffix.lower()}."
             )
         chosen[name] = (method, is_given)
     return chosen
 
 
 def _others(others, chosen):
-    """The user's own estimators by name, checked."""
+    """Check the user's other estimators."""
     others = {} if others is None else dict(others)
     for name, other in others.items():
         has_all = all(hasattr(other, method) for method in ("fit", "predict"))
         if isinstance(other, type) or not has_all:
             raise TypeError(
-                "others must be scikit-learn estimators, made and not their classes; "
-                f"got {other!r} for {name!r}."
+                "others must be instances of scikit-learn estimators; got "
+                f"{other!r} for {name!r}."
             )
         if name in chosen:
-            raise ValueError(f"methods and others both have {name!r}; rename one.")
+            raise ValueError(
+                f"methods and others must have different names; both have {name!r}. "
+                "Rename one."
+            )
     if not chosen and not others:
-        raise ValueError("methods must name at least one method; it is empty.")
+        raise ValueError("methods must have at least one method; got none.")
     return others
 
 
 def _decision(chosen, outcome, labels):
-    """How the first method that has costs decides; None without."""
+    """The decision of the first method with costs, or None."""
     names = "class_weight", "costs", "threshold"
     for estimator, _ in chosen.values():
         settings = {name: getattr(estimator, name, None) for name in names}
@@ -479,17 +486,17 @@ def _splits(y, outcome, test_size, cv, seed):
         folds = kind(cv, shuffle=True, random_state=seed)
         return list(folds.split(rows[:, None], y))
     if strata is not None and np.unique(strata, return_counts=True)[1].min() < 2:
-        strata = None  # a class of a single row cannot be on both sides
+        strata = None  # a class with a single row cannot be split
     settings = {"test_size": test_size, "random_state": seed}
     try:
         return [train_test_split(rows, stratify=strata, **settings)]
     except ValueError:
-        # Nor can each class be, where fewer rows are held out than there are.
+        # More classes than held-out rows.
         return [train_test_split(rows, **settings)]
 
 
 def _settings(estimator, shared, is_given):
-    """The estimator's settings; seed and threads that the user gave it stay."""
+    """The settings of an estimator; the user's own seed and threads are kept."""
     settings = estimator.get_params(deep=False)
     for name, value in shared.items():
         if not is_given or settings.get(name) is None:
@@ -498,25 +505,25 @@ def _settings(estimator, shared, is_given):
 
 
 def _measured(estimator, settings, budget, rows, splits):
-    """Means of all measures over the splits, or why there are none."""
+    """Means of all measures over the splits, or the error message."""
     settings = {**settings, "ensemble": rows.forest}
     scores = []
     try:
         if budget is not None:
             if "max_rules" not in settings:
-                raise ValueError(f"{type(estimator).__name__} has no budget of rules.")
+                raise ValueError(f"{type(estimator).__name__} has no max_rules.")
             settings["max_rules"] = budget
         for train, test in splits:
             fitted = type(estimator)(**settings)
             scores.append(_scores(fitted, rows, train, test))
-    # Whatever goes wrong in one method, a package or a solver, the others go on.
+    # A failure of one method, its package or its solver does not stop the others.
     except Exception as error:
         return _failed(error, rows.forest.outcome), None
     return _entry(scores), fitted
 
 
 def _entry(scores):
-    """Means of the splits, with the spread of the error."""
+    """Means over the splits, with the standard deviation of the error."""
     entry = _means(scores)
     for name in ("error", "rmse"):
         if name in entry:
@@ -525,7 +532,7 @@ def _entry(scores):
 
 
 def _measured_other(other, rows, splits):
-    """What `_measured` gives, of an estimator that knows y only."""
+    """The result of `_measured` for an estimator that is not a Simplifier."""
     try:
         check_is_fitted(other)
         is_fitted = True
@@ -567,13 +574,13 @@ def _other_scores(other, is_fitted, rows, train, test):
 
 
 def _n_leaves(other):
-    """Leaves of a tree, also at the end of a pipeline; NaN if it is no tree."""
+    """Number of leaves of a tree, also as the last step of a pipeline; else NaN."""
     last = other.steps[-1][1] if hasattr(other, "steps") else other
     return float(last.get_n_leaves()) if hasattr(last, "get_n_leaves") else math.nan
 
 
 def _failed(error, outcome):
-    """What stands for the measures of a method that failed."""
+    """The entry of a method that failed."""
     names = [*SIZES, *RATES, "seconds", "error_std"]
     names += [measure.name for measure in outcome.measures()]
     nothing = dict.fromkeys(names, math.nan)
@@ -587,7 +594,7 @@ def _means(scores):
 def _scores(estimator, rows, train, test):
     begin = time.perf_counter()
     with warnings.catch_warnings():
-        # One class in a small fold and the like show in the numbers.
+        # Warnings of small folds, such as a single class, would repeat the numbers.
         warnings.simplefilter("ignore", UserWarning)
         estimator.fit(*rows.take(train))
     seconds = time.perf_counter() - begin

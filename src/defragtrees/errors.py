@@ -1,4 +1,4 @@
-"""The exceptions of this library; each is also a built-in one that callers know."""
+"""Exceptions. Each is a subclass of a built-in exception."""
 
 __all__ = [
     "ConditionTextError",
@@ -10,11 +10,11 @@ __all__ = [
 ]
 
 
-LONGEST = 600  # letters of a message; what a file holds may be longer
+LONGEST = 600  # characters of a message; names in a file may be longer
 
 
 class FileError(ValueError):
-    """What is said of a file: on one line, and cut where the file has long names."""
+    """Base of errors about files; long messages are cut."""
 
     def __init__(self, message: object = "") -> None:
         text = " ".join(str(message).split())
@@ -24,7 +24,7 @@ class FileError(ValueError):
 
 
 class UnsupportedEnsembleError(FileError):
-    """An ensemble that no reader can turn into a Forest with the same answers.
+    """Raised for a model that cannot be read as a Forest with the same predictions.
 
     Examples
     --------
@@ -39,7 +39,7 @@ class UnsupportedEnsembleError(FileError):
 
 
 class ModelFileError(FileError):
-    """A model or rule file that is cut short, altered or of another kind.
+    """Raised for a model or rule file that is damaged or of another format.
 
     Examples
     --------
@@ -58,15 +58,15 @@ class ModelFileError(FileError):
 
 
 class TableFileError(FileError):
-    """A file of rows that is damaged or of another kind."""
+    """Raised for a data file that is damaged or of another format."""
 
 
 class SettingError(ValueError):
-    """A setting that is not what it may be; the message names it."""
+    """Raised for an invalid setting; the message names it."""
 
 
 class MissingPackageError(ImportError):
-    """An optional package that is needed and not installed; names the extra.
+    """Raised if an optional package is not installed; names the extra to install.
 
     Examples
     --------
@@ -80,4 +80,4 @@ class MissingPackageError(ImportError):
 
 
 class ConditionTextError(ValueError):
-    """A text is no condition; the message marks the place with [here]."""
+    """Raised for text that is not a condition; the message marks the place [here]."""

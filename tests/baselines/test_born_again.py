@@ -553,7 +553,7 @@ def test_chessboard_is_a_few_rules():
     assert simple.score(X[500:], y[500:]) > 0.9
 
 
-@pytest.mark.filterwarnings("ignore:No rule answers")
+@pytest.mark.filterwarnings("ignore:No rule predicts")
 def test_more_rules_fit_the_training_rows_no_worse():
     X, y = make_data("classification")
     forest = RandomForestClassifier(15, random_state=0).fit(X, y)

@@ -316,7 +316,7 @@ def test_bad_settings(settings, message):
         DistilledTreeRegressor(tree, **settings).fit(X, y)
 
 
-@pytest.mark.filterwarnings("ignore:No rule answers True")
+@pytest.mark.filterwarnings("ignore:No rule predicts True")
 def test_rare_class_is_ranked_though_the_ensemble_never_predicts_it():
     rng = np.random.default_rng(0)
     X = rng.uniform(size=(2000, 3))

@@ -624,7 +624,7 @@ def test_constant_columns_have_no_rules():
     assert rules.default.prediction == 0.5
 
 
-@pytest.mark.filterwarnings("ignore:No rule answers")
+@pytest.mark.filterwarnings("ignore:No rule predicts")
 def test_a_rule_keeps_its_class_where_another_has_become_commoner():
     # Of the rows up to 2 most are b, so that is what the rule says. The rule before it
     # takes ten of them, and of the nine rows that it takes then, five are c.

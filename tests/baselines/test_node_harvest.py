@@ -633,7 +633,7 @@ def test_where_there_is_no_choice_one_rule_answers():
         model = NodeHarvestRegressor(stumps, min_samples=40).fit(X, y)
     assert model.rules_.n_rules == 1
     assert model.predict(X) == pytest.approx(np.full(60, y.mean()), abs=1e-3)
-    with pytest.warns(UserWarning, match="target has one value only"):
+    with pytest.warns(UserWarning, match="target has a single value"):
         model = NodeHarvestRegressor(stumps).fit(X, np.full(60, 2.5))
     assert str(model.rules_).startswith("1. always 2.5, weight 1")
 

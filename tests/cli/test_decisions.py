@@ -56,13 +56,13 @@ def test_a_class_that_no_rule_answers_is_said(call, inputs):
     options = ["--test-size", 0, "--max-rules", 4]
     done = call("simplify", *inputs, *options)
     assert done.code == 0
-    assert done.lines[0].startswith("warning: No rule answers 'bad', which 1")
+    assert done.lines[0].startswith("warning: No rule predicts 'bad', the class of 1")
     assert "No rule answers bad." in done.out
     done = call("simplify", *inputs, *options, "--class-weight", "balanced")
     assert "No rule answers" not in done.err + done.out
 
 
-@pytest.mark.filterwarnings("ignore:No rule answers 'bad'")
+@pytest.mark.filterwarnings("ignore:No rule predicts 'bad'")
 @pytest.mark.parametrize(
     ("options", "settings"),
     [
@@ -208,7 +208,7 @@ def test_limits_are_kept(call, inputs):
         (["--must-use", "speed"], "--must-use names 'speed', which the model does"),
         (["--exclude", "a,b"], "exclude must leave a feature; it names all"),
         (["--group", "a,b"], "groups must not hold all features"),
-        (["--min-rows", "5", "--min-coverage", "0.1"], "min_rows says what min_cov"),
+        (["--min-rows", "5", "--min-coverage", "0.1"], "min_rows and min_coverage set"),
         (["--min-rows", "5", "--method", "distilled"], "is not for --method distilled"),
     ],
 )

@@ -388,7 +388,7 @@ def test_a_warning_is_one_line(call, files, tmp_path):
     done = call("simplify", files / "xgboost.json", tmp_path / "gap.csv")
     assert done.code == 0
     assert done.lines == [
-        "warning: Column 'petal width' holds missing values only; no rule can use it."
+        "warning: Column 'petal width' has only missing values, so no rule can use it."
     ]
 
 

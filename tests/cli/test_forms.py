@@ -11,7 +11,7 @@ from sklearn.ensemble import RandomForestClassifier
 
 from defragtrees import RuleModel
 
-pytestmark = pytest.mark.filterwarnings("ignore:No rule answers")
+pytestmark = pytest.mark.filterwarnings("ignore:No rule predicts")
 
 
 @pytest.fixture(scope="module")

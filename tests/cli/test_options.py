@@ -30,7 +30,7 @@ def test_every_option_says_the_first_sentence_of_the_docstring():
 @pytest.mark.parametrize(
     ("name", "default"),
     [
-        ("min_coverage", "0.01, unless --min-rows says how many rows"),
+        ("min_coverage", "0.01, unless --min-rows is given"),
         ("max_rules", "auto"),
         ("form", "list"),
         ("brevity", "0.01"),

@@ -134,8 +134,8 @@ def test_a_saved_model_that_cannot_be_read_is_asked(raw, call, tmp_path):
     done = call("simplify", path, data, "--target", "price", *outputs, *TRUST)
     assert done.code == 0, done.err
     assert "Pipeline" not in done.out.splitlines()[0]
-    assert "was asked, not read. Cannot read LogisticRegression" in done.out
-    assert "was asked, not read" in report.read_text("utf-8")
+    assert "was queried as a black box. Cannot read LogisticRegression" in done.out
+    assert "was queried as a black box" in report.read_text("utf-8")
     rules = RuleModel.load(rules_file)
     assert answers_of(call("predict", rules_file, data).out) == (
         rules.predict(filled).tolist()

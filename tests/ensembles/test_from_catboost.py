@@ -538,7 +538,7 @@ def test_a_cut_file_is_a_model_file_error(suffix, policy, tmp_path):
     whole = path.read_bytes()
     for end in [0, 3, 4, 8, 11, *range(12, len(whole) - 2, len(whole) // 50)]:
         path.write_bytes(whole[:end])
-        with pytest.raises(ModelFileError, match="cut short or altered"):
+        with pytest.raises(ModelFileError, match="truncated or altered"):
             from_catboost.read_file(path)
 
 

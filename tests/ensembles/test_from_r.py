@@ -124,7 +124,7 @@ def test_tables_of_write_table_are_read(tmp_path):
 
 def test_the_task_of_single_leaves_must_be_said(tmp_path):
     folder = write(tmp_path, LEAF)
-    with pytest.raises(ValueError, match="does not tell the task"):
+    with pytest.raises(ValueError, match="do not show the task"):
         read(folder)
     assert read(folder, task="regression", feature_names=["a"]).predict([[0.0]]) == 2.0
     assert read(folder, classes=["p", "q"]).task == "classification"
@@ -133,7 +133,7 @@ def test_the_task_of_single_leaves_must_be_said(tmp_path):
 
 def test_the_task_of_inner_nodes_that_predict_must_be_said(tmp_path):
     folder = write(tmp_path, STUMP.replace("     1          0", "     1          3"))
-    with pytest.raises(ValueError, match="does not tell the task"):
+    with pytest.raises(ValueError, match="do not show the task"):
         read(folder)
     assert read(folder, task="regression").predict([[9.0]]) == 2.0
 
@@ -148,7 +148,7 @@ def test_a_task_that_the_trees_contradict_is_refused():
 
 
 def test_two_forests_at_once_are_refused():
-    with pytest.raises(ModelFileError, match="Pass a pattern that fits one forest"):
+    with pytest.raises(ModelFileError, match="Pass a pattern that matches one forest"):
         read(FOLDER)
 
 
@@ -161,9 +161,9 @@ def test_names_classes_and_categories_must_fit():
         read_printed("iris_clf", categories={"town": ["a"]})
     with pytest.raises(TypeError, match="categories must map feature names to levels"):
         read_printed("iris_clf", categories=[None] * 4)
-    with pytest.raises(ValueError, match="is no set of its 2 levels"):
+    with pytest.raises(ValueError, match="is not a set of its 2 levels"):
         read_printed("categorical_clf", categories={"v1": ["a", "b"]})
-    with pytest.raises(ValueError, match="is no set of its 5 levels"):
+    with pytest.raises(ValueError, match="is not a set of its 5 levels"):
         read_printed("categorical_clf", categories={"v0": ["a", "b", "c", "d", "e"]})
 
 
@@ -231,5 +231,5 @@ def test_bytes_that_are_no_text_are_refused(tmp_path):
 def test_an_empty_folder_is_refused(tmp_path):
     with pytest.raises(ModelFileError, match=r"No file in .* fits"):
         read(tmp_path)
-    with pytest.raises(FileNotFoundError, match="A folder of getTree texts is needed"):
+    with pytest.raises(FileNotFoundError, match="A folder of getTree files is needed"):
         read(tmp_path / "absent")

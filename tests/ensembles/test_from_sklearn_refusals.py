@@ -59,7 +59,7 @@ def test_boosting_from_another_estimator_is_refused(init):
     X = make_rows()
     ensemble = GradientBoostingClassifier(init=init, **SMALL)
     ensemble.fit(X, make_y(X, "two texts"))
-    message = f"starts from the answers of {type(init).__name__}"
+    message = f"starts from the predictions of {type(init).__name__}"
     with pytest.raises(UnsupportedEnsembleError, match=message):
         read(ensemble)
 

@@ -171,7 +171,7 @@ PARAMETERS = ("learner", "learner_model_param")
         (put([{}], *MODEL, "cats", "enc"), "labels for 1 of 4 features"),
         (put(3, "version"), "."),
         (put(["3", "1"], "version"), "."),
-        (put("3", *TREE, "tree_param", "size_leaf_vector"), "3 answers instead of 1"),
+        (put("3", *TREE, "tree_param", "size_leaf_vector"), "3 outputs instead of 1"),
     ],
 )
 def test_a_file_with_altered_pieces_says_what_is_wrong(change, message, tmp_path):

@@ -174,7 +174,7 @@ def test_a_circle_is_seen_after_one_look_at_each_node():
     left = np.where(here < n_inner, 2 * here + 1, 1)
     right = np.where(here < n_inner, 2 * here + 2, 2)
     start = time.process_time()
-    with pytest.raises(ValueError, match="must not form a circle"):
+    with pytest.raises(ValueError, match="must not form a cycle"):
         Tree(here * 0, here * 0.0, left, right, here < 0, here * 0.0)
     # It took minutes when each level was looked at as often as there are nodes.
     assert time.process_time() - start < MOST_SECONDS

@@ -91,7 +91,7 @@ def make_tree(**changes):
         ({"left": [5, -1, 3, -1, -1]}, "must be another node of the tree"),
         ({"left": [0, -1, 3, -1, -1]}, "not its root"),
         ({"left": [-1, -1, 3, -1, -1]}, "must be another node of the tree"),
-        ({"right": [2, -1, 2, -1, -1]}, "must not form a circle"),
+        ({"right": [2, -1, 2, -1, -1]}, "must not form a cycle"),
         ({"threshold": [0.5, 0.0]}, "threshold must have one entry for each of the 5"),
         ({"value": [1.0]}, "value must have one entry for each of the 5 nodes; got 1"),
         ({"cover": np.ones(6)}, "cover must have one entry for each of the 5 nodes"),

@@ -270,7 +270,7 @@ def test_what_cannot_be_opened_says_why():
     stack = StackingClassifier(
         [("a", RandomForestClassifier(**SMALL))], cv=2, passthrough=True
     )
-    with pytest.raises(UnsupportedEnsembleError, match="sees the columns themselves"):
+    with pytest.raises(UnsupportedEnsembleError, match="depends on the columns too"):
         read_forest(stack.fit(X, y))
     mixed = VotingClassifier(
         [("a", make_pipeline(StandardScaler(), LogisticRegression()))], voting="soft"

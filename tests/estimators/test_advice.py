@@ -34,7 +34,7 @@ def test_points_are_recommended_where_effects_add_up_and_are_better():
     [text] = [text for text in simple.advice_ if text.startswith("Points")]
     assert text in simple.summary()
     assert text not in simple.summary(X[1::2], y[1::2])
-    assert f"the rules on the same rows {simple.training_['auc']:.3f}." in text
+    assert f"these rules {simple.training_['auc']:.3f}." in text
     card = fitted(X[::2], y[::2], form="points")
     new = X[1::2], y[1::2]
     assert card.evaluate(*new)["auc"] > simple.evaluate(*new)["auc"] + 0.02
@@ -58,8 +58,8 @@ def test_a_lead_that_is_overfitting_is_called_so():
     simple = fitted(X, y)
     [text] = simple.advice_
     lead = simple.training_["ensemble_auc"] - simple.training_["auc"]
-    assert f"not the {lead:.2f} on these rows" in text
-    left = float(text.partition("would be about ")[2].split()[0])
+    assert f"lead in AUC is {lead:.2f} on these rows" in text
+    left = float(text.partition("but about ")[2].split()[0])
     rng = np.random.default_rng(1)
     new = rng.uniform(size=(5000, 3))
     likely = np.select([new[:, 0] < 0.3, new[:, 0] < 0.6], [0.1, 0.8], 0.3)

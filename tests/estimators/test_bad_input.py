@@ -32,7 +32,7 @@ def test_object_of_an_unknown_library(ensemble):
 
 def test_model_that_is_no_tree_ensemble_is_asked():
     constant = DummyClassifier().fit(X, y)
-    with pytest.warns(UserWarning, match="one value only"):
+    with pytest.warns(UserWarning, match="a single value"):
         simple = simplify(constant, X, random_state=0)
     assert "DummyClassifier was asked, not read" in simple.summary()
 
@@ -65,9 +65,9 @@ def test_columns_are_taken_by_name_with_a_warning():
     frame = pd.DataFrame(X, columns=["a", "b", "c"])
     named = RandomForestClassifier(5, random_state=0).fit(frame, y)
     simple = simplify(named, frame, random_state=0)
-    with pytest.warns(UserWarning, match="in another order than the ensemble saw: 'b'"):
+    with pytest.warns(UserWarning, match="in another order than in training: 'b'"):
         turned = simplify(named, frame[["b", "a", "c"]], random_state=0)
-    with pytest.warns(UserWarning, match=r"did not see: 'id'. Those that it needs are"):
+    with pytest.warns(UserWarning, match=r"not trained on: 'id'. Columns are selected"):
         wider = simplify(named, frame.assign(id="text"), random_state=0)
     assert simple.rules_ == turned.rules_ == wider.rules_
     expected = simple.predict(frame).tolist()
@@ -106,14 +106,14 @@ def test_wrong_task():
 
 
 def test_one_class_is_one_rule():
-    with pytest.warns(UserWarning, match="one value only"):
+    with pytest.warns(UserWarning, match="a single value"):
         simple = DefragClassifier(random_state=0).fit(X, np.zeros(80, int))
     assert simple.rules_.n_rules == 1
     assert (simple.predict(X) == 0).all()
 
 
 def test_constant_output_is_one_rule():
-    with pytest.warns(UserWarning, match="one value only"):
+    with pytest.warns(UserWarning, match="a single value"):
         simple = DefragRegressor(random_state=0).fit(X, np.full(80, 7.5))
     assert simple.rules_.n_rules == 1
     assert simple.predict(X).tolist() == [7.5] * 80
@@ -121,14 +121,14 @@ def test_constant_output_is_one_rule():
 
 def test_constant_features_are_one_rule():
     flat = np.ones((80, 2))
-    with pytest.warns(UserWarning, match="one value only"):
+    with pytest.warns(UserWarning, match="a single value"):
         simple = DefragClassifier(random_state=0).fit(flat, y)
     assert simple.rules_.n_rules == 1
 
 
 def test_trees_of_single_leaves_are_one_rule():
     stumps = RandomForestRegressor(5, min_samples_leaf=80, bootstrap=False).fit(X, y)
-    with pytest.warns(UserWarning, match="one value only"):
+    with pytest.warns(UserWarning, match="a single value"):
         simple = simplify(stumps, X, y.astype(float))
     assert simple.rules_.n_rules == 1
     assert simple.rules_.default.prediction == pytest.approx(y.mean())
@@ -143,7 +143,7 @@ def test_fewer_rows_than_rules():
 def test_column_of_missing_values():
     hollow = X.copy()
     hollow[:, 1] = np.nan
-    with pytest.warns(UserWarning, match="'x2' holds missing values only"):
+    with pytest.warns(UserWarning, match="'x2' has only missing values"):
         simple = DefragClassifier(random_state=0).fit(hollow, y)
     assert "x2" not in simple.rules_.features
 

@@ -85,10 +85,10 @@ def test_forest_answers_what_the_model_answers(model):
 def test_summary_and_report_say_that_it_was_asked(model, tmp_path):
     simple = simplify(model, FRAME, Y, random_state=0)
     text = simple.summary()
-    assert "Pipeline was asked, not read. Cannot read LogisticRegression" in text
-    assert "grown on its answers to 250 rows and 2,000 new rows near them" in text
+    assert "Pipeline was queried as a black box. Cannot read LogisticRegression" in text
+    assert "grown on its predictions for 250 rows and 2,000 synthetic rows" in text
     page = write_report(tmp_path / "page.html", simple, FRAME, Y).read_text("utf-8")
-    assert "was asked, not read" in page
+    assert "was queried as a black box" in page
     assert "is a model that cannot be read, and answers what it is asked" in page
     assert "What does <bdi>Pipeline</bdi> say, in" in page
     assert "trees grown on the model’s answers" in page
@@ -96,9 +96,9 @@ def test_summary_and_report_say_that_it_was_asked(model, tmp_path):
         assert claim not in re.sub(r"<script.*?</script>", "", page, flags=re.DOTALL)
     forest = RandomForestClassifier(5, random_state=0)
     read = simplify(make_pipeline(encoder(), forest).fit(FRAME, Y), FRAME, Y)
-    assert "asked" not in read.summary()
+    assert "queried" not in read.summary()
     page = write_report(tmp_path / "page.html", read, FRAME, Y).read_text("utf-8")
-    assert "was asked, not read" not in page
+    assert "was queried as a black box" not in page
 
 
 class Counter:
@@ -293,15 +293,15 @@ def test_fitted_rules_are_pickled_with_the_model(model):
 @pytest.mark.parametrize(
     ("function", "message"),
     [
-        (lambda X: np.full(len(X), np.nan), "finite numbers; it answers NaN or infin"),
+        (lambda X: np.full(len(X), np.nan), "finite numbers; it predicts NaN or infin"),
         (lambda X: X["nothing"], "the call failed with KeyError: 'nothing'. Pass X as"),
         (lambda X: np.zeros((len(X), 2)), None),
-        (lambda X: np.zeros(3), r"one answer for each of the \d+ rows; it gives the"),
+        (lambda X: np.zeros(3), r"one prediction for each of the \d+ rows; it returns"),
     ],
 )
 def test_answers_that_cannot_be_imitated_get_one_sentence(function, message):
     if message is None:
-        with pytest.raises(ValueError, match="gives the shape"):
+        with pytest.raises(ValueError, match="returns the shape"):
             DefragRegressor(function).fit(FRAME)
         return
     with pytest.raises(ValueError, match=message):

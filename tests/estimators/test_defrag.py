@@ -226,12 +226,12 @@ def test_a_class_that_no_rule_answers_is_said():
     data = load_iris()
     forest = RandomForestClassifier(20, random_state=0).fit(data.data, data.target)
     rows = data.data, data.target
-    message = "No rule answers [012], which 33.3 % of the rows have; more rules, or"
+    message = "No rule predicts [012], the class of 33.3 % of the rows. Allow more"
     with pytest.warns(UserWarning, match=message):
         simple = simplify(forest, *rows, max_rules=2, random_state=0)
     assert re.search(r"No rule answers [012]\.", simple.summary(*rows))
     # Without y it is what the ensemble answers that counts.
-    with pytest.warns(UserWarning, match="No rule answers [012], which 33.3 %"):
+    with pytest.warns(UserWarning, match="No rule predicts [012], the class of 33.3 %"):
         simplify(forest, data.data, max_rules=2, random_state=0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -318,4 +318,4 @@ def test_one_class_everywhere_may_still_be_more_or_less_likely(recwarn):
     assert not forest.predict(X).any()
     simple = DefragClassifier(forest, max_rules=2, random_state=0).fit(X, y)
     assert simple.rules_.n_rules == 2
-    assert not [w for w in recwarn if "one value only" in str(w.message)]
+    assert not [w for w in recwarn if "a single value" in str(w.message)]

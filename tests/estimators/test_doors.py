@@ -17,7 +17,7 @@ from defragtrees.ensembles.forest import Forest, Tree
 from defragtrees.ensembles.readers import READERS, read_forest
 from defragtrees.estimators import METHODS
 from defragtrees.estimators.base import RuleClassifier, RuleRegressor, Simplifier
-from defragtrees.estimators.problem import answering_rule
+from defragtrees.estimators.problem import predicting_rule
 from defragtrees.estimators.settings import Integer, setting
 from defragtrees.export import FORMATS, Format, export
 from defragtrees.plots.picture import Axis, Curve, Picture, draw_picture
@@ -163,7 +163,7 @@ class _OneRule(Simplifier):
 
     def _simplify(self, problem, rng):
         rows = np.ones(len(problem.X), dtype=bool)
-        return problem.rule_set([answering_rule(problem, (), rows)])
+        return problem.rule_set([predicting_rule(problem, (), rows)])
 
 
 class OneRuleClassifier(RuleClassifier, _OneRule):

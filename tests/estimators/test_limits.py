@@ -202,7 +202,10 @@ def test_weights_count_as_rows():
         ({"groups": [["speed"]]}, "groups has 'speed', which is not a feature of X"),
         ({"min_rows": 0}, "min_rows must be None or a number above 0; got 0"),
         ({"min_rows": 200}, "min_rows must be half of the rows at most"),
-        ({"min_rows": 5, "min_coverage": 0.1}, "min_rows says what min_coverage says"),
+        (
+            {"min_rows": 5, "min_coverage": 0.1},
+            "min_rows and min_coverage set the same limit",
+        ),
         ({"max_total_conditions": 0}, "max_total_conditions must be None or a whole"),
         (
             {"max_total_conditions": 8, "max_conditions": 2, "max_rules": 5},
@@ -212,8 +215,8 @@ def test_weights_count_as_rows():
             {"must_use": [0, 1, 2], "max_total_conditions": 2},
             "must_use needs 3 conditions; 2 are allowed",
         ),
-        ({"monotone": {0: 1}, "max_rules": 1}, "monotone needs two rules at least"),
-        ({"must_use": [0], "max_rules": 1}, "must_use needs two rules at least"),
+        ({"monotone": {0: 1}, "max_rules": 1}, "monotone needs at least two rules"),
+        ({"must_use": [0], "max_rules": 1}, "must_use needs at least two rules"),
         (
             {"monotone": {0: 1}, "form": "standalone"},
             "monotone needs form='list' or 'points'",

@@ -442,7 +442,7 @@ def test_labels_can_be_the_target_of_many_rows(frame, labels, boosted):
 
 def test_constant_answers_are_one_rule(frame):
     constant = HistGradientBoostingRegressor(max_iter=1).fit(frame, np.full(3000, 7.0))
-    with pytest.warns(UserWarning, match="one value only"):
+    with pytest.warns(UserWarning, match="a single value"):
         simple = simplified(constant, frame)
     assert simple.rules_.n_rules == 1
     assert simple.predict(frame[:3]).tolist() == [7.0, 7.0, 7.0]
@@ -458,9 +458,9 @@ def test_bad_sources_say_what_is_needed(frame, labels, boosted, tmp_path):
     frame.assign(outcome=labels).to_parquet(path)
     text = tmp_path / "rows.txt"
     text.write_text("age\n1\n")
-    with pytest.raises(ValueError, match="must be the name of one of its columns"):
+    with pytest.raises(ValueError, match="must be the name of a column"):
         simplified(boosted, path, "label")
-    with pytest.raises(ValueError, match="must be the name of one of its columns"):
+    with pytest.raises(ValueError, match="must be the name of a column"):
         simplified(boosted, path, labels)
     with pytest.raises(ValueError, match="is not a Parquet file"):
         simplified(boosted, text)
@@ -468,13 +468,13 @@ def test_bad_sources_say_what_is_needed(frame, labels, boosted, tmp_path):
         simplified(boosted, tmp_path / "absent.parquet")
     with pytest.raises(ValueError, match="y and sample_weight must be None"):
         simplified(boosted, pieces(frame), labels)
-    with pytest.raises(ValueError, match="at least one; got none"):
+    with pytest.raises(ValueError, match="at least one table; got none"):
         simplified(boosted, iter(()))
-    with pytest.raises(TypeError, match="must give arrays or data frames"):
+    with pytest.raises(TypeError, match="must yield arrays or data frames"):
         simplified(boosted, iter([1, 2]))
-    with pytest.raises(NotFittedError, match="must be fitted before"):
+    with pytest.raises(NotFittedError, match="not in memory need a fitted ensemble"):
         DefragClassifier(RandomForestClassifier()).fit(path, "outcome")
-    with pytest.raises(NotFittedError, match="must be fitted before"):
+    with pytest.raises(NotFittedError, match="not in memory need a fitted ensemble"):
         DefragClassifier().fit(path, "outcome")
     with pytest.raises(TypeError, match="needs all rows in memory"):
         DistilledTreeClassifier(boosted).fit(path, "outcome")
@@ -533,7 +533,7 @@ def test_minus_zero_is_zero_however_rows_are_cut(monkeypatch):
 def test_answers_that_do_not_differ_are_kept_to_fifteen_digits(value, n_rows, frame):
     X = frame.iloc[:n_rows]
     constant = HistGradientBoostingRegressor(max_iter=1).fit(X, np.full(n_rows, value))
-    with pytest.warns(UserWarning, match="one value only"):
+    with pytest.warns(UserWarning, match="a single value"):
         simple = simplified(constant, X)
     assert simple.predict(X[:1])[0] == pytest.approx(value, rel=1e-14)
     assert simple.training_["fidelity"] == 1.0
@@ -573,7 +573,7 @@ def test_labels_of_a_part_may_all_be_new_to_evaluate(frame, labels, boosted):
     new = labels.astype(object)
     new[2000:] = "never"
     assert simple.evaluate(frame, new)["error"] > 0.3
-    with pytest.raises(ValueError, match="no row has one of them"):
+    with pytest.raises(ValueError, match="no row has one of these"):
         simple.evaluate(frame, np.full(len(frame), "never"))
 
 

@@ -204,7 +204,7 @@ def test_colours_go_first_to_the_classes_that_the_rules_answer_with():
         (stump(0, 5.0, low, high),), ("x",), "classification", classes, "mean"
     )
     X = np.arange(12.0)[:, None]
-    with pytest.warns(UserWarning, match="No rule answers 'a', 'j'"):
+    with pytest.warns(UserWarning, match="No rule predicts 'a', 'j'"):
         simple = GivenClassifier(forest, rules=rules).fit(X)
     found = summarize(simple, X)
     # The rules say k and l, the ensemble j and a; the rest is by order.

@@ -233,7 +233,7 @@ def test_counted_anew_on_the_same_rows_rules_are_the_same(form, task):
     assert told(rules) == told(estimator.rules_)
     assert (rules.residuals is None) == (task == "classes")
     assert (rules.rate_bands is None) == (task == "numbers" or form == "list")
-    assert rules.edits[0].text == "counted anew on 400 rows"
+    assert rules.edits[0].text == "counted again on 400 rows"
     assert all(rule.ensemble_mean is None for rule in rules)
 
 
@@ -278,13 +278,13 @@ def test_points_keep_their_scale():
 
 def test_rows_that_cannot_be_counted_are_refused():
     rules, X, y = fitted()[0].rules_, *fitted()[1:]
-    with pytest.raises(ValueError, match="y is needed to count rules anew"):
+    with pytest.raises(ValueError, match="y is needed to count rules again"):
         rules.refit(X, None)
     with pytest.raises(ValueError, match="equally many rows; got 400 and 3"):
         rules.refit(X, y[:3])
     with pytest.raises(ValueError, match="labels that the ensemble does not know"):
         rules.refit(X, ["fine"] * 400)
-    with pytest.raises(ValueError, match="at least one non-zero number"):
+    with pytest.raises(ValueError, match="must have a positive sum; all weights are 0"):
         rules.refit(X, y, np.zeros(400))
     with pytest.raises(ValueError, match="predictions must be 'recount' or 'keep'"):
         rules.refit(X, y, predictions="new")
@@ -338,7 +338,7 @@ def test_kept_rules_stay_and_others_are_found_anew(form, task):
 def test_improve_says_what_it_cannot_do():
     estimator, X, y = fitted()
     rules = estimator.path_[3]
-    with pytest.raises(ValueError, match="keep has numbers of rules, from 1 to"):
+    with pytest.raises(ValueError, match="keep must have numbers of rules, from 1 to"):
         rules.improve(X, y, keep=[99])
     with pytest.raises(ValueError, match="room for the 2 rules to keep"):
         rules.improve(X, y, keep=[1, 2], max_rules=2)

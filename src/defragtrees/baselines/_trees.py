@@ -8,7 +8,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from defragtrees.ensembles.forest import Forest, StackedTrees, Tree
-from defragtrees.estimators.problem import answering_rule
+from defragtrees.estimators.problem import predicting_rule
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,7 +189,7 @@ def leaf_rules(problem, tree, shorten=False):
     n_sides = [sum(c.n_sides for c in conditions) for conditions, _ in leaves]
     last = max(range(len(leaves)), key=lambda k: (n_sides[k], k))
     _, rest = leaves.pop(last)
-    rules = [answering_rule(problem, *leaf) for leaf in [*leaves, ((), rest)]]
+    rules = [predicting_rule(problem, *leaf) for leaf in [*leaves, ((), rest)]]
     return problem.rule_set(rules, decision="partition")
 
 

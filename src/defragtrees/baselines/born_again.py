@@ -77,7 +77,7 @@ PARAMETERS = with_shared("""
     target : {"labels", "ensemble"}, default="labels"
         What a leaf answers, and what the depth is chosen for: y, or what the ensemble
         says. Splits are about the ensemble in any case.
-    {shorten_thresholds}
+    {shared}
     random_state : int, RandomState, Generator or None, default=None
         The same seed gives the same rules, whatever `n_jobs`.
     n_jobs : int or None, default=None

@@ -45,7 +45,7 @@ PARAMETERS = with_shared("""
         least in a cross-validation of five folds, or the largest of these.
     target : {"ensemble", "labels"}, default="ensemble"
         What the tree learns: what the ensemble predicts, or y.
-    {shorten_thresholds}
+    {shared}
     random_state : int, RandomState, Generator or None, default=None
         Decides between features that split equally well; and the folds.
     n_jobs : int or None, default=None

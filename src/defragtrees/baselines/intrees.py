@@ -14,7 +14,7 @@ from defragtrees.estimators.base import (
     Simplifier,
     with_shared,
 )
-from defragtrees.estimators.problem import answering_rule
+from defragtrees.estimators.problem import predicting_rule
 from defragtrees.estimators.settings import FLAG, Integer, Real, setting
 
 __all__ = ["InTreesClassifier", "InTreesRegressor"]
@@ -65,7 +65,7 @@ PARAMETERS = with_shared("""
         Most rules, the last "otherwise" included; it answers what the list leaves.
     target : {"ensemble", "labels"}, default="labels"
         What the rules are to say: the ensemble's answers, or y.
-    {shorten_thresholds}
+    {shared}
     random_state : int, RandomState, Generator or None, default=None
         For `select`, and for an ensemble that is fitted here.
     n_jobs : int or None, default=None
@@ -191,7 +191,7 @@ class InTreesRegressor(RuleRegressor, _InTrees):
             if level is None:
                 sums = target.columns[taken].sum(axis=0, keepdims=True)
                 level = target.answers(sums)[0]
-            return answering_rule(problem, conditions, taken, answers[level])
+            return predicting_rule(problem, conditions, taken, answers[level])
 
         return target, level_rule
 
@@ -215,7 +215,7 @@ def _rule_set(problem, measured, listed, make_rule):
 
 def _class_rule(problem, conditions, taken, answer):
     """A rule that says the class it was measured by, or the commonest one if None."""
-    rule = answering_rule(problem, conditions, taken)
+    rule = predicting_rule(problem, conditions, taken)
     if answer is None or problem.classes[answer] == rule.prediction:
         return rule
     return dataclasses.replace(
@@ -227,7 +227,7 @@ def _class_rule(problem, conditions, taken, answer):
 
 def _mean_rule(problem, conditions, taken, answer):
     """A rule that says the mean of the rows that it takes in the list."""
-    return answering_rule(problem, conditions, taken)
+    return predicting_rule(problem, conditions, taken)
 
 
 # Candidate rules: paths of the trees as numbers of sides, and their rows.

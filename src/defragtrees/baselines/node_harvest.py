@@ -88,7 +88,7 @@ ABOUT = with_shared("""
     round_digits : int or None, default=None
         Round thresholds to so many significant digits before nodes are made, even if
         rows change sides. The original rounds to 3.
-    {shorten_thresholds}
+    {shared}
     random_state : int, RandomState, Generator or None, default=None
         For `source="own"`, and for an ensemble that is fitted here.
     n_jobs : int or None, default=None

@@ -62,7 +62,7 @@ PARAMETERS = with_shared("""
         Seconds; a tree that was not proven to be the best by then comes with a warning.
     target : {"ensemble", "labels"}, default="ensemble"
         What the tree learns: the ensemble's answers, or y.
-    {shorten_thresholds}
+    {shared}
     random_state : int, RandomState, Generator or None, default=None
         For the greedy trees whose cuts are taken.
     n_jobs : int or None, default=None

@@ -1,4 +1,4 @@
-"""`defragtrees refit`: saved rules counted anew on the rows of a file."""
+"""`defragtrees refit`: saved rules counted again on the rows of a file."""
 
 import click
 

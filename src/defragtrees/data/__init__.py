@@ -1,7 +1,7 @@
-"""The row store: all rows of a fit, kept as small codes.
+"""Tables, sources of rows, and the row store with all rows of a fit as small codes.
 
-`sources` says where rows come from and gives them in parts; `encoding` makes a shard of
-each part: bin numbers, what the ensemble answers, labels and weights. A `RowStore` has
-the shards. Whatever is asked of all rows is asked of every shard and added up, so
-shards may live in memory or on the workers of a cluster. A table in memory is one.
+`sources` reads rows in parts; `encoding` turns each part into a shard: bin numbers,
+predictions of the ensemble, labels and weights. A `RowStore` holds the shards. Sums
+over all rows are sums over shards, so shards may be in memory or on the workers of a
+cluster. A table in memory is one shard.
 """

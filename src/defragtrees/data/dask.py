@@ -1,8 +1,8 @@
 """Rows of Dask: DaskSource reads a collection, DaskShards keeps codes on the workers.
 
-With a `distributed.Client` the workers read the rows, each block once, and keep the
-codes. Without one, blocks are computed one after the other by whatever scheduler Dask
-is set to, and the codes are kept here.
+With a `distributed.Client` the workers read each block once and keep the codes. Without
+one, blocks are computed one at a time by Dask's current scheduler, and the codes are
+kept in this process.
 """
 
 import asyncio
@@ -30,18 +30,18 @@ dask = require("dask", "A Dask collection")
 da = require("dask.array", "A Dask collection")
 
 CLUSTER = "A Dask cluster"
-LEAST_MEMORY = 500_000_000  # bytes of a worker, which also compiles loops
+LEAST_MEMORY = 500_000_000  # bytes per worker, which also compiles loops
 MOST_RUNS = 64
-LARGE = 2**20  # bytes of arguments that are sent once for each worker, not each task
-HOLDERS_SECONDS = 1.0  # looking up who has what takes a third of a short visit
+LARGE = 2**20  # bytes of arguments that are sent once per worker, not per task
+HOLDERS_SECONDS = 1.0  # cache time, as a lookup takes a third of a short task
 PIECE = 2**22  # Dask warns of tasks that bring more than 10 MB
 
 
 class DaskSource(Source):
     """A Dask array or data frame, with labels and weights.
 
-    Where y or weights are Dask collections whose numbers of rows are not known, they
-    must have a block for each block of X.
+    If y or weights are Dask collections with unknown numbers of rows, they must have
+    one block per block of X.
     """
 
     def __init__(self, X, y=None, sample_weight=None):
@@ -51,7 +51,7 @@ class DaskSource(Source):
         self.has_labels = y is not None
 
     def n_rows(self):
-        """Number of rows; where Dask has to count, just beyond MANY_ROWS at most."""
+        """Number of rows; if Dask must count, it stops just above MANY_ROWS."""
         lengths = _known_lengths(self.X)
         if lengths is not None:
             return int(sum(lengths))
@@ -62,7 +62,7 @@ class DaskSource(Source):
         return n_rows
 
     def first(self):
-        """A row with the types of X, made up unless only real rows show them."""
+        """A row with the dtypes of X; a real one only if Dask has no metadata."""
         X = self.X
         kinds = map(str, X._meta.dtypes if _is_frame(X) else [X.dtype])
         if not {"object", "category"}.intersection(kinds):
@@ -76,7 +76,7 @@ class DaskSource(Source):
         return Part(row)
 
     def select(self, names):
-        """Take only these columns of a data frame that has them all."""
+        """Select these columns of a data frame, if it has them all."""
         if not _is_frame(self.X) or not len(names):
             return
         there = list(self.X.columns)
@@ -84,26 +84,23 @@ class DaskSource(Source):
             self.X = self.X[list(names)]
 
     def workers(self):
-        """A function that runs another on each worker of the cluster, if there is one.
-
-        See `Source.workers`.
-        """
+        """A function that runs another on each worker; see `Source.workers`."""
         client = current_client()
         return None if client is None else partial(ask_workers, client)
 
     def load(self):
-        """The same rows as a table in memory."""
+        """Load the rows as a table in memory."""
         return TableSource(*dask.compute(self.X, self.y, self.sample_weight))
 
     def parts(self):
-        """The rows, in order, block by block."""
+        """Yield the rows block by block, in order."""
         for block in blocks(_checked_part, self.X, *self._columns()):
             yield block.compute()
 
     def encode(self, encode, n_jobs=None, watch=None):
-        """Shards of all rows, and the sum of their digests; see Source.
+        """Encode all rows; returns shards and the sum of their digests; see Source.
 
-        On a cluster the shards stay on the workers, and threads are the workers' own.
+        On a cluster the shards stay on the workers, which use their own threads.
         """
         client = current_client()
         if client is None:
@@ -117,7 +114,7 @@ class DaskSource(Source):
             dask.delayed(_as_run)(outcomes[start:end], sources.PART_ROWS)
             for start, end in pairwise(borders)
         ]
-        # One graph: so a block is noted as soon as it is there, and forgotten then.
+        # One graph, so that a block is released as soon as it is encoded.
         futures = client.compute([*notes, *runs])
         total = None
         try:
@@ -130,10 +127,10 @@ class DaskSource(Source):
             _release([*futures, *kept])
 
     def each(self, function, dtype=None, n_outputs=None):
-        """`function(X)` of every block, as a lazy collection.
+        """Apply `function(X)` to every block; returns a lazy collection.
 
-        It is a Dask array for a Dask array; for a data frame a Series, or a data frame
-        if there are `n_outputs`, with the same index and divisions.
+        The result is a Dask array for a Dask array; for a data frame a Series, or a
+        data frame if `n_outputs` is given, with the same index and divisions.
         """
         X = self.X
         if dtype is None:
@@ -151,7 +148,7 @@ class DaskSource(Source):
         return X.map_blocks(function, dtype=dtype, meta=meta, **shape)
 
     def total(self, function, n_jobs=None):
-        """The sum of `function(part)` over all blocks, in their order."""
+        """Sum `function(part)` over all blocks, in order."""
         client = current_client()
         if client is None:
             return super().total(function, n_jobs)
@@ -163,10 +160,10 @@ class DaskSource(Source):
             _release([*futures, *kept])
 
     def _outcomes(self, client, function):
-        """`function(part)` of each block, to be computed by a cluster.
+        """Lazy results of `function(part)` for each block, and futures to keep.
 
-        Also futures of what was sent for it: a graph has only their names, so they
-        must be kept until it is computed.
+        The futures hold data that was sent; a graph has only their names, so they must
+        be kept until it is computed.
         """
         kept = []
 
@@ -204,19 +201,19 @@ class DaskShards:
         self.positions = positions
         self._found, self._found_at = None, 0.0
         self._places = None
-        require("distributed", CLUSTER).wait(bundles)  # else nobody has them yet
+        require("distributed", CLUSTER).wait(bundles)  # else no worker has them yet
         self.run_lengths = self._ask(_run_lengths, [b""] * len(bundles))
 
     @classmethod
     def of_runs(cls, client, runs):
-        """The shards of these futures of runs, bundled where they are."""
+        """Bundle futures of runs on the workers that hold them."""
         require("distributed", CLUSTER).wait(runs)
         holders, n_threads = client.who_has(runs), client.nthreads()
         held = {}
         for i, run in enumerate(runs):
             address = next(iter(holders.get(run.key, ())), None)
             held.setdefault(address, []).append(i)
-        # As many bundles for a worker as it has threads.
+        # One bundle per thread of a worker.
         groups = [
             (numbers[start :: n_threads.get(address, 1)], address)
             for address, numbers in held.items()
@@ -226,7 +223,7 @@ class DaskShards:
 
     @classmethod
     def of_groups(cls, client, runs, groups):
-        """The shards of these futures of runs, in groups: their numbers and worker."""
+        """Bundle futures of runs by groups, each with run numbers and a worker."""
         bundles = [
             client.submit(
                 list, [runs[i] for i in numbers], pure=False, **_preferring(address)
@@ -241,16 +238,16 @@ class DaskShards:
         return [n_rows for run in self.run_lengths for n_rows in run]
 
     def total(self, function, *arguments):
-        """The sum of `function(shard, *arguments)`, always in the order of runs."""
+        """Sum `function(shard, *arguments)` in the order of runs."""
         content = _dumped((function, arguments))
         return reduce(add, self._ask(_totals, [content] * len(self.bundles)))
 
     def total_of_groups(self, function, *arguments, in_any_order=False):
-        """The sum of `function(shards, place, *arguments)` of groups of shards.
+        """Sum `function(shards, place, *arguments)` over groups of shards.
 
-        `place` is the number of the worker among those of its machine that see the same
-        devices. The groups are the runs, added in their order. Sums that come out the
-        same in any order may be made of larger groups, of the shards that a thread has.
+        `place` is the index of the worker among those of its machine that see the same
+        devices. The groups are the runs, added in order. If the order does not change
+        the sum, larger groups are used: the shards of a thread.
         """
         if self._places is None:
             self._places = worker_places(self.client)
@@ -262,15 +259,15 @@ class DaskShards:
         return reduce(add, ask(visit, contents))
 
     def map(self, function, *arguments):
-        """New shards, each `function(shard, *arguments)`."""
+        """Make new shards by `function(shard, *arguments)`."""
         content = _dumped((function, arguments))
         made = self._submit(_mapped, [content] * len(self.bundles))
         return DaskShards(self.client, made, self.positions)
 
     def collect(self, function, *arguments):
-        """The list of `function(shard, *arguments)`, one for each shard.
+        """List the results of `function(shard, *arguments)`.
 
-        Each of `arguments` is a list with an entry for each shard.
+        Each of `arguments` is a list with one entry per shard.
         """
         entries = [own[1:] for own in zip(self.lengths, *arguments, strict=True)]
         ends = np.cumsum([0, *map(len, self.run_lengths)])
@@ -291,7 +288,7 @@ class DaskShards:
         return [by_run[i] for i in sorted(by_run)]
 
     def _gathered(self, visit, contents):
-        """The result of each bundle; the error in a Failure is raised."""
+        """The result of each bundle; raises the error of a Failure."""
         results = self.client.gather(self._submit(visit, contents))
         for result in results:
             if isinstance(result, Failure):
@@ -299,9 +296,9 @@ class DaskShards:
         return results
 
     def _holders(self):
-        """Addresses of the workers that have each bundle, of a moment ago at most.
+        """Addresses of the workers that hold each bundle, cached for a moment.
 
-        If one has died since, its name is ignored.
+        Dask ignores the address of a worker that has died since.
         """
         now = time.monotonic()
         if self._found is None or now - self._found_at > HOLDERS_SECONDS:
@@ -309,7 +306,7 @@ class DaskShards:
         return self._found
 
     def _submit(self, visit, contents):
-        """A task for each bundle, where it is; `contents` are their arguments."""
+        """Submit one task per bundle to the worker that holds it."""
         sent, futures = {}, []
         for bundle, content in zip(self.bundles, contents, strict=True):
             address = next(iter(self._holders().get(bundle.key, ())), None)
@@ -324,9 +321,9 @@ class DaskShards:
 
 
 class Failure:
-    """An error in the user's rows, or of a worker's machine, sent back as a value.
+    """An error on a worker, sent back as a value.
 
-    Dask would write a raised one to the worker's log, with all arguments of the task.
+    Dask would log a raised error with all arguments of the task.
     """
 
     def __init__(self, error):
@@ -334,14 +331,14 @@ class Failure:
 
 
 def current_client():
-    """The client of the cluster in use; None if there is none.
+    """The current client of a cluster, or None.
 
     Examples
     --------
     >>> current_client() is None
     True
     """
-    # Where it was never imported there is no client, and it need not be installed.
+    # If distributed was never imported there is no client.
     distributed = sys.modules.get("distributed")
     try:
         client = None if distributed is None else distributed.default_client()
@@ -349,17 +346,17 @@ def current_client():
         return None
     if client is not None and client.asynchronous:
         raise TypeError(
-            "A Client that waits for its results is needed; the current one is "
-            "asynchronous. Make it with asynchronous=False."
+            "A synchronous Client is needed; the current one is asynchronous. Create "
+            "it with asynchronous=False."
         )
     return client
 
 
 def ask_workers(client, function, *arguments):
-    """The result of `function(*arguments)` on each worker, by address.
+    """Run `function(*arguments)` on each worker; returns the results by address.
 
-    An ImportError or RuntimeError there is raised here, with the name of the worker. A
-    worker that is lost meanwhile is left out.
+    An ImportError or RuntimeError is raised here, with the name of the worker. A worker
+    that is lost meanwhile is left out.
     """
     content = _dumped((function, arguments))
     results = {}
@@ -376,7 +373,7 @@ def ask_workers(client, function, *arguments):
 
 
 async def _answer(content):
-    """Not by the thread that must answer the scheduler, since imports take time."""
+    """Run in another thread than the event loop, as imports take time."""
     return await asyncio.to_thread(_answer_now, content)
 
 
@@ -389,22 +386,22 @@ def _answer_now(content):
 
 
 def _error_at(where, error):
-    """The error, with where it was raised."""
+    """The error, with the place where it was raised in its message."""
     readable = _readable(error)
     return type(readable)(f"On {where}: {readable}")
 
 
 def _readable(error):
-    """The error as one of those that any process can read."""
+    """Convert an error to a built-in type, which any process can unpickle."""
     kind = ImportError if isinstance(error, ImportError) else RuntimeError
     kind = MissingPackageError if isinstance(error, MissingPackageError) else kind
     return kind(str(error))
 
 
 def worker_places(client):
-    """The number of each worker among those of its machine with the same devices.
+    """The index of each worker among those of its machine with the same devices.
 
-    dask-cuda puts another device first for each worker, and these are number 0 then.
+    With dask-cuda each worker sees its own device first, so all have index 0.
     """
     taken, places = {}, {}
     for address, view in sorted(ask_workers(client, _view_of_devices).items()):
@@ -414,32 +411,31 @@ def worker_places(client):
 
 
 def _view_of_devices():
-    """The machine, and which of its devices this process may see."""
+    """The host name, and the devices that this process may see."""
     return platform.node(), os.environ.get("CUDA_VISIBLE_DEVICES")
 
 
 def warn_of_small_workers(client):
-    """Warn if workers have so little memory that Dask may pause them for good."""
+    """Warn if workers have so little memory that Dask may pause them."""
     workers = client.scheduler_info(n_workers=-1)["workers"]
     limits = {name: one.get("memory_limit") or 0 for name, one in workers.items()}
     small = {name: limit for name, limit in limits.items() if 0 < limit < LEAST_MEMORY}
     if small:
         name, limit = min(small.items(), key=lambda one: one[1])
         warn(
-            f"Dask workers need {LEAST_MEMORY / 1e9:g} GB of memory or more; "
+            f"Dask workers need at least {LEAST_MEMORY / 1e9:g} GB of memory; "
             f"{len(small)} of {len(workers)} have less, such as {name!r} with "
             f"{limit / 1e9:.2g} GB. Dask pauses a worker whose memory is nearly full, "
-            "and this fit may wait without end: give workers a larger memory_limit.",
+            "so the fit may never end. Set a larger memory_limit.",
         )
 
 
 def blocks(function, X, y=None, weight=None, given=None):
-    """The list of `function(X, y, weight, given)` of every block, to be computed.
+    """Lazy results of `function(X, y, weight, given)` for every block.
 
-    Where Dask can, as after `map_blocks`, it makes one task of a block's loading and
-    `function`, so that no more blocks are in memory than there are threads. Labels and
-    weights are collections with as many blocks as X, or None; `given` is a Delayed, the
-    same for all blocks.
+    If Dask can, it fuses loading a block and `function` into one task, so that at most
+    one block per thread is in memory. Labels and weights are collections with as many
+    blocks as X, or None; `given` is a Delayed, the same for all blocks.
     """
     if _is_frame(X):
         with _kept_partitions():
@@ -456,11 +452,11 @@ def blocks(function, X, y=None, weight=None, given=None):
             return made.to_delayed()
     pairs = [(X, "ij")]
     for column in (y, weight):
-        # A column vector has an axis of its own.
+        # A column vector has its own axis.
         pairs.append((None, None) if column is None else (column, "ik"[: column.ndim]))
     made = da.blockwise(
         function,
-        "ij",  # with the axis of columns, as Dask joins no tasks where an axis goes
+        "ij",  # with the column axis, as Dask fuses no tasks that drop an axis
         *(item for pair in pairs for item in pair),
         given=given,
         align_arrays=False,
@@ -473,7 +469,7 @@ def blocks(function, X, y=None, weight=None, given=None):
 
 
 def _kept_partitions():
-    # Else Dask may join partitions of X where fewer columns are read, and not of y.
+    # Else Dask may merge partitions of X, if few columns are read, and not those of y.
     return dask.config.set({"optimization.tune.active": False})
 
 
@@ -488,7 +484,7 @@ def _is_lazy(values):
 
 
 def _known_lengths(X):
-    """Number of rows of each block; None where Dask does not know."""
+    """Number of rows of each block; None if Dask does not know."""
     if _is_frame(X) or any(map(math.isnan, X.chunks[0])):
         return None
     return X.chunks[0]
@@ -500,12 +496,12 @@ def _n_blocks(values):
 
 
 def _check_table(X):
-    """X with whole rows in each block; raises for anything that is no table."""
+    """Check that X is a table, and rechunk it to whole rows."""
     if isinstance(X, da.Array):
         if X.ndim != 2:
             raise ValueError(
                 f"X must have rows and columns; got a Dask array of shape {X.shape}. "
-                "Reshape it to one row for each sample."
+                "Reshape it to one row per sample."
             )
         return X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
     if _is_frame(X) and X.ndim == 2:
@@ -517,14 +513,14 @@ def _check_table(X):
 
 
 def _check_column(values, X, role):
-    """Labels or weights with the blocks of X; arrays in memory stay whole."""
+    """Align labels or weights with the blocks of X; arrays in memory stay whole."""
     if values is None:
         return None
     known = _known_lengths(X)
     if not _is_lazy(values):
         array = np.asarray(values)
         if array.ndim == 0:
-            raise ValueError(f"{role} must have an entry for each row; got {values!r}.")
+            raise ValueError(f"{role} must have one entry per row; got {values!r}.")
         if known is not None:
             check_length(sum(known), len(array), role)
         return array
@@ -541,7 +537,7 @@ def _check_column(values, X, role):
             return values.rechunk({0: known})
     if _n_blocks(values) != _n_blocks(X):
         raise ValueError(
-            f"X and {role} must have equally many partitions where Dask does not know "
+            f"X and {role} must have equally many partitions if Dask does not know "
             f"their numbers of rows; got {_n_blocks(X)} and {_n_blocks(values)}. Take "
             "both from one collection, or repartition one of them."
         )
@@ -549,11 +545,11 @@ def _check_column(values, X, role):
 
 
 def _cut(array, lengths, X, hold=None):
-    """An array in memory as a Dask collection with the blocks of X.
+    """Cut an array in memory into the blocks of X, as a Dask collection.
 
     `lengths` are the rows of each block. A graph should not hold more than a few
-    megabytes, so where there is a cluster slices are sent one by one: `hold` makes a
-    Delayed of each.
+    megabytes, so on a cluster slices are sent separately: `hold` makes a Delayed of
+    each.
     """
     if hold is None:
         lazy = da.from_array(array, chunks=(tuple(lengths), *array.shape[1:]))
@@ -571,10 +567,10 @@ def _cut(array, lengths, X, hold=None):
 
 
 def _send(client, value):
-    """A future of a value in memory, which outlives any worker.
+    """A future of a value in memory that survives the loss of a worker.
 
-    It is the result of a task that brings the value along, in pieces. Data that was
-    scattered would be lost with the worker that has it.
+    It is the result of a task that carries the value, in pieces. Scattered data would
+    be lost with its worker.
     """
     content = _dumped(value)
     if len(content) > PIECE:
@@ -592,20 +588,20 @@ def _send_bytes(client, content, address=None):
 
 
 def _preferring(address):
-    """Settings of a task that should run where its rows are, if there is that place."""
+    """Settings of a task that should run on the worker with its rows, if it exists."""
     if address is None:
         return {}
     return {"workers": [address], "allow_other_workers": True}
 
 
 def _in_order(futures):
-    """The results of futures in their order, the error in a Failure raised at once."""
+    """Results of futures in order; the error of a Failure is raised at once."""
     places = {future.key: i for i, future in enumerate(futures)}
     waiting, n_given = {}, 0
     as_completed = require("distributed", CLUSTER).as_completed
     for future, result in as_completed(futures, with_results=True):
         if future.status != "finished":
-            future.result()  # raises what became of it
+            future.result()  # raises
         if isinstance(result, Failure):
             raise result.error
         waiting[places[future.key]] = result
@@ -615,7 +611,7 @@ def _in_order(futures):
 
 
 def _release(futures):
-    # After an error the cluster need not go on with the rest.
+    # After an error the cluster can drop the rest.
     for future in futures:
         future.release()
 
@@ -624,7 +620,7 @@ def _dumped(value):
     return require("distributed.protocol.pickle", CLUSTER).dumps(value)
 
 
-# From here on: what runs on a worker.
+# The functions below run on workers.
 
 
 def _loaded(content):
@@ -633,7 +629,7 @@ def _loaded(content):
 
 @require("dask.sizeof", CLUSTER).sizeof.register(Shard)
 def _shard_size(shard):
-    """Bytes, by which Dask decides what is cheap to move."""
+    """Size in bytes, by which Dask decides what to move."""
     return shard.nbytes
 
 
@@ -675,7 +671,7 @@ def _indexed(array, index):
 
 
 def _note(outcome):
-    """Of a shard and its digest all but the shard: its length and the digest."""
+    """The length of a shard, and its digest."""
     if isinstance(outcome, Failure):
         return outcome
     shard, digest = outcome
@@ -683,7 +679,7 @@ def _note(outcome):
 
 
 def _as_run(outcomes, n_rows):
-    """The shards of some blocks, none much smaller than `n_rows` if there are more."""
+    """Join the shards of some blocks, so that few have less than `n_rows` rows."""
     if any(isinstance(outcome, Failure) for outcome in outcomes):
         return []
     return joined([shard for shard, _ in outcomes], n_rows)
@@ -704,10 +700,10 @@ def _total_of_bundle(runs, content):
 
 
 def _by_group(groups, content):
-    """The result of the function on each group of shards; or a Failure."""
+    """Results of a function for each group of shards; or a Failure."""
     function, arguments, places = _loaded(content)
     address = require("distributed", CLUSTER).get_worker().address
-    # A worker that came later has no number yet; any will do.
+    # A worker that joined later has no index yet; any will do.
     place = places.get(address, crc32(address.encode()))
     try:
         return [function(group, place, *arguments) for group in groups]

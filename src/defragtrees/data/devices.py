@@ -1,4 +1,4 @@
-"""Engines that compute on rows, and devices of PyTorch with what is kept there."""
+"""Engines that compute on rows, and a cache of data on PyTorch devices."""
 
 from contextlib import nullcontext
 from threading import Lock
@@ -7,14 +7,13 @@ from weakref import WeakKeyDictionary, ref
 from defragtrees._utils.optional import require
 
 ENGINES = ("numpy", "numba", "cuda")
-DEVICE = "cuda"  # what engine="cuda" stands for
+DEVICE = "cuda"  # the torch device of engine="cuda"
 
 
 def check_engine(name, ask_workers=None):
-    """Raise where an engine cannot be used; "auto" always can.
+    """Raise if an engine cannot be used; "auto" always can.
 
-    `ask_workers` runs a function on all workers, where those of a cluster keep the
-    rows.
+    `ask_workers` runs a function on all workers of a cluster, if these hold the rows.
     """
     if name not in ("auto", *ENGINES):
         raise ValueError(f"engine must be one of {ENGINES}; got {name!r}.")
@@ -29,12 +28,12 @@ def check_engine(name, ask_workers=None):
 
 
 def check_numba():
-    """Raise where numba is not installed."""
+    """Raise if numba is not installed."""
     require("numba", 'engine="numba"')
 
 
 def check_device(device):
-    """Raise where there is no PyTorch, or where it has no such device."""
+    """Raise if PyTorch is not installed or has no such device."""
     torch = require("torch", 'engine="cuda"')
     if device.startswith("cuda") and not torch.cuda.is_available():
         raise RuntimeError(
@@ -44,9 +43,9 @@ def check_device(device):
 
 
 def device_at(device, place):
-    """The torch.device of a process; those that see the same devices take turns.
+    """The torch.device of a process; processes on one machine share its devices.
 
-    `place` is the number of the process among them.
+    `place` is the index of the process on its machine.
     """
     check_device(device)
     torch = require("torch", 'engine="cuda"')
@@ -56,10 +55,10 @@ def device_at(device, place):
 
 
 class KeptWithItems:
-    """Results made of some items, kept for as long as these live.
+    """A cache of results computed from items, kept as long as the items live.
 
-    It is used by one thread at a time: a device does one thing after the other anyway.
-    `n_made` counts the results.
+    For one thread at a time: a device does one thing after the other anyway. `n_made`
+    counts the results.
     """
 
     def __init__(self):
@@ -68,10 +67,10 @@ class KeptWithItems:
         self.lock = Lock()
 
     def use(self, items, key, device, make, function):
-        """`function(made)`, where `make(device)` was called when these items were new.
+        """Return `function(made)`, with `made = make(device)` cached for these items.
 
-        There is at least one item, and either the same objects come again or all are
-        new. `key` has whatever else the result depends on.
+        There must be at least one item; either all items are cached or all are new.
+        `key` has whatever else the result depends on.
         """
         is_cuda = device.type == "cuda"
         torch = require("torch", 'engine="cuda"') if is_cuda else None
@@ -80,7 +79,7 @@ class KeptWithItems:
             is_same = [own() for own in others] == items[1:]
             if made is None or label != key or not is_same:
                 self.kept.pop(items[0], None)
-                made = None  # or there would be two of them for a moment
+                made = None  # frees the old one first
                 made = make(device)
                 self.n_made += 1
                 self.kept[items[0]] = key, list(map(ref, items[1:])), made

@@ -1,7 +1,7 @@
-"""From parts of a source to shards: codes, what the ensemble answers, and a digest.
+"""Encode parts of a source as shards: codes, predictions and a digest.
 
-A code says all that the ensemble, and so any rule on its thresholds, can know of a
-cell. `bin_values` gives each bin a value that some row has, to ask conditions by.
+A code is the bin of a value, which is all that the ensemble and rules on its thresholds
+need. `bin_values` has a value of some row for each bin, to test conditions on codes.
 """
 
 import dataclasses
@@ -21,18 +21,18 @@ TILE_ROWS = 4096
 
 @dataclass(frozen=True, eq=False)
 class BinRanges:
-    """What rows show of the bins of each feature."""
+    """Counts and ranges of values in the bins of each feature."""
 
-    counts: list[np.ndarray]  # for each feature the number of rows in each bin
+    counts: list[np.ndarray]  # number of rows in each bin, per feature
     low: list[np.ndarray]  # the smallest value in each bin
     high: list[np.ndarray]  # the largest value in each bin
-    is_integer: np.ndarray  # features in which no row has a fraction
+    is_integer: np.ndarray  # features with integer values only
 
 
 def plain_bins(grid, matrix):
     """The codes of rows, in C order, and the BinRanges of these rows."""
     codes = np.empty(matrix.shape, dtype=grid.dtype)
-    # So few rows at a time that they stay in the cache.
+    # In blocks of rows that fit in the cache.
     for start in range(0, len(matrix), TILE_ROWS):
         rows = slice(start, start + TILE_ROWS)
         codes[rows] = grid.bin(matrix[rows]).codes
@@ -43,7 +43,7 @@ def plain_bins(grid, matrix):
         counts.append(np.bincount(column, minlength=n_bins))
         low.append(np.full(n_bins, np.inf))
         high.append(np.full(n_bins, -np.inf))
-        # Sorted, which lets other threads work; NaN has a bin of its own, the last.
+        # numpy releases the GIL to sort; NaN has its own bin, the last.
         present = np.flatnonzero(counts[-1][:-1])
         values = matrix[np.argsort(column, kind="stable"), j]
         if len(present):
@@ -55,7 +55,7 @@ def plain_bins(grid, matrix):
 
 
 def compiled_bins(grid, matrix):
-    """`plain_bins` by compiled loops, in one visit to each cell; needs numba."""
+    """Compute `plain_bins` by compiled loops, in one pass; needs numba."""
     kernels = import_module("defragtrees.data.kernels")
     codes = np.empty(matrix.shape, dtype=grid.dtype)
     n_bins = grid.n_bins
@@ -77,13 +77,13 @@ def compiled_bins(grid, matrix):
 
 
 def _starts(sizes):
-    """Where each of some arrays begins if they stand one after the other."""
+    """Offsets of arrays of these sizes when concatenated."""
     sizes = np.array([*sizes], dtype=np.intp)
     return (np.cumsum(sizes) - sizes).astype(np.uint64)
 
 
 def recode(shard, tables, dtype, compiled=False):
-    """The shard with other codes."""
+    """Map the codes of a shard to new ones."""
     codes = np.empty(shard.codes.shape, dtype=dtype)
     if compiled:
         kernels = import_module("defragtrees.data.kernels")
@@ -95,16 +95,16 @@ def recode(shard, tables, dtype, compiled=False):
     return dataclasses.replace(shard, codes=codes)
 
 
-MOST_LEAVES = 64  # bits of a word
+MOST_LEAVES = 64  # per tree: one bit of a word each
 
 
 @dataclass(frozen=True, eq=False)
 class LeafWords:
-    """The trees of a forest as tables of words."""
+    """The trees of a forest as tables of bit masks over leaves (words)."""
 
     used: np.ndarray  # the features that each tree uses, tree after tree
-    starts: np.ndarray  # where the bins of each of them begin in `rejects`
-    rejects: np.ndarray  # the leaves that a row with a bin cannot be in, as bits
+    starts: np.ndarray  # where the bins of each feature begin in `rejects`
+    rejects: np.ndarray  # the leaves that a row in a bin cannot reach, as bits
     ends: np.ndarray  # where the features of each tree end in `used`
     leaves: np.ndarray  # where the leaves of each tree begin in `values`
     # of each leaf, times the weight of its tree: (n_leaves, n_outputs)
@@ -112,7 +112,7 @@ class LeafWords:
 
     @classmethod
     def of(cls, forest, grid):
-        """The words of a forest on a grid of its own thresholds; None if none fit."""
+        """Make the words of a forest; None if a tree has too many leaves."""
         adds_up = forest.answers_by_trees and forest.combine != "median"
         if not (adds_up and forest.trees):
             return None
@@ -137,7 +137,7 @@ class LeafWords:
         )
 
     def add_to(self, total, codes, compiled=False):
-        """Add what the trees say of rows, tree after tree."""
+        """Add the outputs of the trees to `total`, tree by tree."""
         kernel = plain_leaf_sums
         if compiled:
             kernel = import_module("defragtrees.data.kernels").leaf_sums
@@ -146,9 +146,9 @@ class LeafWords:
 
 
 def _leaf_order(tree):
-    """The leaves of a tree from left to right; None if they are too many.
+    """The leaves of a tree from left to right; None if there are too many.
 
-    A leaf to which two ways lead comes twice.
+    A leaf with two paths occurs twice.
     """
     leaves, waiting = [], [0]
     while waiting:
@@ -163,10 +163,10 @@ def _leaf_order(tree):
 
 
 def _tables(tree, grid):
-    """For each feature of a tree the words of its bins."""
+    """The words of the bins of each feature of a tree."""
     tables, sizes = {}, _n_leaves(tree)
     n_before, waiting = 0, [0]
-    # In the order of leaves: all of a left side come before those of the right.
+    # Leaves are ordered: those of a left subtree come before those of the right.
     while waiting:
         node = waiting.pop()
         j = int(tree.feature[node])
@@ -186,7 +186,7 @@ def _tables(tree, grid):
 
 
 def _n_leaves(tree):
-    """The number of ways to a leaf from each node."""
+    """The number of paths from each node to a leaf."""
     counted = {}
 
     def count(node):
@@ -203,7 +203,7 @@ def _n_leaves(tree):
 
 
 def _goes_left(tree, node, grid):
-    """Which bins of its feature a node sends to the left."""
+    """Mask of the bins that a node sends to the left."""
     j = int(tree.feature[node])
     goes_left = np.zeros(int(grid.n_bins[j]), dtype=bool)
     if grid.is_categorical(j):
@@ -216,15 +216,15 @@ def _goes_left(tree, node, grid):
 
 
 def plain_leaf_sums(codes, used, starts, rejects, ends, leaves, values, total):
-    """Add what each tree says to `total`, tree after tree; see LeafWords."""
+    """Add the outputs of each tree to `total`, tree by tree; see LeafWords."""
     first = 0
     for end, leaf in zip(ends.tolist(), leaves, strict=True):
         words = np.zeros(len(codes), dtype=np.uint64)
         for u in range(first, end):
-            # Widened first: before numpy 2 the sum would have the few bits of codes.
+            # Widened first: before numpy 2 the sum would overflow the dtype of codes.
             words |= rejects[starts[u] + codes[:, int(used[u])].astype(np.uint64)]
         first = end
-        # A power of two; as a float64 its exponent says which.
+        # A power of two, so the exponent of the float64 is the position.
         bit = (~words & (words + np.uint64(1))).astype(np.float64)
         place = leaf + (np.frexp(bit)[1] - 1).astype(np.uint64)
         total += values[place]
@@ -232,7 +232,7 @@ def plain_leaf_sums(codes, used, starts, rejects, ends, leaves, values, total):
 
 @dataclass(frozen=True, eq=False)
 class Digest:
-    """What is known of all rows of a source; digests of parts add up."""
+    """Statistics of all rows of a source; digests of parts can be added."""
 
     n_rows: int
     weight: float  # of all rows
@@ -240,7 +240,7 @@ class Digest:
     low: list[np.ndarray]  # the smallest value in each bin
     high: list[np.ndarray]  # the largest value in each bin
     ranges: dict[str, tuple[float, float]]  # of "answers" and "labels", if numbers
-    is_integer: np.ndarray  # features in which no row has a fraction
+    is_integer: np.ndarray  # features with integer values only
 
     def __add__(self, other):
         def pairs(name):
@@ -265,29 +265,29 @@ class Digest:
 
 @dataclass(frozen=True, eq=False)
 class Encoder:
-    """Makes a Shard and a Digest of a Part."""
+    """Turn a Part into a Shard and a Digest."""
 
     forest: Forest
     grid: ThresholdGrid  # all thresholds of the forest
-    # whether shards have the numbers too, not only their codes
+    # whether shards keep the numbers too, not only codes
     keeps_numbers: bool = False
     compiled: bool = False  # whether numba compiles the loops over rows
-    # what the trees predict by codes; without them rows walk through the trees
+    # trees as tables over codes; None to evaluate the trees node by node
     words: LeafWords | None = None
 
     @classmethod
     def for_rows(cls, forest, grid, keeps_numbers, compiled):
-        """The encoder for few rows, or for so many that words are worth making."""
+        """Make an encoder; for many rows it uses LeafWords."""
         words = None if keeps_numbers else LeafWords.of(forest, grid)
         return cls(forest, grid, keeps_numbers, compiled, words)
 
     def __call__(self, part):
-        """The shard of a part, rows without weight left out, and its digest."""
+        """Return the shard of a part, without rows of weight 0, and its digest."""
         matrix = part.X if self._is_ready(part.X) else self.forest.encode(part.X)
         check_finite(matrix, self.forest.feature_names)
         y, weight = checked_columns(part, len(matrix))
         if weight is not None and not weight.all():
-            # A row without weight does not count, not even for thresholds that move.
+            # A row of weight 0 must not affect how thresholds are rounded either.
             kept = weight > 0
             matrix, weight = matrix[kept], weight[kept]
             y = None if y is None else y[kept]
@@ -302,7 +302,7 @@ class Encoder:
         return shard, self._digest(shard, bins)
 
     def _is_ready(self, X):
-        """Whether compiled loops can look at a table as it is; a copy takes time."""
+        """Whether compiled loops can read a table without a copy."""
         forest = self.forest
         has_numbers_only = not any(forest.categories) and not any(
             forest.feature_kinds or ()
@@ -313,7 +313,7 @@ class Encoder:
         return is_table and X.dtype in (np.float32, np.float64)
 
     def _raw(self, matrix, codes):
-        """What the trees say together, to the same bits from codes as from numbers."""
+        """The raw output of the forest, bit for bit the same from codes and numbers."""
         if self.words is None:
             return self.forest.predict_raw_encoded(matrix)
         total = np.tile(self.forest.sum_start(), (len(codes), 1))
@@ -321,7 +321,7 @@ class Encoder:
         return self.forest.finish_sums(total)
 
     def _answers(self, matrix, codes):
-        """What the ensemble answers and, of classes, how likely it finds each."""
+        """Predictions of the ensemble and, for classes, its probabilities."""
         raw = self._raw(matrix, codes)
         outcome = self.forest.outcome
         answers = outcome.target_of(self.forest, raw)
@@ -351,7 +351,7 @@ class Encoder:
 
 
 def checked_columns(part, n_rows):
-    """Labels of a part as one column, and its weights, all of which may be zero."""
+    """Check labels and weights of a part; all its weights may be 0."""
     y, weight = part.y, part.sample_weight
     if y is not None:
         y = column_or_1d(y, warn=True)
@@ -363,7 +363,7 @@ def checked_columns(part, n_rows):
         weight = np.asarray(weight, dtype=np.float64)
         if weight.shape != (n_rows,):
             raise ValueError(
-                "sample_weight must have one number for each row; got the shape "
+                "sample_weight must have one number per row; got the shape "
                 f"{weight.shape} for {n_rows} rows."
             )
         if not (np.isfinite(weight).all() and (weight >= 0).all()):
@@ -372,7 +372,7 @@ def checked_columns(part, n_rows):
 
 
 def bin_values(digest):
-    """For each feature a value of each bin: the largest that a row has; NaN last."""
+    """A value of each bin of each feature: the largest of its rows; NaN in the last."""
     values = []
     for high in digest.high:
         own = high + 0.0  # no minus zero, whose sign depends on the order of parts
@@ -382,7 +382,7 @@ def bin_values(digest):
 
 
 def edge_values(digest):
-    """For each feature the sorted values of rows that stand next to a threshold."""
+    """The sorted values of each feature that are next to a threshold."""
     edges = []
     for low, high in zip(digest.low, digest.high, strict=True):
         both = np.concatenate([low[:-1], high[:-1]])
@@ -391,9 +391,9 @@ def edge_values(digest):
 
 
 def integer_ranges(digest, edges):
-    """For each feature the smallest and largest of its whole numbers; None if others.
+    """Smallest and largest value of each integer feature; None for other features.
 
-    `edges` is what `edge_values` gives; a feature without any value has no range.
+    `edges` is the result of `edge_values`; a feature without values has no range.
     """
     return [
         integer_range(own) if is_integer else None
@@ -402,9 +402,9 @@ def integer_ranges(digest, edges):
 
 
 def recoding(grid, shorter, values):
-    """For each feature the new code of each old one; None if nothing changes.
+    """The new code of each old code, per feature; None if nothing changes.
 
-    `values` is what `bin_values` gives.
+    `values` is the result of `bin_values`.
     """
     if list(map(len, grid.splits)) == list(map(len, shorter.splits)):
         return None

@@ -1,4 +1,4 @@
-"""How well rules do, over any number of rows: sums over some rows, which add up."""
+"""Measures of rules, as sums over rows that can be added."""
 
 import dataclasses
 from dataclasses import dataclass, field
@@ -18,30 +18,30 @@ from defragtrees.rules.model import RuleModel
 
 @dataclass(frozen=True, eq=False)
 class Told:
-    """What a model predicts for some rows."""
+    """Predictions of a model for some rows."""
 
-    answers: np.ndarray  # class numbers, or numbers
+    answers: np.ndarray  # class indices, or numbers
     probabilities: np.ndarray | None = None
 
 
 @dataclass(frozen=True, eq=False)
 class Evaluation:
-    """How well rules do on some rows; those of other rows can be added."""
+    """Measures of rules on some rows; those of other rows can be added."""
 
     weight: float  # of the rows
-    sums: dict[str, float]  # of weight times what is measured
+    sums: dict[str, float]  # weighted sums of measures
     answers: Moments = field(default_factory=Moments)  # of the ensemble's numbers
-    # scores against y, by what stands before the names of measures: nothing for the
-    # rules, "ensemble_" and "posterior_"
+    # scores against y by the prefix of their names: "" for the rules, "ensemble_",
+    # "posterior_"
     scores_by: dict[str, Any] = field(default_factory=dict)
     calibration: CalibrationSums | None = None
     has_known: bool = True  # whether any label is one that the rules can predict
 
     @classmethod
     def of(cls, outcome, held, by_whom, answers, labels, weight):
-        """The evaluation on some rows, but for `scores_by`.
+        """The evaluation on some rows, without `scores_by`.
 
-        `answers` are the ensemble's own, which fidelity is measured against.
+        `answers` are the predictions of the ensemble, for fidelity.
         """
         sums = {
             "coverage": float(weight @ held[:, :-1].any(axis=1)),
@@ -74,7 +74,7 @@ class Evaluation:
         )
 
     def scores(self, rules):
-        """What `Simplifier.evaluate` gives."""
+        """The result of `Simplifier.evaluate`."""
         outcome = rules.outcome
         means = {name: value / self.weight for name, value in self.sums.items()}
         if rules.is_partition:
@@ -99,12 +99,12 @@ class Evaluation:
 
 @dataclass(frozen=True, eq=False)
 class PartEvaluator:
-    """From a part of any rows to its Evaluation; safe to send to another process."""
+    """Compute the Evaluation of a part of the rows; can be pickled."""
 
     rules: RuleModel
     forest: Forest
     posterior: Any = None
-    # whether to count predictions and true outcomes for each rule
+    # whether to count predictions and true outcomes per rule
     is_by_rule: bool = False
 
     def __call__(self, part):
@@ -114,7 +114,7 @@ class PartEvaluator:
         y, weight = checked_columns(part, len(matrix))
         has_known = True
         if y is not None:
-            # Labels of one part may all be new.
+            # The labels of one part may all be unknown.
             y = outcome.check(y)
             has_known = outcome.has_known(y)
         raw = forest.predict_raw_encoded(matrix)
@@ -154,7 +154,7 @@ def evaluate_encoded(
 
 
 def evaluate_shard(shard, rules, posterior, values, packed=None):
-    """The Evaluation of rules on the rows of a shard, by class numbers or numbers."""
+    """The Evaluation of rules on the rows of a shard."""
     if packed is not None and posterior is None:
         return _evaluate_classes(shard, rules, packed)
     outcome, targets = rules.outcome, shard.targets
@@ -173,7 +173,7 @@ def evaluate_shard(shard, rules, posterior, values, packed=None):
 
 
 def _evaluate_classes(shard, rules, packed):
-    """`evaluate_shard` of a list of classes, from sums over the rows of each rule."""
+    """`evaluate_shard` for a rule list of classes, from sums per rule."""
     outcome, targets = rules.outcome, shard.targets
     covered, _, by_answer, by_label, _ = class_sums(shard, packed, outcome.n_classes)
     total, rule = float(covered[-1]), np.arange(packed.n_rules)
@@ -204,9 +204,9 @@ def _evaluate_classes(shard, rules, packed):
 
 
 def decided_alike(rules, answers, probabilities):
-    """The ensemble's predictions, encoded, as the rules decide: by costs, a threshold.
+    """The ensemble's classes, encoded, decided by the costs or threshold of the rules.
 
-    Its own where the rules have none, or it has no probabilities.
+    Its own predictions if the rules have none, or it has no probabilities.
     """
     has_decision = rules.costs is not None or rules.threshold is not None
     if not has_decision or probabilities is None:
@@ -226,7 +226,7 @@ def _with_scores(evaluation, rules, held, by_whom, labels, weight):
 
 
 def rule_scores(rules, held, told, labels, weight):
-    """What the answers of rules are worth on some rows."""
+    """The scores of the predictions of rules on some rows."""
     outcome, probabilities = rules.outcome, told.probabilities
     if probabilities is None and outcome.n_classes and not rules.is_exclusive:
         probabilities = rules._predict_proba(held)

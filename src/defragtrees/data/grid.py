@@ -1,4 +1,4 @@
-"""ThresholdGrid and Binned: an ensemble's thresholds, and X as small bin numbers.
+"""ThresholdGrid and Binned: the thresholds of an ensemble, and X as bin numbers.
 
 The bin of a value is the number of thresholds below it, so `x <= thresholds[j]`
 exactly when `bin <= j`. The bin of a category is its position. A missing value has
@@ -23,12 +23,12 @@ MOST_SHIFT = {1: 0.4, 5: 0.15}
 CALENDAR = ("Y", "M", "D", "h", "m", "s")
 # From a day to a second.
 STEPS_OF_DAYS = (1, 1 / 2, 1 / 4, 1 / 24, 1 / 48, 1 / 96, 1 / 288, 1 / 1440, 1 / 86400)
-LARGEST_INTEGER = 2.0**52  # up to which the next whole number is a double
+LARGEST_INTEGER = 2.0**52  # up to here all integers and halves are doubles
 
 
 @dataclass(frozen=True, eq=False)
 class ThresholdGrid(ByValue):
-    """For each feature its sorted distinct thresholds, or its sets of categories.
+    """The sorted distinct thresholds, or sets of categories, of each feature.
 
     Examples
     --------
@@ -40,9 +40,9 @@ class ThresholdGrid(ByValue):
     # thresholds, or for a categorical feature a bool array of shape (n_sets,
     # n_categories + 1), each row a set of category positions
     splits: tuple[np.ndarray, ...]
-    # number of splits of the ensemble that each split stands for; 1 by default
+    # number of splits of the ensemble behind each threshold; 1 by default
     counts: tuple[np.ndarray, ...] | None = None
-    # smallest and largest value of features that have whole numbers only
+    # smallest and largest value of integer features
     ranges: tuple[tuple[float, float] | None, ...] | None = None
 
     def __post_init__(self) -> None:
@@ -56,7 +56,7 @@ class ThresholdGrid(ByValue):
         object.__setattr__(self, "counts", counts)
         for values, count in zip(splits, counts, strict=True):
             if len(values) != len(count):
-                raise ValueError("counts must have one entry for each split.")
+                raise ValueError("counts must have one entry per split.")
             if values.ndim == 1 and not (np.diff(values) > 0).all():
                 raise ValueError("Thresholds must be sorted and distinct.")
 
@@ -73,7 +73,7 @@ class ThresholdGrid(ByValue):
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        """The smallest type that holds every bin number."""
+        """The smallest dtype that holds every bin number."""
         return np.min_scalar_type(int(self.n_bins.max(initial=1)) - 1)
 
     def is_categorical(self, feature: int) -> bool:
@@ -134,9 +134,9 @@ class ThresholdGrid(ByValue):
     ) -> tuple[Condition, ...]:
         """The conjunction of some sides, as one condition per feature.
 
-        A side is a feature and which of its bins are accepted; those on one feature
-        must have a bin in common. Conditions accept missing values only on features
-        with `has_missing`, all by default.
+        A side is a feature and a mask of its accepted bins; sides on one feature must
+        have a bin in common. Conditions accept missing values only on features with
+        `has_missing`, all by default.
 
         Examples
         --------
@@ -154,7 +154,7 @@ class ThresholdGrid(ByValue):
         return tuple(self.condition(j, accepted[j]) for j in sorted(accepted))
 
     def without_integers(self, features: Iterable[int]) -> "ThresholdGrid":
-        """The same grid; conditions on these features are as on any numbers."""
+        """The same grid, with these integer features treated as real numbers."""
         if self.ranges is None:
             return self
         ranges = tuple(
@@ -165,11 +165,11 @@ class ThresholdGrid(ByValue):
     def shorten(
         self, X: Rows, kinds: Sequence[str | None] | None = None
     ) -> "ThresholdGrid":
-        """A grid with round thresholds on which no row of X changes its side.
+        """Round thresholds, so that no row of X moves to the other side.
 
-        Thresholds that separate the same two neighbouring values become one, whose
-        count is the sum of theirs. Thresholds outside the range of X stay as they are.
-        `kinds` has the kind of each feature that counts days.
+        Thresholds between the same two neighbouring values are merged, and their counts
+        added. Thresholds outside the range of X are not changed. `kinds` has the kind
+        of each feature that counts days.
         """
         X = np.asarray(X, dtype=np.float64)
         columns = (X[:, j] for j in range(self.n_features))
@@ -182,9 +182,9 @@ class ThresholdGrid(ByValue):
         ranges: Sequence[tuple[float, float] | None] | None = None,
         kinds: Sequence[str | None] | None = None,
     ) -> "ThresholdGrid":
-        """`shorten` for rows of which only some values are known.
+        """Round thresholds, given only some values of the rows; see `shorten`.
 
-        `values` has for each feature sorted distinct values, with at least the smallest
+        `values` has sorted distinct values of each feature, with at least the smallest
         and the largest value of every bin; `ranges` are those of the grid.
         """
         none = (None,) * self.n_features
@@ -226,7 +226,7 @@ class Binned(ByValue):
         return Binned(self.codes[rows], self.grid)
 
     def counts(self) -> list[Places]:
-        """For each feature the number of rows in each bin."""
+        """The number of rows in each bin of each feature."""
         return [
             np.bincount(self.codes[:, j], minlength=n)
             for j, n in enumerate(self.grid.n_bins)
@@ -234,10 +234,10 @@ class Binned(ByValue):
 
 
 def rows_covered(conditions, X=None, codes=None, values=None):
-    """Which rows match all conditions.
+    """Mask of the rows that match all conditions.
 
-    Rows are either numbers, X, or codes with a value of each bin, so that a condition
-    is tested once per bin. Codes serve conditions on the thresholds of the grid only.
+    Rows are numbers, X, or codes with one value per bin, so that a condition is tested
+    once per bin. Codes need conditions on thresholds of the grid.
     """
     matches = np.ones(len(codes if X is None else X), dtype=bool)
     for condition in conditions:
@@ -250,7 +250,7 @@ def rows_covered(conditions, X=None, codes=None, values=None):
 
 
 def integer_range(values: Floats) -> tuple[float, float] | None:
-    """Smallest and largest of sorted values; None if some are no whole numbers.
+    """Smallest and largest of sorted values; None if some are not integers.
 
     Examples
     --------
@@ -264,10 +264,10 @@ def integer_range(values: Floats) -> tuple[float, float] | None:
 
 
 def round_between(low, high, target, is_integer=False, kind=None):
-    """The threshold in [low, high) that reads best, near `target` among equals.
+    """The roundest threshold in [low, high); of equally round ones, near `target`.
 
     `low` and `high` are neighbouring values of a feature, `target` is the threshold of
-    the ensemble; `kind`, of numbers of days, is a key of `rules.labels.KINDS`.
+    the ensemble; `kind`, for numbers of days, is a key of `rules.labels.KINDS`.
 
     Examples
     --------
@@ -302,10 +302,10 @@ def round_between(low, high, target, is_integer=False, kind=None):
 
 
 def _steps(width, target, is_integer, kind):
-    """Steps from large to small.
+    """Candidate step sizes, from large to small.
 
-    Each is a number, its only digit and the exponent after it if it is decimal, and how
-    far a threshold may move to a multiple of it.
+    Each has the step, its digit and exponent if it is decimal, and how far a threshold
+    may move to a multiple of it.
     """
     if kind:
         return [(step, None, None, 0.4) for step in STEPS_OF_DAYS]
@@ -333,11 +333,11 @@ def _nearest_multiple(low, high, target, first, step):
     size, digit, exponent, shift = step
     allowed = width * shift
     if size == 1.0 and low.is_integer() and high.is_integer():
-        allowed = width  # between whole numbers it is a whole number
+        allowed = width  # any integer between two integers will do
     if digit is None:
         below, above = first * size, (first + 1) * size
     else:
-        # By their texts, so that a multiple is the number that a reader would type.
+        # Parsed from text, so that 0.3 is not 0.30000000000000004.
         below = float(f"{first * digit}{exponent}")
         above = float(f"{(first + 1) * digit}{exponent}")
     if width <= size / 10 or (below == low and above == high):
@@ -346,7 +346,7 @@ def _nearest_multiple(low, high, target, first, step):
     is_below = low <= below <= high and abs(below - target) <= allowed
     is_above = low <= above <= high and abs(above - target) <= allowed
     if is_below and is_above:
-        # An end is what a row has; a number between is better, if there is one.
+        # The ends are values of rows; a number between them is better.
         keys = (above == high, abs(above - target)), (False, abs(below - target))
         return above if keys[0] < keys[1] else below
     if is_below:
@@ -379,10 +379,10 @@ def _round_date(low, high, target):
 
 
 def _single_value(lower, upper, low, high):
-    """Bounds with both ends where only one value is left: 0 or 1 of two, or none."""
+    """Bounds on both sides if only one value is accepted, as for 0/1 features."""
     is_pair = high - low == 1 or (low, high) == (-1.0, 1.0)
     if lower == -math.inf and upper < math.inf and (is_pair or low == 0):
-        # Of two values the smaller; of numbers from 0 on, 0.
+        # The smaller of two values; for counts from 0 on, 0.
         if math.floor(upper) == low or (is_pair and low <= upper < high):
             return low - 1, low
     if is_pair and upper == math.inf and low <= lower < high:
@@ -391,7 +391,7 @@ def _single_value(lower, upper, low, high):
 
 
 def _shortened(thresholds, values, is_integer, kind):
-    """Each threshold replaced by a round number in the same gap between `values`."""
+    """Replace each threshold by a round number in the same gap between `values`."""
     if len(values) == 0:
         return thresholds
     gaps = np.searchsorted(values, thresholds, side="right")
@@ -408,6 +408,6 @@ def _shortened(thresholds, values, is_integer, kind):
                     values[k - 1], values[k], middle[i], is_integer, kind
                 )
         elif is_integer and math.isfinite(t):
-            # A split at infinity parts missing values from all numbers.
+            # A split at infinity separates missing values from numbers.
             short[i] = math.floor(t)
     return short

@@ -1,6 +1,6 @@
-"""Loops over coded rows, compiled by numba: coding, tree sums, matching rules.
+"""Numba loops over coded rows: coding, sums of trees, matching of rules.
 
-Indices are unsigned, which saves the test whether one counts from the end of an array.
+Indices are unsigned, which saves numba's test for negative ones.
 """
 
 import numpy as np
@@ -8,7 +8,7 @@ from numba import njit
 
 NONE, ONE = np.uint64(0), np.uint64(1)
 TILE_ROWS = 256  # so that cells and sums of a tile stay in the cache
-# A bit times de Bruijn's number has its place as a key in the upper six bits.
+# A single bit times de Bruijn's number has a unique key in its upper six bits.
 DE_BRUIJN = 0x03F79D71B4CB0A89
 DE_BRUIJN_WORD = np.uint64(DE_BRUIJN)
 PLACES = np.zeros(64, dtype=np.uint8)
@@ -18,7 +18,7 @@ for _bit in range(64):
 
 @njit(cache=True, nogil=True)
 def lowest_place(word):
-    """The place of the lowest bit of a word that has one, both without sign."""
+    """The position of the lowest set bit of a non-zero unsigned word."""
     lowest = word & (~word + ONE)
     return np.uint64(PLACES[(lowest * DE_BRUIJN_WORD) >> np.uint64(58)])
 
@@ -40,7 +40,7 @@ def _n_below(splits, start, n_splits, x):
 def _code_cells(cells, splits, start, n_bins, is_set, first, out, counts, low, high):
     """Codes of one column of a tile, and the digest of its bins.
 
-    Returns whether all numbers are whole.
+    Returns whether all numbers are integers.
     """
     missing = n_bins - ONE
     is_integer = True
@@ -69,7 +69,7 @@ def _code_cells(cells, splits, start, n_bins, is_set, first, out, counts, low, h
 def code_rows(
     matrix, splits, starts, firsts, n_bins, is_set, codes, counts, low, high, is_integer
 ):
-    """See `encoding.compiled_bins`; sums of bins are stored feature after feature."""
+    """Implement `encoding.compiled_bins`; bins of features are concatenated."""
     for begin in range(0, len(matrix), TILE_ROWS):
         tile = matrix[begin : begin + TILE_ROWS]
         out = codes[begin : begin + TILE_ROWS]
@@ -82,7 +82,7 @@ def code_rows(
 
 @njit(cache=True, nogil=True)
 def recode_rows(codes, table, firsts, out):
-    """Other codes, by a table that has all features one after the other."""
+    """Map codes to new ones by a table with all features concatenated."""
     for i in range(len(codes)):
         for j in range(codes.shape[1]):
             out[i, j] = table[firsts[j] + np.uint64(codes[i, j])]
@@ -90,7 +90,7 @@ def recode_rows(codes, table, firsts, out):
 
 @njit(cache=True, nogil=True)
 def leaf_sums(codes, used, starts, rejects, ends, leaves, values, total):
-    """See `encoding.LeafWords`; leaves are added tree after tree."""
+    """Implement `encoding.plain_leaf_sums`."""
     words = np.empty(TILE_ROWS, dtype=np.uint64)
     for begin in range(0, len(codes), TILE_ROWS):
         cells = codes[begin : begin + TILE_ROWS]
@@ -110,7 +110,7 @@ def leaf_sums(codes, used, starts, rejects, ends, leaves, values, total):
 
 @njit(cache=True, nogil=True)
 def held_rules(codes, n_boxes, used, starts, word, held):
-    """See `shards.held_rules`; boxes of one word, and all others are True already."""
+    """Implement `shards.held_rules` for one word; `held` starts as True."""
     used, starts = used.astype(np.uint64), starts.astype(np.uint64)
     for i in range(len(codes)):
         rejected = NONE
@@ -124,7 +124,7 @@ def held_rules(codes, n_boxes, used, starts, word, held):
 def class_sums(
     codes, n_boxes, used, starts, word, weight, columns, shares, covered, alone, sums
 ):
-    """See `shards.class_sums`."""
+    """Implement `shards.class_sums`."""
     used, starts = used.astype(np.uint64), starts.astype(np.uint64)
     last = ONE << np.uint64(n_boxes)
     answers, labels = columns

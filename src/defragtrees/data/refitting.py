@@ -1,4 +1,4 @@
-"""Refit: the same conditions with the predictions and the counts of other rows."""
+"""Refit: count the predictions and the evidence of rules again on other rows."""
 
 import dataclasses
 from typing import Any, TypeVar
@@ -26,7 +26,7 @@ def refit(
     *,
     predictions: str = "recount",
 ) -> Model:
-    """The same conditions with what these rows say of them; see `RuleModel.refit`.
+    """Count rules again on these rows; see `RuleModel.refit`.
 
     Examples
     --------
@@ -35,7 +35,7 @@ def refit(
     ...                  ("degrees",), "regression")
     >>> rules = refit(rules, [[21], [22], [23], [1], [2], [3]], [5, 6, 7, 1, 2, 3])
     >>> [rule.prediction for rule in rules], rules.edits[0].text
-    ([5.895, 2.105], 'counted anew on 6 rows')
+    ([5.895, 2.105], 'counted again on 6 rows')
     """
     return refit_encoded(
         rules, rules.encode(X), y, sample_weight, predictions=predictions
@@ -43,23 +43,23 @@ def refit(
 
 
 def refit_encoded(rules, matrix, y, sample_weight=None, *, predictions="recount"):
-    """`refit` for a matrix that `encode` made."""
+    """Refit on a matrix made by `encode`."""
     if predictions not in ("recount", "keep"):
         raise ValueError(
             f"predictions must be 'recount' or 'keep'; got {predictions!r}."
         )
     rows = checked_rows(rules, matrix, y, sample_weight)
     made = recount_rows(rules, *rows, predictions)
-    text = f"counted anew on {plural(len(rows[0]), 'row')}"
+    text = f"counted again on {plural(len(rows[0]), 'row')}"
     return dataclasses.replace(made, edits=(*rules.edits, Edit("refit", text)))
 
 
 def checked_rows(rules, matrix, y, sample_weight=None):
-    """Rows that `encode` made, encoded labels and weights, without rows of weight 0."""
+    """Check encoded rows, y and weights; rows of weight 0 are dropped."""
     outcome = rules.outcome
     if y is None:
         raise ValueError(
-            "y is needed to count rules anew; got None. Pass what is true of the rows."
+            "y is needed to count rules again; got None. Pass the true values."
         )
     y = outcome.check(column_or_1d(y, warn=True))
     check_length(len(matrix), len(y), "y")
@@ -67,14 +67,14 @@ def checked_rows(rules, matrix, y, sample_weight=None):
     kept = weight > 0
     if not kept.any():
         raise ValueError(
-            "sample_weight must hold at least one non-zero number; all are 0. Leave it "
-            "out to count every row once."
+            "sample_weight must have a positive sum; all weights are 0. Leave it out "
+            "to count every row once."
         )
     return matrix[kept], outcome.encode(y[kept]), weight[kept]
 
 
 def recount_rows(rules, matrix, target, weight, predictions="recount", source="refit"):
-    """The rules with the predictions and counts of checked rows, from this source."""
+    """Count rules again on checked rows, which come from this source."""
     outcome = rules.outcome
     codes = np.empty((len(matrix), 0), np.uint8)
     shard = Shard(codes, outcome.observed(target), weight, matrix)
@@ -91,7 +91,7 @@ def recount_rows(rules, matrix, target, weight, predictions="recount", source="r
     )
     if predictions == "recount":
         made = made._on_scale_of(rules)
-    # No ensemble predicted these rows.
+    # There are no predictions of an ensemble for these rows.
     alone = [dataclasses.replace(rule, ensemble_mean=None) for rule in made]
     made = dataclasses.replace(made, rules=tuple(alone[:-1]), default=alone[-1])
     return dataclasses.replace(made, training=_profile(made, matrix, target, weight))

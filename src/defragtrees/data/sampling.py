@@ -1,8 +1,7 @@
-"""Rows that are drawn: samples by their contents, and new rows near the data.
+"""Samples of rows by a hash of their contents, and synthetic rows near the data.
 
-A row is known by a hash of its cells, with columns in the order of their names. Rows
-are drawn from shards by their hashes, wherever the shards lie and however rows are cut
-into them, so that no order of rows can change a sample.
+The hash covers the cells of a row, with columns sorted by name. So a sample depends
+neither on the order of rows nor on how they are divided into shards.
 """
 
 import dataclasses
@@ -15,17 +14,16 @@ from scipy.special import ndtri
 
 from defragtrees.data.shards import joined
 
-BUCKET_BITS = 16  # of a hash; rows that share them are in one bucket
+BUCKET_BITS = 16  # of a hash; they define its bucket
 NUMBER_BITS = 16  # after the point, of a number in units of its spread
-FARTHEST = 2.0**62  # whole number
+FARTHEST = 2.0**62  # largest integer of a scaled number
 REACH = 0.1  # standard deviation of a step, as a share of the sorted column
 
 
 def name_order(names):
     """Features sorted by name, so that the order of columns does not matter.
 
-    Numbers in names count as numbers: columns without names, which are called x1, x2,
-    ..., x10, stand in the order of X.
+    Numbers in names are compared as numbers, so that x2 comes before x10.
 
     Examples
     --------
@@ -36,13 +34,13 @@ def name_order(names):
 
 
 def _parts(name):
-    """A name as texts and numbers by turns; the name itself settles "1" and "01"."""
+    """Split a name into text and numbers; the name itself breaks ties ("1", "01")."""
     parts = re.split(r"([0-9]+)", name)
     return [int(part) if k % 2 else part for k, part in enumerate(parts)], name
 
 
 def hash_rows(columns, seed=0):
-    """A 64-bit hash of each row of some columns, one after the other."""
+    """A 64-bit hash of each row of some columns."""
     key = np.uint64(seed)
     for column in columns:
         key = _mix(key ^ (_bits(column) + np.uint64(0x9E3779B97F4A7C15)))
@@ -50,32 +48,32 @@ def hash_rows(columns, seed=0):
 
 
 def _bits(column):
-    """A column as unsigned whole numbers; equal numbers have equal bits."""
+    """A column as unsigned integers; equal numbers have equal bits."""
     column = np.asarray(column)
     if column.dtype.kind == "f":
-        # Plus zero, since minus zero is the same number with other bits.
+        # Adding 0 turns -0.0 into 0.0, which has other bits.
         column = np.ascontiguousarray(column + 0).view(f"u{column.itemsize}")
     return column.astype(np.uint64)
 
 
 def _mix(key):
-    """A bijection of 64-bit numbers that spreads every bit (xor-shift, multiply)."""
+    """A bijection of 64-bit numbers that mixes all bits (xor-shift, multiply)."""
     key = (key ^ (key >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     key = (key ^ (key >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     return key ^ (key >> np.uint64(31))
 
 
 def ranks(values):
-    """The place of each value among the distinct ones, whatever its units."""
+    """The rank of each value among the distinct values."""
     return np.unique(values, return_inverse=True)[1]
 
 
 def draw_shard(store, n_rows, order, rng):
-    """A shard of `n_rows` of the rows of a store, sorted by their hashes.
+    """Draw a shard of `n_rows` rows of a store, sorted by their hashes.
 
-    Rows are sorted into buckets by their hashes, and it is drawn how many come from
-    each bucket: those with the lowest hashes. Equal rows share a bucket, so as many of
-    them are drawn as of any others, and it does not matter which.
+    The number of rows per bucket of hashes is drawn at random; of each bucket the rows
+    with the lowest hashes are taken. Equal rows have equal hashes, so it does not
+    matter which of them are taken.
     """
     seed = int(rng.integers(2**63))
     hashes = ShardHashes(seed, tuple(order), store.target, store.n_classes)
@@ -108,10 +106,10 @@ class ShardHashes:
             if self.n_classes:
                 columns.extend(np.atleast_2d(values.T))
             else:
-                # So coarse that other units of y give the same whole numbers.
+                # So coarse that other units of y give the same integers.
                 column = dataclasses.replace(self.target, name=name)
                 number = column.of(shard, 0) * 2**NUMBER_BITS
-                # What the ensemble predicts may be far off the scale of y.
+                # Predictions of the ensemble may be far outside the range of y.
                 number = np.clip(np.rint(number), -FARTHEST, FARTHEST)
                 columns.append(number.astype(np.int64))
         return hash_rows(columns, self.seed)
@@ -127,7 +125,7 @@ def _bucket_counts(shard, hashes):
 
 @dataclass(frozen=True, eq=False)
 class LowestHashes:
-    """The lowest hashes of each bucket, as many as are wanted; they add up."""
+    """The lowest hashes of each bucket, up to the wanted number; they can be added."""
 
     keys: np.ndarray
     wanted: np.ndarray  # for each bucket
@@ -149,7 +147,7 @@ def _lowest_hashes(shard, hashes, wanted):
 
 
 def _first_rows(shard, hashes, keys):
-    """One row for each of some sorted hashes that a shard has, and these hashes."""
+    """One row for each of some sorted hashes, and the hashes found in the shard."""
     own = hashes.of(shard)
     place = np.minimum(np.searchsorted(keys, own), len(keys) - 1)
     rows = np.flatnonzero(keys[place] == own)
@@ -158,23 +156,23 @@ def _first_rows(shard, hashes, keys):
 
 
 def _first_places(keys, shard):
-    """Where a row with each hash is; of numbers that are nearly equal the smallest."""
+    """Index of a row with each hash; of nearly equal numbers, of the smallest."""
     numbers = [own for own in shard.targets.values() if own.ndim == 1]
     order = np.lexsort((*numbers, keys))
     return order[np.unique(keys[order], return_index=True)[1]]
 
 
 def draw_rows(X, n_rows, is_set, rng, order=None, weight=None):
-    """Rows of X with every cell moved a little way along its sorted column.
+    """Draw rows of X and move every cell by a random step in rank.
 
-    A cell takes a value that its column has, at a normal distance in rank. Steps of one
-    row go together as the columns do: they have the correlation of the columns' normal
-    scores (a Gaussian copula). A category is now and then that of another row. So each
+    A cell takes another value of its column, at a normally distributed distance in
+    rank. The steps of one row have the correlation of the columns' normal scores (a
+    Gaussian copula). Categories are sometimes replaced by that of another row. So each
     column keeps its distribution.
 
-    X has shape (n_samples, n_features), and `is_set` says which columns are categories.
-    Columns are drawn in the order of `order`, by default as in X. A row of weight two
-    is as good as two rows.
+    X has shape (n_samples, n_features), and `is_set` marks categorical columns. Columns
+    are drawn in the order of `order`, by default that of X. A row of weight two counts
+    as two rows.
     """
     n_features = X.shape[1]
     order = range(n_features) if order is None else order
@@ -195,13 +193,13 @@ def draw_rows(X, n_rows, is_set, rng, order=None, weight=None):
 
 
 def _places(reached, shares):
-    """The rows at these shares of the weight."""
+    """The rows at these fractions of the total weight."""
     places = np.searchsorted(reached, shares, side="right")
     return np.minimum(places, len(reached) - 1)
 
 
 class _Ranks:
-    """A column by rank, from 0 to 1; equal values share a range of ranks."""
+    """Ranks of a column, from 0 to 1; equal values share a range of ranks."""
 
     def __init__(self, column, weight):
         self.values, place = np.unique(column, return_inverse=True)
@@ -211,19 +209,19 @@ class _Ranks:
         is_missing = np.isnan(column)
         present = np.where(is_missing, 0.0, self.width).max(initial=0.0) > 0
         total = self.ends[~np.isnan(self.values)][-1] if present else 1.0
-        # A missing value stands in the middle.
+        # A missing value has the middle rank.
         middle = np.clip((self.low + self.width / 2) / total, 1e-12, 1 - 1e-12)
         self.scores = np.where(is_missing, 0.0, ndtri(middle))
 
     def moved(self, rows, step, rng):
-        """The values of some rows after a step; a step past an end turns back."""
+        """The values of some rows after a step; steps are reflected at the ends."""
         rank = self.low[rows] + self.width[rows] * rng.random(len(rows)) + step
         rank = 1.0 - np.abs(1.0 - np.abs(rank) % 2.0)
         return self.values[_places(self.ends, rank)]
 
 
 def _correlation_root(scores, weight):
-    """The square root of the correlation of some columns: symmetric, so it is one."""
+    """The symmetric square root of the correlation matrix of some columns."""
     if not scores:
         return np.empty((0, 0))
     scores = np.column_stack(scores)
@@ -233,6 +231,6 @@ def _correlation_root(scores, weight):
     correlation = scores.T @ (weight[:, None] * scores)
     np.fill_diagonal(correlation, 1.0)
     values, vectors = np.linalg.eigh(correlation)
-    # What rounding leaves of zero would grow to its square root.
+    # The square root would magnify rounding errors of zero.
     values[values < 1e-9] = 0.0
     return (vectors * np.sqrt(values)) @ vectors.T

@@ -1,4 +1,4 @@
-"""Shard, and the shards of one machine."""
+"""Shards of rows, and the shards of one machine."""
 
 from collections import deque
 from concurrent.futures import ThreadPoolExecutor
@@ -11,7 +11,7 @@ from joblib import effective_n_jobs
 
 from defragtrees.data.grid import rows_covered
 
-BOXES_A_WORD = 62  # of 64 bits, so that no sign is in the way
+BOXES_A_WORD = 62  # of 64 bits, to stay clear of the sign
 
 
 @dataclass(frozen=True, eq=False)
@@ -19,29 +19,29 @@ class PackedList:
     """A list of boxes as arrays."""
 
     n_boxes: int
-    used: np.ndarray  # features that it uses
-    starts: np.ndarray  # where the bins of each of them begin in `rejects`
+    used: np.ndarray  # features that the boxes use
+    starts: np.ndarray  # where the bins of each feature begin in `rejects`
     rejects: np.ndarray  # boxes that do not accept a bin, as bits: (n_words, n_places)
-    # what a row gains if a box takes it from a rule, for each unit of its target:
+    # gain of a row if a box takes it from a rule, per unit of its target:
     # (n_boxes, n_rules, n_outputs)
     slope: np.ndarray | None = None
-    # and whatever its target is, by class: (n_boxes, n_rules, n_classes); one number
-    # where there are no classes
+    # and independent of its target, by class: (n_boxes, n_rules, n_classes); one
+    # number for regression
     level: np.ndarray | None = None
 
     @property
     def boxes(self):
-        """What says which rows a box accepts."""
+        """The arrays that define which rows a box accepts."""
         return self.n_boxes, self.used, self.starts, self.rejects
 
     @property
     def n_rules(self):
-        """Number of rules, the last "otherwise" included."""
+        """Number of rules, including the default rule."""
         return self.n_boxes + 1
 
 
 def pack_boxes(boxes, n_bins, **gains):
-    """The PackedList of boxes, each a dict from feature to the bins that it accepts.
+    """Pack boxes, each a dict from feature to accepted bins, as a PackedList.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def _kernels():
 
 
 def pack_rules(rules, values):
-    """Rules as boxes of one word; None if no loop can visit them."""
+    """Pack rules as boxes of one word; None if compiled loops cannot handle them."""
     if len(rules.rules) > BOXES_A_WORD or _kernels() is None:
         return None
     boxes = []
@@ -87,7 +87,7 @@ def pack_rules(rules, values):
 
 
 def held_rules(codes, packed):
-    """Which rules match which rows, the last one always: (n_samples, n_rules)."""
+    """Mask (n_samples, n_rules) of the rules that match; the last one always does."""
     held = np.ones((len(codes), packed.n_rules), dtype=bool, order="F")
     if packed.n_boxes:
         _kernels().held_rules(codes, *_boxes(packed), held)
@@ -95,12 +95,11 @@ def held_rules(codes, packed):
 
 
 def class_sums(shard, packed, n_classes):
-    """Sums over the rows of a shard for the rules of a list, by their classes.
+    """Sums over the rows of a shard for the rules of a list of classes.
 
-    For each rule the weight of the rows that it matches, and sums over these of y, or
-    without y of the ensemble's probabilities. Then over the rows that it predicts:
-    weight by the ensemble's class and by that of y, and sums of the ensemble's
-    probabilities.
+    Over the rows that each rule matches: weight, and sums of y or, without y, of the
+    ensemble's probabilities. Over the rows that it predicts: weight by class of the
+    ensemble and by class of y, and sums of the ensemble's probabilities.
     """
     targets, shape = shard.targets, (packed.n_rules, n_classes)
     labels = targets.get("labels", np.empty(0, dtype=targets["answers"].dtype))
@@ -128,11 +127,11 @@ class Shard:
     """Some rows."""
 
     codes: np.ndarray  # bin numbers, C order
-    # class numbers or numbers: "answers" of the ensemble, "labels" where there is y;
-    # and the "probabilities" of the ensemble, (n_samples, n_classes)
+    # class indices or numbers: "answers", the predictions of the ensemble, and
+    # "labels", y if given; "probabilities" of the ensemble, (n_samples, n_classes)
     targets: dict[str, np.ndarray]
     weight: np.ndarray | None = None  # all 1 by default
-    # the numbers behind the codes, where a method needs them
+    # the numbers behind the codes, if a method needs them
     X: np.ndarray | None = None
 
     def __len__(self):
@@ -140,7 +139,7 @@ class Shard:
 
     @property
     def sample_weight(self):
-        """The weights, also where all are 1."""
+        """The weights, as an array even if all are 1."""
         return np.ones(len(self)) if self.weight is None else self.weight
 
     @property
@@ -154,7 +153,7 @@ class Shard:
         return _each_array(lambda array: array[rows], self)
 
     def covered(self, rules, values):
-        """Which rules hold in which rows, (n_samples, n_rules); the last one always."""
+        """Mask (n_samples, n_rules) of the rules that match; the last always does."""
         packed = pack_rules(rules, values) if self.X is None else None
         if packed is not None:
             return held_rules(self.codes, packed)
@@ -165,9 +164,9 @@ class Shard:
 
 
 class LocalShards:
-    """Shards in memory, visited by threads."""
+    """Shards in memory, processed by threads."""
 
-    is_here = True  # whether this process has the shards
+    is_here = True  # whether the shards are in this process
 
     def __init__(self, shards, n_jobs=None):
         self.shards = list(shards)
@@ -179,7 +178,7 @@ class LocalShards:
         return [len(shard) for shard in self.shards]
 
     def total(self, function, *arguments):
-        """The sum of `function(shard, *arguments)`, always in the order of shards."""
+        """Sum `function(shard, *arguments)` in the order of the shards."""
         total = None
         visit = partial(_visited, function, arguments)
         for part in in_order(visit, self.shards, self.n_jobs):
@@ -187,34 +186,34 @@ class LocalShards:
         return total
 
     def total_of_groups(self, function, *arguments, in_any_order=False):
-        """`function(shards, 0, *arguments)`: here is one place; see DaskShards."""
+        """Return `function(shards, 0, *arguments)`; see DaskShards."""
         return function(self.shards, 0, *arguments)
 
     def map(self, function, *arguments):
-        """New shards, each `function(shard, *arguments)`."""
+        """Make new shards by `function(shard, *arguments)`."""
         visit = partial(_visited, function, arguments)
         return LocalShards(in_order(visit, self.shards, self.n_jobs), self.n_jobs)
 
     def collect(self, function, *arguments):
-        """The list of `function(shard, *arguments)`, one for each shard.
+        """List the results of `function(shard, *arguments)`.
 
-        Each of `arguments` is a list with an entry for each shard.
+        Each of `arguments` is a list with one entry per shard.
         """
         return [function(*own) for own in zip(self.shards, *arguments, strict=True)]
 
 
 class OneShard(LocalShards):
-    """A table in memory: one shard, which needs no threads of its own."""
+    """A table in memory: one shard, without threads."""
 
     def __init__(self, shard):
         super().__init__([shard])
 
     def total(self, function, *arguments):
-        """`function(shard, *arguments)`."""
+        """Return `function(shard, *arguments)`."""
         return function(self.shards[0], *arguments)
 
     def map(self, function, *arguments):
-        """The new shard `function(shard, *arguments)`."""
+        """Make a new shard by `function(shard, *arguments)`."""
         return OneShard(function(self.shards[0], *arguments))
 
 
@@ -223,9 +222,9 @@ def _visited(function, arguments, shard):
 
 
 def in_order(function, items, n_jobs=None):
-    """`function` of every item, by threads, in the order of the items.
+    """Apply `function` to items in threads; yield the results in order.
 
-    No more items are taken, and no more results wait, than there are threads.
+    At most one item per thread is in memory.
     """
     n_threads = effective_n_jobs(n_jobs)
     waiting = deque()
@@ -239,7 +238,7 @@ def in_order(function, items, n_jobs=None):
 
 
 def joined(shards, n_rows):
-    """The same rows in shards that are not much smaller than `n_rows`."""
+    """Join small shards, so that few have less than `n_rows` rows."""
     large, small, n_small = [], [], 0
     for shard in shards:
         small.append(shard)
@@ -257,7 +256,7 @@ def _join(shards):
 
 
 def _each_array(function, *shards):
-    """The shard of `function` of the arrays of some shards, array by array."""
+    """Apply `function` to the arrays of some shards, array by array."""
 
     def made(arrays):
         return None if arrays[0] is None else function(*arrays)

@@ -1,7 +1,7 @@
-"""Where rows come from: tables in memory, memory maps, Parquet files, iterators, Dask.
+"""Sources of rows: tables in memory, memory maps, Parquet files, iterators, Dask.
 
-A source yields its rows in parts, each a table with its labels and weights. Each part
-is read once, so no more than a few parts are in memory at a time.
+A source yields its rows in parts, each a table with its labels and weights. Only a few
+parts are in memory at a time.
 """
 
 import contextlib
@@ -27,13 +27,13 @@ from defragtrees.data.tables import (
 )
 from defragtrees.errors import TableFileError
 
-MANY_ROWS = 100_000  # with more rows, only their codes are kept
-PART_ROWS = 2**16  # rows of one part, where the source has a choice
+MANY_ROWS = 100_000  # with more rows, only codes are kept
+PART_ROWS = 2**16  # rows per part, if the source can choose
 
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """Some rows as the user gave them: a table, and its labels and weights if any."""
+    """Some rows as given by the user: a table, and its labels and weights if any."""
 
     X: Any
     y: Any = None
@@ -41,7 +41,7 @@ class Part:
 
 
 def open_source(X, y=None, sample_weight=None):
-    """The source of these rows.
+    """Open a source of rows.
 
     X is an array, a data frame, the path of a Parquet file or folder, an iterator of
     tables, or a Dask collection; y and weights may be column names of a Parquet file.
@@ -56,17 +56,17 @@ def open_source(X, y=None, sample_weight=None):
 
 
 class Source:
-    """Rows that this machine reads by itself."""
+    """Rows that are read by this machine."""
 
     is_in_memory = False
     has_labels = False
 
     def n_rows(self):
-        """Number of rows; a number above MANY_ROWS may stand for more."""
+        """Number of rows; above MANY_ROWS it may be a lower bound."""
         raise NotImplementedError
 
     def parts(self):
-        """The rows, in order."""
+        """Yield the rows in parts, in order."""
         raise NotImplementedError
 
     def first(self):
@@ -74,18 +74,18 @@ class Source:
         return next(iter(self.parts()))
 
     def select(self, names):
-        """Take only these columns, in this order, where the source has their names."""
+        """Read only these columns, in this order, if the source has names."""
 
     def workers(self):
-        """None, as this machine keeps the rows.
+        """None, as the rows are on this machine.
 
         On a cluster, a function that runs `function(*arguments)` on each worker and
-        returns the results by name.
+        returns the results by name of the worker.
         """
         return None
 
     def load(self):
-        """The same rows as a table in memory."""
+        """Load the rows as a table in memory."""
         parts = list(self.parts()) or [self.first()]
         return TableSource(
             *(
@@ -95,10 +95,10 @@ class Source:
         )
 
     def encode(self, encode, n_jobs=None, watch=None):
-        """Shards of all rows, and the sum of their digests.
+        """Encode all rows; returns shards and the sum of their digests.
 
         `encode` turns a Part into its Shard and its digest, in `n_jobs` threads.
-        `watch` is called with the number of rows of each part that is done.
+        `watch` is called with the number of rows of each part done.
         """
         shards, total = [], None
         for shard, digest in in_order(encode, self.parts(), n_jobs):
@@ -109,15 +109,15 @@ class Source:
         return LocalShards(joined(shards, PART_ROWS), n_jobs), total
 
     def each(self, function, dtype=None, n_outputs=None):
-        """`function(X)` of every part, as one array.
+        """Apply `function(X)` to every part; returns one array.
 
-        A lazy source needs the array's `dtype` and number of columns, `n_outputs`.
+        A lazy source needs the `dtype` and number of columns (`n_outputs`) in advance.
         """
         parts = [function(part.X) for part in self.parts()]
         return np.concatenate(parts or [function(self.first().X[:0])])
 
     def total(self, function, n_jobs=None):
-        """The sum of `function(part)` over all parts, in their order."""
+        """Sum `function(part)` over all parts, in order."""
         total = None
         for part in in_order(function, self.parts(), n_jobs):
             total = part if total is None else total + part
@@ -138,7 +138,7 @@ class TableSource(Source):
         self.has_labels = y is not None
 
     def _checked_length(self, values, role):
-        """Labels or weights, if there are as many as rows."""
+        """Check that there are as many labels or weights as rows."""
         if values is None:
             return None
         if not hasattr(values, "__len__"):
@@ -152,7 +152,7 @@ class TableSource(Source):
         return n_rows_of(self.X)
 
     def parts(self):
-        """Slices, in order; a table with few rows is one part."""
+        """Yield slices, in order; a table with few rows is one part."""
         n_rows = self.n_rows()
         size = PART_ROWS if n_rows > MANY_ROWS else max(n_rows, 1)
         for start in range(0, max(n_rows, 1), size):
@@ -161,21 +161,21 @@ class TableSource(Source):
             yield Part(*(slice_rows(column, rows) for column in columns))
 
     def first(self):
-        """The first few rows; all of them if there are not many."""
+        """The first rows; all of a small table."""
         n_rows = 5 if self.n_rows() > MANY_ROWS else self.n_rows()
         return Part(slice_rows(self.X, slice(0, n_rows)))
 
     def select(self, names):
-        """Take only these columns of a data frame that has them all."""
+        """Select these columns of a data frame, if it has them all."""
         self.X = select_columns(self.X, names)
 
     def load(self):
-        """The table as it is."""
+        """Return the table itself."""
         return self
 
 
 class ParquetSource(Source):
-    """A Parquet file, or a folder of them; y and weights are columns of it."""
+    """A Parquet file or folder; y and weights are columns."""
 
     format, mark = "parquet", b"PAR1"
 
@@ -191,7 +191,7 @@ class ParquetSource(Source):
                 is_parquet = file.read(len(self.mark)) == self.mark
             if not is_parquet:
                 raise TableFileError(
-                    f"A table, or the path of a Parquet file, is needed; {self.path!r} "
+                    f"X must be a table or the path of a Parquet file; {self.path!r} "
                     "is not a Parquet file. Read it first, as with pandas.read_csv."
                 )
         with self._reading():
@@ -204,19 +204,19 @@ class ParquetSource(Source):
             is_column = isinstance(name, str) and name in self.known
             if name is not None and not is_column:
                 raise ValueError(
-                    f"With a Parquet file {role} must be the name of one of its "
-                    f"columns, such as {self.known[:5]!r}; got {name!r}."
+                    f"With a Parquet file, {role} must be the name of a column, such "
+                    f"as {self.known[:5]!r}; got {name!r}."
                 )
         self.names = [name for name in self.known if name not in (y, sample_weight)]
         self.has_labels = y is not None
 
     def _schema(self):
-        """The schema of the file; None to look it up in the first file of a folder."""
+        """The schema of the file; None for that of the first file of a folder."""
         return None
 
     @contextlib.contextmanager
     def _reading(self):
-        """Errors of a damaged file are raised as one sentence."""
+        """Raise errors of a damaged file as a TableFileError."""
         try:
             yield
         except TableFileError:
@@ -232,17 +232,17 @@ class ParquetSource(Source):
             return self.data.count_rows()
 
     def select(self, names):
-        """Take only the ensemble's columns, if the file has them all."""
+        """Read only the ensemble's columns, if the file has them all."""
         if names and set(names) <= set(self.names):
             self.names = list(names)
 
     def first(self):
-        """The first few rows."""
+        """The first rows."""
         with self._reading():
             return self._part(self.data.head(5, columns=self._columns()))
 
     def parts(self):
-        """Batches of rows, in order."""
+        """Yield batches of rows, in order."""
         batches, n_rows = [], 0
         with self._reading():
             for batch in self._batches():
@@ -255,7 +255,7 @@ class ParquetSource(Source):
                 yield self._part(self.arrow.Table.from_batches(batches))
 
     def _batches(self):
-        """Row group by row group: a scan of all would read far ahead."""
+        """Read by row group, as a scan of the whole file would read far ahead."""
         for fragment in self.data.get_fragments():
             for piece in fragment.split_by_row_group():
                 yield from piece.to_batches(
@@ -281,32 +281,32 @@ class ParquetSource(Source):
 
 
 class IteratorSource(Source):
-    """Tables, or tuples of a table, its labels and its weights, one after the other."""
+    """An iterator of tables, or of tuples of a table, its labels and its weights."""
 
     def __init__(self, tables, y=None, sample_weight=None):
         if y is not None or sample_weight is not None:
             raise ValueError(
                 "With an iterator of tables, y and sample_weight must be None; let it "
-                "give (X, y) or (X, y, sample_weight)."
+                "yield (X, y) or (X, y, sample_weight)."
             )
         self.waiting = map(_as_part, tables)
         first = next(self.waiting, None)
         if first is None:
-            raise ValueError("The iterator of tables must give at least one; got none.")
+            raise ValueError("The iterator must yield at least one table; got none.")
         self.head, self.n_read = [first], len(first.X)
         while not self.n_read and (more := next(self.waiting, None)) is not None:
-            # Empty tables are skipped, but one stays if there is no other.
+            # Empty tables are skipped, unless there is no other.
             self.head, self.n_read = [more], len(more.X)
         self.model = self.head[0]
         self.has_labels = self.model.y is not None
         self.names = ()
 
     def select(self, names):
-        """Take only these columns of data frames that have them all."""
+        """Select these columns of data frames that have them all."""
         self.names = names
 
     def n_rows(self):
-        """Number of rows as far as it was read: just beyond MANY_ROWS at most."""
+        """Number of rows read so far; it reads until just above MANY_ROWS."""
         while self.n_read <= MANY_ROWS and (more := next(self.waiting, None)):
             self.head.append(more)
             self.n_read += len(more.X)
@@ -319,28 +319,28 @@ class IteratorSource(Source):
         )
 
     def parts(self):
-        """The tables, large ones in slices; only once."""
+        """Yield the tables, large ones in slices; can be called once."""
         head, self.head = self.head, []
         for part in chain(head, self.waiting):
             for name in ("y", "sample_weight"):
                 has = getattr(part, name) is not None
                 if has != (getattr(self.model, name) is not None):
                     raise ValueError(
-                        f"All tables of the iterator must come with {name}, or none "
-                        "of them."
+                        f"All tables of the iterator must come with {name}, or none; "
+                        "got some with and some without."
                     )
             X = select_columns(part.X, self.names)
             yield from TableSource(X, part.y, part.sample_weight).parts()
 
 
 def _as_part(item):
-    """What an iterator yields as a Part."""
+    """Convert an item of an iterator to a Part."""
     if isinstance(item, Part):
         return item
     part = Part(*item) if isinstance(item, tuple) and len(item) <= 3 else Part(item)
     if not hasattr(part.X, "shape") or len(part.X.shape) != 2:
         raise TypeError(
-            "An iterator must give arrays or data frames, or tuples (X, y) or "
+            "An iterator must yield arrays or data frames, or tuples (X, y) or "
             f"(X, y, sample_weight); got {type(part.X).__name__}."
         )
     return part

@@ -1,4 +1,4 @@
-"""What rows say of each rule: coverage, rates, answer, error; as sums that add up."""
+"""Evidence of rules (coverage, rates, predictions, errors) from sums over rows."""
 
 import math
 from copy import copy
@@ -22,9 +22,9 @@ from defragtrees.outcomes.regression import (
 
 @dataclass(frozen=True, eq=False)
 class PatternSums:
-    """Sums by which rules match together; those of other rows can be added."""
+    """Sums by pattern of matching rules; those of other rows can be added."""
 
-    # (n_patterns, n_rules): 1 where a rule matches; the last one always does
+    # (n_patterns, n_rules): 1 if a rule matches; the last one always does
     held: np.ndarray
     weight: np.ndarray
     # sums of y, as class shares or numbers, or without y of the ensemble's output
@@ -66,7 +66,7 @@ class PatternSums:
         )
 
     def scorecard(self, outcome, scoring, digits, signs=None):
-        """A FittedPoints of points that are fitted jointly."""
+        """Fit all points jointly; returns FittedPoints."""
         rows = self.held, self.weight, self.told
         points = outcome.fit_points(*rows)
         if signs is not None:
@@ -76,12 +76,12 @@ class PatternSums:
         card = outcome.scorecard(*rows, points, scoring.points_to_double)
         if signs is None:
             return card
-        # Rounding may have taken a rule with next to no points over to the other side.
+        # Rounding may have changed the sign of points near 0.
         kept = np.where(card.points * signs[:, None] < 0, 0.0, card.points)
         return replace(card, points=kept)
 
     def _signed_points(self, outcome, points, signs):
-        """Points of the right sign; a rule that would have the other one gets none."""
+        """Points with the required signs; a rule with the wrong sign gets none."""
         has_none = np.zeros(len(signs), dtype=bool)
         while (wrong := (points[:, 0] * signs < 0) & ~has_none).any():
             has_none |= wrong
@@ -91,7 +91,7 @@ class PatternSums:
         return points
 
     def residuals(self, rules, worth, extremes):
-        """The Residuals of the rows, each as if it were left out."""
+        """The leave-one-out Residuals of the rows."""
         held, place = self.held > 0, self.values.group
         leverage = rules._leverage(held, worth * self.weight)
         return rules._residuals(
@@ -115,7 +115,7 @@ class PatternSums:
 
 
 def _sums(place, n_patterns, weight, columns):
-    """Weight, and sums of columns by weight, of each pattern."""
+    """Weight, and weighted sums of columns, of each pattern."""
     parts = [np.bincount(place, weight * one, n_patterns) for one in columns.T]
     return np.bincount(place, weight, n_patterns), np.column_stack(parts)
 
@@ -125,10 +125,10 @@ EXACT = Scoring()
 
 @dataclass(frozen=True, eq=False)
 class RuleSums:
-    """What rows show of the rules of one rule set; that of other rows can be added."""
+    """Sums over rows for the rules of one rule model; they can be added."""
 
     covered: np.ndarray  # weight of the rows that each rule matches
-    # of the rows that each rule predicts or, where several apply, that it matches
+    # of the rows that each rule predicts or, if rules combine, that it matches
     target: Any
     labels: Any  # the same for y
     ensemble: np.ndarray  # sums of the ensemble's probabilities, or numbers
@@ -137,7 +137,7 @@ class RuleSums:
     # sums over all rows of y, as class shares or numbers, or without y of the
     # ensemble's output
     every: np.ndarray | None = None
-    # where rules apply together, sums by those that match together
+    # if rules combine, sums by pattern of matching rules
     patterns: Any = None
     # sums of y, or of the ensemble's output, over all rows that each rule matches
     alone: np.ndarray | None = None
@@ -166,7 +166,7 @@ class RuleSums:
         patterns = None
         if not rules.is_exclusive:
             patterns = PatternSums.of(rules, held, weight, told, numbers, scale)
-        # As numbers, since of truth values products are slow.
+        # As floats, since products of booleans are slow.
         holding = held.astype(np.float64)
         return cls(
             weight @ holding,
@@ -188,7 +188,7 @@ class RuleSums:
 
     @classmethod
     def of_classes(cls, packed, shard, target, n_classes):
-        """The sums of the rows of a shard for a list of classes, by a compiled loop."""
+        """The sums of a shard for a rule list of classes, by a compiled loop."""
         covered, alone, *by = class_sums(shard, packed, n_classes)
         answers, labels, ensemble = by
         has_labels = "labels" in shard.targets
@@ -198,7 +198,7 @@ class RuleSums:
             ClassSums(labels) if has_labels else None,
             ensemble,
             total=float(covered[-1]),
-            # In all rows the last rule holds.
+            # The last rule matches all rows.
             every=alone[-1],
             alone=alone,
         )
@@ -223,9 +223,9 @@ class RuleSums:
 
 @dataclass(frozen=True, eq=False)
 class RowStatistics:
-    """What rows show of some rule sets; that of other rows can be added."""
+    """Sums over rows for several rule models; they can be added."""
 
-    sums: list[RuleSums]  # one for each rule set
+    sums: list[RuleSums]  # one per rule model
 
     @classmethod
     def of(cls, shard, rule_sets, values, target, scale, packed=None):
@@ -247,17 +247,17 @@ class RowStatistics:
 
 
 def packed_list(rules, values):
-    """A list of classes as boxes, for `RuleSums.of_classes`; None if it is no such."""
+    """A rule list of classes as boxes, for `RuleSums.of_classes`; None for others."""
     if not rules.is_exclusive or not rules.outcome.n_classes:
         return None
     return pack_rules(rules, values)
 
 
 def draft(model, /, **changes):
-    """A copy of a rule model with other fields, which nobody has checked yet.
+    """Copy a rule model with other fields, without validation.
 
-    Rules change several times while they are counted. The model is made, and checked,
-    once they are done: by `dataclasses.replace(draft)`.
+    Rules change several times while they are counted; the final model is validated
+    once, by `dataclasses.replace(draft)`.
     """
     made = copy(model)
     made.__dict__.update(changes)
@@ -273,9 +273,9 @@ def counted(
     order=None,
     evidence=None,
 ):
-    """A draft of the rules with what all rows say of them.
+    """A draft of the rules with predictions and evidence from all rows.
 
-    `evidence` says where these come from; without it each counts in full.
+    `evidence` is the source of the rows; without it each row counts in full.
     """
     outcome, weight = rules.outcome, sums.target.weight
     worth = 1.0 if evidence is None else evidence.worth
@@ -320,12 +320,12 @@ def counted(
 
 
 def recounted(rules, sums, *how, **also):
-    """`counted` as a rule model that is checked."""
+    """The result of `counted` as a validated rule model."""
     return replace(counted(rules, sums, *how, **also))
 
 
 def _put_in_order(rules, entries, weight, order, decision):
-    """Change what rules predict to what an order, if there is one, allows."""
+    """Change predictions to satisfy the monotone constraints, if there are any."""
     if order is None or not rules.is_exclusive:
         return
     outcome = rules.outcome
@@ -341,7 +341,7 @@ def _put_in_order(rules, entries, weight, order, decision):
 
 
 def _evidence(rules, sums, k, worth):
-    """What rows say of a rule whatever it predicts, as entries of it."""
+    """Evidence of a rule that does not depend on its prediction, as its fields."""
     outcome, weight = rules.outcome, sums.target.weight[k]
     evidence = {
         "n_rows": round_significant(weight),
@@ -361,14 +361,14 @@ def _evidence(rules, sums, k, worth):
         }
     is_before_others = rules.is_ordered and k < len(rules.rules)
     if is_before_others and sums.covered[k]:
-        # What a rule of a list would report if none stood before it.
+        # The rate that a rule of a list would report without the rules before it.
         alone = all_rounded(sums.alone[k] / sums.covered[k])
         evidence["alone"] = outcome.reported_means(alone)
     return evidence
 
 
 def _intervals(rules, sums, worth):
-    """What is kept for intervals, as fields of a rule model."""
+    """The data behind intervals, as fields of a rule model."""
     if sums.values is None:
         if sums.patterns is None:
             return {}
@@ -379,10 +379,7 @@ def _intervals(rules, sums, worth):
 
 
 def _residuals(rules, sums, worth):
-    """The Residuals of the rows that predictions rest on, each as if it were left out.
-
-    Each row has one rule.
-    """
+    """The leave-one-out Residuals of the counted rows; each row has one rule."""
     filled = np.flatnonzero(sums.labels.weight)
     numbers, counts = zip(*map(sums.values.of_group, filled), strict=True)
     rule = np.repeat(filled, list(map(len, numbers)))

@@ -37,18 +37,18 @@ from defragtrees.rules.profile import (
 
 @dataclass(frozen=True)
 class Target:
-    """Which column of a shard rules are to predict, and how it is standardised."""
+    """The target column of shards, and how it is standardised."""
 
     name: str = "answers"  # a key of `Shard.targets`
-    center: float = 0.0  # of numbers, as `scale`; not used for classes
+    center: float = 0.0  # with `scale`, of numbers only
     scale: float = 1.0
 
     def of(self, shard, n_classes):
-        """Class numbers, or standardised numbers, of the rows of a shard."""
+        """Class indices, or standardised numbers, of the rows of a shard."""
         values = shard.targets[self.name]
         if n_classes:
             return values
-        # Rounded, so that units leave no trace in the last digits.
+        # Rounded, so that results do not depend on units.
         return np.round((values - self.center) / self.scale, 9)
 
 
@@ -57,17 +57,17 @@ class RowStore:
     """Rows as codes, in shards."""
 
     shards: Any
-    grid: ThresholdGrid  # that the codes are of
+    grid: ThresholdGrid  # of the codes
     target: Target
     n_classes: int  # 0 for numbers
-    counts: list[np.ndarray]  # for each feature the number of rows in each bin
+    counts: list[np.ndarray]  # number of rows in each bin, per feature
     total_weight: float
     n_rows: int
-    # for each feature a value of each bin, to test conditions with
+    # one value of each bin, per feature, to test conditions
     values: list[np.ndarray] | None = None
-    # for each feature its smallest and its largest value
+    # smallest and largest value of each feature
     ends: list[tuple[float, float]] | None = None
-    # where the rows come from, as evidence; see `rules.profile.WORTH`
+    # origin of the rows as evidence; see `rules.profile.WORTH`
     source: str = "searched"
     n_trained: float = 0.0  # weight of the training rows among them, as given
 
@@ -88,17 +88,17 @@ class RowStore:
 
     @property
     def table(self):
-        """The only shard of a table in memory; None if there may be more."""
+        """The shard of a table in memory; None if there may be several."""
         return self.shards.shards[0] if isinstance(self.shards, OneShard) else None
 
     @cached_property
     def outputs(self):
-        """Class numbers, or standardised numbers, of a table in memory."""
+        """Class indices, or standardised numbers, of a table in memory."""
         return self.target.of(self.table, self.n_classes)
 
     @property
     def evidence(self):
-        """Where the rows come from, for the rules that are counted on them."""
+        """The origin of the rows, for rules counted on them."""
         n_new = self.total_weight - WORTH["training"] * self.n_trained
         sizes = round_significant(n_new), round_significant(self.n_trained)
         return Evidence(self.source, *sizes)
@@ -115,9 +115,9 @@ class RowStore:
         )
 
     def pooled_with(self, training):
-        """These rows and the training rows, which count less; see `WORTH`.
+        """Add the training rows, which count less (see `WORTH`), to these rows.
 
-        Only if both are in memory and have y; else these alone.
+        Only if both are in memory and have y; else these rows alone.
         """
         own, other = self.table, training.table
         if own is None or other is None or "labels" not in other.targets:
@@ -141,9 +141,9 @@ class RowStore:
         )
 
     def draw(self, n_rows, order, rng):
-        """A shard of at most `n_rows` rows, drawn by their contents.
+        """Sample at most `n_rows` rows by a hash of their contents.
 
-        `order` has the features in an order that does not depend on that of columns.
+        `order` has the features in an order independent of that of the columns.
         """
         if self.n_rows > n_rows:
             return draw_shard(self, n_rows, order, rng)
@@ -161,7 +161,7 @@ class RowStore:
     def count(
         self, drafts, predictions="keep", decision=None, scoring=EXACT, order=None
     ):
-        """Drafts of rule models with the evidence of all rows; see `counted`."""
+        """Count rule models on all rows, as drafts; see `counted`."""
         name = self.target.name
         scale = None if self.table is not None else self.target.scale
         packed = [self._packed(rules) for rules in drafts]
@@ -174,15 +174,12 @@ class RowStore:
         ]
 
     def recount(self, models, predictions="keep", decision=None):
-        """Rule models with the evidence of all rows."""
+        """Count rule models on all rows."""
         drafts = self.count(models, predictions, decision)
         return [dataclasses.replace(own) for own in drafts]
 
     def with_training_rows(self, drafts):
-        """The finished models of some drafts, by the same keys.
-
-        Each has what is kept of the rows it was counted on.
-        """
+        """Finish drafts: validated models with a profile of the counted rows."""
         used = {
             key: {c.feature for rule in rules.rules for c in rule.conditions}
             for key, rules in drafts.items()
@@ -199,13 +196,13 @@ class RowStore:
         return sums / sums.sum()
 
     def class_shares(self):
-        """Share of each class in y, or in the ensemble's answers without y."""
+        """Share of each class in y, or in the ensemble's predictions without y."""
         names = "labels", "answers"
         sums = self.shards.total(_class_counts, names, self.n_classes)
         return sums / sums.sum()
 
     def training_rows(self, features):
-        """What is kept of the rows: how many, and what these features were like."""
+        """The profile of the rows: their number, and the bins of these features."""
         features = sorted(features)
         sizes = [int(self.grid.n_bins[j]) for j in features]
         weights = self.shards.total(_bin_weights, features, sizes)
@@ -232,19 +229,19 @@ class RowStore:
         return TrainingRows(n_rows, columns, all_rounded(moments))
 
     def evaluate(self, rules, posterior=None):
-        """What `Simplifier.evaluate` gives for these rows."""
+        """The result of `Simplifier.evaluate` for these rows."""
         evaluation = self.shards.total(
             evaluate_shard, rules, posterior, self.values, self._packed(rules)
         )
         return evaluation.scores(rules)
 
     def _packed(self, rules):
-        """A list of classes for compiled visits; None for others and a few rows."""
+        """A rule list of classes packed for compiled loops; None for others."""
         return None if self.table is not None else packed_list(rules, self.values)
 
 
 def _bin_weights(shard, features, sizes):
-    """The weight of each bin of some features, one after the other."""
+    """The weights of the bins of some features, concatenated."""
     weight = shard.sample_weight
     parts = [
         np.bincount(shard.codes[:, j], weight, size)
@@ -254,7 +251,7 @@ def _bin_weights(shard, features, sizes):
 
 
 def _target_moments(shard, n_classes, center):
-    """Of y the weight of each class, or moments of numbers; nothing without y."""
+    """The weight of each class in y, or moments of numbers; None without y."""
     labels, weight = shard.targets.get("labels"), shard.sample_weight
     if labels is None:
         return np.zeros(0)
@@ -277,7 +274,7 @@ def _class_sums(shard, n_classes):
 
 
 def _class_counts(shard, names, n_classes):
-    """Weight of each class in the first of the columns that there is."""
+    """Weight of each class in the first of these columns that exists."""
     column = next(shard.targets[name] for name in names if name in shard.targets)
     return np.bincount(column, shard.sample_weight, n_classes)
 
@@ -294,7 +291,7 @@ def read_store(
     n_jobs=None,
     watch=None,
 ):
-    """The store of all rows of a source."""
+    """Read all rows of a source into a store."""
     grid = ThresholdGrid(tuple(forest.splits()))
     encoder = Encoder.for_rows(forest, grid, keeps_numbers, compiled)
     shards, digest = _encoded(source, encoder, n_jobs, watch)
@@ -326,12 +323,12 @@ def read_store(
 
 
 def read_store_like(store, source, forest, *, keeps_numbers, compiled, n_jobs=None):
-    """The store of rows that the model never saw, on the grid of a store."""
-    # Rows that differ from those of the store may lie between a threshold and its
-    # shorter form, so codes of the forest's own thresholds would not serve.
+    """Read the rows of a source into a store with the grid of another store."""
+    # These rows may lie between a threshold and its rounded form, so codes of the
+    # forest's own thresholds would be wrong.
     encoder = Encoder(forest, store.grid, keeps_numbers, compiled)
     shards, digest = _encoded(source, encoder, n_jobs)
-    # Conditions on whole numbers may name the values that the rows of the store have.
+    # Conditions on integers may name values that occur in the first store only.
     values = [
         np.where(np.isfinite(own), own, other)
         for own, other in zip(store.values, bin_values(digest), strict=True)
@@ -349,12 +346,12 @@ def read_store_like(store, source, forest, *, keeps_numbers, compiled, n_jobs=No
 
 
 def _encoded(source, encoder, n_jobs=None, watch=None):
-    """The shards of all rows, one if they keep their numbers, and their digest."""
+    """Encode all rows; returns shards, one if numbers are kept, and their digest."""
     shards, digest = source.encode(encoder, n_jobs, watch)
     if digest is None or digest.n_rows == 0:
         raise ValueError(
-            "At least one row with a positive weight is needed: sample_weight must "
-            "have a positive sum."
+            "At least one row with a positive weight is needed; got none. "
+            "sample_weight must have a positive sum."
         )
     if encoder.keeps_numbers:
         shards = OneShard(*joined(shards.shards, math.inf))
@@ -362,7 +359,7 @@ def _encoded(source, encoder, n_jobs=None, watch=None):
 
 
 def _feature_ends(digest):
-    """For each feature its smallest and largest value; NaN where it has none."""
+    """Smallest and largest value of each feature; NaN if it has none."""
     ends = []
     for low, high in zip(digest.low, digest.high, strict=True):
         both = np.concatenate([low[:-1], high[:-1]])
@@ -372,7 +369,7 @@ def _feature_ends(digest):
 
 
 def _moved(counts, values, tables, n_bins):
-    """Counts and values of bins under their new numbers."""
+    """Counts and values of bins after recoding."""
     new_counts, new_values = [], []
     for count, value, table, n in zip(counts, values, tables, n_bins, strict=True):
         present = np.flatnonzero(count)
@@ -384,10 +381,10 @@ def _moved(counts, values, tables, n_bins):
 
 
 def _standardised(shards, digest, name):
-    """The target of numbers with its mean and spread; rounding's rest is flattened."""
+    """Mean and spread of a numeric target; rounding noise of a constant is removed."""
     low, high = digest.ranges[name]
     if high - low <= 1e-12 * max(abs(low), abs(high)):
-        # What rounding leaves of a constant must not become rules.
+        # Rounding noise of a constant must not become rules.
         return shards.map(_flattened, name, low), Target(name, low, 1.0)
     mean = shards.total(_target_sum, name, 0.0, 1) / digest.weight
     center = round_significant(mean)

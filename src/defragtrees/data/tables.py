@@ -1,11 +1,11 @@
-"""Tables of pandas, polars and numpy: their names, types and dates, as one matrix.
+"""Read tables of pandas, polars and numpy as one matrix of numbers.
 
-Every later step sees numbers only. `read_matrix` gives a float64 matrix: a numeric
+Every later step sees numbers only. `read_matrix` returns a float64 matrix: a numeric
 column as it is, a category as its position in the list of categories, a date as its
-number of days since 1970, a missing value as NaN. A category that is not in the list
-gets the position after the last one.
+number of days since 1970-01-01, a missing value as NaN. A category that is not in the
+list gets the position after the last one.
 
-What differs between the libraries is in the classes `Pandas` and `Polars` below.
+The classes `Pandas` and `Polars` below have what differs between the libraries.
 """
 
 import datetime as dt
@@ -23,23 +23,23 @@ NUMBER_KINDS = "biuf"
 DATE_KINDS = ("date", "datetime", "time", "duration")
 POLARS_KINDS = {kind.capitalize(): kind for kind in DATE_KINDS}
 MICROSECONDS = 86_400_000_000  # in a day
-OTHER = "other"  # in a table that is made, a category that is not in the list
-MOST_CELLS = 2**30  # of a sparse matrix that is written out, 8 bytes each
+OTHER = "other"  # in generated tables, a category that is not in the list
+MOST_CELLS = 2**30  # of a sparse matrix made dense, 8 bytes each
 
 
 def read_matrix(
     X, names=None, categories=None, what="the ensemble", kinds=None, needed=None
 ):
-    """X as a float64 array of shape (n_samples, n_features), categories as positions.
+    """Convert X to a float64 array (n_samples, n_features), categories to positions.
 
-    The array is a new one, whatever X is. Columns of a frame are taken by their names,
-    in any order; other columns are ignored. The names "x1", "x2", ... of an ensemble
-    that saw no names, and the integers of a frame without names, are not compared.
+    The array is always a copy. Columns of a frame are selected by name, in any order;
+    other columns are ignored. The names "x1", "x2", ... of an ensemble trained without
+    names, and the integers of a frame without names, are not compared.
 
-    Categories are compared by value: 2.0 is 2, and True is 1. `kinds` says which
-    columns have dates or times, which become days; dates in other columns raise an
-    error. A frame must have the columns `needed`, all by default; others may be NaN.
-    `what` saw these columns first, for the messages.
+    Categories are compared by value: 2.0 is 2, and True is 1. `kinds` marks columns
+    with dates or times, which become days; dates in other columns raise an error. A
+    frame must have the columns `needed`, all by default; others become NaN. `what`
+    names, in messages, the object that knows the columns.
 
     Examples
     --------
@@ -57,8 +57,8 @@ def read_matrix(
     for given in (names, categories):
         if given is not None and n_columns != len(given):
             raise ValueError(
-                f"X has {n_columns} features, but {what} saw {len(given)}. Give these, "
-                "in their order; of a data frame they are taken by name."
+                f"X has {n_columns} features, but {what} saw {len(given)}. Pass these, "
+                "in the same order; columns of a data frame are selected by name."
             )
     has_categories = any(known is not None for known in categories or ())
     labels = categories or (None,) * n_columns
@@ -125,13 +125,13 @@ def column_names(X):
         repeated = sorted({name for name in names if names.count(name) > 1})
         raise ValueError(
             f"The columns of X must have different names; {listed(repeated)} "
-            "comes more than once. Rename or drop the repeated columns."
+            "occurs more than once. Rename or drop the repeated columns."
         )
     return names
 
 
 def lightgbm_names(names):
-    """Names as LightGBM stores them: with an underscore for each space.
+    """Names as LightGBM stores them, with underscores for spaces.
 
     Examples
     --------
@@ -142,7 +142,7 @@ def lightgbm_names(names):
 
 
 def feature_index(which, names, what="features"):
-    """The number of a feature given by name or by number; it may count from the end.
+    """Index of a feature given by name or by index, which may be negative.
 
     Examples
     --------
@@ -159,13 +159,13 @@ def feature_index(which, names, what="features"):
     if near is not None:
         raise ValueError(f"{message}; did you mean {near!r}?")
     raise ValueError(
-        f"{message}. Give names or numbers of {len(names)} features, among them "
+        f"{message}. Pass names or indices of the {len(names)} features, such as "
         f"{listed(names)}."
     )
 
 
 def n_rows_of(X):
-    """Number of rows of a table, or of entries of a column, of any library."""
+    """Number of rows of a table or column of any library."""
     is_sized = hasattr(X, "shape") or hasattr(X, "__len__")
     if not is_sized and hasattr(X, "__array__"):
         X, is_sized = np.asarray(X), True
@@ -178,7 +178,7 @@ def n_rows_of(X):
 
 
 def check_length(n_rows, n_values, role):
-    """Raise if there are not as many labels or weights as rows."""
+    """Raise if the number of labels or weights is not the number of rows."""
     if n_rows != n_values:
         raise ValueError(
             f"X and {role} must have equally many rows; got {n_rows} and {n_values}."
@@ -186,7 +186,7 @@ def check_length(n_rows, n_values, role):
 
 
 def check_weight(sample_weight, n_rows):
-    """Weights as float64, one finite number from 0 per row; ones without any."""
+    """Check weights, one finite number >= 0 per row, as float64; ones by default."""
     if sample_weight is None:
         return np.ones(n_rows)
     weight = np.asarray(sample_weight, dtype=np.float64)
@@ -194,7 +194,7 @@ def check_weight(sample_weight, n_rows):
         weight = np.full(n_rows, float(weight))
     if weight.shape != (n_rows,):
         raise ValueError(
-            "sample_weight must have one number for each row; got the shape "
+            "sample_weight must have one number per row; got the shape "
             f"{weight.shape} for {n_rows} rows."
         )
     if not (np.isfinite(weight).all() and (weight >= 0).all()):
@@ -203,14 +203,14 @@ def check_weight(sample_weight, n_rows):
 
 
 def as_dense(X):
-    """X with a cell for each zero, if it is a sparse matrix; else as it is."""
+    """Convert a sparse matrix to a dense one; return anything else as it is."""
     if not sparse.issparse(X):
         return X
     if X.shape[0] * X.shape[1] > MOST_CELLS:
         raise ValueError(
-            f"A sparse X must have at most {MOST_CELLS:,} cells, zeros included; it "
-            f"has {X.shape[0]} rows and {X.shape[1]} columns. Pass fewer rows, or only "
-            "the columns that the ensemble uses."
+            f"A sparse X must have at most {MOST_CELLS:,} cells, zeros included; got "
+            f"{X.shape[0]} rows and {X.shape[1]} columns. Pass fewer rows, or only the "
+            "columns that the ensemble uses."
         )
     return X.toarray()
 
@@ -233,7 +233,7 @@ def take_rows(values, rows):
 
 
 def slice_rows(values, rows):
-    """The rows of a slice, without a copy where the library allows that."""
+    """The rows of a slice, without a copy if the library allows it."""
     if values is None or rows == slice(0, n_rows_of(values)):
         return values
     if _library(values) is Pandas:
@@ -244,7 +244,7 @@ def slice_rows(values, rows):
 
 
 def stacked(tables):
-    """Tables of one library below each other; None stays None."""
+    """Concatenate the rows of tables of one library; None stays None."""
     if tables[0] is None or len(tables) == 1:
         return tables[0]
     if _library(tables[0]) is Pandas:
@@ -255,7 +255,7 @@ def stacked(tables):
 
 
 def select_columns(X, names):
-    """The columns of a frame with these names, in this order.
+    """Select columns of a frame by name, in this order.
 
     Anything else, and a frame that lacks one of them, is returned as it is.
     """
@@ -270,7 +270,7 @@ def select_columns(X, names):
 
 
 def category_lists(X):
-    """For each column of a frame its tuple of categories, or None where it is numeric.
+    """The categories of each column of a frame, or None for a numeric column.
 
     Columns of text count as categorical, with their distinct values in sorted order. A
     polars Categorical has no list of its own, so it counts as text.
@@ -284,17 +284,17 @@ def category_lists(X):
 
 
 def text_as_categories(X):
-    """A frame of plain numbers and categories; anything else as it is.
+    """Convert a frame to plain numbers and categories; return anything else as it is.
 
-    Columns of text become categories. Columns of pandas with missing values other than
-    NaN, which libraries do not take, become numbers or categories without them.
+    Columns of text become categories. Nullable columns of pandas, which libraries do
+    not accept, become floats or categories with NaN.
     """
     categories = category_lists(X)
     return X if categories is None else _library(X).with_categories(X, categories)
 
 
 def ordered_categories(X):
-    """For each column of a frame its categories if they are ordered, else None.
+    """The categories of each column of a frame if they are ordered, else None.
 
     pandas marks ordered categories; an Enum of polars is always ordered.
     """
@@ -310,10 +310,10 @@ def ordered_categories(X):
 
 
 def column_kinds(X):
-    """For each column of a frame its kind of date or time, or None where it has none.
+    """The kind of date or time of each column of a frame, or None if it has none.
 
-    A kind is a key of `defragtrees.rules.labels.KINDS`. Moments that are all at
-    midnight are dates. Without a frame the result is None.
+    A kind is a key of `defragtrees.rules.labels.KINDS`. Timestamps that are all at
+    midnight are dates. If X is not a frame, the result is None.
     """
     library = _library(X)
     if library is None:
@@ -331,9 +331,9 @@ def column_kinds(X):
 
 
 def dates_as_days(X, kinds):
-    """A table with days in place of dates and times, in the columns that have a kind.
+    """Replace dates and times by days, in the columns that have a kind.
 
-    `kinds` has an entry for each column; dates in other columns stay as they are.
+    `kinds` has one entry per column; dates in other columns are not changed.
     """
     places = [j for j, kind in enumerate(kinds) if kind in DATE_KINDS]
     library = _library(X)
@@ -351,7 +351,7 @@ def dates_as_days(X, kinds):
 
 
 def as_days(column):
-    """Dates, moments, times or durations as days; NaN where one is missing.
+    """Convert dates, timestamps, times or durations to days; missing ones to NaN.
 
     `column` is an array, or a column of a pandas or polars frame.
 
@@ -372,7 +372,7 @@ def as_days(column):
 
 
 def object_as_days(value):
-    """A date, moment, time or duration of Python or numpy as days; others as they are.
+    """Convert a date, timestamp, time or duration to days; return others as they are.
 
     Examples
     --------
@@ -394,7 +394,7 @@ def object_as_days(value):
 
 
 def is_missing(value):
-    """Whether a value is missing: None, NaN, NaT or pandas.NA.
+    """Check whether a value is None, NaN, NaT or pandas.NA.
 
     Examples
     --------
@@ -409,8 +409,8 @@ def is_missing(value):
 class Column:
     """One column: float64 `numbers`, or a list of `values`, or `codes` of `values`.
 
-    A code of -1 is a missing value. `is_declared` means that the values are the list
-    of categories, in the order that the user chose.
+    A code of -1 is a missing value. `is_declared` means that the values are the user's
+    list of categories, in its order.
     """
 
     name: object
@@ -426,7 +426,7 @@ class Column:
         except TypeError as error:
             raise TypeError(
                 f"Column {self.name!r} must hold numbers or categories: {error}. "
-                "Turn it into plain values first."
+                "Convert it to plain values first."
             ) from None
 
 
@@ -443,8 +443,8 @@ def as_numbers(column):
     kinds = set(map(type, column.values))
     if any(issubclass(kind, (str, bytes)) for kind in kinds):
         raise ValueError(
-            f"Column {column.name!r} holds categories or text, where numbers are "
-            "needed. Encode it, or fit an ensemble that splits on categories."
+            f"Column {column.name!r} must hold numbers; it holds categories or text. "
+            "Encode it, or fit an ensemble that splits on categories."
         )
     for kind in kinds:
         if issubclass(kind, (np.datetime64, np.timedelta64)):
@@ -455,16 +455,16 @@ def as_numbers(column):
             dtype=np.float64,
         ).reshape(len(column.values))
     except (TypeError, ValueError) as error:
-        # The text of numpy's own error is what scikit-learn's checks look for.
+        # scikit-learn's checks look for the text of numpy's error.
         raise TypeError(
-            f"Column {column.name!r} must hold numbers: {error}. Turn it into numbers "
+            f"Column {column.name!r} must hold numbers: {error}. Convert it to numbers "
             "first."
         ) from None
     return numbers if column.codes is None else np.append(numbers, np.nan)[column.codes]
 
 
 def as_positions(column, labels):
-    """Positions of the values in a list of categories; unknown ones come after it."""
+    """Positions of values in a list of categories; unknown ones get the next one."""
     position = {category: float(j) for j, category in enumerate(labels)}
 
     def find(value):
@@ -479,7 +479,7 @@ def as_positions(column, labels):
 
 
 def _categories_of(column):
-    """The categories of a column; None where it is numeric."""
+    """The categories of a column; None if it is numeric."""
     if column.numbers is not None:
         return None
     if column.is_declared:
@@ -492,7 +492,7 @@ def _categories_of(column):
 
 
 class TableForm:
-    """The form of a user's table, to make others like it: library, names and types.
+    """The library, names and types of a user's table, to make similar tables.
 
     Examples
     --------
@@ -531,7 +531,7 @@ class TableForm:
         return table
 
     def _values(self, j, numbers):
-        """A column as numbers, labels or moments."""
+        """A column as numbers, labels or timestamps."""
         labels = self.categories[j] if self.categories else None
         if labels is not None:
             known = np.array([*labels, OTHER, None], dtype=object)
@@ -545,7 +545,7 @@ class TableForm:
 
 
 class Pandas:
-    """How frames and columns of pandas are read."""
+    """Read frames and columns of pandas."""
 
     @staticmethod
     def column(X, j):
@@ -584,7 +584,7 @@ class Pandas:
 
     @staticmethod
     def is_moments(column):
-        """Whether the type of the column, not only its values, is a date and time."""
+        """Whether the dtype of the column is a timestamp."""
         return column.dtype.kind == "M"
 
     @staticmethod
@@ -625,7 +625,7 @@ class Pandas:
 
 
 class Polars:
-    """How frames and columns of polars are read."""
+    """Read frames and columns of polars."""
 
     @staticmethod
     def column(X, j):
@@ -644,7 +644,7 @@ class Polars:
             else:
                 distinct = column.drop_nulls().unique()
                 values, codes = distinct.to_list(), distinct.to_physical().to_numpy()
-            # From polars' codes, which count all categories ever seen, to ours.
+            # Codes of polars count all categories of the process.
             ours = np.full(codes.max(initial=0) + 2, -1)
             ours[codes] = np.arange(len(codes))
             theirs = column.to_physical().cast(int).fill_null(-1).to_numpy()
@@ -663,7 +663,7 @@ class Polars:
 
     @staticmethod
     def is_moments(column):
-        """Whether the type of the column is a date and time."""
+        """Whether the dtype of the column is a timestamp."""
         return _polars_type(column) == "Datetime"
 
     @staticmethod
@@ -684,7 +684,7 @@ class Polars:
 
     @staticmethod
     def as_days(column):
-        """Dates, moments, times or durations as days."""
+        """Dates, timestamps, times or durations as days."""
         if getattr(column.dtype, "time_zone", None) is not None:
             column = column.dt.replace_time_zone(None)
         unit = {"Date": 1.0, "Time": 86_400e9}.get(_polars_type(column))
@@ -706,7 +706,7 @@ class Polars:
 
 
 def _library(values):
-    """Pandas or Polars for a frame or a column of theirs; None for anything else."""
+    """Pandas or Polars, by the library of a frame or column; else None."""
     if hasattr(values, "iloc"):
         return Pandas
     if hasattr(values, "to_series") or hasattr(values, "to_physical"):
@@ -715,7 +715,7 @@ def _library(values):
 
 
 def _as_type(column, dtype, pandas):
-    """A column of pandas with the type that it had, where its values allow it."""
+    """Convert a column of pandas to a dtype, if its values allow it."""
     if isinstance(dtype, np.dtype) and dtype.kind in "biu":
         return column if column.isna().any() else column.astype(dtype)
     if str(dtype) == "category":
@@ -728,7 +728,7 @@ def _as_type(column, dtype, pandas):
 
 
 def _text_categories(X):
-    """For each column of an array the texts in it, None without; None for numbers."""
+    """The texts in each column of an array, or None; None for a numeric array."""
     if X.dtype.kind not in "OUS":
         return None
     texts = [
@@ -744,7 +744,7 @@ def _polars_type(column):
 def _is_frame(X):
     kind = type(X)
     package = kind.__module__.split(".")[0]
-    # Checked first, because a lazy frame warns when its columns are looked at.
+    # Checked first, as a lazy frame warns when its columns are read.
     for name, wanted, remedy in (
         ("polars", "LazyFrame", "collect()"),
         ("dask", None, "compute()"),
@@ -752,19 +752,19 @@ def _is_frame(X):
     ):
         if package.startswith(name) and wanted in (None, kind.__name__):
             raise TypeError(
-                "A table in memory is needed, as an array or a pandas or polars frame; "
+                "X must be a table in memory: an array, or a pandas or polars frame; "
                 f"got {package}.{kind.__name__}. Pass X.{remedy} instead."
             )
     return hasattr(X, "columns") and hasattr(X, "dtypes")
 
 
 def _array_column(column, name, labels, has_categories):
-    """One column of an array; `labels` are its categories, None where it is numeric."""
+    """One column of an array; `labels` are its categories, None if it is numeric."""
     _reject_kind(column.dtype.kind, name, column.dtype)
     if column.dtype.kind in NUMBER_KINDS:
         return Column(name, column.astype(np.float64))
     if column.dtype.kind in "US" and labels is None and has_categories:
-        # numpy made text of the numbers that stand beside text.
+        # numpy converts numbers to text if there is text in another column.
         try:
             return Column(name, column.astype(np.float64))
         except ValueError:
@@ -781,14 +781,14 @@ def _reject_kind(kind, name, dtype):
     if kind in "mM":
         raise TypeError(
             f"Column {name!r} must hold numbers or categories; it holds dates or times "
-            f"({dtype}). Turn it into a number first, such as days since a date."
+            f"({dtype}). Convert it to a number first, such as days since a date."
         )
 
 
 def _find_columns(X, frame_names, names, what, needed):
-    """For each name the place of its column in a frame; None if it need not be there.
+    """The position of each column in a frame; None for one that is not needed.
 
-    Where names are not compared, columns are taken in their order.
+    If names are not compared, columns are taken in order.
     """
     if names is None or tuple(names) == frame_names:
         return range(len(frame_names))
@@ -821,7 +821,7 @@ def _plain_array(X):
     try:
         array = np.asarray(X)
         if array.dtype.kind in "US" and not isinstance(X, np.ndarray):
-            # Mixed lists keep their values; numpy would turn numbers into text.
+            # Lists with text keep their values; numpy would convert numbers to text.
             array = np.array(X, dtype=object)
     except ValueError as error:
         raise ValueError(
@@ -834,7 +834,7 @@ def _plain_array(X):
             "Pass pandas.DataFrame(X) instead."
         )
     if array.ndim != 2:
-        remedy = "Stack it into a table with one row for each sample."
+        remedy = "Stack it into a table with one row per sample."
         if array.ndim < 2:
             remedy = (
                 "Reshape your data either using array.reshape(-1, 1) if it has a "

@@ -1,4 +1,4 @@
-"""Small real data sets that come with the package."""
+"""Small real data sets bundled with the package."""
 
 import gzip
 from dataclasses import dataclass
@@ -28,14 +28,14 @@ SAMPLES = {"energy": "regression", "spambase": "classification"}
 
 
 def load_table(name: str) -> "tuple[pd.DataFrame, pd.Series]":
-    """A bundled table and its outcome, as a data frame and a series.
+    """Load a bundled table and its outcome as a data frame and a series.
 
     Parameters
     ----------
     name : {"credit", "energy", "heart", "homes", "spambase"}
-        4,454 people who asked for a credit, "paid" or "unpaid"; the heating load of 768
-        buildings; 303 patients, "healthy" or "ill"; the prices of 932 homes; 2,000
-        e-mails, "mail" or "spam".
+        "credit": 4,454 loan applicants, "paid" or "unpaid". "energy": heating load of
+        768 buildings. "heart": 303 patients, "healthy" or "ill". "homes": prices of 932
+        homes. "spambase": 2,000 e-mails, "mail" or "spam".
 
     Returns
     -------
@@ -59,7 +59,7 @@ def load_table(name: str) -> "tuple[pd.DataFrame, pd.Series]":
 
 
 def load_sample(name: str) -> "Dataset":
-    """A bundled data set of numbers only, as arrays; it needs no pandas.
+    """Load a bundled numeric data set as arrays, without pandas.
 
     Parameters
     ----------
@@ -93,7 +93,7 @@ def load_sample(name: str) -> "Dataset":
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Dataset:
-    """A table of numbers with the names of its columns.
+    """A numeric table with the names of its columns.
 
     Parameters
     ----------

@@ -1,8 +1,8 @@
-"""Models that cannot be read: queried for predictions, which the rules imitate.
+"""Black boxes: models that cannot be read, and are queried for predictions.
 
-A black box is a Forest like any other to the rest of the package: it has splits, and it
-predicts rows. Its splits are those of the data and of trees grown on the predictions;
-its predictions are the model's own.
+To the rest of the package a black box is a Forest, with splits and predictions. Its
+splits come from the data and from trees grown on the predictions of the model; its
+predictions are those of the model.
 """
 
 import threading
@@ -29,14 +29,14 @@ from defragtrees.ensembles.readers import read_forest
 from defragtrees.outcomes import make_outcome
 
 BATCH_ROWS = 10_000
-PROBE_ROWS = 20  # shown to a model whose predictions may be of any kind
-COMPARED_ROWS = 1_000  # on which the likeliest class is compared with the prediction
+PROBE_ROWS = 20  # queried to find out what a model predicts
+COMPARED_ROWS = 1_000  # to compare the most likely class with the prediction
 MOST_NUMBERED_CLASSES = 20
-GROWN_ROWS = 20_000  # trees are grown on no more rows, old and new ones together
-NEW_SHARE = 2.0  # new rows for each old one
+GROWN_ROWS = 20_000  # maximum number of rows, given and synthetic, to grow trees
+NEW_SHARE = 2.0  # synthetic rows per row given
 LEAST_NEW = 2_000
-MOST_CATEGORIES = 100  # no readable rule chooses among more
-MOST_OUTPUTS = 10  # classes that trees are grown for, the most frequent ones
+MOST_CATEGORIES = 100  # rules on more would be unreadable
+MOST_OUTPUTS = 10  # maximum number of classes, by frequency, to grow trees for
 N_QUANTILES = 32
 
 
@@ -52,11 +52,11 @@ def ask_model(
     n_reserved=0,
     verbose=0,
 ):
-    """A forest that predicts as the model does, which cannot be read; `why` says why.
+    """Make a forest of a black box; `why` is the reason why it cannot be read.
 
-    Its trees are grown on the rows of X and new ones near them, at most `max_calls`, of
-    which `n_reserved` are kept for other rows. If the model names no classes, they are
-    looked up in y.
+    Its trees are grown on the rows of X and synthetic rows near them, at most
+    `max_calls`, of which `n_reserved` are kept for other rows. If the model has no
+    list of classes, they are taken from y.
     """
     given = column_names(X) or ()
     X = _seen_columns(model, X)
@@ -87,12 +87,11 @@ def ask_model(
         asked.learn(new, asked.ask(new))
         matrix = np.vstack([matrix, new])
     seed = int(rng.integers(2**31))
-    near = f" and {render.plural(n_new, 'new row')} near them" if n_new else ""
+    near = f" and {render.plural(n_new, 'synthetic row')}" if n_new else ""
     origin = (
-        f"{questions.name} was asked, not read.{f' {why}' if why else ''} The splits "
-        "are those of the data and of trees grown on its answers to "
-        f"{render.plural(len(old), 'row')}{near}. The rules imitate its answers; where "
-        "it splits itself is not known."
+        f"{questions.name} was queried as a black box.{f' {why}' if why else ''} "
+        "Thresholds come from the data and from trees grown on its predictions for "
+        f"{render.plural(len(old), 'row')}{near}, not from the model itself."
     )
     return AskedForest(
         _grown(matrix, asked.outputs, query, categories, order, seed),
@@ -111,7 +110,7 @@ def ask_model(
 
 
 def rows_by_content(model, X, y=None, sample_weight=None):
-    """Places of the rows of X in an order that their contents give."""
+    """Indices of the rows of X, sorted by their contents."""
     X = _seen_columns(model, X)
     form = TableForm(X)
     matrix = form.matrix(X)
@@ -122,7 +121,7 @@ def rows_by_content(model, X, y=None, sample_weight=None):
 
 
 def _seen_columns(model, X):
-    """X with the columns that the model names, if it does."""
+    """X with the columns that the model was trained on, if it has names."""
     names = getattr(model, "feature_names_in_", None)
     return X if names is None else select_columns(X, [str(name) for name in names])
 
@@ -136,7 +135,7 @@ def _n_new_rows(n_rows, questions, n_reserved):
 
 
 def can_be_asked(model):
-    """Whether a model predicts, or is a function."""
+    """Whether a model has `predict` or is a function."""
     return not isinstance(model, type) and (
         callable(getattr(model, "predict", None)) or callable(model)
     )
@@ -165,7 +164,7 @@ def _function(model):
 
 
 class Model:
-    """A model of encoded rows, which remembers its outputs for rows it has seen."""
+    """A model of encoded rows, with a cache of its outputs."""
 
     def __init__(self, questions, query, form):
         self.questions = questions
@@ -175,7 +174,7 @@ class Model:
         self.outputs = np.empty((0, query.n_outputs))
 
     def learn(self, matrix, outputs):
-        """Remember the outputs for these rows."""
+        """Store the outputs for these rows."""
         start = len(self.outputs)
         self.outputs = np.vstack([self.outputs, outputs])
         for i, row in enumerate(matrix):
@@ -196,12 +195,12 @@ class Model:
 
 @dataclass(frozen=True, eq=False)
 class AskedForest(Forest):
-    """A Forest whose trees give the splits, and whose predictions are a model's."""
+    """A Forest with the splits of its trees and the predictions of a model."""
 
     model: Any = None
-    data_splits: tuple[np.ndarray, ...] = ()  # for each feature; may be empty
-    said_origin: str = ""  # how the splits were found, in sentences
-    asked_rows: np.ndarray | None = None  # new rows near the data
+    data_splits: tuple[np.ndarray, ...] = ()  # per feature; may be empty
+    said_origin: str = ""  # how the splits were found, as text
+    asked_rows: np.ndarray | None = None  # synthetic rows near the data
 
     @property
     def origin(self):
@@ -210,7 +209,7 @@ class AskedForest(Forest):
 
     @property
     def new_rows(self):
-        """Rows near the data that the model was asked about."""
+        """Synthetic rows for which the model was queried."""
         return self.asked_rows
 
     @property
@@ -233,7 +232,7 @@ class AskedForest(Forest):
 
 
 class Questions:
-    """Calls a model, counts its rows up to a limit, and checks its predictions."""
+    """Query a model, count the rows up to a limit, and check the predictions."""
 
     def __init__(self, model, limit=None, verbose=0):
         self.model = model
@@ -250,7 +249,7 @@ class Questions:
 
     @property
     def name(self):
-        """The name of the model in sentences."""
+        """The name of the model in messages."""
         name = getattr(self.model, "__name__", None)
         return name or type(self.model).__name__
 
@@ -261,9 +260,9 @@ class Questions:
         with self.lock, Progress(f"asking {self.name}", n_rows) as progress:
             if self.limit is not None and self.n_rows + n_rows > self.limit:
                 raise ValueError(
-                    f"max_calls must be at least {self.n_rows + n_rows} to ask "
-                    f"{self.name} about so many rows; got {self.limit}. Allow more, or "
-                    "pass fewer rows."
+                    f"max_calls must be at least {self.n_rows + n_rows} to query "
+                    f"{self.name} for these rows; got {self.limit}. Allow more calls, "
+                    "or pass fewer rows."
                 )
             parts = []
             for start in range(0, n_rows, BATCH_ROWS):
@@ -275,7 +274,7 @@ class Questions:
         return np.concatenate(parts) if parts else np.empty((0, query.n_outputs))
 
     def _as_seen(self, table):
-        """The table as the model saw it: its columns, or a table without names."""
+        """The table in the form of the model's training data."""
         names = getattr(self.model, "feature_names_in_", None)
         if names is not None:
             return select_columns(table, [str(name) for name in names])
@@ -287,13 +286,13 @@ class Questions:
         return table
 
     def call(self, function, table):
-        """The result of a function of the model; errors are raised as one sentence."""
+        """Call a function of the model; errors are raised as one message."""
         try:
             return function(table)
         except (ArithmeticError, LookupError, OSError, TypeError, ValueError) as error:
             raise ValueError(
-                f"{self.name} must answer rows such as those of X; the call failed "
-                f"with {type(error).__name__}: {error}. Pass X as the model takes it."
+                f"{self.name} must predict rows such as those of X; the call failed "
+                f"with {type(error).__name__}: {error}. Pass X as the model needs it."
             ) from error
 
     def column(self, function, table):
@@ -303,15 +302,15 @@ class Questions:
             answers = answers[:, 0]
         if answers.ndim != 1 or len(answers) != len(table):
             raise ValueError(
-                f"{self.name} must give one answer for each of the {len(table)} rows; "
-                f"it gives the shape {answers.shape}. A model of several targets has "
-                "to be simplified one target at a time."
+                f"{self.name} must return one prediction for each of the {len(table)} "
+                f"rows; it returns the shape {answers.shape}. Simplify a model with "
+                "several targets one target at a time."
             )
         return answers
 
 
 class NumberQuery:
-    """Queries a model that predicts numbers."""
+    """Query of a model that predicts numbers."""
 
     classes = None
     link = "identity"
@@ -326,8 +325,8 @@ class NumberQuery:
             numbers = answers.astype(np.float64)
         except (TypeError, ValueError):
             raise ValueError(
-                f"{questions.name} must answer numbers; it answers {answers[0]!r}. Use "
-                "DefragClassifier for classes."
+                f"{questions.name} must predict numbers; it predicts {answers[0]!r}. "
+                "Use DefragClassifier for classes."
             ) from None
         _check_finite(numbers, questions.name)
         return numbers[:, None]
@@ -338,13 +337,13 @@ class NumberQuery:
 
 
 class ClassLink:
-    """From the outputs of a class query to probabilities and class numbers."""
+    """Link from the outputs of a class query to probabilities and class indices."""
 
     def __call__(self, raw):
         return raw[:, :-1]
 
     def class_index(self, raw):
-        """Class numbers."""
+        """Class indices."""
         return raw[:, -1].astype(np.intp)
 
     def __eq__(self, other):
@@ -354,10 +353,10 @@ class ClassLink:
 
 
 class ClassQuery:
-    """Queries a model that predicts classes.
+    """Query of a model that predicts classes.
 
-    Outputs are a probability for each class and, last, the number of the predicted one.
-    Without `predict` that is the likeliest class; without `predict_proba` it has
+    Outputs are the probability of each class and, last, the index of the predicted one.
+    Without `predict` this is the most likely class; without `predict_proba` it has
     probability 1.
     """
 
@@ -382,15 +381,15 @@ class ClassQuery:
         given = questions.call(self.predict_proba, table)
         if isinstance(given, list):
             raise ValueError(
-                f"{questions.name} must answer one target; it gives probabilities of "
-                f"{len(given)}. Simplify the model of one target at a time."
+                f"{questions.name} must predict one target; it returns probabilities "
+                f"of {len(given)}. Simplify the model of one target at a time."
             )
         shares = np.asarray(given, dtype=np.float64)
         if shares.shape != (len(table), len(self.classes)):
             raise ValueError(
-                f"{questions.name} must give a probability for each of "
-                f"{len(self.classes)} classes and {len(table)} rows; it gives the "
-                f"shape {shares.shape}. Give y the classes in the model's order."
+                f"{questions.name} must return a probability for each of "
+                f"{len(self.classes)} classes and {len(table)} rows; it returns the "
+                f"shape {shares.shape}. Pass y with the model's classes."
             )
         _check_finite(shares, questions.name)
         return shares
@@ -401,14 +400,14 @@ class ClassQuery:
         unknown = next((label for label in labels if label not in place), None)
         if unknown is not None:
             raise ValueError(
-                f"{questions.name} must answer one of {list(self.classes)[:5]!r}, as "
-                f"it did for the training rows; it answers {unknown!r}. Fit on rows "
-                "with all its answers."
+                f"{questions.name} must predict one of {list(self.classes)[:5]!r}, as "
+                f"for the training rows; it predicts {unknown!r}. Fit on rows with all "
+                "its classes."
             )
         return np.array([place[label] for label in labels], dtype=np.intp)
 
     def grown_outputs(self, outputs):
-        """The columns that trees are grown for; of two classes one is enough."""
+        """The columns that trees are grown for; one is enough for two classes."""
         if len(self.classes) == 2:
             return [1]
         frequent = np.argsort(-outputs[:, :-1].sum(axis=0), kind="stable")
@@ -419,18 +418,17 @@ def _check_finite(numbers, name):
     wrong = ~np.isfinite(numbers).reshape(len(numbers), -1).all(axis=1)
     if wrong.any():
         raise ValueError(
-            f"{name} must answer finite numbers; it answers NaN or infinity for "
-            f"{wrong.sum()} of {len(numbers)} rows, first for number "
-            f"{wrong.argmax() + 1} of them. Fill the gaps of such rows, or leave them "
-            "out."
+            f"{name} must predict finite numbers; it predicts NaN or infinity for "
+            f"{wrong.sum()} of {len(numbers)} rows, the first of them row "
+            f"{wrong.argmax() + 1}. Impute missing values, or drop these rows."
         )
 
 
 def find_query(questions, task, X, y=None):
-    """How a model is queried, and its outputs for the first rows.
+    """Find out how to query a model; returns the query and its first outputs.
 
-    `X` has rows to compare the functions by which a model may predict; the labels of
-    `y` are classes of a model that names none.
+    `X` has rows on which `predict` and `predict_proba` are compared; the labels of `y`
+    are the classes of a model without a list of classes.
     """
     model = questions.model
     if make_outcome(task).labels is None:
@@ -440,8 +438,8 @@ def find_query(questions, task, X, y=None):
         classes = np.unique(y) if classes is None and y is not None else classes
         if classes is None:
             raise ValueError(
-                f"{questions.name} must name its classes; it has no classes_. Pass y, "
-                "whose labels in sorted order are its classes."
+                f"{questions.name} must have classes_; it has none. Pass y, whose "
+                "sorted labels are then its classes."
             )
         classes = np.asarray(classes).tolist()
         return _query_of_probabilities(questions, classes, X)
@@ -449,7 +447,7 @@ def find_query(questions, task, X, y=None):
 
 
 def _query_of_probabilities(questions, classes, X):
-    """A query that also calls for predictions if they are not the likeliest classes."""
+    """A query of probabilities, and of predictions if these are not the most likely."""
     model = questions.model
     query = ClassQuery(classes, None, model.predict_proba)
     if not hasattr(model, "predict"):
@@ -492,7 +490,7 @@ class _AsTheyAre:
 
 
 class _Answered(Questions):
-    """Questions with known answers."""
+    """Questions with known predictions."""
 
     def __init__(self, name, answers):
         super().__init__(None)
@@ -508,7 +506,7 @@ class _Answered(Questions):
 
 
 def _grown(matrix, outputs, query, categories, order, seed):
-    """Trees on the outputs of the model: one boosted ensemble for each of them."""
+    """Grow trees on the outputs of the model: one boosted ensemble per output."""
     sizes = [0 if labels is None else len(labels) for labels in categories]
     usable = [j for j in order if sizes[j] <= MOST_CATEGORIES]
     is_set = np.array([sizes[j] > 0 for j in usable], dtype=bool)
@@ -526,7 +524,7 @@ def _grown(matrix, outputs, query, categories, order, seed):
             random_state=seed,
         )
         with warnings.catch_warnings():
-            # A column without any value needs no warning; no tree splits on it.
+            # No tree splits on a column without values, so no warning is needed.
             warnings.simplefilter("ignore", UserWarning)
             grown.fit(matrix[:, usable], outputs[:, output])
         forest = read_forest(grown)
@@ -546,8 +544,7 @@ def _placed(tree, usable, positions, sizes, output, n_outputs):
         known = positions[tree.feature[node]]
         if known is None:
             continue
-        # The trees know categories by the positions that rows had; others go with
-        # the unknown ones.
+        # Trees know only the categories of their rows; others are as unknown ones.
         inside = tree.categories[node]
         size = sizes[feature[node]]
         sets[node, : size + 1] = inside[len(known)]
@@ -567,7 +564,7 @@ def _placed(tree, usable, positions, sizes, output, n_outputs):
 
 
 def _data_splits(matrix, categories):
-    """For each feature thresholds between its quantiles."""
+    """Thresholds between the quantiles of each feature."""
     splits = []
     shares = np.linspace(0, 1, N_QUANTILES + 1)[1:-1]
     for column, labels in zip(matrix.T, categories, strict=True):

@@ -17,13 +17,13 @@ from defragtrees.outcomes import make_outcome
 from defragtrees.outcomes.base import Outcome
 
 COMBINATIONS = ("mean", "sum", "median")
-LARGEST = 1e100  # of numbers in an ensemble, so that sums of squares are numbers too
-BLOCK_CELLS = 200_000  # rows x trees walked at once, so that they stay in the cache
+LARGEST = 1e100  # of numbers in an ensemble, so that sums of squares are finite
+BLOCK_CELLS = 200_000  # rows x trees processed at once, to fit in the cache
 
 
 @dataclass(frozen=True, eq=False)
 class Tree(ByValue):
-    """One decision tree: parallel arrays with an entry per node, the root first.
+    """One decision tree as parallel arrays with one entry per node, the root first.
 
     Parameters
     ----------
@@ -38,11 +38,11 @@ class Tree(ByValue):
     value : float64 array of shape (n_nodes, n_outputs)
         Output of the node; only leaves are used.
     cover : float64 array of shape (n_nodes,)
-        Weight of the training rows in the node; NaN where the library has none.
+        Weight of the training rows in the node; NaN if the library has none.
     categories : bool array of shape (n_nodes, n_codes)
-        For a split on a categorical feature, which category positions go left; the
-        position after the last category stands for any category not in the list.
-        No columns if the tree has no such split.
+        For splits on categorical features, the category positions that go left; the
+        position after the last category stands for unknown categories. No columns if
+        the tree has no such split.
 
     Examples
     --------
@@ -108,7 +108,7 @@ class Tree(ByValue):
 
 @dataclass(frozen=True, eq=False)
 class Forest(ByValue):
-    """An ensemble of trees, and how their outputs become a prediction.
+    """An ensemble of trees with the function from their outputs to a prediction.
 
     Parameters
     ----------
@@ -118,22 +118,22 @@ class Forest(ByValue):
     classes : tuple, optional
         Class labels in the order of the outputs; None for regression.
     combine : {"mean", "sum", "median"}
-        How the outputs of the trees become one; the median is weighted by `weights`.
+        How the outputs of the trees are combined; the median is weighted by `weights`.
     base : float64 array of shape (n_outputs,), default=0
         Added to the combined output.
     weights : float64 array of shape (n_trees,), default=1
         Weight of each tree.
     link : str or callable
-        From the combined output to a probability or a number; a key of `LINKS`, or a
-        function of it with a method `class_index` and, where classes are decided by
-        one, a `threshold`.
+        Function from the combined output to a probability or a number: a key of
+        `LINKS`, or a callable with a method `class_index` and, if a threshold decides
+        the class, an attribute `threshold`.
     ties : {"first", "last"}
-        The class that a row on the border between two classes gets.
+        The class of a row for which two classes tie.
     categories : tuple of (tuple or None), optional
-        For each feature its categories, or None where it is numeric.
+        The categories of each feature, or None if it is numeric.
     feature_kinds : tuple of (str or None), optional
-        Of features that are days: "date", "datetime", "time" or "duration"; "ordered"
-        if categories have an order.
+        "date", "datetime", "time" or "duration" for features that are days; "ordered"
+        for ordered categories; else None.
     other_names : tuple of str, optional
         Columns of the user's table that are not features.
 
@@ -190,7 +190,7 @@ class Forest(ByValue):
         if not callable(self.link) and self.link not in LINKS:
             raise ValueError(f"link must be one of {tuple(LINKS)}; got {self.link!r}.")
         if len(self.categories) != self.n_features:
-            raise ValueError("categories must have one entry for each feature.")
+            raise ValueError("categories must have one entry per feature.")
         if len(set(self.feature_names)) != self.n_features:
             raise ValueError("Feature names must differ from each other.")
         for tree in self.trees:
@@ -206,14 +206,14 @@ class Forest(ByValue):
         self._check_numbers()
 
     def _check_numbers(self):
-        """Raise for numbers that give no prediction."""
+        """Raise for NaN, infinite and too large numbers."""
         for name, values in (("base", self.base), ("weights", self.weights)):
             if not _is_usable(values).all():
                 raise ValueError(
                     f"{name} must hold numbers up to {LARGEST:g} in size; got "
                     f"{values[~_is_usable(values)][0]:g}."
                 )
-        # A split into sets of categories has no threshold; neither has a leaf.
+        # Leaves and splits on categories have no threshold.
         has_threshold = np.array([*(c is None for c in self.categories), False])
         for k, tree in enumerate(self.trees):
             leaf = tree.feature < 0
@@ -222,9 +222,8 @@ class Forest(ByValue):
                 node = int(np.flatnonzero(wrong)[0])
                 value = tree.value[node]
                 raise ValueError(
-                    f"A leaf must answer numbers up to {LARGEST:g} in size; in tree "
-                    f"{k + 1}, node {node + 1} answers "
-                    f"{value[~_is_usable(value)][0]:g}."
+                    f"A leaf must have outputs up to {LARGEST:g} in size; in tree "
+                    f"{k + 1}, node {node + 1} has {value[~_is_usable(value)][0]:g}."
                 )
             without = np.isnan(tree.threshold) & has_threshold[tree.feature]
             if without.any():
@@ -240,27 +239,27 @@ class Forest(ByValue):
 
     @property
     def outcome(self) -> Outcome:
-        """What is predicted: its measures, texts and checks."""
+        """The outcome: its measures, texts and checks."""
         return make_outcome(self.task, self.classes)
 
     @property
     def threshold(self) -> float | None:
-        """Of two classes, the probability from which on the second is predicted."""
+        """Probability from which the second of two classes is predicted, or None."""
         return getattr(self.link, "threshold", None)
 
     @property
     def origin(self) -> str:
-        """How the splits were found, where they were not read; nothing by default."""
+        """How the splits of a black box were found; empty for other forests."""
         return ""
 
     @property
     def answers_by_trees(self) -> bool:
-        """Whether its predictions are sums over its trees, not those of a model."""
+        """Whether predictions come from the trees, not from a black box."""
         return True
 
     @property
     def new_rows(self) -> Floats | None:
-        """Rows near the data that a model was asked about; None: any may be asked."""
+        """Synthetic rows for which a black box was queried; None for other forests."""
         return None
 
     @property
@@ -269,7 +268,7 @@ class Forest(ByValue):
         return len(self.feature_names)
 
     def splits(self) -> list[Values]:
-        """For each feature its distinct thresholds, or its distinct category sets.
+        """Return the distinct thresholds, or sets of categories, of each feature.
 
         Returns
         -------
@@ -278,7 +277,7 @@ class Forest(ByValue):
             bool array of shape (n_sets, n_categories + 1), the sets that go left.
         """
         distinct = []
-        # A forest may have no trees at all, only a base.
+        # A forest may have only a base and no trees.
         nothing = np.empty(0)
         feature = np.concatenate([nothing, *(tree.feature for tree in self.trees)])
         threshold = np.concatenate([nothing, *(tree.threshold for tree in self.trees)])
@@ -306,7 +305,7 @@ class Forest(ByValue):
         return distinct
 
     def encode(self, X: Rows) -> Floats:
-        """X as float64 numbers, categories as positions; checks names and number."""
+        """Check the columns of X and convert it to float64, categories to positions."""
         kinds = self.feature_kinds
         return read_matrix(X, self.feature_names, self.categories, kinds=kinds)
 
@@ -331,7 +330,7 @@ class Forest(ByValue):
         return self.proba_from_raw(self.predict_raw_encoded(matrix))
 
     def predict_target(self, matrix: Floats) -> Values:
-        """What rules imitate on an encoded matrix: class numbers, or numbers."""
+        """Class indices, or numbers, for an encoded matrix."""
         return self.target_from_raw(self.predict_raw_encoded(matrix))
 
     def predict_from_raw(self, raw: Floats) -> Values:
@@ -352,7 +351,7 @@ class Forest(ByValue):
     def linked(self, raw: Floats) -> Floats:
         """Probabilities or numbers from the result of `predict_raw`."""
         link = LINKS[self.link] if isinstance(self.link, str) else self.link
-        with np.errstate(over="ignore"):  # libraries give infinity as well
+        with np.errstate(over="ignore"):  # libraries return infinity as well
             return link(raw)
 
     def predict_raw_encoded(self, matrix: Floats) -> Floats:
@@ -378,7 +377,7 @@ class Forest(ByValue):
             terms = value[:, output][leaves.T]
             terms *= self.weights[:, None]
             terms[0] += begin
-            # Tree after tree; a plain sum of a single row would take another order.
+            # Tree by tree; numpy would sum a single row in another order.
             total[:, output] = np.add.accumulate(terms, axis=0, out=terms)[-1]
         return self.finish_sums(total)
 
@@ -391,14 +390,14 @@ class Forest(ByValue):
     def sum_start(self) -> Floats:
         """The start of a sum over the trees.
 
-        It is the base itself, as in boosting libraries: in another order the rounding
-        differs, and with it the class of a row on the border.
+        It is the base, as in boosting libraries: another order would change rounding,
+        and with it the class of a row at a tie.
         """
         return self.base if self.combine == "sum" else np.zeros_like(self.base)
 
     @cached_property
     def stacked(self) -> "StackedTrees":
-        """The nodes of all trees behind one another."""
+        """The nodes of all trees, concatenated."""
         return StackedTrees(self.trees, self.categories)
 
     def __getstate__(self):
@@ -406,7 +405,7 @@ class Forest(ByValue):
 
 
 def for_many_rows(forest, engine):
-    """The forest, compiled unless the engine is numpy or numba is not there."""
+    """The forest, compiled unless the engine is numpy or numba is not installed."""
     if not forest.answers_by_trees or not is_compiled(engine):
         return forest
     own = {field.name: getattr(forest, field.name) for field in fields(forest)}
@@ -414,7 +413,7 @@ def for_many_rows(forest, engine):
 
 
 def is_compiled(engine):
-    """Whether rows of a fit with this engine are visited by compiled loops."""
+    """Whether a fit with this engine uses compiled loops."""
     return engine != "numpy" and find_spec("numba") is not None
 
 
@@ -473,10 +472,10 @@ class CompiledForest(Forest):
 
 
 class StackedTrees:
-    """The nodes of all trees behind one another, so that one walk serves all trees.
+    """The nodes of all trees, concatenated, to evaluate all trees together.
 
-    The children of a node stand at 2 * node and 2 * node + 1, and a leaf is its own
-    child, so that all rows can walk the same number of steps.
+    The children of a node are at 2 * node and 2 * node + 1, and a leaf is its own
+    child, so that all rows take the same number of steps.
     """
 
     def __init__(self, trees, categories):
@@ -511,9 +510,8 @@ class StackedTrees:
     def leaves(self, matrix, walk=None):
         """Index of the leaf of each row in each tree, (n_samples, n_trees).
 
-        A `walk` is memory for at least as many rows; it saves getting it from the
-        system anew, for which threads wait on one another. The next call with it
-        overwrites the result.
+        A `walk` is reusable memory for at least as many rows, as allocation would make
+        threads wait for each other. The next call with it overwrites the result.
         """
         n_rows, n_features = matrix.shape
         walk = walk or Walk(len(self.roots), n_rows)
@@ -524,7 +522,7 @@ class StackedTrees:
         has_missing = bool(np.isnan(matrix).any())
         cells = np.ascontiguousarray(matrix).ravel()
         first = np.arange(n_rows) * n_features
-        # "clip" only because numpy would else copy `out`; no number is outside.
+        # "clip" as numpy would otherwise copy `out`; no index is out of range.
         for _ in range(self.depth):
             np.take(self.feature, node, out=place, mode="clip")
             place += first
@@ -534,7 +532,7 @@ class StackedTrees:
             np.logical_not(goes_right, out=goes_right)
             if self.is_set is not None:
                 in_set = self.is_set[node]
-                # A number of a numeric feature may be no position at all.
+                # A value of a numeric feature need not be a position.
                 code = np.where(in_set & ~np.isnan(x), x, 0).astype(np.intp)
                 code = np.minimum(code, self.sets.shape[1] - 1)
                 np.copyto(goes_right, ~self.sets[node, code], where=in_set)
@@ -548,7 +546,7 @@ class StackedTrees:
 
 
 class Walk:
-    """Arrays for the steps of some rows through some trees."""
+    """Work arrays to move rows through trees."""
 
     def __init__(self, n_trees, n_rows):
         self.n_trees = n_trees
@@ -562,16 +560,16 @@ class Walk:
 
 
 def _depth(inner, left, right):
-    """The number of splits on the longest path; raises where there is a circle.
+    """The number of splits on the longest path; raises if there is a cycle.
 
-    A node is visited once all its parents are, and so just once: paths may be many more
-    than nodes where children are shared.
+    Each node is visited once, after all its parents: with shared children there may be
+    far more paths than nodes.
     """
     splits = np.flatnonzero(inner)
     children = np.concatenate([left[splits], right[splits]])
     stands_after = (left[splits] > splits) & (right[splits] > splits)
     if stands_after.all() and np.bincount(children).max(initial=1) == 1:
-        # A plain tree, which is most of them: level by level.
+        # The usual case, a tree without shared children: level by level.
         depth, level = -1, np.zeros(1, dtype=np.intp)
         while level.size:
             depth += 1
@@ -597,12 +595,12 @@ def _depth(inner, left, right):
         np.subtract.at(n_parents, children, 1)
         ready = np.unique(children[n_parents[children] == 0])
     if n_visited < is_reached.sum():
-        raise ValueError("The nodes of a tree must not form a circle.")
+        raise ValueError("The nodes of a tree must not form a cycle.")
     return depth
 
 
 def _as_finite(values):
-    # Rounding to infinity starts halfway to the number after the largest one.
+    # Numbers round to infinity from halfway above the largest one.
     top = 2.0 ** np.finfo(values.dtype).maxexp
     return np.clip(values.astype(np.float64), -top, top)
 
@@ -616,7 +614,7 @@ def _is_usable(values):
 
 
 def _weighted_median(values, weights):
-    """Per row the first value, in sorted order, at which half the weight is reached."""
+    """The weighted median of each row: the first value that reaches half the weight."""
     order = np.argsort(values, axis=1)
     reached = np.cumsum(weights[order], axis=1)
     chosen = (reached >= 0.5 * reached[:, -1:]).argmax(axis=1)

@@ -1,9 +1,9 @@
-"""The path of rows through trees, compiled by numba."""
+"""Evaluation of trees, compiled by numba."""
 
 import numpy as np
 from numba import njit
 
-TILE_ROWS = 256  # so that cells and sums of a tile stay in the cache for all trees
+TILE_ROWS = 256  # so that cells and sums of a tile fit in the cache
 
 
 def arrays_of(stacked):
@@ -24,7 +24,7 @@ def arrays_of(stacked):
 
 @njit(nogil=True, cache=True)
 def _step_all(matrix, start, node, feature, threshold, children):
-    """One step of every row of a tile; no branch, so that rows overlap in time."""
+    """Move every row of a tile by one node, without branches."""
     for i in range(len(node)):
         own = node[i]
         goes_left = matrix[start + i, feature[own]] <= threshold[own]
@@ -35,7 +35,7 @@ def _step_all(matrix, start, node, feature, threshold, children):
 def _step_each(
     matrix, start, node, feature, threshold, children, missing_left, is_set, sets
 ):
-    """The same where cells may be missing or categories."""
+    """The same for rows with missing values or categories."""
     for i in range(len(node)):
         own = node[i]
         x = matrix[start + i, feature[own]]
@@ -64,9 +64,9 @@ def walk(
     weights,
     total,
 ):
-    """Add the output of each tree for each row to `total`, tree after tree.
+    """Add the output of each tree for each row to `total`, tree by tree.
 
-    `matrix` is (n_samples, n_features) float64, `is_plain` says that it has neither
+    `matrix` is (n_samples, n_features) float64, `is_plain` means that it has neither
     missing values nor categories, `total` is (n_samples, n_outputs) float64; the other
     arrays are those of `arrays_of` and the weight of each tree.
     """

@@ -1,8 +1,8 @@
-"""Methods: from an ensemble and rows to a few rules, each as a pair of estimators.
+"""The methods that turn an ensemble into rules, each a pair of estimators.
 
-Each method is one module and one line in `METHODS`; it is imported when it is first
-used. The module has two classes that inherit from Simplifier (`estimators/base.py`),
-and whose names end as their outcomes say: "Classifier" and "Regressor".
+Each method is one module and one line in `METHODS`, imported on first use. The module
+has two subclasses of Simplifier (`estimators/base.py`), whose names end in "Classifier"
+and "Regressor".
 """
 
 from importlib import import_module
@@ -22,7 +22,7 @@ METHODS = {
     "optimal": "defragtrees.baselines.optimal",
     "paper": "defragtrees.paper.estimator",
 }
-NEEDED = {"optimal": "pystreed"}  # packages that a method cannot do without
+NEEDED = {"optimal": "pystreed"}  # packages that methods require
 
 
 def installed_methods() -> tuple[str, ...]:
@@ -33,12 +33,12 @@ def installed_methods() -> tuple[str, ...]:
 
 
 def compared_methods() -> tuple[str, ...]:
-    """The methods that `compare` takes by default; the paper's own on request only."""
+    """The default methods of `compare`: all installed ones but the paper's."""
     return tuple(name for name in installed_methods() if name != "paper")
 
 
 def estimator_for(method: str, outcome: Outcome) -> type[Simplifier]:
-    """The estimator class of a method for an outcome.
+    """Return the estimator class of a method for an outcome.
 
     Parameters
     ----------

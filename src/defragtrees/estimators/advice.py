@@ -1,4 +1,4 @@
-"""Sentences on what scores of a fit do not show: points, and the ensemble's lead."""
+"""Notes of `summary` on points and on the ensemble's lead."""
 
 import math
 from dataclasses import replace
@@ -8,21 +8,21 @@ import numpy as np
 from defragtrees.outcomes.points import Scoring
 from defragtrees.search.driver import Found, count_found, quick_points
 
-LEAST_SHOWN = 0.001  # difference that two numbers in a sentence show
-LEAST_APART = 0.01  # of AUC, that is worth a sentence
-JUDGED_ROWS = 3_000  # of the new rows; enough to compare two models
+LEAST_SHOWN = 0.001  # smallest difference of two printed scores
+LEAST_APART = 0.01  # smallest difference in AUC worth a note
+JUDGED_ROWS = 3_000  # synthetic rows; enough to compare two models
 
 
 def advise(problem, settings, searched, counting, rules, rows):
-    """Sentences about rules, for `summary`; none without y or of a sample of the rows.
+    """Write the notes of a fit; none without y or if rows were sampled.
 
-    `searched` are the SearchRows, `counting` is the store of the rows that count, and
-    `rows` are these as CountingRows.
+    `searched` are the SearchRows, `counting` is the store of the rows on which rules
+    were counted, and `rows` are the same rows as CountingRows.
     """
     if rows.problem.labels is None or problem.is_sample or searched is None:
         return ()
     texts = []
-    # AUC of classes, the explained variance of numbers; other kinds may have neither
+    # AUC for classes, R² for numbers; other outcomes may have neither.
     measure = next((m for m in rules.outcome.measures() if m.is_larger_better), None)
     if measure is not None:
         scores = counting.evaluate(rules)
@@ -33,7 +33,7 @@ def advise(problem, settings, searched, counting, rules, rows):
             texts.append(_points_text(measure, own, points))
     has_more = any(texts)
     if counting.source == "validation":
-        # They come first in the store; see `RowStore.pooled_with`.
+        # Validation rows come first in the store; see `RowStore.pooled_with`.
         n_new = counting.n_rows - (problem.store.n_rows if counting.n_trained else 0)
         texts.append(_equal_text(rules, rows, rows.problem.places < n_new, has_more))
     elif measure is not None and searched.new is not None and rules.outcome.n_classes:
@@ -43,7 +43,7 @@ def advise(problem, settings, searched, counting, rules, rows):
 
 
 def _quick_card(problem, settings, searched, counting, rules):
-    """A scorecard with as many rules, counted on the same rows; None without one."""
+    """A quick scorecard with as many rules, counted on the same rows, or None."""
     found = quick_points(problem, settings, searched, rules.n_rules)
     blank, limits = problem.blank("points"), settings.limits
     cards = count_found(
@@ -53,20 +53,19 @@ def _quick_card(problem, settings, searched, counting, rules):
 
 
 def _points_text(measure, own, points):
-    """What a search for points would find is better than the quick scorecard."""
+    """Compare with the quick scorecard, which a full search for points would beat."""
     if not points - own >= LEAST_SHOWN:
         return ""
     return (
-        f'Points would do better (form="points"): even as many single conditions that '
-        f"add up have {measure.label} {points:.3f}, the rules on the same rows "
-        f"{own:.3f}."
+        'Points would do better (form="points"): on the same rows, a scorecard with as '
+        f"many rules has {measure.label} {points:.3f}, these rules {own:.3f}."
     )
 
 
 def _equal_text(rules, rows, is_new, has_more):
-    """Whether the ensemble is no better on rows that neither it nor the search used.
+    """Compare rules and ensemble on rows that neither the ensemble nor the search used.
 
-    `has_more` says that points would do better.
+    `has_more` is whether points would do better.
     """
     problem, weight = rows.problem, rows.problem.sample_weight[is_new]
     told = problem.probabilities if problem.n_classes else problem.target
@@ -78,17 +77,17 @@ def _equal_text(rules, rows, is_new, has_more):
     if mean > error:
         return ""
     return (
-        "The rules predict as well as the ensemble, within chance, on rows that "
-        f"neither used{'' if has_more else ': the data has no more to give'}."
+        "On rows that neither used, the rules predict as well as the ensemble, within "
+        f"one standard error{'' if has_more else ': more rules are unlikely to help'}."
     )
 
 
 def _new_lead(rules, searched):
-    """By how much AUC the ensemble would lead on new rows if it were right there.
+    """The ensemble's lead in AUC on new rows, if its probabilities are right.
 
-    The lead of deep forests and boosting is smaller than that, that of forests with
-    large leaves nearly the same. For numbers it is no guide: what forests predict is
-    drawn to the mean, and so would be the lead.
+    For deep forests and boosting this is an upper bound; for forests with large leaves
+    it is close. For numbers it is no guide: predictions of forests are shrunk towards
+    the mean, and so is the lead.
     """
     outcome = rules.outcome
     new, told = searched.new[:JUDGED_ROWS], searched.told[:JUDGED_ROWS]
@@ -101,7 +100,7 @@ def _lead_text(lead, new_lead, has_more):
         return ""
     has_more = has_more or new_lead >= LEAST_APART
     return (
-        f"On new rows the ensemble's lead in AUC would be about {max(new_lead, 0):.2f} "
-        f"by its own probabilities, not the {lead:.2f} on these rows: the rest is "
-        f"overfitting{'' if has_more else ', and the data has no more to give'}."
+        f"The ensemble's lead in AUC is {lead:.2f} on these rows, but about "
+        f"{max(new_lead, 0):.2f} on new rows, by its own probabilities: the rest is "
+        f"overfitting{'' if has_more else ', and more rules are unlikely to help'}."
     )

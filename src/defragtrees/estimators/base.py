@@ -1,4 +1,4 @@
-"""Simplifier: what all methods share, from checks of their input to prediction."""
+"""Simplifier: the base class of all estimators, with validation and prediction."""
 
 import os
 from abc import ABC, abstractmethod
@@ -77,20 +77,20 @@ else:
     from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
 
-PATHS = ("path_", "path_by_conditions_")  # of an estimator, rule sets by their size
+PATHS = ("path_", "path_by_conditions_")  # attributes with rule models by size
 
 
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 def like_rules(method: Method) -> Method:
-    """Give a method of an estimator the docstring that it has in a rule model."""
+    """Give an estimator's method the docstring of the same method of RuleModel."""
     method.__doc__ = getattr(RuleModel, method.__name__).__doc__
     return method
 
 
 class FittedRules(BaseEstimator):
-    """What a fitted estimator does, all of it by its `rules_`."""
+    """Methods of a fitted estimator, which use its `rules_`."""
 
     ensemble_: Any
     forest_: Forest
@@ -133,18 +133,22 @@ class FittedRules(BaseEstimator):
     def evaluate(
         self, X: Rows, y: Column | None = None, sample_weight: Column | None = None
     ) -> dict[str, float]:
-        """How good the rules are on these rows, as a dict of numbers.
+        """Measure the rules on these rows.
 
-        Size (`n_rules`, `n_conditions` of all rules together, `mean_conditions` per
-        rule), coverage, overlap, and fidelity to the ensemble; with y also `error` and,
-        for classes, `auc`, `average_precision`, `log_loss`, `brier`, `precision`,
-        `recall` and `expected_cost`, for numbers `rmse`, `mae` and `r2`; and the same
-        of the ensemble, with `ensemble_` before the name, which is too good on rows
-        that it was trained on; where the rules have costs or a threshold, its class is
-        decided by them too. `average_precision`,
-        `precision` and `recall` are those of `pos_label`, or the second of two
-        classes, and with `auc` means over more. Rows of a class that the ensemble
-        does not know count for `error` only. NaN is what has no meaning on these rows.
+        Returns a dict with the size (`n_rules`, `n_conditions` in all rules together,
+        `mean_conditions` per rule), `coverage`, `overlap` and `fidelity`, the agreement
+        with the ensemble. With y it also has `error` and, for classes, `auc`,
+        `average_precision`, `log_loss`, `brier`, `precision`, `recall` and
+        `expected_cost`, for numbers `rmse`, `mae` and `r2`.
+
+        The same measures of the ensemble have the prefix `ensemble_`. They are too good
+        on rows that it was trained on. If the rules have costs or a threshold, these
+        decide the class of the ensemble too.
+
+        `average_precision`, `precision` and `recall` are those of `pos_label`, by
+        default the second class; for more than two classes they and `auc` are means
+        over classes. Rows of a class that the ensemble does not know count for `error`
+        only. Measures that are undefined on these rows are NaN.
 
         Parameters
         ----------
@@ -171,16 +175,16 @@ class FittedRules(BaseEstimator):
         sample_weight: Column | None = None,
         probabilities: Iterable[Any] | None = None,
     ) -> dict[str, float]:
-        """`evaluate` for a caller who has encoded the rows and asked the ensemble.
+        """Measure the rules on encoded rows with known predictions of the ensemble.
 
         Parameters
         ----------
-        matrix : what `validate_rows` gave
+        matrix : array returned by `validate_rows`
         answers : array of shape (n_samples,)
-            What `forest_` says of these rows.
+            Predictions of `forest_` for these rows.
         y, sample_weight : arrays of shape (n_samples,), optional
         probabilities : array of shape (n_samples, n_classes), optional
-            How likely `forest_` finds each class; by default it is asked again.
+            Class probabilities of `forest_`; computed by default.
         """
         if probabilities is None and y is not None and self.rules_.outcome.n_classes:
             probabilities = self.forest_.predict_proba_encoded(matrix)
@@ -190,14 +194,15 @@ class FittedRules(BaseEstimator):
         return evaluation.scores(self.rules_)
 
     def summary(self, X: Rows | None = None, y: Column | None = None) -> render.Lines:
-        """The rules and how good they are, as text.
+        """Return the rules and their scores as text.
 
-        With rows and y also, rule by rule, what is told and what is observed in them.
+        With X and y, also the estimated and the observed rate of each rule.
 
         Parameters
         ----------
         X, y : rows to measure on, optional
-            By default those of `validation`, if `fit` had some, else the training rows.
+            The default is the rows of `validation`, if `fit` had some, else the
+            training rows.
 
         Examples
         --------
@@ -218,7 +223,7 @@ class FittedRules(BaseEstimator):
             scores, where = self.validation_, self._validation_rows
         else:
             scores, where = self.training_, "training rows"
-        # As far as the user says.
+        # Rows given by the user are taken to be new.
         is_new = X is not None or hasattr(self, "validation_")
         parts = [str(rules), scores_text(rules, scores, where, is_new=is_new)]
         advice = getattr(self, "advice_", ())
@@ -234,7 +239,7 @@ class FittedRules(BaseEstimator):
         return render.Lines("\n\n".join(parts))
 
     def validate_rows(self, X: Rows) -> Floats:
-        """X of a later call as encoded numbers, checked against what `fit` saw.
+        """Check X against the columns of `fit`, and encode it as numbers.
 
         Parameters
         ----------
@@ -252,7 +257,7 @@ class FittedRules(BaseEstimator):
     def reopen(
         self, X: Rows, y: Column | None = None, sample_weight: Column | None = None
     ) -> Any:
-        """The source of rows of a later call, with the columns that `fit` saw."""
+        """Open rows of a later call, with the columns of `fit`."""
         check_is_fitted(self, "rules_")
         source = open_source(X, y, sample_weight)
         source.select(self.rules_.feature_names)
@@ -260,12 +265,12 @@ class FittedRules(BaseEstimator):
         return source
 
     def _answers(self, X, predict, dtype, n_outputs=None):
-        """What `predict` says of encoded rows, wherever they are."""
+        """Apply `predict` to encoded rows, part by part."""
         answer = partial(_answered, self.rules_, predict)
         return self.reopen(X).each(answer, dtype=dtype, n_outputs=n_outputs)
 
     def _predictions(self, X, predict, dtype, n_outputs=None):
-        """What `predict` makes of the rules that match rows, wherever they are."""
+        """Apply `predict` to the matrix of rules that match each row, part by part."""
         predict = partial(_of_matches, self.rules_, predict)
         return self._answers(X, predict, dtype, n_outputs)
 
@@ -278,16 +283,18 @@ class FittedRules(BaseEstimator):
         evaluator = PartEvaluator(rules, forest, posterior, is_by_rule)
         evaluation = source.total(evaluator, self.n_jobs)
         if evaluation is None or not evaluation.weight:
-            raise ValueError("At least one row with a positive weight is needed.")
+            raise ValueError(
+                "At least one row with a positive weight is needed; got none."
+            )
         if not evaluation.has_known:
             raise ValueError(
                 f"y must have labels such as {list(rules.classes)[:5]!r}; no row has "
-                "one of them. Are they of another type?"
+                "one of these. Check the type of the labels."
             )
         return evaluation
 
     def _repr_mimebundle_(self, **kwargs):
-        """What a notebook shows: scikit-learn's diagram, or the rules once fitted."""
+        """Show the rules in a notebook; scikit-learn's diagram before the fit."""
         shown = super()._repr_mimebundle_(**kwargs)
         if hasattr(self, "rules_"):
             shown["text/html"] = self.rules_._repr_html_()
@@ -306,10 +313,10 @@ class FittedRules(BaseEstimator):
 
 @dataclass(repr=False, eq=False)
 class Simplifier(FittedRules, ABC):
-    """Base of all methods: `fit` makes `rules_`, everything else reads it.
+    """Base class of all estimators: `fit` makes `rules_`, all else reads it.
 
-    A method sets `_task`, declares its settings beside those that all have (see
-    `defragtrees.estimators.settings`), and writes `_simplify(problem, rng)`, which
+    A subclass sets `_task`, declares its settings (see
+    `defragtrees.estimators.settings`) and implements `_simplify(problem, rng)`, which
     returns a rule model.
     """
 
@@ -326,7 +333,7 @@ class Simplifier(FittedRules, ABC):
 
     conflicts: ClassVar[tuple[Conflict, ...]] = ()
     _task: ClassVar[str]
-    _needs_numbers: ClassVar[bool] = True  # whether codes of all rows are not enough
+    _needs_numbers: ClassVar[bool] = True  # False if codes of the rows are enough
 
     def fit(
         self,
@@ -336,7 +343,7 @@ class Simplifier(FittedRules, ABC):
         *,
         validation: tuple[Any, ...] | None = None,
     ) -> Self:
-        """Find the rules.
+        """Fit the rules to the ensemble on these rows.
 
         Parameters
         ----------
@@ -344,17 +351,16 @@ class Simplifier(FittedRules, ABC):
             Also the path of a Parquet file, an iterator of tables, or a Dask array or
             data frame; see the guide on large data.
         y : array-like of shape (n_samples,), optional
-            Not needed if the ensemble is fitted and is what the rules imitate. With a
-            Parquet file it is the name of a column.
+            Not needed if the ensemble is fitted and the rules imitate it. For a Parquet
+            file, the name of a column.
         sample_weight : array-like of shape (n_samples,), optional
-            A weight of two is a row given twice. So the scale counts: what rules cost
-            is weighed against the weight of all rows. With a Parquet file it is the
-            name of a column.
+            A row of weight two counts as two rows, so the scale matters: more weight
+            allows more rules. For a Parquet file, the name of a column.
         validation : tuple (X, y) or (X, y, sample_weight), optional
-            Rows that the ensemble was not trained on. The rules are found by X; rates,
-            intervals and all other evidence are from these rows, and `Defrag...`
-            chooses the number of rules by them. X may be all that `fit` reads; y may be
-            None with an iterator, which gives it.
+            Rows that the ensemble was not trained on. Rules are found on X; rates,
+            intervals and the other evidence are counted on these rows, and `Defrag...`
+            chooses the number of rules by them. X may be anything that `fit` reads; y
+            is None with an iterator, which yields it.
 
         Returns
         -------
@@ -379,12 +385,12 @@ class Simplifier(FittedRules, ABC):
         *,
         validation: tuple[Any, ...] | None = None,
     ) -> Self:
-        """`fit` for a caller who has read the ensemble already.
+        """Fit the rules to an ensemble that has been read already.
 
         Parameters
         ----------
         forest : Forest or None
-            What `read_forest(self.ensemble)` gives; None to read it here.
+            The result of `read_forest(self.ensemble)`; None to read it here.
         X, y, sample_weight, validation : as for `fit`
         """
         check_settings(self)
@@ -399,7 +405,7 @@ class Simplifier(FittedRules, ABC):
         if isinstance(forest, Unreadable):
             n_unseen = 0 if unseen is None else unseen.n_rows()
             source, forest = self._ask(source, forest.reason, rng, n_unseen)
-        if forest is not given:  # now it is known which columns are needed
+        if forest is not given:  # the columns that it needs are known only now
             source.select(forest.feature_names)
             first = source.first().X
             check_columns(self, first)
@@ -437,16 +443,16 @@ class Simplifier(FittedRules, ABC):
                 "not trained on"
             )
         self._record_training(counting)
-        warn_of_unanswered(self.rules_, counting)
+        warn_of_unpredicted(self.rules_, counting)
         self.__dict__.pop("n_calls_", None)
         if isinstance(self.forest_, AskedForest):
-            # After the fit the model may be queried without limit.
+            # `max_calls` limits the fit only.
             questions = self.forest_.model.questions
             self.n_calls_, questions.limit = questions.n_rows, None
         return self
 
     def validate_target(self, y: Column | None, n_samples: int) -> Values | None:
-        """y as one checked column; None stays None, if it is not what rules imitate.
+        """Check y and return it as one column; None is allowed unless rules fit y.
 
         Parameters
         ----------
@@ -470,21 +476,21 @@ class Simplifier(FittedRules, ABC):
 
     @abstractmethod
     def _simplify(self, problem, rng):
-        """The rule model for a Problem; every method writes this."""
+        """Return the rule model for a Problem; each method implements this."""
 
     def _check_forest(self, forest):
-        """Raise if the ensemble, or settings, do not go with the method."""
+        """Raise if the ensemble or the settings do not suit the method."""
         check_task(self, forest)
 
     def _count_rows(self, store, is_sample):
-        """Give the rules the evidence of all rows and, not of a sample, the answers."""
+        """Count the rules on all rows; predictions too if the fit saw a sample."""
         answers = "target" if is_sample else "kept"
         [self.rules_] = store.recount([self.rules_], answers)
 
     def _record_training(self, store):
-        """Give the rules a profile of the rows that count, with their error on these.
+        """Store a profile of the counted rows, and the error on them, in the rules.
 
-        Rules of a search have had that from the start, but for the error.
+        Rules of a search have the profile already.
         """
         rules = self.rules_
         error = getattr(self, "validation_", self.training_).get("error")
@@ -502,10 +508,10 @@ class Simplifier(FittedRules, ABC):
                     path[size] = self.rules_
 
     def _open(self, X, y, sample_weight, forest):
-        """The rows to fit on, few of them loaded, and a first look at their columns."""
+        """Open the rows to fit on, load them if few, and check the columns."""
         source = open_source(X, y, sample_weight)
         if isinstance(forest, Forest):
-            if source.is_in_memory:  # a file has columns for others too
+            if source.is_in_memory:  # other columns are usual in a file
                 warn_of_other_columns(source.X, forest)
             source.select(forest.feature_names)
         source = self._loaded(source)
@@ -523,14 +529,14 @@ class Simplifier(FittedRules, ABC):
             return source.load()
         if self._needs_numbers and not source.is_in_memory:
             raise TypeError(
-                f"{type(self).__name__} needs all rows in memory; with more than "
-                f"{sources.MANY_ROWS:,} pass a table in memory or a sample of them, or "
-                "use DefragClassifier or DefragRegressor."
+                f"{type(self).__name__} needs all rows in memory; got more than "
+                f"{sources.MANY_ROWS:,} rows that are not. Pass a table in memory "
+                "or a sample, or use DefragClassifier or DefragRegressor."
             )
         return source
 
     def _checked_validation(self, source):
-        """The rows of `validation`, with the columns that the ensemble needs."""
+        """Check the rows of `validation`, and select the columns that are needed."""
         source.select(self.forest_.feature_names)
         source = self._loaded(source)
         check_columns(self, source.first().X, reset=False, ensure_min_samples=1)
@@ -539,26 +545,26 @@ class Simplifier(FittedRules, ABC):
         return source
 
     def _ask(self, source, why, rng, n_unseen=0):
-        """The rows that a model may be asked about, and its answers as a forest.
+        """Query a black box; returns the rows used and its predictions as a forest.
 
-        Of `max_calls`, `n_unseen` are kept for other rows.
+        Of `max_calls`, `n_unseen` are kept for validation rows.
         """
         if not source.is_in_memory:
             raise TypeError(
-                f"A model that cannot be read needs its rows in memory; {why} Pass a "
-                "table, or a sample of the rows."
+                f"A black box needs rows in memory; {why} Pass a table, or a sample of "
+                "the rows."
             )
         parts = source.X, source.y, source.sample_weight
-        # Drawn, and queried, in an order that is not the user's.
+        # In an order that does not depend on the user's.
         rows = rows_by_content(self.ensemble_, *parts)
         most = len(rows)
         if self.max_calls is not None:
-            # Half of the other calls are for new rows, which the search looks at.
+            # Half of the other calls are for the synthetic rows of the search.
             most = -(-(self.max_calls - n_unseen) // 2)
         if most < 1:
             raise ValueError(
-                f"max_calls must be more than the {n_unseen} rows of validation, which "
-                f"the model is queried for too; got {self.max_calls}. Allow more, or "
+                f"max_calls must exceed the {n_unseen} rows of validation, for which "
+                f"the model is queried too; got {self.max_calls}. Allow more calls, or "
                 "pass fewer rows."
             )
         if len(rows) > most:
@@ -578,7 +584,7 @@ class Simplifier(FittedRules, ABC):
         return source, forest
 
     def _words(self, forest):
-        """Labels and kinds, as fields of a rule model; those that fit nothing raise."""
+        """Check labels and kinds, and return them as fields of a rule model."""
         names, classes = forest.feature_names, forest.classes or ()
         return {
             "feature_labels": checked_labels(
@@ -592,10 +598,10 @@ class Simplifier(FittedRules, ABC):
 
 @dataclass(repr=False, eq=False)
 class RuleFinder(Simplifier):
-    """What the search and the paper's method share.
+    """Base of `Defrag...` and `FABRules...`.
 
-    Their rules are found on codes, so rows may be more than memory holds; their number
-    is capped; and the fit may be repeated on halves of the rows.
+    Both find rules on codes, so rows need not fit in memory; both limit the number of
+    rules and can repeat the fit on halves of the rows.
     """
 
     _: KW_ONLY
@@ -615,11 +621,11 @@ class RuleFinder(Simplifier):
         *,
         validation: tuple[Any, ...] | None = None,
     ) -> Self:
-        """`fit` for a caller who has read the ensemble already; see Simplifier."""
+        """Fit the rules to an ensemble that has been read already; see Simplifier."""
         is_table = hasattr(X, "__len__") and not isinstance(X, (str, os.PathLike))
         if self.stability and not is_table:
             raise TypeError(
-                "stability needs all rows in memory, to fit to half of them; got "
+                "stability needs all rows in memory, to fit on half of them; got "
                 f"{type(X).__name__}. Pass a table, or leave stability out."
             )
         self.__dict__.pop("stability_", None)
@@ -643,7 +649,7 @@ class RuleFinder(Simplifier):
         return MOST_RULES if self.max_rules == "auto" else int(self.max_rules)
 
     def _warn_of_little_data(self, n_rows, most):
-        """Warn of a budget beyond the rows, of which so many rules can come at most."""
+        """Warn if `max_rules` exceeds the number of rows."""
         if self.max_rules != "auto" and n_rows < self.max_rules:
             warn(
                 f"max_rules={self.max_rules} is more than the {n_rows} rows of X; at "
@@ -651,13 +657,13 @@ class RuleFinder(Simplifier):
             )
 
     def _warn_of_one_value(self, problem, rules):
-        # Probabilities may differ where the likeliest class is the same everywhere.
+        # Probabilities may differ even if the most likely class is always the same.
         if rules.n_rules == 1 and problem.store.has_one_value():
-            warn("The target has one value only, so the answer is one rule.")
+            warn("The target has a single value, so the result is a single rule.")
 
 
 class RuleClassifier(ClassifierMixin, FittedRules):
-    """What a method's classifier has besides; stands before the method's class."""
+    """Mixin of classifiers; comes before the class of the method."""
 
     _task = "classification"
     classes_: Values
@@ -683,7 +689,7 @@ class RuleClassifier(ClassifierMixin, FittedRules):
 
 
 class RuleRegressor(RegressorMixin, FittedRules):
-    """What a method's regressor has besides; stands before the method's class."""
+    """Mixin of regressors; comes before the class of the method."""
 
     _task = "regression"
 
@@ -692,29 +698,30 @@ class RuleRegressor(RegressorMixin, FittedRules):
         def predict(self, X: Rows) -> Floats: ...
 
     def calibrate(self, X: Rows, y: Column | None = None) -> Self:
-        """Calibrate the intervals of numbers on rows that were not fitted on.
+        """Calibrate prediction intervals on rows that were not used for fitting.
 
-        Split conformal prediction, rule by rule or, where several rules predict
-        together, in bands of predictions: if these rows and later ones are drawn alike,
-        y is in the interval of `predict_interval` with a probability of at least its
-        coverage wherever at least `2 / (1 - coverage) - 1` of these rows have the rule,
-        or the band. A rule with fewer rows takes the residuals of all rows, in units of
-        its own spread. `rules_`, and with `path_` all rules of it, keep what is needed.
+        This is split conformal prediction per rule or, where several rules predict
+        together, per band of predictions. If these rows and later ones come from the
+        same distribution, the interval of `predict_interval` contains y with at least
+        the nominal coverage wherever a rule, or a band, has at least
+        `2 / (1 - coverage) - 1` of these rows. A rule with fewer rows uses the
+        residuals of all rows, scaled to its own spread. The residuals are stored in
+        `rules_` and in all rule models of `path_`.
 
-        Without it, `DefragRegressor` takes the rows that `fit` counted: how far each of
-        them is from what the prediction would be without it. A row that the model was
-        trained on counts as less than a row there (see `RuleModel.evidence`). With 500
-        such rows intervals at 90 % cover some 88 to 94 % of new rows in each third of
-        the predictions, and 82 to 99 % in a single rule.
+        Without calibration, `DefragRegressor` uses leave-one-out residuals of the rows
+        that `fit` counted. A row that the model was trained on then counts as less than
+        one row (see `RuleModel.evidence`). With 500 such rows, 90 % intervals cover
+        about 88 to 94 % of new rows in each third of the predictions, and 82 to 99 % in
+        a single rule.
 
         Parameters
         ----------
         X : array-like or data frame of shape (n_samples, n_features)
-            Rows that neither the ensemble nor the rules were fitted to; also all that
-            `fit` reads.
+            Rows on which neither the ensemble nor the rules were fitted. May be
+            anything that `fit` reads.
         y : array-like of shape (n_samples,)
-            With a Parquet file the name of a column; None with an iterator, which
-            gives it.
+            For a Parquet file, the name of a column; None with an iterator, which
+            yields it.
 
         Returns
         -------
@@ -732,8 +739,8 @@ class RuleRegressor(RegressorMixin, FittedRules):
         source = self.reopen(X, y)
         if not source.has_labels:
             raise ValueError(
-                "y is needed to calibrate intervals; got None. Pass the numbers that "
-                "are true for these rows."
+                "y is needed to calibrate intervals; got None. Pass the true values "
+                "of these rows."
             )
         paths = [getattr(self, name, {}) for name in PATHS]
         lists = [self.rules_, *(rules for path in paths for rules in path.values())]
@@ -758,9 +765,9 @@ class RuleRegressor(RegressorMixin, FittedRules):
 
 
 def read_rows(simplifier, source, forest):
-    """All rows as codes, and as numbers too if they are few or needed."""
+    """Read all rows as codes, and as numbers too if they are few or needed."""
     engine, n_rows = getattr(simplifier, "engine", "auto"), source.n_rows()
-    # Rows that are not read yet are not lost where the engine cannot be used.
+    # Checked first, so that an iterator is not consumed in vain.
     check_engine(engine, source.workers())
     keeps_numbers = simplifier._needs_numbers or n_rows <= sources.MANY_ROWS
     is_shown = getattr(simplifier, "verbose", 0) and not keeps_numbers
@@ -785,19 +792,19 @@ def read_rows(simplifier, source, forest):
         n_sides = np.count_nonzero(store.counts[j][:-1])
         if kind not in (None, ORDERED) and len(thresholds) and n_sides < 2:
             raise ValueError(
-                f"{names[j]!r} is read as a number of days (since "
-                "1970-01-01, if it is a date), and must then lie around the "
-                f"thresholds of the ensemble; it has {thresholds[0]:g} among these. "
-                "Train the ensemble on days, or give X the numbers that it saw."
+                f"{names[j]!r} is read as a number of days (dates as days since "
+                "1970-01-01), and must have values on both sides of a threshold of the "
+                f"ensemble, such as {thresholds[0]:g}; all are on one side. Train the "
+                "ensemble on days, or pass the numbers that it was trained on."
             )
     empty = [j for j, count in enumerate(store.counts) if not count[:-1].any()]
     for j in empty[:5]:
-        warn(f"Column {names[j]!r} holds missing values only; no rule can use it.")
+        warn(f"Column {names[j]!r} has only missing values, so no rule can use it.")
     return store
 
 
 def open_validation(validation):
-    """The source of the rows that a user gives as `validation`; they need y."""
+    """Open the rows of `validation`, and check that they have y."""
     if not isinstance(validation, tuple) or len(validation) not in (2, 3):
         given = type(validation).__name__
         if isinstance(validation, tuple):
@@ -808,14 +815,13 @@ def open_validation(validation):
     source = open_source(*validation)
     if not source.has_labels:
         raise ValueError(
-            "validation needs y, as its rows are there to count rates and errors; got "
-            "None. Pass (X, y)."
+            "validation needs y, to count rates and errors; got None. Pass (X, y)."
         )
     return source
 
 
 def read_unseen(simplifier, source, store):
-    """The rows of `validation` as codes on the grid of the training rows."""
+    """Read the rows of `validation` as codes on the grid of the training rows."""
     engine, forest = getattr(simplifier, "engine", "auto"), simplifier.forest_
     check_engine(engine, source.workers())
     keeps_numbers = simplifier._needs_numbers or source.n_rows() <= sources.MANY_ROWS
@@ -829,8 +835,8 @@ def read_unseen(simplifier, source, store):
     )
 
 
-def warn_of_unanswered(rules, store):
-    """Warn of classes that rows have and no rule predicts, if there are rules."""
+def warn_of_unpredicted(rules, store):
+    """Warn of classes that occur in the rows and that no rule predicts."""
     if rules.n_rules == 1 or not rules.unpredicted_classes:
         return
     rates = dict(zip(rules.classes, store.class_shares(), strict=True))
@@ -842,8 +848,8 @@ def warn_of_unanswered(rules, store):
         names = ", ".join(map(repr, shown[:5])) + (", ..." if shown[5:] else "")
         share = render.share(sum(rates[label] for label in missing))
         warn(
-            f"No rule answers {names}, which {share} of the rows have; more rules, or "
-            "more weight for such a class, may change it."
+            f"No rule predicts {names}, the class of {share} of the rows. Allow more "
+            "rules, or set class_weight or threshold."
         )
 
 
@@ -862,36 +868,43 @@ def _of_matches(rules, predict, matrix):
 
 
 def _known_rows(lists, part):
-    """The rows of one part for each list of rules; parts are added up."""
+    """Prediction, rule and y of the rows of one part, for each rule model."""
     matrix = _encoded(lists[0], part.X)
     y = column_or_1d(part.y, warn=True)
     return [[rules._known_rows(rules._covers(matrix), y) for rules in lists]]
 
 
 SHARED = {
+    "{shared}": """\
+{shorten_thresholds}
+    {feature_labels}
+    {class_labels}
+    {max_calls}""",
     "{ensemble}": """\
 ensemble : fitted or unfitted ensemble, path, Forest or None, default=None
-        What to simplify. A fitted ensemble, or the file it was saved to, is used as it
-        is; an unfitted one is cloned and fitted on X and y; None means a random forest
-        (gradient boosting where X has categories). Any other model that predicts, or a
-        function, is asked for its answers. `clone`, and so a grid search,
-        unfits it: wrap it in `sklearn.frozen.FrozenEstimator` to keep it.""",
+        The model to simplify. A fitted ensemble, or the file it was saved to, is used
+        as it is; an unfitted one is cloned and fitted on X and y; None fits a random
+        forest (gradient boosting if X has categories). Any other model, or a function
+        that predicts, is queried as a black box. `clone`, and so a grid search, removes
+        the fit: wrap the model in `sklearn.frozen.FrozenEstimator` to keep it.""",
+    "{max_calls}": """\
+max_calls : int or None, default=None
+        Maximum number of rows for which a black box is queried, those of `validation`
+        included. Half of the rest are synthetic rows for the search, the other half
+        rows of X: a sample, if X has more.""",
     "{shorten_thresholds}": """\
 shorten_thresholds : bool, default=True
-        Round thresholds to few digits where no training row changes its side.
-    feature_labels : dict from name to str, or sequence of str, optional
-        What features are called where people read; a unit may follow in brackets, as
-        in "Duration [months]", and "[date]" prints days since 1970-01-01 as dates.
-    class_labels : dict from class to str, or sequence of str, optional
-        What classes are called where people read.
+        Round thresholds where this moves no training row to the other side.""",
+    "{feature_labels}": """\
+feature_labels : dict from name to str, or sequence of str, optional
+        Names of features in printed output. A unit may follow in brackets, as in
+        "Duration [months]"; "[date]" prints days since 1970-01-01 as dates.""",
+    "{class_labels}": """\
+class_labels : dict from class to str, or sequence of str, optional
+        Names of classes in printed output. Classification only.
     pos_label : object, optional
-        Of two classes, the one whose rate rules tell, whose precision and recall are
-        measured and of which a threshold speaks; by default the second.
-    max_calls : int or None, default=None
-        Maximum number of rows to query a model for that cannot be read, those of
-        `validation` included. Half of the others are new rows near the data, for the
-        search; if the other half is less than X has, rules are made from a sample of
-        its rows.""",
+        The class, of two, whose rate, precision and recall are reported and to which a
+        threshold applies; the second by default. Classification only.""",
     "{fitted}": """\
 ensemble_ : the ensemble that was simplified
     forest_ : Forest
@@ -899,9 +912,9 @@ ensemble_ : the ensemble that was simplified
     training_ : dict
         `evaluate` on the training rows.
     validation_ : dict
-        `evaluate` on the rows of `validation`, if `fit` had some.
+        `evaluate` on the rows of `validation`. Only if `fit` had some.
     n_calls_ : int
-        How many rows a model was asked about that cannot be read.
+        Number of rows for which a black box was queried.
     n_features_in_ : int
     feature_names_in_ : array of shape (n_features,)
         Only if X had names.""",
@@ -909,8 +922,8 @@ ensemble_ : the ensemble that was simplified
 
 
 def with_shared(text, **others):
-    """A docstring with what all methods share in place of its `{name}`."""
-    parts = SHARED | {f"    {{{name}}}\n": part for name, part in others.items()}
+    """Fill in the parts of a docstring, written `{name}`, that methods share."""
+    parts = {f"    {{{name}}}\n": part for name, part in others.items()} | SHARED
     for name, part in parts.items():
         text = text.replace(name, part)
     return text

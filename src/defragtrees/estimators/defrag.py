@@ -1,4 +1,4 @@
-"""DefragClassifier and DefragRegressor: a search for a few rules that imitate."""
+"""DefragClassifier and DefragRegressor: search for a short list of rules."""
 
 from dataclasses import KW_ONLY, dataclass, replace
 from typing import Any, ClassVar
@@ -53,7 +53,7 @@ __all__ = ["DefragClassifier", "DefragRegressor"]
 
 
 class DefragResults:
-    """What a fit sets."""
+    """Fitted attributes."""
 
     path_: dict[int, RuleModel]
     path_by_conditions_: dict[int, RuleModel]
@@ -65,117 +65,149 @@ class DefragResults:
 PARAMETERS = """
     Parameters
     ----------
+    What to imitate
+
     {ensemble}
-    max_rules : "auto" or int, default="auto"
-        Maximum number of rules, the default rule or the base included. A number takes
-        as many rules up to it as are best on the rows that count. "auto" takes the
-        fewest conditions, in at most ten rules, that are as good as the best there, but
-        for one standard error of the difference on the same rows.
-    form : {"list", "standalone", "points"}, default="list"
-        How the rules say it: in order, the first that holds answers; each on its own,
-        true of all rows in which it holds; or with points that add up, from a base on,
-        to a number or to log-odds.
-    points : {"exact", "integer"}, default="exact"
-        "integer" makes a scorecard of whole points, which cost as little as they can.
-        `unit` and `origin` of `rules_` say what a total of them stands for.
-    max_conditions : int or None, default=None
-        Most conditions of one rule; each finite side of an interval is one. None is 4
-        where points add up.
-    min_coverage : float or None, default=None
-        Share of the rows that count that each rule must match, the default rule too.
-        None is 0.01, unless `min_rows` says how many rows.
-    {limits}
-    {for_classes}
-    brevity : float, default=0.01
-        What a reader pays for a condition, in nats a row: one that explains less is
-        left out. 0 leaves only what it takes to write it down.
-    augment : "auto" or int, default="auto"
-        Number of new rows that the search looks at, in place of those given: they are
-        drawn near these and labelled by the ensemble, and the rows given only count.
-        "auto" is 10,000 up to 100,000 rows, and 0 with more or with `target="labels"`;
-        of a black box it is the new rows that it was queried about. With 0 the search
-        looks at the rows given.
     target : {"ensemble", "labels"}, default="ensemble"
-        What the rules imitate: the ensemble's probabilities or numbers, or y.
+        Imitate the predictions of the model ("ensemble") or fit y ("labels").
+    augment : "auto" or int, default="auto"
+        Number of synthetic rows, drawn near the data and labelled by the model, on
+        which rules are searched for. "auto" is 10,000 for up to 100,000 rows, and 0 for
+        more rows or `target="labels"`; for a black box, it is the synthetic rows that
+        it was queried for. 0 searches the rows of X.
+    {max_calls}
+
+    How short
+
+    form : {"list", "standalone", "points"}, default="list"
+        How rules combine. "list": the first rule that matches predicts. "standalone":
+        each rule can be read alone, and reports the rate in all rows that it matches.
+        "points": a scorecard, whose points add up to a number or to log-odds.
+    max_rules : "auto" or int, default="auto"
+        Maximum number of rules, including the default rule. A number takes the best
+        rule model with up to that many rules. "auto" takes the one with the fewest
+        conditions, in at most ten rules, that is within one standard error of the best.
+    max_conditions : int or None, default=None
+        Maximum number of conditions per rule. Each finite end of an interval counts as
+        one. None is no limit, and 4 for points.
+    {limits}
+    brevity : float, default=0.01
+        Penalty per condition, in nats per row; conditions that gain less are dropped.
+        With 0 only the description length of a condition counts.
+    points : {"exact", "integer"}, default="exact"
+        "integer" makes a scorecard with integer points. `unit` and `origin` of
+        `rules_` convert a total back to log-odds or a number.
+    {doubling}
+    Which columns
+
+    {columns}
     {shorten_thresholds}
+    {feature_labels}
+
+    {for_classes}
+    Computation
+
     engine : {"auto", "numpy", "numba", "cuda"}, default="auto"
-        What computes on rows. "auto" takes numba for more than 100,000 rows if it is
-        installed; "cuda" is a GPU, by PyTorch, or that of each worker of a Dask
-        cluster.
+        Library that computes on rows. "auto" is numba for more than 100,000 rows, if
+        installed, else numpy. "cuda" uses a GPU through PyTorch, on a Dask cluster that
+        of each worker.
     random_state : int, RandomState, Generator or None, default=None
-        The same seed gives the same rules, whatever `n_jobs`. Up to 100,000 rows of an
-        ensemble that is fitted already every seed does: the search draws the same
-        numbers in every fit.
+        Seed; the same seed gives the same rules for any `n_jobs`. It matters for
+        ensembles fitted here, black boxes and more than 100,000 rows: otherwise the
+        search draws the same numbers in every fit.
     n_jobs : int or None, default=None
-        Threads for many rows, and for an ensemble that is fitted here. None is one;
-        with engine="cuda" many rows are read and counted by all processors.
+        Number of threads for large data and for an ensemble that is fitted here. None
+        is one; with engine="cuda" all processors read and count large data.
     verbose : int, default=0
         1 shows a progress bar.
     stability : int, default=0
-        If above 1, fit again to half of the rows so many times, and count in how many
-        of these fits each rule comes back. The counts are in `stability_`.
+        Number of times to repeat the fit on half of the rows. `stability_` then
+        reports how often each rule comes back. 0 repeats nothing.
 
     Attributes
     ----------
     rules_ : RuleModel
     path_ : dict from int to RuleModel
-        The best list found of every number of rules.
+        The best rules found for each number of rules.
     path_by_conditions_ : dict from int to RuleModel
-        The best list found of every total number of conditions, where more of them
-        bring more.
+        The best rules found for each total number of conditions, where more conditions
+        gain something.
     path_costs_ : dict from int to float
-        Their description lengths, in nats; with many rows on a sample of them.
+        Description length of each entry of `path_`, in nats; for large data on a
+        sample.
     stability_ : RuleStability
-        With `stability`: what came back on other rows.
+        How often rules came back on other rows. Only with `stability`.
     advice_ : tuple of str
-        What the scores do not show, for `summary`: that points would do better, how
-        much of the ensemble's lead is left on new rows, or that it has none.
+        Notes printed by `summary`: whether points would do better, and how much of the
+        ensemble's lead remains on new rows.
     n_iter_ : int
-        Rounds of the search.
+        Number of rounds of the search.
     {fitted}
 """
 
 LIMITS = """\
-    min_rows : int, optional
-        Number of rows that count, by weight, that each rule must match, the default
-        rule too; in place of `min_coverage`.
     max_total_conditions : int, optional
-        Most conditions of all rules together.
+        Maximum number of conditions in all rules together.
+    min_coverage : float or None, default=None
+        Minimum share of the rows that each rule matches, the default rule included.
+        None is 0.01, unless `min_rows` is given.
+    min_rows : int, optional
+        Minimum number of rows, by weight, that each rule matches, in place of
+        `min_coverage`.
+"""
+
+COLUMNS = """\
     features : sequence of str or int, optional
-        Features that rules may use, by name or by number; all by default.
+        Features that rules may use, by name or index; all by default.
     exclude : sequence of str or int, optional
         Features that rules may not use.
     must_use : sequence of str or int, optional
-        Features that some rule must ask about.
+        Features that at least one rule must use.
     monotone : dict from str or int to {-1, 1}, optional
-        Features with which answers, numbers or the probability of the second of two
-        classes, may only fall (-1) or only rise (1) while all others stay.
+        Features with which predictions may only rise (1) or only fall (-1), all other
+        features being equal. For two classes this is the probability of the second.
     groups : dict from str to features, or sequence of features, optional
-        A rule asks about features of one group only; features in no group may stand in
-        any rule. The name of a group can be used for its features in `features` and
-        `exclude`, and for any of them in `must_use`.
+        Features that may occur together in one rule. Features in no group may occur in
+        any rule. `features`, `exclude` and `must_use` also accept names of groups.
+"""
+
+DOUBLING = """\
+    points_to_double : float, optional
+        Number of points that double the odds, for two classes and integer points; 20
+        is usual in credit scoring. By default points are as small as accuracy allows.
+
 """
 
 FOR_CLASSES = """\
+    Classes and costs
+
     criterion : {"both", "probability", "error"}, default="both"
-        What rules for classes are for: to tell how likely each class is
-        ("probability"), to decide for one ("error"), or both. Points are always
-        fitted to probabilities, from which the class follows.
+        Optimise the probabilities, the predicted class ("error"), or both. Points are
+        always fitted to probabilities.
     class_weight : None, "balanced" or dict from class to float, default=None
-        What a mistake in each class costs; "balanced" makes rare classes as important
-        as frequent ones. The search and the answers follow it, probabilities do not.
-        With `costs`, both are multiplied.
-    costs : dict from (true class, answered class) to float, or array, optional
-        What each mistake costs, 1 if it is not named. An array has a row for each true
-        class. The answer is the class that is expected to cost least.
+        Cost of an error in each class; None is 1 for all. "balanced" gives all classes
+        the same total cost. It changes the search and the predicted class, not the
+        probabilities; costs of `costs` are multiplied by it.
+    costs : dict from (true class, predicted class) to float, or array, optional
+        Cost of each kind of error; those not given cost 1. An array has one row per
+        true class. The class with the least expected cost is predicted.
     threshold : float, optional
-        Of two classes, the second, or `pos_label`, is answered from this probability
-        on; without `class_weight` and `costs`. By default that of the ensemble, if it
-        is one with a threshold, else the likeliest class is answered.
-    points_to_double : float, optional
-        Of two classes and whole points, how many points double the odds of the second;
-        20 is usual for credit. By default as few points as say it well.
+        Probability from which the second of two classes, or `pos_label`, is predicted.
+        Not with `class_weight` or `costs`. The default is the threshold of the model,
+        if it has one, else 0.5.
+    {class_labels}
+
 """
+
+
+def _parameters(for_classes="", doubling="\n"):
+    return with_shared(
+        PARAMETERS,
+        limits=LIMITS,
+        columns=COLUMNS,
+        for_classes=for_classes,
+        doubling=doubling,
+    )
 
 
 SEED = 0  # of the search
@@ -201,13 +233,13 @@ class _Defrag(DefragResults, RuleFinder):
 
     conflicts: ClassVar[tuple[Conflict, ...]] = (
         Conflict(
-            "min_rows says what min_coverage says, in rows; got both. Leave one out.",
+            "min_rows and min_coverage set the same limit; got both. Leave one out.",
             min_rows=Given(),
             min_coverage=Real(above=0),
         ),
         *(
             Conflict(
-                f"{name} needs two rules at least; got max_rules=1. Allow more rules.",
+                f"{name} needs at least two rules; got max_rules=1. Allow more rules.",
                 max_rules=Integer(1, 1),
                 **{name: Given()},
             )
@@ -225,7 +257,8 @@ class _Defrag(DefragResults, RuleFinder):
             monotone=Given(),
         ),
         Conflict(
-            "augment needs target='ensemble': nobody knows y for new rows.",
+            "augment needs target='ensemble', as y is unknown for synthetic rows; got "
+            "target='labels'. Set augment=0 or target='ensemble'.",
             augment=Integer(1),
             target="labels",
         ),
@@ -242,7 +275,7 @@ class _Defrag(DefragResults, RuleFinder):
 
     def _simplify(self, problem, rng):
         store, limits = problem.store, self._limits
-        # A row of weight two is as good as two rows; weights may also add up to one.
+        # A row of weight two counts as two rows; weights may also sum to one.
         n_rows = max(store.n_rows, round(store.total_weight))
         n_rules = rules_for_rows(limits.max_rules, n_rows)
         self._warn_of_little_data(n_rows, n_rules)
@@ -252,7 +285,7 @@ class _Defrag(DefragResults, RuleFinder):
             share = share_of_rows(self.min_rows, counting.total_weight)
             limits = replace(limits, min_coverage=share)
         limits = replace(limits, max_rules=n_rules)
-        # What falls with a feature must not jump between two whole numbers.
+        # Conditions on integers leave gaps, in which monotonicity could break.
         problem = problem.without_integers(limits.monotone)
         decision = self._decision(problem.classes, store)
         settings = SearchSettings(
@@ -284,18 +317,17 @@ class _Defrag(DefragResults, RuleFinder):
         return rules
 
     def _path(self, problem, settings, counting, rows):
-        """Rule models of every size by one search, counted."""
-        # The same numbers in every fit: what a search draws should not be what
-        # distinguishes two fits to the same rows.
+        """Search once, and count the best rule model of every size."""
+        # A fixed seed, so that two fits on the same rows do not differ by chance.
         found = FORMS[self.form](problem, settings, np.random.default_rng(SEED))
         blank, scoring = problem.blank(DECISIONS[self.form]), self._scoring()
         limits, decision = settings.limits, settings.decision
         return count_found(found, blank, counting, limits, decision, scoring, rows)
 
     def _chosen(self, path, rows):
-        """The rule model of a path that is best on the rows, or as good and short.
+        """Choose a rule model of a path by its loss on the rows.
 
-        None if the search found nothing that keeps to the limits.
+        None if the search found no model within the limits.
         """
         if not path.by_rules:
             return None
@@ -305,7 +337,7 @@ class _Defrag(DefragResults, RuleFinder):
         return best_model([*path.by_rules.values()], rows)
 
     def _n_new_rows(self, problem):
-        """How many rows to draw for the search; 0 if it looks at the data."""
+        """Number of synthetic rows to draw; 0 to search the rows of X."""
         if self.augment != "auto":
             return int(self.augment)
         if problem.is_sample or self.target == "labels":
@@ -314,7 +346,7 @@ class _Defrag(DefragResults, RuleFinder):
         return NEW_ROWS if asked is None else len(asked)
 
     def _split(self, problem, n_new_rows):
-        """The problem, with rows that the search may look at, and rows that count."""
+        """The problem with the rows to search, and the store of the rows to count."""
         store = problem.store
         if problem.counting is not None:
             return problem, problem.counting
@@ -334,7 +366,7 @@ class _Defrag(DefragResults, RuleFinder):
         return replace(problem, searched=searched), counting
 
     def _counting_rows(self, problem, counting, settings, rng):
-        """The rows that count, to choose a length by."""
+        """The rows by which the number of rules is chosen."""
         if counting.shards is not problem.store.shards:
             problem = Problem.of_store(
                 counting, problem.forest, MOST_ROWS, rng, problem.shorten, problem.words
@@ -354,26 +386,26 @@ class _Defrag(DefragResults, RuleFinder):
         self._limits = read_limits(self, forest)
 
     def _count_rows(self, store, is_sample):
-        """Rules of a search are counted as they are made."""
+        """Do nothing: rules of a search are counted when they are made."""
 
     def _decision(self, labels, store=None):
-        """From probabilities to a class; numbers need none."""
+        """How a class is decided from probabilities; None for regression."""
         return None
 
     def _scoring(self):
-        """How points are to be written."""
+        """How points are scaled and rounded."""
         return Scoring(self.points == "integer")
 
 
 @dataclass(repr=False, eq=False)
 class DefragClassifier(RuleClassifier, _Defrag):
-    __doc__ = f"""A few rules that say nearly what a classification ensemble says.
+    __doc__ = f"""Turn a classification ensemble into a short list of rules.
 
-    `predict_proba` tells the class rates of y among the training rows that a rule
-    answers, shrunk towards those of all; without y, the ensemble's mean
-    probabilities. The class follows from them: it is the likeliest one, or decided by
-    `class_weight`, `costs` or `threshold`, which `rules_` keeps.
-{with_shared(PARAMETERS, for_classes=FOR_CLASSES, limits=LIMITS)}
+    `predict_proba` returns the class rates of y in the rows that a rule predicts,
+    shrunk towards the overall rates; without y, the mean probabilities of the
+    ensemble. The most likely class is predicted, unless `class_weight`, `costs` or
+    `threshold` decide otherwise.
+{_parameters(for_classes=FOR_CLASSES, doubling=DOUBLING)}
     Examples
     --------
     >>> from sklearn.datasets import load_iris
@@ -413,18 +445,18 @@ class DefragClassifier(RuleClassifier, _Defrag):
         self._decision(forest.classes)
         if self.points_to_double is not None and not forest.outcome.is_binary:
             raise ValueError(
-                "points_to_double needs two classes, of which the second has odds; "
-                f"there are {len(forest.classes)}. Leave it out."
+                "points_to_double needs two classes; the model has "
+                f"{len(forest.classes)}. Leave it out."
             )
 
     def _decision(self, labels, store=None):
-        """From probabilities to a class; without rows only to check the settings."""
+        """How a class is decided; without a store, only checks the settings."""
         rates = np.ones(len(labels)) if store is None else store.class_rates()
         threshold = self.threshold
         if threshold is None and self.class_weight is None and self.costs is None:
             threshold = self.forest_.threshold
         elif threshold is not None and self.pos_label == labels[0]:
-            # Of the second, which is answered where the first is too unlikely.
+            # Decisions store the threshold of the second class.
             threshold = float(np.nextafter(1.0 - threshold, 1.0))
         return make_decision(
             labels,
@@ -442,8 +474,8 @@ class DefragClassifier(RuleClassifier, _Defrag):
 
 
 class DefragRegressor(RuleRegressor, _Defrag):
-    __doc__ = f"""A few rules that say nearly what a regression ensemble says.
-{with_shared(PARAMETERS, for_classes="", limits=LIMITS)}
+    __doc__ = f"""Turn a regression ensemble into a short list of rules.
+{_parameters()}
     Examples
     --------
     >>> from sklearn.datasets import load_diabetes

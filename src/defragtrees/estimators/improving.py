@@ -1,4 +1,4 @@
-"""Rules of which some stay as they are, while the others are searched for again."""
+"""Keep some rules of a model, and search for the others again."""
 
 import dataclasses
 import math
@@ -14,7 +14,7 @@ from defragtrees.rules.edits import Edit
 from defragtrees.rules.model import RuleModel
 
 Model = TypeVar("Model", bound=RuleModel)
-FEWEST_ROWS = 20  # in which to search for rules
+FEWEST_ROWS = 20  # needed to search for rules
 
 
 def improve(
@@ -27,10 +27,10 @@ def improve(
     ensemble: Any = None,
     **settings: Any,
 ) -> Model:
-    """The rules, those not kept searched for again; see `RuleModel.improve`.
+    """Search again for the rules that are not kept; see `RuleModel.improve`.
 
-    Where several rules apply, those of a new search are taken one after the other
-    beside the kept ones, as long as each is worth more nats than it takes to say it.
+    For standalone rules and points, new rules are added to the kept ones one at a
+    time, as long as each saves more nats than its description length.
     """
     kept = _kept(rules, keep)
     max_rules = settings.pop("max_rules", rules.n_rules)
@@ -64,14 +64,14 @@ def improve(
 
 
 def _kept(rules, keep):
-    """Conditions of the rules with these numbers, in their order."""
+    """The conditions of the rules to keep."""
     places = set()
     for number in [keep] if isinstance(keep, (int, np.integer)) else keep:
         is_number = isinstance(number, (int, np.integer))
         if not is_number or not 1 <= number <= len(rules.rules):
             raise ValueError(
-                f"keep has numbers of rules, from 1 to {len(rules.rules)}; got "
-                f"{number!r}. The last rule is always there."
+                f"keep must have numbers of rules, from 1 to {len(rules.rules)}; got "
+                f"{number!r}. The default rule is always kept."
             )
         places.add(int(number) - 1)
     return [rules.rules[k].conditions for k in sorted(places)]
@@ -80,7 +80,7 @@ def _kept(rules, keep):
 def _check(rules, settings, n_kept, max_rules):
     if rules.form is None:
         raise ValueError(
-            "improve is for rules in a list, on their own or with points; these have "
+            "improve needs a rule list, standalone rules or points; these rules have "
             f"decision={rules.decision!r}. Fit the method again instead."
         )
     if "form" in settings:
@@ -90,8 +90,8 @@ def _check(rules, settings, n_kept, max_rules):
         )
     if max_rules < n_kept + 1:
         raise ValueError(
-            f"max_rules must have room for the {n_kept} rules to keep and the last "
-            f"one; got {max_rules!r}. Keep fewer, or allow more."
+            f"max_rules must be at least {n_kept + 1}, for the {n_kept} rules to keep "
+            f"and the default rule; got {max_rules!r}. Keep fewer, or allow more."
         )
 
 
@@ -104,7 +104,7 @@ def _edit_text(rules, kept, n_rows):
 
 
 def _for_the_rest(rules, kept, n_new, rows, parts, fitted):
-    """Conditions of a list for the rows that kept rules do not match."""
+    """Search for rules on the rows that no kept rule matches."""
     matrix, target, _ = rows
     held = _with_conditions(rules, kept)._covers(matrix)[:, :-1].any(axis=1)
     left = np.flatnonzero(~held)
@@ -115,7 +115,7 @@ def _for_the_rest(rules, kept, n_new, rows, parts, fitted):
 
 
 def _candidates(rules, kept, estimator):
-    """Conditions of all rules that a new search came by, and of those not kept."""
+    """The conditions of all rules of a new search, and of those not kept."""
     others = [rule.conditions for rule in rules.rules]
     for made in estimator.path_.values():
         others += _translated(rules, made)
@@ -123,7 +123,7 @@ def _candidates(rules, kept, estimator):
 
 
 def _taken_beside(rules, kept, n_new, rows, others):
-    """Kept conditions and, one after the other, those that bring most beside them."""
+    """Add to the kept conditions, one at a time, those that save most nats."""
     matrix = rows[0]
     taken, least = list(kept), _nats(rules, kept, rows)
     while len(taken) < len(kept) + n_new:
@@ -141,7 +141,7 @@ def _taken_beside(rules, kept, n_new, rows, others):
 
 
 def _nats(rules, conditions, rows):
-    """What it takes to say y where rules with these conditions are known."""
+    """The description length of y, in nats, given rules with these conditions."""
     matrix, target, weight = rows
     made = recount_rows(_with_conditions(rules, conditions), *rows)
     reported = made.outcome.reported(made, made._covers(matrix))
@@ -149,7 +149,7 @@ def _nats(rules, conditions, rows):
 
 
 def _with_conditions(rules, found):
-    """A rule set with these conditions, whose predictions are yet to be counted."""
+    """A rule model with these conditions, whose predictions are not counted yet."""
     blank = dataclasses.replace(rules.default, conditions=())
     made = tuple(
         Rule(
@@ -168,7 +168,7 @@ def _with_conditions(rules, found):
 
 
 def _translated(rules, found):
-    """Conditions of other rules in terms of the columns and categories of these."""
+    """Translate conditions of other rules to the columns and categories of these."""
     place = {name: j for j, name in enumerate(rules.feature_names)}
     return [
         tuple(

@@ -1,4 +1,4 @@
-"""The ensemble of a fit: read once, and fitted first where it is not."""
+"""Read the ensemble of a fit, or fit it first."""
 
 import dataclasses
 import numbers
@@ -39,7 +39,7 @@ MADE_UP_NAMES = ("x{1}", "x{0}", "f{0}", "{0}", "Column_{0}")
 
 
 def warn_of_other_columns(X, forest):
-    """Warn that columns are taken by name, where others stand beside or between."""
+    """Warn if X has other columns, or another order, than the training data."""
     names = column_names(X)
     if names is None or not set(forest.feature_names) <= set(names):
         return
@@ -47,16 +47,16 @@ def warn_of_other_columns(X, forest):
     expected = {*forest.feature_names, *forest.other_names}
     others = [name for name in names if name not in expected]
     if others:
-        text = f"X has columns that the ensemble did not see: {listed(others)}"
+        text = f"X has columns that the ensemble was not trained on: {listed(others)}"
     elif used != forest.feature_names and not forest.other_names:
-        text = f"X has columns in another order than the ensemble saw: {listed(names)}"
+        text = f"X has its columns in another order than in training: {listed(names)}"
     else:
         return
-    warn(f"{text}. Those that it needs are taken by name.")
+    warn(f"{text}. Columns are selected by name.")
 
 
 def check_columns(estimator, X, reset=True, ensure_min_samples=0):
-    """Check the kind of X, and remember (`reset`) or compare its columns."""
+    """Validate X, and store (`reset`) or compare its columns."""
     if column_names(X) is None:
         validate_data(
             estimator,
@@ -76,7 +76,7 @@ def check_columns(estimator, X, reset=True, ensure_min_samples=0):
 
 
 def make_generator(random_state):
-    """The generator of all draws of a fit."""
+    """Make the random generator of a fit."""
     if isinstance(random_state, np.random.Generator):
         return random_state
     try:
@@ -84,13 +84,13 @@ def make_generator(random_state):
     except ValueError:
         raise SettingError(
             "random_state must be None, a whole number from 0 to 4294967295, or a "
-            f"generator of numpy; got {shown(random_state)}."
+            f"numpy generator; got {shown(random_state)}."
         ) from None
     return np.random.default_rng(seed)
 
 
 def one_seed(random_state):
-    """A whole number from anything that scikit-learn or numpy draws by."""
+    """An integer seed from any `random_state`."""
     if isinstance(random_state, np.random.Generator):
         return int(random_state.integers(2**31))
     if isinstance(random_state, numbers.Integral):
@@ -99,19 +99,19 @@ def one_seed(random_state):
 
 
 def is_renamed(forest, names):
-    """Whether the forest's names are a library's own form of these, or made up."""
+    """Whether the forest's names are generated, or these as LightGBM writes them."""
     own = forest.feature_names
     if own == lightgbm_names(names):
         return True
-    # As for a model that was trained on an array.
+    # Generated names, of a model that was trained on an array.
     return any(
         own == tuple(form.format(j, j + 1) for j in range(len(own)))
         for form in MADE_UP_NAMES
     )
 
 
-# What is fitted by default, and instead where X has categories to split on.
-MOST_CATEGORIES = 255  # that histogram boosting of scikit-learn can tell apart
+# Default ensembles, without and with categories in X.
+MOST_CATEGORIES = 255  # limit of scikit-learn's histogram boosting
 DEFAULTS = {
     "classification": (RandomForestClassifier, HistGradientBoostingClassifier),
     "regression": (RandomForestRegressor, HistGradientBoostingRegressor),
@@ -119,9 +119,9 @@ DEFAULTS = {
 
 
 def fitted_forest(ensemble, X=None):
-    """The forest of an ensemble; None if there is none, or it is not fitted yet.
+    """Read the forest of an ensemble; None if there is none, or it is not fitted yet.
 
-    An `Unreadable` stands for a fitted model that can only be asked.
+    For a fitted black box the result is an `Unreadable`.
     """
     try:
         return None if ensemble is None else read_forest(ensemble)
@@ -145,7 +145,7 @@ def _read_with_rows(ensemble, X):
 
 @dataclasses.dataclass(frozen=True)
 class Unreadable:
-    """Why a model cannot be read."""
+    """A black box, with the reason why it cannot be read."""
 
     reason: str
 
@@ -163,7 +163,7 @@ def _is_fitted(ensemble):
 def open_model(
     ensemble, X, y=None, random_state=None, max_calls=None, verbose=0, n_reserved=0
 ):
-    """The forest of a fitted ensemble or, if it cannot be read, of its predictions."""
+    """Read the forest of a fitted ensemble, or query a black box."""
     forest = fitted_forest(ensemble, X)
     if forest is None:
         raise NotFittedError(
@@ -186,20 +186,20 @@ def open_model(
 
 
 def fit_ensemble(simplifier, source, rng):
-    """The simplifier's ensemble, or the default one, fitted on the rows of a source."""
+    """Fit the simplifier's ensemble, or the default one, on the rows of a source."""
     if not source.is_in_memory:
         raise NotFittedError(
-            "The ensemble must be fitted before rows that are not in memory can be "
-            "used; fit it first."
+            "Rows that are not in memory need a fitted ensemble; this one is not "
+            "fitted. Call fit first."
         )
     if source.y is None:
         raise ValueError(
             f"{type(simplifier).__name__} requires y to be passed, but the target y is "
-            "None: there is no fitted ensemble to imitate."
+            "None and the ensemble is not fitted."
         )
     X, weight = source.X, source.sample_weight
     kinds = column_kinds(X)
-    # The steps of a pipeline may want dates as they are.
+    # The steps of a pipeline may need dates unchanged.
     if kinds and any(kinds) and not isinstance(simplifier.ensemble, Pipeline):
         X = dates_as_days(X, kinds)
     if simplifier.ensemble is None:
@@ -210,7 +210,7 @@ def fit_ensemble(simplifier, source, rng):
     if weight is None:
         return ensemble.fit(X, source.y)
     if isinstance(ensemble, Pipeline):
-        # Its steps before the last have no use for weights.
+        # Only its last step takes weights.
         return ensemble.fit(
             X, source.y, **{f"{ensemble.steps[-1][0]}__sample_weight": weight}
         )
@@ -223,9 +223,9 @@ def _default_ensemble(simplifier, X, seed):
     for name, known in zip(column_names(X) or (), categories, strict=True):
         if known is not None and len(known) > MOST_CATEGORIES:
             raise ValueError(
-                f"The ensemble that is fitted by default takes up to {MOST_CATEGORIES} "
-                f"categories; column {name!r} has {len(known)}. Drop it if it is an "
-                "identifier, join rare categories, or pass an ensemble of your own."
+                f"The default ensemble accepts up to {MOST_CATEGORIES} categories per "
+                f"column; column {name!r} has {len(known)}. Drop it if it is an "
+                "identifier, merge rare categories, or pass another ensemble."
             )
     if any(known is not None for known in categories):
         return for_categories(categorical_features="from_dtype", random_state=seed)
@@ -233,7 +233,7 @@ def _default_ensemble(simplifier, X, seed):
 
 
 def check_task(simplifier, forest):
-    """Raise if a forest predicts something else than the simplifier, or too much."""
+    """Raise if a forest has another task than the simplifier, or several outputs."""
     own, other = make_outcome(simplifier._task), forest.outcome
     if other.task != own.task:
         name = type(simplifier).__name__
@@ -244,17 +244,16 @@ def check_task(simplifier, forest):
     n_outputs = len(forest.base)
     if not other.n_classes and n_outputs > 1 and isinstance(forest.link, str):
         raise UnsupportedEnsembleError(
-            "An ensemble with one number as its answer is needed; this one has "
-            f"{n_outputs}. Fit one ensemble for each, and simplify one at a time."
+            "An ensemble with one output is needed; this one has "
+            f"{n_outputs}. Fit one ensemble per output, and simplify one at a time."
         )
 
 
 def described_forest(forest, X, feature_labels=None):
-    """The forest with what the columns of X are called, and what they hold.
+    """Add names, kinds and orders of categories of the columns of X to a forest.
 
-    It takes their names, if its own are a library's invention; which of them are dates
-    and times, which a label may say too, as in "Opened [date]"; and the order of their
-    categories.
+    Names are taken if those of the forest are generated. A label such as
+    "Opened [date]" also marks a column as a date.
     """
     names, changes = column_names(X), {}
     if names is not None and len(names) == forest.n_features:
@@ -264,7 +263,7 @@ def described_forest(forest, X, feature_labels=None):
     kinds = column_kinds(X)
     if kinds is not None and len(kinds) != forest.n_features:
         kinds = None
-    # Dates that whoever made the forest has turned into days.
+    # Kinds that the reader of the forest found.
     known = [k if k in KINDS else None for k in forest.feature_kinds or ()]
     if any(known):
         kinds = [k or own for k, own in zip(kinds or known, known, strict=True)]

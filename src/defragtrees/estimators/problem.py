@@ -1,4 +1,4 @@
-"""Problem: all that a method may look at, validated once."""
+"""Problem: the validated input of a method."""
 
 import dataclasses
 from dataclasses import dataclass, field
@@ -19,14 +19,14 @@ from defragtrees.rules.labels import ORDERED
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """Training rows, what to imitate, and the forest whose splits may be used.
+    """Training rows, the target, and the forest whose thresholds rules may use.
 
-    Categories in X are positions, missing values NaN; X is None where only codes are
+    Categories in X are positions, missing values NaN; X is None if only codes are
     kept.
     """
 
     X: np.ndarray | None
-    target: np.ndarray  # what the rules are to predict: class numbers, or numbers
+    target: np.ndarray  # of the rules: class indices, or numbers
     sample_weight: np.ndarray
     task: str
     classes: tuple[Any, ...] | None
@@ -36,22 +36,22 @@ class Problem:
     shorten: bool = True  # whether the grid's thresholds may be shortened
     given_binned: Binned | None = None  # if the rows are binned already
     store: Any = None  # all rows; those here may be a sample of them
-    probabilities: np.ndarray | None = None  # the ensemble's, of each class
-    labels: np.ndarray | None = None  # y, as class numbers or numbers
-    # Names of features and classes, as fields of a RuleModel.
+    probabilities: np.ndarray | None = None  # class probabilities of the ensemble
+    labels: np.ndarray | None = None  # y, as class indices or numbers
+    # labels and kinds of features and classes, as fields of a RuleModel
     words: dict[str, Any] = field(default_factory=dict)
-    # where the rows stand in the table of the store
+    # positions of the rows in the table of the store
     places: np.ndarray | None = None
-    # rows that the search may look at; None is all
+    # rows on which rules are searched for; None is all
     searched: np.ndarray | None = None
-    # rows that count, on the grid of `store`; None: those of `store`
+    # rows on which rules are counted, on the grid of `store`; None is `store`
     counting: RowStore | None = None
 
     @classmethod
     def of_store(
         cls, store, forest, n_rows, rng, shorten=True, words=None, counting=None
     ):
-        """The problem of the rows of a store; of a sample, if these are only codes."""
+        """Make a problem of the rows of a store, or of a sample of its codes."""
         shard = store.table
         if shard is None:
             shard = store.draw(n_rows, name_order(forest.feature_names), rng)
@@ -83,7 +83,7 @@ class Problem:
         )
 
     def without_integers(self, features):
-        """The same problem; conditions on these features are as on any numbers."""
+        """The same problem, with integer features treated as real numbers."""
         if not features:
             return self
         binned = Binned(self.binned.codes, self.grid.without_integers(features))
@@ -91,14 +91,14 @@ class Problem:
 
     @property
     def is_searched(self):
-        """Which rows the search may look at."""
+        """Mask of the rows on which rules are searched for."""
         if self.searched is None:
             return np.ones(len(self.target), dtype=bool)
         return self.searched
 
     @property
     def is_sample(self):
-        """Whether only some of all rows are here, as codes."""
+        """Whether the rows may be a sample, kept as codes only."""
         return self.X is None
 
     @cached_property
@@ -120,17 +120,17 @@ class Problem:
 
     @cached_property
     def outcome(self):
-        """What is predicted: its losses, checks and texts."""
+        """The outcome: its losses, checks and texts."""
         return make_outcome(self.task, self.classes)
 
     def column(self, feature):
-        """The numbers of a feature; of codes, a number that their rows may have."""
+        """The values of a feature; without X, one value of each bin."""
         if self.X is not None:
             return self.X[:, feature]
         return self.store.values[feature][self.binned.codes[:, feature]]
 
     def covered(self, conditions):
-        """Which rows match all conditions."""
+        """Mask of the rows that match all conditions."""
         if self.X is not None:
             return rows_covered(conditions, self.X)
         codes, values = self.binned.codes, self.store.values
@@ -138,23 +138,23 @@ class Problem:
 
     @cached_property
     def center(self):
-        """Mean of a target of numbers, by weight."""
+        """Weighted mean of a numeric target."""
         return float(np.average(self.target, weights=self.sample_weight))
 
     @cached_property
     def spread(self):
-        """Standard deviation of a target of numbers, by weight; 0 for classes."""
+        """Weighted standard deviation of a numeric target; 0 for classes."""
         return self.outcome.spread(self.target, self.sample_weight)
 
     def target_sums(self, rows):
-        """Counts of some rows, given by a mask, for the rule that predicts them."""
+        """Sums of the target in the rows of a mask."""
         outcome, weight = self.outcome, self.sample_weight[rows]
         return outcome.sums.of_group(outcome, self.target[rows], weight)
 
     def number_near(self, rows):
-        """What some rows, given by a mask, say of numbers; None for classes.
+        """The prediction for the rows of a mask, if the target is numeric, else None.
 
-        Numbers of a rule are counted around it, so that nothing is lost in rounding.
+        Sums of a rule are taken around this number, to avoid rounding errors.
         """
         if self.n_classes:
             return None
@@ -179,7 +179,7 @@ class Problem:
         return name_order(self.feature_names)
 
     def rule_set(self, rules, decision="first"):
-        """A rule model for this problem, of rules the last of which is the default."""
+        """Make a rule model for this problem; the last of the rules is the default."""
         *rules, default = rules
         return FORMS[decision](
             rules=tuple(rules),
@@ -192,7 +192,7 @@ class Problem:
         )
 
     def blank(self, decision):
-        """A rule model with a default rule only, with a prediction to be counted."""
+        """A rule model with only a default rule."""
         sums = self.target_sums(np.ones(len(self.target), dtype=bool))
         answer = sums.answer(self.outcome, sums.basis(0), self.spread)
         n_points = self.outcome.n_points
@@ -202,8 +202,8 @@ class Problem:
     def in_canonical_order(self):
         """The same problem with its rows sorted by a hash of their contents.
 
-        So the order in which a user gives rows does not matter: not for which rows are
-        drawn as seeds, and not in the last bits of a sum. Equal rows come together.
+        So the order of the user's rows affects neither which rows are drawn nor the
+        last bits of a sum. Equal rows are adjacent.
         """
         columns = [self.column(j) for j in self.feature_order]
         # The rank of the target, so that its units do not matter either.
@@ -222,8 +222,8 @@ class Problem:
         )
 
 
-def answering_rule(problem, conditions, taken, basis=None, held=None):
-    """The rule that predicts these training rows."""
+def predicting_rule(problem, conditions, taken, basis=None, held=None):
+    """Make the rule that predicts these training rows."""
     outcome, sums = problem.outcome, problem.target_sums(taken)
     if basis is None:
         every = np.ones_like(taken)

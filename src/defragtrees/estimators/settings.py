@@ -1,8 +1,8 @@
-"""What the settings of methods may be: each is a field that says so for itself.
+"""Declaration and validation of the settings of estimators.
 
-A method is a dataclass. Each of its fields is declared by `setting(default, *allowed)`,
-where what is allowed are values as they are and constraints such as `Integer(1)`.
-`conflicts` names the settings that cannot go together. `fit` checks both.
+An estimator is a dataclass whose fields are declared by `setting(default, *allowed)`,
+where `allowed` has values and constraints such as `Integer(1)`. `conflicts` lists
+settings that exclude each other. `fit` checks both.
 """
 
 import math
@@ -20,7 +20,7 @@ MOST_JOBS = 1_000_000  # threads
 
 @dataclass(frozen=True)
 class Integer:
-    """A whole number in these limits."""
+    """An integer within limits."""
 
     least: int
     most: int | None = None
@@ -34,7 +34,7 @@ class Integer:
 
 @dataclass(frozen=True)
 class Real:
-    """A finite number in these limits; `above` and `below` are left out themselves."""
+    """A finite number within limits; `above` and `below` are exclusive."""
 
     least: float = -math.inf
     most: float | None = None
@@ -60,7 +60,7 @@ class Real:
 
 @dataclass(frozen=True)
 class Each:
-    """One value that meets a constraint, or several of them to choose from."""
+    """One value that meets a constraint, or a sequence of such values."""
 
     constraint: Integer | Real
 
@@ -80,7 +80,7 @@ class Given:
 
 
 class Several:
-    """A dict, or several values one after the other."""
+    """A dict or a sequence."""
 
     def accepts(self, value):
         return isinstance(value, Iterable) and getattr(value, "shape", None) != ()
@@ -90,7 +90,7 @@ class Several:
 
 
 class Function:
-    """Something that can be called."""
+    """A callable."""
 
     def accepts(self, value):
         return callable(value)
@@ -110,7 +110,7 @@ class Jobs:
 
 
 class Key:
-    """A key of a table, which may still grow; or one of some other names."""
+    """A key of a table, or one of some other names."""
 
     def __init__(self, table, *others):
         self.table = table
@@ -124,9 +124,9 @@ class Key:
 
 
 class Conflict:
-    """Settings that cannot go together, and the message then.
+    """Settings that exclude each other, and the error message.
 
-    Each is given with its value in the conflict, as for `setting`.
+    Each keyword names a setting and the value, or constraint, that conflicts.
     """
 
     def __init__(self, message, **settings):
@@ -140,7 +140,7 @@ def setting(default, *allowed):
 
 
 def check_settings(estimator):
-    """Refuse settings that cannot be.
+    """Raise for invalid settings and for settings that exclude each other.
 
     Examples
     --------

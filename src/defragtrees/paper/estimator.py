@@ -79,7 +79,7 @@ PARAMETERS = """
     screening : "auto" or bool, default="auto"
         With many rows, fit all restarts to a sample of them first and give up those
         with the largest errors; False fits every restart to all rows.
-    {shorten_thresholds}
+    {shared}
     random_state : int, RandomState, Generator or None, default=None
         The same seed gives the same rules, whatever `n_jobs`.
     n_jobs : int or None, default=None

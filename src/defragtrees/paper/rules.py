@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from defragtrees.estimators.problem import answering_rule
+from defragtrees.estimators.problem import predicting_rule
 
 
 def list_components(problem, posterior, features, max_rules, tolerances):
@@ -32,7 +32,7 @@ def component_rules(problem, posterior, boxes):
     for sides, basis in zip(boxes, bases, strict=True):
         matched = _matched(sides, codes)
         conditions = _conditions(problem, _needed_sides(sides, codes), matched)
-        rules.append(answering_rule(problem, conditions, matched, basis))
+        rules.append(predicting_rule(problem, conditions, matched, basis))
     return tuple(rules)
 
 
@@ -76,8 +76,8 @@ def _list_rules(problem, boxes, max_rules):
     if n_kept and not left.any():
         n_kept = min(n_kept, len(chosen) - 1)
     rest = np.logical_or.reduce([left, *(taken for _, taken in chosen[n_kept:])])
-    rules = [answering_rule(problem, c, taken) for c, taken in chosen[:n_kept]]
-    return problem.rule_set([*rules, answering_rule(problem, (), rest)])
+    rules = [predicting_rule(problem, c, taken) for c, taken in chosen[:n_kept]]
+    return problem.rule_set([*rules, predicting_rule(problem, (), rest)])
 
 
 def _training_error(problem, rules):

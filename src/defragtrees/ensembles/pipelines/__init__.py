@@ -1,7 +1,7 @@
-"""Pipelines: the splits of the last step on the columns of the user's table.
+"""Read pipelines: splits of the last step become splits on the user's columns.
 
-The last step is read as any ensemble. Each of its splits, which are on columns that the
-steps before made, becomes a split on the user's column with exactly the same sides.
+The last step is read like any ensemble. Each of its splits, on a transformed column,
+becomes a split on the user's column that divides rows in exactly the same way.
 """
 
 import dataclasses
@@ -24,9 +24,9 @@ WITHOUT_ZERO = ((-LARGEST, -SMALLEST), (SMALLEST, LARGEST))
 
 
 def read_pipeline(pipeline, read_forest):
-    """A fitted Pipeline as a Forest on the columns that its last step depends on.
+    """Read a fitted Pipeline as a Forest on the columns that its last step uses.
 
-    `read_forest` reads that step.
+    `read_forest` reads the last step.
     """
     try:
         check_is_fitted(pipeline)
@@ -34,7 +34,7 @@ def read_pipeline(pipeline, read_forest):
         raise NotFittedError(
             "A fitted pipeline is needed; this one is not fitted. Call fit first."
         ) from None
-    # A step that draws rows, as for rare classes, has no part in predicting.
+    # Steps that resample rows are not used to predict.
     steps = [step for _, step in pipeline.steps if not hasattr(step, "fit_resample")]
     forest = read_forest(steps[-1])
     names, has_names = _names(pipeline)
@@ -48,7 +48,7 @@ def read_pipeline(pipeline, read_forest):
     used = sorted({column.source for column in columns})
     if has_names:
         return _with_columns(forest, used)
-    # Without names columns are taken by place; those not used may hold anything.
+    # Without names columns are taken by position; unused ones may hold anything.
     categories = [
         known if j in used else () for j, known in enumerate(forest.categories)
     ]
@@ -63,13 +63,13 @@ def _names(pipeline):
     if n_columns is None:
         raise UnsupportedEnsembleError(
             f"Cannot read a pipeline that begins with {type(pipeline[0]).__name__}: it "
-            "does not say how many columns it takes."
+            "has no n_features_in_."
         )
     return [f"x{j + 1}" for j in range(n_columns)], False
 
 
 def _zeros_are_missing(steps):
-    """Whether the last step takes zeros for missing: XGBoost, of a sparse matrix."""
+    """Whether zeros are missing values, as for XGBoost with a sparse matrix."""
     is_sparse = False
     for step in steps[:-1]:
         is_sparse = sparse_output(step, is_sparse)

@@ -1,12 +1,12 @@
-"""Maps: what a transformer does to one column, and the way back through it.
+"""Maps: the effect of a transformer on one column, and its inverse on splits.
 
 A map has `apply(values)`, from values of its column to those of the next, and
-`pull_back(regions)`, from regions of the next column to those of its own. A number
-is on the same side of both to the last bit: the border is found by bisection among
-all float64 numbers, with the transformer's own function.
+`pull_back(regions)`, from regions of the next column to regions of its own. Both agree
+to the last bit: the border is found by bisection over all float64 numbers with the
+transformer's own function.
 
-A region is a set of values of one column, those that a split sends to the left: a
-Region is a union of intervals of numbers, a LabelSet a set of categories.
+A region is the set of values that a split sends to the left: a Region is a union of
+intervals, a LabelSet a set of categories.
 """
 
 from collections.abc import Callable
@@ -36,7 +36,7 @@ class Derived:
         return Derived(self.source, (*self.maps, further))
 
     def apply(self, values):
-        """Its values where those of the user's column are labels or numbers."""
+        """Its values for labels or numbers of the user's column."""
         for step in self.maps:
             values = step.apply(values)
         return values
@@ -56,7 +56,7 @@ class NumberMap:
         raise NotImplementedError
 
     def borders(self, edges):
-        """Sorted numbers between which no side of these edges changes."""
+        """Sorted numbers between which the side of these edges is constant."""
         raise NotImplementedError
 
     def pull_back(self, regions):
@@ -64,7 +64,7 @@ class NumberMap:
         return self._assembled(regions, [self.borders(r.edges) for r in regions])
 
     def _assembled(self, regions, borders):
-        """The regions, each evaluated at the last number before each of its borders."""
+        """Build regions by evaluating each at the last number before each border."""
         borders = [np.unique(b[(b > -np.inf) & (b < LARGEST)]) for b in borders]
         ends = np.cumsum([len(b) + 1 for b in borders])
         lasts = self.apply(np.concatenate([np.append(b, LARGEST) for b in borders]))
@@ -81,22 +81,22 @@ class NumberMap:
 
 @dataclass(frozen=True, eq=False)
 class Monotone(NumberMap):
-    """A function that only rises or only falls on each of some pieces.
+    """A function that is monotone on each of some pieces.
 
     `pieces` has the first and the last number of each, in order; elsewhere the function
-    has no value.
+    is undefined.
     """
 
     function: Callable
     pieces: tuple[tuple[float, float], ...] = ALL_NUMBERS
 
     def apply(self, values):
-        """The function, and a missing value where it has none."""
-        # Plus zero, since the two zeros are one number.
+        """The values of the function, NaN where it is undefined."""
+        # Adding 0 turns -0.0 into 0.0.
         values = np.asarray(values, dtype=np.float64) + 0.0
         result = np.full(values.shape, np.nan)
         has_value = np.zeros(values.shape, dtype=bool)
-        # A map before may have made a number too large.
+        # A previous map may have overflowed.
         finite = np.clip(values, -LARGEST, LARGEST)
         for first, last in self.pieces:
             has_value |= (finite >= first) & (finite <= last)
@@ -105,7 +105,7 @@ class Monotone(NumberMap):
         return result
 
     def pull_back(self, regions):
-        """As for all maps; borders of all regions are searched at once."""
+        """Regions of this column for regions of the next; bisects all at once."""
         edges = np.unique(np.concatenate([np.empty(0), *(r.edges for r in regions)]))
         found = np.array([self._crossings(edges, *piece) for piece in self.pieces])
         places = [np.searchsorted(edges, region.edges) for region in regions]
@@ -125,7 +125,7 @@ class Monotone(NumberMap):
         return bool(at_ends[0] <= at_ends[1])
 
     def _crossings(self, edges, first, last):
-        """For each edge the last number of a piece that is on its first side."""
+        """The last number of a piece on the first side of each edge."""
         is_rising = self._is_rising(first, last)
         low = np.full(len(edges), _place(first) - 1)
         high = np.full(len(edges), _place(last) + 1)
@@ -147,7 +147,7 @@ def _moved(region, edges):
 
 
 def _place(number):
-    """The place of a number among all float64, so that neighbours differ by one."""
+    """The rank of a number among all float64, so that neighbours differ by one."""
     bits = np.float64(number).view(np.int64)
     return bits if bits >= 0 else np.int64(-(bits & np.int64(2**63 - 1)))
 
@@ -176,7 +176,7 @@ class Steps(NumberMap):
 
 @dataclass(frozen=True, eq=False)
 class Fill(NumberMap):
-    """A missing value becomes another value; all others stay, labels too.
+    """Replace missing values by another value.
 
     A `marker`, if there is one, counts as missing instead.
     """
@@ -252,7 +252,7 @@ class LabelTable(NumberMap):
         labels = numbers_of(self.labels)
         if labels is None:
             raise UnsupportedEnsembleError(
-                "Cannot read a pipeline that takes the same column for numbers and for "
+                "Cannot read a pipeline that uses the same column as numbers and as "
                 f"text such as {self.labels[0]!r}."
             )
         return np.concatenate([numbers_before(labels), labels])
@@ -260,7 +260,7 @@ class LabelTable(NumberMap):
 
 @dataclass(frozen=True, eq=False)
 class Region:
-    """Numbers in some of the intervals between sorted edges, and missing values or not.
+    """A union of intervals between sorted edges, with or without missing values.
 
     The numbers `edges[k - 1] < x <= edges[k]` belong to it if `inside[k]`.
 
@@ -303,9 +303,9 @@ class Region:
 
 @dataclass(frozen=True, eq=False)
 class LabelSet:
-    """Some categories of a list, and missing values or not.
+    """A set of categories of a list, with or without missing values.
 
-    `inside` has an entry for each category and, last, one for any other.
+    `inside` has one entry per category and, last, one for unknown categories.
     """
 
     labels: tuple
@@ -334,13 +334,13 @@ class LabelSet:
 
 
 def numbers_before(values):
-    """For each number the one before it among all float64."""
+    """The previous float64 number of each number."""
     with np.errstate(over="ignore"):
         return np.nextafter(values, -np.inf)
 
 
 def numbers_of(labels):
-    """Labels as float64; None if one of them is no number."""
+    """Labels as float64; None if one of them is not a number."""
     if any(isinstance(label, (str, bytes)) for label in labels):
         return None
     try:

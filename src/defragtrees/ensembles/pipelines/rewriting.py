@@ -1,4 +1,4 @@
-"""Rewriting: a forest on derived columns as the same forest on the user's columns.
+"""Rewrite a forest on derived columns as the same forest on the user's columns.
 
 Each distinct split is pulled back once. A split on numbers may become several splits
 with the same two children, one on categories becomes a set.
@@ -31,7 +31,7 @@ def rewrite(forest, columns, names, categories):
     if len(columns) != forest.n_features:
         raise UnsupportedEnsembleError(
             f"Cannot read a pipeline whose last step takes {forest.n_features} "
-            f"columns where the steps before it seem to make {len(columns)}."
+            f"columns, as the steps before it seem to make {len(columns)}."
         )
     splits = _Splits(forest, columns, categories)
     width = max(
@@ -80,9 +80,9 @@ def align(forests, names=None):
 
 
 def find_categories(columns, categories, names):
-    """For each of the user's columns, by name, its categories, None for numbers.
+    """The categories of each of the user's columns, by name; None for numbers.
 
-    `categories` are those of the Derived `columns`, as the forest takes them.
+    `categories` are those of the Derived `columns`, as the forest has them.
     """
     labels = [{} for _ in names]
     is_number = [False] * len(names)
@@ -96,7 +96,7 @@ def find_categories(columns, categories, names):
     for name, known, used_as_number in zip(names, labels, is_number, strict=True):
         if known and used_as_number and numbers_of(tuple(known)) is None:
             raise UnsupportedEnsembleError(
-                f"Cannot read a pipeline that takes {name!r} for numbers and for "
+                f"Cannot read a pipeline that uses {name!r} as numbers and as "
                 f"categories such as {next(iter(known))!r}."
             )
         decided.append(tuple(known) if known and not used_as_number else None)
@@ -104,7 +104,7 @@ def find_categories(columns, categories, names):
 
 
 def _first_use(maps, categories):
-    """The categories that are read of a column; none where only gaps are."""
+    """The categories that a column is read with; none if only gaps matter."""
     for step in maps:
         if isinstance(step, LabelTable):
             return step.labels
@@ -193,7 +193,7 @@ class _Nodes:
         self.missing_left = tree.missing_left.tolist()
         self.sets = np.zeros((tree.n_nodes, width), dtype=bool)
         self.origin = list(range(tree.n_nodes))
-        self.skipped = {}  # nodes at which all go one way, and the child they go to
+        self.skipped = {}  # nodes that send all rows one way, with that child
 
     def set(self, node, split):
         left, right = self.left[node], self.right[node]
@@ -222,7 +222,7 @@ class _Nodes:
             is_last = k == len(edges) - 1
             self.threshold[node] = edge
             self.left[node] = sides[k]
-            # A missing value leaves where its side is; the last node has both.
+            # A missing value leaves at the first node with its side.
             self.missing_left[node] = sides[k] == way_of_missing
             self.right[node] = sides[k + 1] if is_last else self._new(node)
             node = self.right[node]

@@ -1,9 +1,9 @@
-"""Transformers: which columns they make of which, and by which maps.
+"""Readers of transformers: how output columns depend on input columns.
 
-`TRANSFORMERS` has a function for each class that can be read, from a fitted
-transformer and its Derived input columns to its Derived output columns. A scaler, which
-treats each column by itself, stands in `SCALERS` with the attributes that have an entry
-for each column. Another transformer is one function and one line in `TRANSFORMERS`.
+`TRANSFORMERS` has one function per class that can be read, from a fitted transformer
+and its Derived input columns to its Derived output columns. A scaler, which treats each
+column separately, is in `SCALERS` with its attributes that have one entry per column.
+To add a transformer, write one function and add one line to `TRANSFORMERS`.
 """
 
 import copy
@@ -55,15 +55,15 @@ SCALERS = {
     PowerTransformer: ("lambdas_", "_scaler"),
 }
 
-# Where functions of numpy have values. Numbers outside, for which a pipeline raises, go
-# with the nearest inside.
+# Domains of numpy functions. Numbers outside, for which a pipeline raises, are treated
+# as the nearest number inside.
 DOMAINS = {
     **dict.fromkeys((np.log, np.log2, np.log10, np.sqrt), (0.0, LARGEST)),
     **dict.fromkeys((np.log1p, special.log1p), (-1.0, LARGEST)),
     **dict.fromkeys((np.arctanh, np.arcsin), (-1.0, 1.0)),
     special.logit: (0.0, 1.0),
 }
-# On which pieces they rise or fall.
+# Pieces on which they are monotone.
 FUNCTIONS = {
     np.reciprocal: ((-LARGEST, -SMALLEST), (0.0, LARGEST)),
     **dict.fromkeys(
@@ -80,11 +80,11 @@ FUNCTIONS = {
         ALL_NUMBERS,
     ),
 }
-WITH_OPTIONS = (np.clip, np.round)  # options leave these as monotone as they are
+WITH_OPTIONS = (np.clip, np.round)  # monotone with any options
 
 
 def derive(transformer, columns):
-    """The columns that a fitted transformer, "passthrough", "drop" or None makes."""
+    """The output columns of a fitted transformer, "passthrough", "drop" or None."""
     if transformer is None or isinstance(transformer, str):
         return [] if transformer == "drop" else columns
     for kind, read in TRANSFORMERS:
@@ -92,17 +92,17 @@ def derive(transformer, columns):
             _check_own(transformer, kind)
             return read(transformer, columns)
     raise _unreadable(
-        transformer, "it is none of the transformers that are read column by column"
+        transformer, "only transformers that work column by column can be read"
     )
 
 
 def _check_own(transformer, kind):
-    """Raise for a class that changes what the one it extends does."""
+    """Raise for a subclass that overrides methods of the class that is read."""
     for name in ("transform", "get_support"):
         if getattr(type(transformer), name, None) != getattr(kind, name, None):
             package = getattr(type(transformer), name).__module__.split(".")[0]
             if package != "sklearn":
-                raise _unreadable(transformer, f"it has a {name} of its own")
+                raise _unreadable(transformer, f"it overrides {name}")
 
 
 def _unreadable(transformer, why):
@@ -112,7 +112,7 @@ def _unreadable(transformer, why):
 
 
 def sparse_output(transformer, is_sparse=False):
-    """Whether a transformer gives sparse matrices; `is_sparse` if it is given one."""
+    """Whether a transformer returns sparse matrices; `is_sparse` if its input is."""
     if isinstance(transformer, Pipeline):
         for _, step in transformer.steps:
             is_sparse = sparse_output(step, is_sparse)
@@ -141,7 +141,7 @@ def _read_column_transformer(transformer, columns):
     weights = transformer.transformer_weights or {}
     for name, step, _ in transformer.transformers_:
         taken = [columns[j] for j in places.get(name, ())]
-        # One without columns was never fitted.
+        # A transformer without columns is not fitted.
         part = derive(step, taken) if taken else []
         made += _weighted(part, weights.get(name))
     return made
@@ -166,7 +166,7 @@ def _read_selector(selector, columns):
 
 def _read_scaler(scaler, columns):
     names = next(names for kind, names in SCALERS.items() if isinstance(scaler, kind))
-    # Box and Cox is undefined up to zero, and so is the pipeline.
+    # Box-Cox is undefined up to zero, and so is the pipeline.
     is_positive = getattr(scaler, "method", None) == "box-cox"
     within = (SMALLEST, LARGEST) if is_positive else ALL_NUMBERS[0]
     made = []
@@ -177,7 +177,7 @@ def _read_scaler(scaler, columns):
 
 
 def _narrowed(scaler, names, j):
-    """A copy of a scaler that knows only one of its columns."""
+    """A copy of a scaler with only one of its columns."""
     narrow = _without_names(scaler)
     for name in names:
         value = getattr(scaler, name, None)
@@ -190,7 +190,7 @@ def _narrowed(scaler, names, j):
 
 
 def _transform_one(scaler, values):
-    # Bisection tries numbers so large that scaling them overflows.
+    # Bisection tries numbers that overflow when scaled.
     with sklearn.config_context(assume_finite=True, transform_output="default"):
         return scaler.transform(values[:, None])[:, 0] if len(values) else values
 
@@ -208,8 +208,8 @@ def _read_function(transformer, columns):
     if pieces is None or (options and function not in WITH_OPTIONS):
         raise _unreadable(
             transformer,
-            f"nobody can tell from {name} whether it keeps the order of numbers; "
-            "numpy's own functions, such as np.log1p, are read",
+            f"whether {name} is monotone is unknown; use a numpy function, such as "
+            "np.log1p",
         )
     within = DOMAINS.get(function, ALL_NUMBERS[0])
     once = partial(_call_within, partial(function, **options), *within)
@@ -271,9 +271,9 @@ def _is_in_bin(inner, number, values):
 
 
 def _read_encoder(encoder, columns):
-    """The columns that an encoder of categories makes; it is called with each category.
+    """The output columns of an encoder, which is called with each category.
 
-    Unknown categories give NaN where the encoder raises for them.
+    Unknown categories give NaN if the encoder raises for them.
     """
     encoder, known = _without_names(encoder), encoder.categories_
     # Rows in which every column has its first, second, ... category.
@@ -305,14 +305,14 @@ def _without_names(transformer):
 
 def _encoded(encoder, rows):
     with sklearn.config_context(transform_output="default"), warnings.catch_warnings():
-        # It may warn of the unknown category that it is shown on purpose.
+        # It may warn of the unknown category.
         warnings.simplefilter("ignore", UserWarning)
         made = encoder.transform(rows)
     return np.asarray(made.toarray() if hasattr(made, "toarray") else made, np.float64)
 
 
 def _unseen(labels):
-    """A value that is none of these."""
+    """A value that differs from all these."""
     if labels.dtype.kind in "biuf":
         finite = labels[np.isfinite(labels.astype(np.float64))].astype(np.float64)
         return float(np.max(finite, initial=0.0)) + 1.5
@@ -321,7 +321,7 @@ def _unseen(labels):
 
 
 def _widths(encoder, n_outputs):
-    """How many columns each column becomes."""
+    """Number of output columns of each input column."""
     n_columns = len(encoder.categories_)
     if not isinstance(encoder, OneHotEncoder):
         return [n_outputs // max(1, n_columns)] * n_columns
@@ -339,7 +339,7 @@ def _table(labels, values, unknown):
     gaps = [is_missing(label) for label in labels]
     if sum(gaps) > 1:
         raise UnsupportedEnsembleError(
-            "Cannot read an encoder for which None and NaN differ: here both are "
+            "Cannot read an encoder for which None and NaN differ, as both are read as "
             "missing values. Fit it with one of the two."
         )
     missing = values[gaps.index(True)] if any(gaps) else unknown

@@ -1,16 +1,16 @@
-"""Readers: a fitted ensemble, or the file it was saved to, becomes a Forest.
+"""Read a fitted ensemble, or the file it was saved to, as a Forest.
 
-Each reader is one module and one line in `READERS`; no library is imported before an
-ensemble of it is read. A module has what it can do:
+Each reader is one module and one line in `READERS`; a library is imported only when one
+of its ensembles is read. A module has some of these:
 
-- `NAME` and `read(ensemble) -> Forest`, for objects. The reader of an object is the one
-  of the first of its classes whose package is in the table.
-- `read_on_table(ensemble, X) -> Forest`, for objects that need rows to be read.
+- `NAME` and `read(ensemble) -> Forest`, for objects. The reader of an object is that of
+  the first of its classes whose package is in the table.
+- `read_on_table(ensemble, X) -> Forest`, for objects that can be read only with rows.
 - `KIND`, `SUFFIXES`, `is_file(file)` and `read_file(path, **options) -> Forest`, for
-  files. `is_file` is shown a ModelFile and tells by the contents, never by the name;
-  the name decides only where no reader knows the contents.
+  files. `is_file` checks the contents of a ModelFile; the name decides only if no
+  reader recognises the contents.
 - `KIND`, `SUFFIXES`, `is_file(file)` and `load(path, trust) -> ensemble`, for files
-  that hold an object of any library, which may be trusted or not.
+  that hold an object of any library and must be trusted.
 """
 
 import os
@@ -25,7 +25,7 @@ from defragtrees.errors import ModelFileError, UnsupportedEnsembleError
 
 __all__ = ["READERS", "file_kind", "load_object", "read_forest", "read_on_table"]
 
-# A pickle has no mark of its own in all cases, so it comes last.
+# Some pickles have no magic number, so they come last.
 READERS = {
     "sklearn": "defragtrees.ensembles.readers.from_sklearn",
     "xgboost": "defragtrees.ensembles.readers.from_xgboost",
@@ -44,22 +44,23 @@ def read_forest(
     trusted_types: Any = (),
     **options: Any,
 ) -> Forest:
-    """The ensemble as a Forest, whose predictions are those of the library itself.
+    """Read an ensemble as a Forest with the same predictions.
 
     Parameters
     ----------
     ensemble : fitted ensemble, path or Forest
-        A fitted scikit-learn, XGBoost, LightGBM or CatBoost ensemble; a file that
-        XGBoost (.json, .ubj), LightGBM (.txt), CatBoost (.cbm, .json) or skops saved; a
-        pickle or joblib file; or a folder with the trees of an R randomForest, one
-        `getTree` text a file.
+        A fitted scikit-learn, XGBoost, LightGBM or CatBoost ensemble; a file saved by
+        XGBoost (.json, .ubj), LightGBM (.txt), CatBoost (.cbm, .json) or skops; a
+        pickle or joblib file; or a folder with the trees of an R randomForest, one text
+        file of `getTree` per tree.
     trust_pickle : bool, default=False
-        Whether a pickle may be opened. That can run any code which its author put in
-        it, so say so for files of your own only.
+        Whether to open pickle files. A pickle can run any code of its author, so open
+        only files that you trust.
     trusted_types : sequence of str
-        Types in a skops file to trust beside those that skops deems safe.
+        Types in a skops file to trust besides those that skops considers safe.
     **options
-        Passed to the reader; `from_r.read` takes what its text files do not say.
+        Passed to the reader. `from_r.read` takes what its text files leave out, such
+        as names and levels.
 
     Returns
     -------
@@ -92,9 +93,9 @@ def read_forest(
 
 
 def read_on_table(ensemble: Any, X: Rows) -> Forest | None:
-    """`read_forest` for an ensemble that can be read only with rows to look at.
+    """Read an ensemble that can be read only together with rows.
 
-    None if rows do not help to read it.
+    None if rows do not help.
     """
     reader = _object_reader(ensemble)
     if not hasattr(reader, "read_on_table"):
@@ -105,7 +106,7 @@ def read_on_table(ensemble: Any, X: Rows) -> Forest | None:
 def load_object(
     path: str | os.PathLike[str], trust_pickle: bool = False, trusted_types: Any = ()
 ) -> Any:
-    """The object in a pickle or skops file; None if the file is of another kind."""
+    """Load the object in a pickle or skops file; None for other files."""
     reader = _file_reader(ModelFile(Path(path)))
     if not hasattr(reader, "load"):
         return None
@@ -113,7 +114,7 @@ def load_object(
 
 
 def file_kind(path: str | os.PathLike[str]) -> str | None:
-    """What a file holds, such as "an XGBoost model"; None if no reader knows it."""
+    """The kind of a file, such as "an XGBoost model"; None if unknown."""
     reader = _file_reader(ModelFile(Path(path)))
     return None if reader is None else reader.KIND
 
@@ -137,7 +138,7 @@ def _file_reader(file):
 
 
 def _open(path, trust, options):
-    """The one place where a model file is opened."""
+    """Open and read a model file."""
     if not path.exists():
         raise FileNotFoundError(f"No model file or folder at {str(path)!r}.")
     reader = _file_reader(ModelFile(path))
@@ -153,7 +154,7 @@ def _open(path, trust, options):
 
 
 def _read_by_name(path, options):
-    """A file with contents that no reader knows, as far as its name is one."""
+    """Read a file with unknown contents by the reader of its suffix."""
     suffix = path.suffix.lower()
     named = [r for r in _readers("read_file") if suffix in r.SUFFIXES]
     kinds = [
@@ -162,7 +163,7 @@ def _read_by_name(path, options):
         else reader.KIND
         for reader in _readers("is_file")
     ]
-    advice = f"no model that is known here: {', '.join(kinds[:-1])} or {kinds[-1]}."
+    advice = f"none of the known formats: {', '.join(kinds[:-1])} or {kinds[-1]}."
     if not named:
         raise ModelFileError(f"{path.name!r} is {advice}")
     try:

@@ -1,4 +1,4 @@
-"""Features and trees of CatBoost's JSON document, with every part of it checked."""
+"""Read and validate the features and trees of CatBoost's JSON document."""
 
 from dataclasses import dataclass
 
@@ -14,15 +14,15 @@ MOST_SPLITS = 32  # of an oblivious tree, whose leaves would be 2 ** 32
 
 
 def damaged(detail):
-    """The error for a file that is not what CatBoost wrote."""
+    """The error for a damaged CatBoost file."""
     return ModelFileError(
-        f"Cannot read the CatBoost file: {detail}. It is cut short or altered; "
+        f"Cannot read the CatBoost file: {detail}. It is truncated or altered; "
         "save the ensemble again."
     )
 
 
 def take(mapping, key, kind, default=REQUIRED):
-    """The value of a key, of this kind, or `default` where it is absent or null."""
+    """The value of a key, of this type, or `default` if it is absent or null."""
     if not isinstance(mapping, dict):
         raise damaged(f"{key!r} is not where it belongs")
     value = mapping.get(key)
@@ -54,8 +54,8 @@ def _is_number(value):
 class _Features:
     """The columns of X; `column` and `missing_left` by number among the float ones.
 
-    `set_column` is by number among the categorical ones, and `hashes` has for each of
-    their columns what CatBoost makes of its categories, if these are given.
+    `set_column` is by number among the categorical ones, and `hashes` has CatBoost's
+    hashes of the categories of each of their columns, if these are given.
     """
 
     names: tuple[str, ...]
@@ -88,8 +88,7 @@ def read_features(information, labels=None):
     counted = _counted_features(information)
     return _Features(
         names=names,
-        # Without a table an ensemble that splits on categories is refused, so that
-        # there are none to list.
+        # Without a table an ensemble that splits on categories is rejected later.
         categories=tuple(
             labels.get(j, ()) if j in categorical else None for j in range(len(names))
         ),
@@ -110,7 +109,7 @@ def read_features(information, labels=None):
 
 
 def _read_hashes(information, labels):
-    """For each column the numbers that stand for its categories, as 32 bits."""
+    """The 32-bit hashes of the categories of each column."""
     known = {
         take(entry, "value", str): take(entry, "hash", int) & BITS
         for entry in take(information, "cat_features_hash", list, [])
@@ -139,12 +138,12 @@ def _sends_missing_left(entry):
     treatment = take(entry, "nan_value_treatment", str, "AsIs")
     if treatment not in ("AsIs", "AsFalse", "AsTrue"):
         raise damaged(f"'nan_value_treatment' {treatment!r} does not exist")
-    # As it is, NaN is not above any border.
+    # By default NaN is not above any border.
     return treatment != "AsTrue"
 
 
 def _counted_features(information):
-    """Numbers of the categorical features whose target statistics are computed."""
+    """Indices of the categorical features whose target statistics are used."""
     return [
         element.get("cat_feature_index")
         for entry in take(information, "ctrs", list, [])
@@ -157,7 +156,7 @@ def refuse_kind(kind, names):
     if names:
         raise UnsupportedEnsembleError(
             f"Cannot read the CatBoost ensemble: {listed(names)} hold {kind} features. "
-            "Turn them into numbers before fitting CatBoost."
+            "Convert them to numbers before fitting CatBoost."
         )
 
 
@@ -186,7 +185,7 @@ def _read_set_split(split, features):
     if not is_meant.any():
         raise UnsupportedEnsembleError(
             "Cannot read the CatBoost ensemble: it splits on a category of "
-            f"{features.names[column]!r} that no row of X has. Pass more rows."
+            f"{features.names[column]!r} that does not occur in X. Pass more rows."
         )
     return column, 0.0, True, np.append(~is_meant, True)
 
@@ -274,9 +273,9 @@ def _oblivious_tree(entry, features, n_outputs, scale):
 
 
 def _known_answers(earlier, codes, split):
-    """For each path, what the same feature's earlier splits say: 0, 1, or -1.
+    """The side of a split implied by earlier splits on the same feature: 0, 1, or -1.
 
-    A missing value answers all borders of its feature alike, so it agrees.
+    A missing value is on the same side of all borders of its feature, so it agrees.
     """
     answer = np.full(len(codes), -1)
     column, border, _, inside = split
@@ -286,7 +285,7 @@ def _known_answers(earlier, codes, split):
             answer[(bit == 1) & (earlier_border >= border)] = 1
             answer[(bit == 0) & (earlier_border <= border)] = 0
         elif other == column:
-            # Who is one category is no other; who is not one may be any other.
+            # A row of one category is of no other; else it may be of any other.
             is_same = np.array_equal(inside, earlier_inside)
             answer[bit == 1] = int(is_same)
             if is_same:

@@ -1,8 +1,8 @@
-"""CatBoost's binary file (.cbm) as the document that its JSON file would hold.
+"""Parse CatBoost's binary file (.cbm) into the layout of its JSON file.
 
-The file is a FlatBuffer with the fields of CatBoost's published schema; only what a
-Forest needs is read. CatBoost itself brings the whole process down on some altered
-files, so the bytes are read here, every offset checked, and catboost is not needed.
+The file is a FlatBuffer with CatBoost's published schema; only what a Forest needs is
+read. CatBoost itself crashes on some altered files, so the bytes are parsed here with
+every offset checked. catboost is not needed.
 """
 
 import struct
@@ -103,10 +103,7 @@ def _elements(counted):
 
 
 def _split_table(trees):
-    """What the numbers in TreeSplits mean: borders of each float feature, then others.
-
-    The features' own numbers are used, as one without borders has no splits.
-    """
+    """The splits that TreeSplits refers to: borders of float features, then others."""
     splits = []
     for entry in trees.tables(FLOAT):
         index = entry.number(1, "<i", -1)
@@ -182,7 +179,7 @@ def _nested_trees(trees, dimension):
                 continue
             node["split"] = _split(splits, numbers[step], others)
             for side, move in zip(("left", "right"), moves[step], strict=True):
-                # A side without a step of its own ends at this step's leaf.
+                # A side without its own step ends at the leaf of this step.
                 node[side] = {} if move else leaves[step]
                 if move:
                     waiting.append((node[side], step + move))
@@ -192,7 +189,7 @@ def _nested_trees(trees, dimension):
 
 
 def _step_leaves(trees, dimension):
-    """For each step the leaf that ends there; inner steps have one that is not used."""
+    """The leaf of each step; that of inner steps is not used."""
     values = trees.array(LEAF_VALUES, "<f8").tolist()
     weights = trees.array(LEAF_WEIGHTS, "<f8").tolist()
     leaves = []
@@ -205,12 +202,12 @@ def _step_leaves(trees, dimension):
 
 
 class _Buffer:
-    """Bytes that are never read beyond their ends."""
+    """Bytes with bounds checks."""
 
     def __init__(self, data):
         self.data = data
-        # Altered offsets may name the same bytes again and again; a file that CatBoost
-        # wrote is read about twice.
+        # Altered offsets may refer to the same bytes again and again; a valid file is
+        # read about twice.
         self.n_left = 16 * len(data)
 
     def number(self, form, at):

@@ -1,7 +1,7 @@
-"""What the readers of model files share: a look into a file, limits and one error.
+"""Shared parts of the readers of model files: detection, memory limits and errors.
 
-A few bytes can claim anything: a million classes, a category number of 200,000,000. So
-what a model may take up is limited by its own size, and asked for before it is made.
+A few bytes can claim a million classes, or a category number of 200,000,000. So the
+memory of a model is limited by its file size, and checked before it is allocated.
 """
 
 import functools
@@ -14,21 +14,21 @@ from sklearn.exceptions import NotFittedError
 from defragtrees._utils.files import first_bytes
 from defragtrees.errors import ModelFileError, UnsupportedEnsembleError
 
-# Bytes of memory that any model may take, that each of its own bytes adds, and that
-# none may exceed.
+# Bytes of memory that any model may use, that each byte of its file adds, and the
+# maximum.
 LEAST_MEMORY, MEMORY_PER_BYTE, MOST_MEMORY = 2**26, 2**9, 2**31
-LABEL_BYTES = 100  # of a name, class or category, by and large
+LABEL_BYTES = 100  # of a name, class or category, roughly
 
 
 class Trust(NamedTuple):
-    """Whether pickles may be opened, and which types that skops does not deem safe."""
+    """Whether pickles may be opened, and the types to trust in skops files."""
 
     pickle: bool = False
     types: tuple[str, ...] = ()
 
 
 class ModelFile:
-    """A file or folder whose kind is to be found; it is read as far as that needs."""
+    """A file or folder of unknown kind, read as far as needed to detect it."""
 
     def __init__(self, path: Path):
         self.path = path
@@ -36,19 +36,19 @@ class ModelFile:
 
     @functools.cached_property
     def head(self):
-        """How the file begins; nothing for a folder."""
+        """The first bytes of the file; empty for a folder."""
         return b"" if self.is_folder else first_bytes(self.path)
 
     @functools.cached_property
     def json(self):
-        """All of a file that begins like JSON or UBJSON; nothing of another."""
+        """The contents of a file that begins like JSON or UBJSON; else empty."""
         is_json = self.head.lstrip().startswith(b"{")
         return self.path.read_bytes() if is_json else b""
 
 
 @contextmanager
 def report_damage(library, source):
-    """Report whatever breaks inside as one sentence about the file.
+    """Report errors inside the block as one message about the file.
 
     Examples
     --------
@@ -79,13 +79,13 @@ it has no 'learner'.
 
 def _damaged(library, source, why):
     why = " ".join(why.split()).rstrip(".")
-    return ModelFileError(f"{source!r} is not a whole {library} model: {why}.")
+    return ModelFileError(f"{source!r} is not a complete {library} model: {why}.")
 
 
 class Allowance:
-    """How much memory the parts of a model may take, by its own size in bytes.
+    """Limit on the memory of a model, by its file size in bytes.
 
-    For an object that is the size of what its library writes for it.
+    For an object, this is the size of the file that its library would write.
 
     Examples
     --------
@@ -103,7 +103,7 @@ classes or categories.
         self.left = min(LEAST_MEMORY + MEMORY_PER_BYTE * n_bytes, MOST_MEMORY)
 
     def take(self, n_bytes, what):
-        """Take so much memory; `what` needs it, as in "9 nodes with 2 outputs"."""
+        """Reserve memory for `what`, such as "9 nodes with 2 outputs"."""
         if n_bytes > self.left:
             raise ModelFileError(
                 f"Cannot read this {self.library} model: it has {self.n_bytes:,} "
@@ -113,11 +113,11 @@ classes or categories.
         self.left -= n_bytes
 
     def take_labels(self, n_labels, what):
-        """Take memory for so many names, classes or categories."""
+        """Reserve memory for names, classes or categories."""
         self.take(LABEL_BYTES * n_labels, f"{n_labels:,} {what}")
 
     def take_nodes(self, n_nodes, n_outputs, categories=()):
-        """Take memory for the trees; `categories` are the labels of each feature."""
+        """Reserve memory for trees; `categories` are the labels of each feature."""
         lengths = (len(labels) for labels in categories if labels is not None)
         width = max(lengths, default=0)
         self.take(

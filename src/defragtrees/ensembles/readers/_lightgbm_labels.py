@@ -1,9 +1,9 @@
-"""Which features of a LightGBM ensemble are categorical, and what their labels are.
+"""Find the categorical features of a LightGBM ensemble and their labels.
 
-A frame's labels are stored as one list for each column of categories, in the order of
-the columns, but without saying which columns. An unordered column is split on sets, an
-ordered one by its positions, as if they were numbers. Without a frame the data held
-whole numbers, which are then the labels.
+The labels of a frame are stored as one list per categorical column, in order, but
+without the names of the columns. An unordered column is split on sets, an ordered one
+by its positions, as if they were numbers. Without a frame the data held integers, which
+are then the labels.
 """
 
 import re
@@ -14,9 +14,9 @@ from defragtrees.errors import UnsupportedEnsembleError
 
 
 def read_categories(model, names, trees):
-    """For each feature its labels, and the numbers that LightGBM has for them.
+    """The labels of each feature, and LightGBM's codes of them.
 
-    Both are None where the feature is numeric.
+    Both are None if the feature is numeric.
     """
     n_features = len(names)
     in_sets = {int(j) for tree in trees for j in tree.feature[tree.is_set]}
@@ -39,7 +39,7 @@ def read_categories(model, names, trees):
         if j in in_numbers:
             raise UnsupportedEnsembleError(
                 f"Cannot read this LightGBM ensemble: it splits on {names[j]!r} both "
-                "as a number and as a category. Fit all its trees in one go."
+                "as a number and as a category. Fit all its trees in one call."
             )
         codes[j] = _codes_in_use(listed.get(j, ()), j, trees)
         labels[j] = tuple(codes[j].tolist())
@@ -47,7 +47,7 @@ def read_categories(model, names, trees):
 
 
 def _listed_codes(infos):
-    """The category numbers of those features that are described by them."""
+    """The category codes of the features that are described by codes."""
     found = {}
     for j, info in enumerate(infos):
         if info != "none" and not info.startswith("["):
@@ -81,7 +81,7 @@ def _checked(labels):
 
 
 def _placed(lists, infos, listed, declared):
-    """The column of each list: the one way in which all of them fit, in order."""
+    """The column of each list: the only assignment, in order, that fits."""
     if not lists:
         return {}
     fits = np.zeros((len(lists), len(infos)), dtype=bool)

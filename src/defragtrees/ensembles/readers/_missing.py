@@ -1,9 +1,8 @@
-"""Numbers that a library takes for missing values, as plain splits.
+"""Numbers that stand for missing values, as plain splits.
 
-XGBoost may be told that -999 means missing, LightGBM that zero does. Such a number
-goes the way of missing values, whatever the threshold says. A Tree knows only
-thresholds and NaN, so a split that sends the number the other way becomes up to three
-splits with the same two children.
+In XGBoost -999 may mean missing, in LightGBM zero. Such a number goes where missing
+values go, whatever the threshold. A Tree has only thresholds and NaN, so a split that
+sends the number the other way becomes up to three splits with the same two children.
 """
 
 import dataclasses
@@ -14,7 +13,7 @@ from defragtrees.ensembles.forest import Tree
 
 
 def count_as_missing(tree, low, high, where):
-    """The tree with every `low <= x <= high` going the way of missing values.
+    """Send every `low <= x <= high` where missing values go.
 
     `where` is a mask of the nodes to change, all of which split on numbers.
 
@@ -46,23 +45,22 @@ def count_as_missing(tree, low, high, where):
 
 
 class _Chains:
-    """A tree's nodes, and those that are added behind them."""
+    """The nodes of a tree, and those appended to them."""
 
     def __init__(self, source):
         self.source = source
         self.threshold = source.threshold.copy()
         self.right = source.right.copy()
         self.missing_left = source.missing_left.copy()
-        self.origin = []  # the node that each added one helps
-        self.added = []  # its threshold, children and way of missing values
+        self.origin = []  # the original node of each added one
+        self.added = []  # its threshold, children and side of missing values
 
     def add(self, node, first, second, third, last):
         """Turn the node into three: `(threshold, where x <= threshold goes)` each."""
         new = self.source.n_nodes + len(self.added)
         missing_left = bool(self.source.missing_left[node])
         self.threshold[node], self.right[node] = first[0], new
-        # A missing value that does not leave at the first node leaves at the second,
-        # whose left child is the right one of the three.
+        # A missing value leaves at the first node or at the second.
         self.added.append((second[0], second[1], new + 1, not missing_left))
         self.added.append((third[0], third[1], last, missing_left))
         self.origin += [node, node]

@@ -1,7 +1,7 @@
-"""scikit-learn's histogram boosting: missing values, and categories as bit sets.
+"""Read scikit-learn's histogram boosting, with missing values and categories.
 
-If some features are categorical, scikit-learn encodes them and moves them to the
-front, and its trees know only that order. Here they go back to where the user has them.
+scikit-learn encodes categorical features and moves them to the front, and its trees use
+that order. The reader restores the user's order.
 """
 
 import numpy as np
@@ -13,7 +13,7 @@ LOGARITHMIC_LOSSES = ("gamma", "poisson")
 
 
 def read_hist(ensemble, facts):
-    """A fitted HistGradientBoosting ensemble as a Forest."""
+    """Read a fitted HistGradientBoosting ensemble as a Forest."""
     columns, categories, has_none = _columns(ensemble, facts["feature_names"])
     n_outputs = ensemble.n_trees_per_iteration_
     trees = tuple(
@@ -37,8 +37,8 @@ def read_hist(ensemble, facts):
 
 
 def _columns(ensemble, names):
-    # Three things: for each column of the trees the user's; and for each of the user's
-    # columns its categories, and whether None is one of them for scikit-learn.
+    # The user's column of each column of the trees; and for each of the user's columns
+    # its categories, and whether None is one of them.
     categories = [None] * len(names)
     has_none = [False] * len(names)
     is_set = ensemble.is_categorical_
@@ -57,8 +57,8 @@ def _labels(known, name):
     labels = tuple(label for label in known if label is not None and label == label)
     if len(known) - len(labels) == 2:
         raise UnsupportedEnsembleError(
-            f"Cannot read an ensemble for which None and NaN differ in {name!r}: here "
-            "both are missing values. Fit it with one of the two."
+            f"Cannot read an ensemble for which None and NaN differ in {name!r}, as "
+            "both are read as missing values. Fit it with one of the two."
         )
     return labels, None in known
 
@@ -83,7 +83,7 @@ def _tree(predictor, columns, sets, k, n_outputs):
 
 
 def _left_sets(predictor, feature, categories, has_none):
-    """For each node the category positions that go left, and whether missing does."""
+    """The category positions that go left at each node, and whether missing does."""
     nodes = predictor.nodes
     missing_left = nodes["missing_go_to_left"].astype(bool)
     known_lengths = [len(known) for known in categories if known is not None]
@@ -96,6 +96,6 @@ def _left_sets(predictor, feature, categories, has_none):
         # An unknown category goes where scikit-learn sends missing values ...
         sets[i, n_known:] = missing_left[i]
         if has_none[feature[i]]:
-            # ... but None (a null of polars) is a category of its own there.
+            # ... but None (a null of polars) is a category there.
             missing_left[i] = bits[n_known]
     return sets, missing_left

@@ -1,7 +1,6 @@
-"""UBJSON, the binary form of JSON that XGBoost saves: bytes become plain objects.
+"""A parser of UBJSON, the binary form of JSON that XGBoost saves.
 
-Only what the format itself says is known here. Nothing is executed, and no length that
-the bytes claim is believed before as many bytes are there.
+Nothing is executed, and every length is checked against the number of bytes left.
 """
 
 import numpy as np
@@ -20,9 +19,10 @@ CONSTANTS = {b"Z": None, b"T": True, b"F": False}
 
 
 def parse_ubjson(data):
-    r"""The value that the bytes spell; arrays of one number type become ndarrays.
+    r"""Parse UBJSON; arrays of one number type become ndarrays.
 
-    Raises ValueError if the bytes end early, go on after the value, or are no UBJSON.
+    Raises ValueError if the bytes end early, continue after the value, or are not
+    UBJSON.
 
     Examples
     --------
@@ -37,7 +37,7 @@ def parse_ubjson(data):
 
 
 class _Cursor:
-    """A place in the bytes, and the ways to read on from it."""
+    """A position in the bytes, with methods to read on."""
 
     def __init__(self, data):
         self.data = data
@@ -51,7 +51,7 @@ class _Cursor:
 
     def marker(self):
         marker = self.take(1)
-        while marker == b"N":  # a filler without meaning
+        while marker == b"N":  # no-op
             marker = self.take(1)
         return marker
 
@@ -86,7 +86,7 @@ class _Cursor:
         return self.take(self.length()).decode("utf-8")
 
     def header(self):
-        """The type and the number of the items, each None where it is not given."""
+        """The type and the number of the items; None if not given."""
         kind = n_items = None
         if self.peek() == b"$":
             self.take(1)

@@ -1,7 +1,7 @@
-"""The trees and the categories inside XGBoost's document, as plain arrays.
+"""Read the trees and categories of an XGBoost document.
 
-XGBoost rounds x to float32 and asks `x < threshold`. At a split on categories, those
-in the stored set go right; all others, also ones never seen, go left.
+XGBoost rounds x to float32 and tests `x < threshold`. At a split on categories, those
+in the stored set go right; all others, unknown ones too, go left.
 """
 
 from itertools import pairwise
@@ -14,10 +14,10 @@ from defragtrees.errors import UnsupportedEnsembleError
 
 
 def read_trees(documents, groups, n_outputs, categories, missing, allowance):
-    """Each tree's document as a Tree.
+    """Read each tree as a Tree.
 
-    A tree adds to the output that `groups` has for it; `missing` is the number that
-    counts as missing, beside NaN; `allowance` is an Allowance.
+    `groups` has the output that each tree adds to; `missing` is the number that counts
+    as missing, besides NaN; `allowance` is an Allowance.
     """
     is_set = np.array([labels is not None for labels in categories], dtype=bool)
     n_nodes = sum(len(document["left_children"]) for document in documents)
@@ -47,7 +47,7 @@ def read_trees(documents, groups, n_outputs, categories, missing, allowance):
 
 
 class _Nodes:
-    """The arrays that say where a row goes, checked for length and content."""
+    """The arrays of a tree, checked for length and content."""
 
     def __init__(self, document, n_features):
         self.left = numbers(document["left_children"], np.int32)
@@ -56,7 +56,7 @@ class _Nodes:
         self.is_leaf = self.left == -1
         self.feature = numbers(document["split_indices"], np.int64, self.n_nodes)
         self.default_left = numbers(document["default_left"], bool, self.n_nodes)
-        # Leaves keep their output in the place of the threshold.
+        # Leaves store their output as the threshold.
         self.stored = numbers(document["split_conditions"], np.float32, self.n_nodes)
         self.threshold = exact_threshold(self.stored, np.float32, strict=True)
         kind = document.get("split_type", np.zeros(self.n_nodes, np.int64))
@@ -77,7 +77,7 @@ class _Nodes:
 
 
 def _covers(document, node):
-    """How much weight came to each node; None where XGBoost does not say."""
+    """The weight of the training rows in each node; None if not stored."""
     if "sum_hessian" not in document and _n_answers(document) > 1:
         return None  # trees with several outputs, before 3.2
     return numbers(document["sum_hessian"], np.float32, node.n_nodes)
@@ -94,12 +94,12 @@ def _values(document, node, group, n_outputs):
         value[node.is_leaf, group] = node.stored[node.is_leaf]
         return value
     if n_answers != n_outputs:
-        raise ValueError(f"a leaf has {n_answers} answers instead of {n_outputs}")
+        raise ValueError(f"a leaf has {n_answers} outputs instead of {n_outputs}")
     if "leaf_weights" in document:
         rows = numbers(document["leaf_weights"], np.float32).reshape(-1, n_outputs)
         row = node.right[node.is_leaf]  # a leaf keeps the number of its row here
         if row.size and row.min() < 0:
-            raise ValueError("a leaf has no answer")
+            raise ValueError("a leaf has no output")
         value[node.is_leaf] = rows[row]
     else:
         rows = numbers(document["base_weights"], np.float32).reshape(-1, n_outputs)
@@ -108,7 +108,7 @@ def _values(document, node, group, n_outputs):
 
 
 def _sets(document, node, in_set, categories, width, missing):
-    """For each node, which category positions go left; None without such splits."""
+    """The category positions that go left at each node; None without such splits."""
     if not in_set.any():
         return None
     sets = np.zeros((node.n_nodes, width), dtype=bool)
@@ -151,7 +151,7 @@ def _stored_sets(document):
 
 
 def read_categories(model, feature_types, documents, n_features, missing, allowance):
-    """For each feature its categories, or None where it is numeric.
+    """The categories of each feature, or None if it is numeric.
 
     The labels are those that XGBoost stored (3.1 or later, for frames), or else the
     numbers 0, 1, ... that the data must have held.
@@ -181,7 +181,7 @@ def read_categories(model, feature_types, documents, n_features, missing, allowa
 
 def _plain_labels(n_labels, missing):
     labels = tuple(range(n_labels))
-    # A number that means missing is a label of its own, with its own way to go.
+    # A number that means missing is also a label, with its own side.
     if np.isfinite(missing) and missing not in labels:
         labels += (float(missing),)
     return labels
@@ -198,12 +198,12 @@ def _labels(entry):
     if (np.diff(offsets) < 0).any() or offsets[0] != 0 or offsets[-1] != len(text):
         raise ValueError("the labels of a feature do not fit together")
     if ((text < 0) | (text > 127)).any():
-        # XGBoost 3.1 and 3.2 cut a pandas frame's labels by letters where bytes are
-        # meant, so that one letter beyond ASCII shifts and shortens the labels.
+        # XGBoost 3.1 and 3.2 count characters, not bytes, in the labels of a pandas
+        # frame, so that one letter beyond ASCII shifts and truncates the labels.
         raise UnsupportedEnsembleError(
-            "Cannot read this XGBoost ensemble: it stores category labels with letters "
-            "beyond ASCII, which XGBoost cuts in the wrong places. "
-            "Rename the categories with plain letters and fit again."
+            "Cannot read this XGBoost ensemble: it has category labels with non-ASCII "
+            "letters, which this version of XGBoost stores wrongly. "
+            "Rename the categories with ASCII letters and fit again."
         )
     joined = bytes(text.tolist()).decode("ascii")
     return tuple(joined[start:stop] for start, stop in pairwise(offsets))

@@ -1,8 +1,8 @@
-"""CatBoost: its wrappers, and the .cbm and .json files that they save.
+"""Read CatBoost: its wrappers, and the .cbm and .json files that they save.
 
-All three doors lead to CatBoost's JSON document. A split asks `float32(x) > border`;
-a missing value counts as below or above every border, as the feature says. An
-oblivious tree asks the same question at every node of a level.
+All are read through CatBoost's JSON document. A split tests `float32(x) > border`; a
+missing value is below or above every border, depending on the feature. An oblivious
+tree has the same split at every node of a level.
 """
 
 import json
@@ -31,8 +31,8 @@ NAME, KIND = "CatBoost", "a CatBoost model"
 SUFFIXES = (".cbm", ".json")
 BINARY_MARK = b"CBM1"
 
-# What `predict` does to the sum of the trees. For the logarithmic LogLinQuantile it
-# does nothing, although for Poisson and Tweedie it takes the exponential.
+# Links of `predict`. LogLinQuantile has none, although Poisson and Tweedie, also
+# logarithmic, have the exponential.
 PLAIN_LOSSES = (
     *("Cox", "Expectile", "Huber", "LogCosh", "LogLinQuantile", "Lq", "MAE", "MAPE"),
     *("Quantile", "RMSE", "RMSPE"),
@@ -49,7 +49,7 @@ CLASS_LINKS = {
     "MultiClass": "softmax",
     "MultiClassOneVsAll": "sigmoid",
 }
-LABEL_TYPES = {  # what a label is, and what else JSON may have made of it
+LABEL_TYPES = {  # type of labels, and types that JSON may have converted them to
     "Boolean": (bool,),
     "Float": (float, int),
     "Integer": (int,),
@@ -58,20 +58,19 @@ LABEL_TYPES = {  # what a label is, and what else JSON may have made of it
 
 
 def read(ensemble):
-    """The trees of a fitted CatBoost ensemble as a Forest.
+    """Read a fitted CatBoost ensemble as a Forest.
 
-    A plain `CatBoost` is read by its loss: with a classification loss the Forest gives
-    labels, as `CatBoostClassifier` does.
+    A plain `CatBoost` with a classification loss is read like a `CatBoostClassifier`.
     """
     _check_object(ensemble)
     return _saved(ensemble)
 
 
 def read_on_table(ensemble, X):
-    """The trees of an ensemble with categories, which are looked up in a table.
+    """Read an ensemble with categories, which are looked up in a table.
 
-    CatBoost stores numbers in place of categories, so X must have all categories that
-    the ensemble splits on. Target statistics are refused here too.
+    CatBoost stores hashes of categories, so X must have all categories that the
+    ensemble splits on. Target statistics are rejected here too.
     """
     _check_object(ensemble)
     X = select_columns(X, ensemble.feature_names_)
@@ -89,14 +88,14 @@ def read_on_table(ensemble, X):
 def _column_values(X, j):
     if not hasattr(X, "iloc") and not isinstance(X, np.ndarray):
         raise UnsupportedEnsembleError(
-            "Cannot read the CatBoost ensemble: its categories are looked up in a "
-            f"pandas frame or an array; got {type(X).__name__}. Pass one of these."
+            "Cannot read the CatBoost ensemble: X must be a pandas frame or an array, "
+            f"to look up categories; got {type(X).__name__}. Pass one of these."
         )
     values = X.iloc[:, j].tolist() if hasattr(X, "iloc") else X[:, j].tolist()
     if any(is_missing(value) for value in values):
         raise UnsupportedEnsembleError(
-            "Cannot read the CatBoost ensemble: a column of categories has missing "
-            "values, which CatBoost does not take. Fill them."
+            "Cannot read the CatBoost ensemble: a categorical column has missing "
+            "values, which CatBoost does not accept. Fill them."
         )
     return values
 
@@ -119,12 +118,12 @@ def _saved(ensemble, labels=None, pool=None):
 
 
 def is_file(file):
-    """Whether this is CatBoost's own format, or its JSON."""
+    """Whether this is CatBoost's binary format or its JSON."""
     return file.head.startswith(BINARY_MARK) or b'"features_info"' in file.json
 
 
 def read_file(path):
-    """The trees in a `.json` or `.cbm` file; catboost is not needed."""
+    """Read a `.json` or `.cbm` file; catboost is not needed."""
     path = Path(path)
     content = path.read_bytes()
     is_binary = content.startswith(BINARY_MARK) or path.suffix == ".cbm"
@@ -196,7 +195,7 @@ def _entry(information, key):
 
 
 def _read_loss(information):
-    # A sum of several ensembles keeps their common loss one floor higher.
+    # A sum of several ensembles stores their common loss one level higher.
     options = _entry(information, "params")
     if options is None:
         options = {"loss_function": _entry(information, "loss_function")}
@@ -205,13 +204,13 @@ def _read_loss(information):
 
 
 def _read_classes(information):
-    """The label of each output; a class that is named and has no rows has none."""
+    """The label of each output; a class without rows has no output."""
     options = _entry(information, "class_params")
     kinds = LABEL_TYPES.get(take(options, "class_label_type", str))
     positions = take(options, "class_to_label", list)
     names = take(options, "class_names", list, [])
     if len(names) == 1:
-        # CatBoost counts a second class, which has neither a name nor rows.
+        # CatBoost counts a second class without name and rows.
         positions = [0]
     names = dict(enumerate(names)) or {j: j for j in positions if type(j) is int}
     if kinds is None or not all(type(name) in kinds for name in names.values()):
@@ -232,7 +231,7 @@ def _check_probability_threshold(information):
         raise damaged("'binclass_probability_threshold' must be a number") from None
     if not is_usual:
         raise UnsupportedEnsembleError(
-            "Cannot read the CatBoost ensemble: it answers the second class from "
-            f"probability {threshold} on, not from 0.5. "
+            "Cannot read the CatBoost ensemble: it predicts the second class from "
+            f"probability {threshold}, not from 0.5. "
             "Call set_probability_threshold(0.5) first."
         )

@@ -1,8 +1,8 @@
-"""LightGBM: its scikit-learn wrappers, a Booster, and files saved as text.
+"""Read LightGBM: its scikit-learn wrappers, a Booster, and files saved as text.
 
-All doors lead to the text of the model, which is parsed here; a file needs no
-lightgbm. LightGBM compares float64 numbers, `x <= threshold`; a category in a split's
-set goes left, and every other one, a missing one too, goes right.
+All are read through the text of the model; lightgbm is not needed for a file. LightGBM
+tests `x <= threshold` in float64; a category in the set of a split goes left, all
+others, missing ones too, go right.
 """
 
 from pathlib import Path
@@ -24,8 +24,8 @@ from defragtrees.errors import UnsupportedEnsembleError
 NAME, KIND = "LightGBM", "a LightGBM model"
 SUFFIXES = (".txt",)
 
-ZERO = float(np.float32(1e-35))  # LightGBM takes numbers up to this size for zero
-# From the sum of the trees to what a Booster predicts.
+ZERO = float(np.float32(1e-35))  # LightGBM treats numbers up to this size as zero
+# Links of a Booster, by objective.
 OBJECTIVES = {
     name: (task, link)
     for task, link, names in (
@@ -42,10 +42,10 @@ OBJECTIVES = {
 
 
 def read(ensemble):
-    """The trees of a fitted LightGBM ensemble as a Forest.
+    """Read a fitted LightGBM ensemble as a Forest.
 
-    With early stopping, the trees up to the best iteration are read, as those are what
-    `predict` uses. A Booster's classes are 0, 1, ...
+    With early stopping, the trees up to the best iteration are read, as `predict` uses
+    these. The classes of a Booster are 0, 1, ...
     """
     if hasattr(ensemble, "model_to_string"):
         return _forest(ensemble.model_to_string(), None)
@@ -56,12 +56,12 @@ def read(ensemble):
 
 
 def is_file(file):
-    """Whether this begins as LightGBM's texts do."""
+    """Whether this begins like a LightGBM text file."""
     return file.head.startswith((b"tree\n", b"tree\r\n"))
 
 
 def read_file(path):
-    """The trees in a `.txt` file; lightgbm is not needed."""
+    """Read a `.txt` file; lightgbm is not needed."""
     path = Path(path)
     with report_damage(NAME, path.name):
         return _forest(path.read_bytes().decode("utf-8"), None)
@@ -109,8 +109,8 @@ def _task(header, kind):
     name, *options = header.get("objective", "custom").split() or ["custom"]
     if name not in OBJECTIVES:
         raise UnsupportedEnsembleError(
-            f"Cannot read a LightGBM ensemble with the objective {name!r}: what it "
-            "makes of the sum of its trees is not known. Fit with a standard one."
+            f"Cannot read a LightGBM ensemble with the objective {name!r}: its link "
+            "is unknown. Fit with a standard objective."
         )
     task, link = OBJECTIVES[name]
     if "sqrt" in options:
@@ -120,8 +120,8 @@ def _task(header, kind):
     if kind == "classifier":
         if link not in ("identity", "sigmoid", "softmax"):
             raise UnsupportedEnsembleError(
-                f"Cannot read a LightGBM classifier with the objective {name!r}: its "
-                "answers are no probabilities. Fit with 'binary' or 'multiclass'."
+                f"Cannot read a LightGBM classifier with the objective {name!r}: it "
+                "does not predict probabilities. Fit with 'binary' or 'multiclass'."
             )
         return "classification", link, scale
     if kind is not None and name.startswith("multiclass"):
@@ -148,8 +148,8 @@ def _plain_trees(model):
     for tree in model.trees:
         if int(tree.get("is_linear", "0")):
             raise UnsupportedEnsembleError(
-                "Cannot read a LightGBM ensemble with linear trees: their leaves are "
-                "formulas, not numbers. Fit with linear_tree=False."
+                "Cannot read a LightGBM ensemble with linear trees: only constant "
+                "leaves are supported. Fit with linear_tree=False."
             )
     return model.trees
 
@@ -161,7 +161,7 @@ def _tree(tree, output, n_outputs, codes):
     value[tree.n_inner :, output] = tree.leaf_value
     labelled = np.array([known is not None for known in codes])[tree.feature]
     threshold = _around_zero(tree.threshold)
-    # Without a way of its own, a missing value counts as zero.
+    # A missing value without a default side counts as zero.
     missing_left = np.where(
         tree.missing == MISSING_NONE, threshold >= 0, tree.default_left
     )
@@ -188,7 +188,7 @@ def _around_zero(threshold):
 
 
 def _category_sets(tree, labelled, threshold, missing_left, codes):
-    """For each node, which category positions go left; None without such splits."""
+    """The category positions that go left at each node; None without such splits."""
     if not labelled.any():
         return None
     width = max(len(known) for known in codes if known is not None) + 1

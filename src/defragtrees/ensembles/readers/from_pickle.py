@@ -1,4 +1,4 @@
-"""Pickles and joblib files: programs, which are opened only if the user says so."""
+"""Read pickle and joblib files, which can run code, only if the user trusts them."""
 
 import pickle
 import pickletools
@@ -9,13 +9,13 @@ from defragtrees.errors import ModelFileError
 KIND = "a pickle or joblib file"
 SUFFIXES = (".pkl", ".pickle", ".joblib", ".sav", ".dill")
 MARKS = tuple(bytes((0x80, protocol)) for protocol in range(2, 6))
-PACKED = (  # what joblib may have packed a pickle with
+PACKED = (  # magic numbers of joblib's compressors
     *(b"\x78\x01", b"\x78\x5e", b"\x78\x9c", b"\x78\xda"),  # zlib
     *(b"\x1f\x8b", b"BZh"),  # gzip, bzip2
     *(b"\x5d\x00\x00", b"\xfd7zXZ", b"\x04\x22\x4d\x18"),  # lzma, xz, LZ4
 )
-OLD_PICKLE_STEPS = 4  # a text that is no pickle hardly gets that far
-# Making an object calls the code of other libraries, which may raise any of these.
+OLD_PICKLE_STEPS = 4  # valid opcodes that mark a pickle without a magic number
+# Unpickling calls code of other libraries, which may raise any of these.
 LOADING_ERRORS = (
     ArithmeticError,
     AttributeError,
@@ -30,7 +30,7 @@ LOADING_ERRORS = (
 
 
 def is_file(file):
-    """Whether this may be a pickle; where that is doubtful, its name decides too."""
+    """Whether this may be a pickle; in doubtful cases its name decides too."""
     return (
         file.head.startswith((*MARKS, *PACKED))
         or file.path.suffix.lower() in SUFFIXES
@@ -39,26 +39,26 @@ def is_file(file):
 
 
 def _is_old_pickle(head):
-    """Whether a file begins as the oldest pickles do, which have no mark."""
+    """Whether a file begins like the oldest pickles, which have no magic number."""
     n_steps = 0
     try:
-        # This takes the steps apart and follows none of them.
+        # This parses the opcodes and executes none of them.
         for step, _, _ in pickletools.genops(head):
             n_steps += 1
             if step.name == "STOP":
                 break
-    # What the steps hold may be of any form; the head may end in the middle of one.
+    # Arguments may have any form; the head may end in the middle of one.
     except Exception:
         pass
     return head[:1] in b"(]}c" and n_steps >= OLD_PICKLE_STEPS
 
 
 def load(path, trust):
-    """The object in the file, if the user trusts it."""
+    """Load the object in the file, if the user trusts it."""
     if not trust.pickle:
         raise ModelFileError(
             f"{path.name!r} is a pickle or joblib file, and opening one can run any "
-            "code that its author put in it. If the file is your own, open it by "
+            "code of its author. If you trust the file, open it by "
             "read_forest(path, trust_pickle=True); on the command line add "
             "--trust-pickle."
         )

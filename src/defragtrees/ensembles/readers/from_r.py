@@ -1,7 +1,7 @@
-"""Reads the trees of an R randomForest, printed by `getTree`, one text file a tree.
+"""Read an R randomForest from text files of `getTree`, one file per tree.
 
-R prints seven digits, so a threshold is close to R's own, not equal to it; with
-`options(digits = 17)`, or written by `write.table`, it is.
+R prints seven digits, so thresholds are rounded; with `options(digits = 17)`, or
+written by `write.table`, they are exact.
 """
 
 import re
@@ -22,7 +22,7 @@ HEADER = "left daughter right daughter split var split point status prediction"
 LEAF = -1
 INNER = {1: "classification", -3: "regression"}  # R's status of inner nodes
 MOST = 2**31 - 1  # of R's own integers
-EXACT_MASK = 10**7  # from here on seven digits round a whole number
+EXACT_MASK = 10**7  # from here on seven digits round an integer
 
 
 @dataclass(frozen=True)
@@ -47,28 +47,28 @@ def read(
     categories=None,
     pattern: str = "*.txt",
 ) -> Forest:
-    """The trees that R's `getTree` printed into the files of a folder, as a Forest.
+    """Read the trees that R's `getTree` printed to the files of a folder as a Forest.
 
-    Each file holds what `print(getTree(forest, k))` writes. Its trees vote, and the
-    first of the classes with most votes wins; R draws lots between them.
+    Each file holds the output of `print(getTree(forest, k))`. Trees vote; if classes
+    tie, the first one wins, while R chooses at random.
 
     Parameters
     ----------
     folder : str or Path
-        Where the files are.
+        Folder with the files.
     task : {"classification", "regression"}, optional
-        Needed only if the text does not tell, as for trees that are single leaves.
+        Needed only if the files do not show it, as when all trees are single leaves.
     classes : sequence, optional
-        The levels of the target in R's order. The text has only their numbers: without
-        this, the labels are 1, 2, ... up to the largest number in a leaf.
+        The levels of the target in R's order. The files have only their numbers; by
+        default the labels are 1, 2, ... up to the largest number in a leaf.
     feature_names : sequence of str, optional
-        All columns of X in R's order. Without this they are x1, x2, ... up to the
-        largest split variable, so that a last column that no tree uses is not counted.
+        All columns of X in R's order. By default x1, x2, ... up to the largest split
+        variable.
     categories : mapping of str to sequence, optional
-        For each factor, by feature name, its levels in R's order. The text does not
-        tell a factor's split from a threshold.
+        The levels of each factor, by feature name, in R's order. The files do not
+        distinguish splits on factors from thresholds.
     pattern : str, default="*.txt"
-        Which files of the folder; taken in natural order (tree2 before tree10).
+        Pattern of file names; files are read in natural order (tree2 before tree10).
 
     Examples
     --------
@@ -103,20 +103,20 @@ read_file = read
 
 
 def is_file(file):
-    """Whether this is a folder, which no other library writes."""
+    """Whether this is a folder, which no other library saves to."""
     return file.is_folder
 
 
 def _find_files(folder, pattern):
     if not folder.is_dir():
         raise FileNotFoundError(
-            f"A folder of getTree texts is needed; got {str(folder)!r}."
+            f"A folder of getTree files is needed; got {str(folder)!r}."
         )
     paths = [path for path in folder.glob(pattern) if path.is_file()]
     if not paths:
         raise ModelFileError(
-            f"No file in {folder.name!r} fits {pattern!r}. "
-            "Print each tree of the randomForest to a text file of its own."
+            f"No file in {folder.name!r} matches {pattern!r}. "
+            "Print each tree of the randomForest to its own text file."
         )
     return sorted(paths, key=lambda path: _natural(path.name))
 
@@ -155,7 +155,7 @@ def _read_table(path):
 
 
 def _check_complete(name, lines):
-    """Refuse a text that is not one table, or that R or a copy has cut."""
+    """Raise for a text that is not one complete table."""
     if any("omitted" in line and "max" in line for line in lines):
         raise ModelFileError(
             f"Cannot read {name!r}: R left out the last nodes of the tree. "
@@ -259,14 +259,14 @@ def _settle_task(task, classes, tables):
     if len(told) == 2:
         raise ModelFileError(
             "The files are of different forests, one of classification and one of "
-            "regression. Pass a pattern that fits one forest only."
+            "regression. Pass a pattern that matches one forest only."
         )
     wanted = (
         told | ({task} - {None}) | (set() if classes is None else {"classification"})
     )
     if not wanted:
         raise ValueError(
-            "The text does not tell the task, as when all trees are single leaves. "
+            "The files do not show the task, as when all trees are single leaves. "
             "Pass task='classification' or task='regression'."
         )
     if len(wanted) == 2:
@@ -279,7 +279,7 @@ def _settle_task(task, classes, tables):
 
 
 def _told_task(table):
-    """The task that the inner nodes tell, by their status and what they predict."""
+    """The task, by the status and predictions of inner nodes."""
     inner = table.status != LEAF
     tasks = {INNER[status] for status in table.status[inner].tolist()}
     if len(tasks) != 1:
@@ -353,7 +353,7 @@ def _mask(table, node, n_levels, name):
         )
     if mask != round(mask) or not 0 <= mask < 2**n_levels:
         raise ValueError(
-            f"{table.name!r} splits on {name!r} at {word}, which is no set of its "
-            f"{n_levels} levels. Check categories and their order of features."
+            f"{table.name!r} splits on {name!r} at {word}, which is not a set of its "
+            f"{n_levels} levels. Check categories and the order of feature_names."
         )
     return int(mask)

@@ -1,7 +1,7 @@
-"""Reads scikit-learn: single trees, forests, boosting, AdaBoost and bagging of trees.
+"""Read scikit-learn: single trees, forests, boosting, AdaBoost and bagging of trees.
 
-scikit-learn's trees round X to float32 before they compare; `exact_threshold` keeps
-that. The histogram boosters do not, and know categories: see `_sklearn_hist`.
+scikit-learn's trees round X to float32; `exact_threshold` reproduces that. Histogram
+boosting does not, and has categories: see `_sklearn_hist`.
 """
 
 import numpy as np
@@ -35,7 +35,7 @@ from defragtrees.errors import UnsupportedEnsembleError
 
 NAME = "scikit-learn"
 
-# Dummies that predict the same for every row; the others draw at random.
+# Strategies of dummies that predict a constant; the others draw at random.
 CONSTANT_STRATEGIES = (
     "prior",
     "most_frequent",
@@ -47,10 +47,10 @@ CONSTANT_STRATEGIES = (
 
 
 def read(ensemble) -> Forest:
-    """A fitted tree or ensemble of trees of scikit-learn as a Forest.
+    """Read a fitted tree or ensemble of trees of scikit-learn as a Forest.
 
-    It has one target. Also a Pipeline that ends in an ensemble, of any library; a
-    search for one; and calibration, thresholds, votes and stacks of some.
+    It must have one target. Also reads a Pipeline that ends in an ensemble of any
+    library, parameter searches, calibration, thresholds, voting and stacking.
 
     Examples
     --------
@@ -67,8 +67,8 @@ def read(ensemble) -> Forest:
     name = type(ensemble).__name__
     if _has_own_answers(ensemble):
         raise UnsupportedEnsembleError(
-            f"Cannot read {name}: it replaces scikit-learn's predict or predict_proba "
-            "by its own. Fit the scikit-learn class that it extends."
+            f"Cannot read {name}: it overrides scikit-learn's predict or "
+            "predict_proba. Fit the scikit-learn class that it extends."
         )
     try:
         check_is_fitted(ensemble)
@@ -87,7 +87,7 @@ def _find_maker(ensemble):
     name = type(ensemble).__name__
     advice = (
         "of scikit-learn, decision trees, random forests, extra trees, (histogram) "
-        "gradient boosting, AdaBoost of trees and bagging of trees are read."
+        "gradient boosting, AdaBoost of trees and bagging of trees can be read."
     )
     raise UnsupportedEnsembleError(f"Cannot read {name}: {advice}")
 
@@ -108,12 +108,12 @@ def _check_single_target(ensemble):
     if n_targets > 1:
         raise UnsupportedEnsembleError(
             f"Cannot read {type(ensemble).__name__}: it predicts {n_targets} targets "
-            "at once. Fit one ensemble for each target."
+            "at once. Fit one ensemble per target."
         )
 
 
 def _facts(ensemble):
-    """What every Forest needs to know, whatever its trees."""
+    """The fields of a Forest that do not depend on its trees."""
     names = getattr(ensemble, "feature_names_in_", None)
     if names is None:
         names = [f"x{j + 1}" for j in range(ensemble.n_features_in_)]
@@ -127,7 +127,7 @@ def _facts(ensemble):
 
 
 def _tree(fitted, value, features=None):
-    """One tree with these outputs; `features` says which columns it was shown."""
+    """One tree with these outputs; `features` are the columns it was trained on."""
     nodes = fitted.tree_
     leaf = nodes.children_left < 0
     feature = nodes.feature if features is None else np.asarray(features)[nodes.feature]
@@ -143,7 +143,7 @@ def _tree(fitted, value, features=None):
 
 
 def _answers(fitted, n_classes=None):
-    """What each node predicts; a class that the tree never saw has no share."""
+    """The output of each node; a class unknown to the tree has probability 0."""
     value = fitted.tree_.value[:, 0, :]
     if n_classes is None or n_classes == value.shape[1]:
         return value
@@ -192,8 +192,8 @@ def _read_boosted(ensemble, facts):
     constant = isinstance(init, (DummyClassifier, DummyRegressor))
     if init != "zero" and not (constant and init.strategy in CONSTANT_STRATEGIES):
         raise UnsupportedEnsembleError(
-            f"Cannot read {type(ensemble).__name__}: it starts from the answers of "
-            f"{type(init).__name__}, which is no tree. Fit it with init=None or 'zero'."
+            f"Cannot read {type(ensemble).__name__}: it starts from the predictions of "
+            f"{type(init).__name__}. Fit it with init=None or 'zero'."
         )
     n_outputs = ensemble.estimators_.shape[1]
     base = ensemble._raw_predict_init(np.zeros((1, ensemble.n_features_in_)))[0]
@@ -218,7 +218,7 @@ def _read_boosted(ensemble, facts):
 
 
 def _read_voted(ensemble, facts):
-    """AdaBoost's classifier: each tree votes for one class, and against the others."""
+    """AdaBoost classifier: each tree votes for one class and against the others."""
     _check_members(ensemble)
     n_classes = len(facts["classes"])
     trees = []

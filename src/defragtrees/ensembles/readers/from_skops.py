@@ -1,7 +1,7 @@
-"""skops: files of scikit-learn objects that name their types before they are made.
+"""Read skops files, which list the types of their objects before these are made.
 
-The file is a zip archive: few bytes in it can stand for many. So before skops opens it,
-what its members would become is added up and compared with the size of the file.
+The file is a zip archive, in which few bytes can expand to many. So the size of its
+members is checked before skops opens it.
 """
 
 import tokenize
@@ -18,7 +18,7 @@ from defragtrees.errors import ModelFileError
 KIND = "a skops file"
 SUFFIXES = (".skops",)
 SCHEMA = "schema.json"
-MEMORY_PER_LETTER = 24  # of JSON that is made of empty lists
+MEMORY_PER_LETTER = 24  # of JSON that consists of empty lists
 MEMORY_PER_BYTE = 4  # of an array while it is read and copied
 LONGEST_HEADER = 10_000  # of an array, as numpy has it
 OPENING_ERRORS = (
@@ -32,7 +32,7 @@ OPENING_ERRORS = (
 
 
 def is_file(file):
-    """Whether this is a zip archive with a schema of skops."""
+    """Whether this is a zip archive with a skops schema."""
     if not file.head.startswith(b"PK\x03\x04"):
         return False
     try:
@@ -43,7 +43,7 @@ def is_file(file):
 
 
 def load(path, trust):
-    """The object in the file, if each of its types is trusted by skops or the user."""
+    """Load the object in the file, if skops or the user trusts all its types."""
     skops = require("skops.io", "Reading a skops file")
     try:
         _check_members(path)
@@ -61,7 +61,7 @@ def load(path, trust):
         ) from None
     options = " ".join(f"--trust-type {name}" for name in untrusted)
     raise ModelFileError(
-        f"{path.name!r} holds types that skops does not deem safe: "
+        f"{path.name!r} has types that skops does not consider safe: "
         f"{', '.join(untrusted)}. If you trust its author, open it by "
         f"read_forest(path, trusted_types={untrusted!r}); on the command line add "
         f"{options}."
@@ -69,7 +69,7 @@ def load(path, trust):
 
 
 def _check_members(path):
-    """Refuse an archive whose members are far larger than the file can tell."""
+    """Raise for an archive whose members are far larger than the file."""
     allowance = Allowance("skops", path.stat().st_size)
     with zipfile.ZipFile(path) as archive:
         for member in archive.infolist():
@@ -82,7 +82,7 @@ def _check_members(path):
 
 
 def _check_array(file, size, name):
-    """Refuse an array that claims more numbers than follow."""
+    """Raise for an array that claims more numbers than it has."""
     version = np.lib.format.read_magic(file)
     read = (
         np.lib.format.read_array_header_1_0

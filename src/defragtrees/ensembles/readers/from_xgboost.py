@@ -1,8 +1,8 @@
-"""XGBoost: its scikit-learn wrappers, a raw Booster, and files saved as JSON or UBJSON.
+"""Read XGBoost: its scikit-learn wrappers, a Booster, and JSON or UBJSON files.
 
-All doors lead to the same document, which is parsed here; a file needs no xgboost. A
-wrapper predicts with the trees up to the best iteration of early stopping, a Booster
-with all of them; a file remembers which of the two had saved it.
+All are read through the same document; xgboost is not needed for a file. A wrapper
+predicts with the trees up to the best iteration of early stopping, a Booster with all;
+a file records which of the two saved it.
 """
 
 import json
@@ -20,9 +20,9 @@ from defragtrees.errors import UnsupportedEnsembleError
 NAME, KIND = "XGBoost", "an XGBoost model"
 SUFFIXES = (".json", ".ubj")
 
-MAX_COUNT = 2**20  # features or outputs; what a damaged file claims may be more
-# From the sum of the trees to what a Booster predicts. The stored base score is on the
-# scale of the prediction where the link is the exponential or the sigmoid.
+MAX_COUNT = 2**20  # features or outputs; a damaged file may claim more
+# Links of a Booster, by objective. If the link is the exponential or the sigmoid, the
+# stored base score is on the scale of the prediction.
 OBJECTIVES = {
     f"{family}:{name}": (task, link)
     for task, link, family, names in (
@@ -43,10 +43,10 @@ OBJECTIVES = {
 
 
 def read(ensemble):
-    """The trees of a fitted XGBoost ensemble as a Forest.
+    """Read a fitted XGBoost ensemble as a Forest.
 
-    A wrapper gives the trees up to its best iteration and the classes 0, 1, ...; a
-    Booster gives all trees. With `binary:logitraw` a Booster predicts a number.
+    Of a wrapper the trees up to the best iteration are read, of a Booster all. Classes
+    are 0, 1, ... With `binary:logitraw` a Booster predicts a number.
     """
     if not hasattr(ensemble, "get_booster"):
         return _forest(*_document(ensemble), None)
@@ -63,7 +63,7 @@ def is_file(file):
 
 
 def read_file(path):
-    """The trees in a `.json` or `.ubj` file; xgboost is not needed."""
+    """Read a `.json` or `.ubj` file; xgboost is not needed."""
     path = Path(path)
     with report_damage(NAME, path.name):
         content = path.read_bytes()
@@ -95,10 +95,10 @@ def _parsed(data):
 
 
 def _forest(document, allowance, kind, names=None, missing=np.nan):
-    """The Forest of a document, as large as the allowance permits.
+    """Read a document as a Forest, within the memory allowance.
 
-    `kind` is "classifier", "regressor" or "ranker" for what a wrapper made, and None
-    for what a raw Booster made.
+    `kind` is "classifier", "regressor" or "ranker" for a wrapper, and None for a
+    Booster.
     """
     learner, version = document["learner"], tuple(document.get("version", ()))
     _refuse_lost_labels(learner, version)
@@ -133,9 +133,9 @@ def _refuse_lost_labels(learner, version):
     if version < (3, 1) and has_sets and learner.get("feature_names"):
         raise UnsupportedEnsembleError(
             "Cannot read this XGBoost ensemble: it was fitted on a data frame with "
-            "categories by an XGBoost before 3.1, which does not save their labels, so "
-            "that nobody knows what a split on them means. Fit it again with XGBoost "
-            "3.1 or later, or on an array of category numbers, with feature_types."
+            "categories by XGBoost before 3.1, which does not save their labels. Fit "
+            "it again with XGBoost 3.1 or later, or on an array of category numbers, "
+            "with feature_types."
         )
 
 
@@ -143,7 +143,7 @@ def _booster(booster):
     """The part with the trees, and the weights of the trees (None if all are 1)."""
     name = booster["name"]
     if name == "gbtree":
-        # From 3.4 on, trees that were dropped at times are not of a kind of their own.
+        # From 3.4 on, dart is not a separate booster.
         model = booster["model"]
         stored = model.get("weight_drop")
     elif name == "dart":
@@ -157,7 +157,7 @@ def _booster(booster):
         return model, None
     weights = np.asarray(stored, np.float64)
     if weights.shape != (len(model["trees"]),):
-        raise ValueError("it has not one weight for each tree")
+        raise ValueError("it does not have one weight per tree")
     return model, weights
 
 
@@ -174,21 +174,21 @@ def _task(objective, kind, parameters):
     """Task and link of the objective, as the wrapper or the Booster uses it."""
     if objective not in OBJECTIVES:
         raise UnsupportedEnsembleError(
-            f"Cannot read an XGBoost ensemble with the objective {objective!r}: what "
-            "it makes of the sum of its trees is not known. Fit with a standard one."
+            f"Cannot read an XGBoost ensemble with the objective {objective!r}: its "
+            "link is unknown. Fit with a standard objective."
         )
     n_targets = int(parameters.get("num_target", "1"))
     task, link = OBJECTIVES[objective]
     if n_targets > 1 and (objective == "reg:quantileerror" or link != "identity"):
         raise UnsupportedEnsembleError(
             f"Cannot read an XGBoost ensemble with the objective {objective!r} and "
-            f"{n_targets} outputs. Fit one ensemble for each output."
+            f"{n_targets} outputs. Fit one ensemble per output."
         )
     if kind == "classifier":
         if link == "exp":
             raise UnsupportedEnsembleError(
                 f"Cannot read an XGBoost classifier with the objective {objective!r}: "
-                "its answers are no probabilities. Fit with 'binary:logistic'."
+                "it does not predict probabilities. Fit with 'binary:logistic'."
             )
         return "classification", link
     if kind is not None and link == "softmax":
@@ -236,7 +236,7 @@ def _names(learner, parameters, names):
 
 
 def _base(learner, n_outputs, version):
-    """What is added to the sum of the trees, for each output."""
+    """The base of each output, added to the sum of the trees."""
     text = learner["learner_model_param"]["base_score"]
     stored = json.loads(text) if text.lstrip().startswith("[") else [float(text)]
     base = np.asarray(stored, np.float32)

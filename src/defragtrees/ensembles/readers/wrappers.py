@@ -1,8 +1,8 @@
-"""Estimators around ensembles: searches, calibration, thresholds, votes and stacks.
+"""Read meta-estimators: parameter searches, calibration, thresholds, voting, stacking.
 
-The trees of all members become one forest, whose outputs stand side by side. What the
-wrapper makes of its members' answers is left to the wrapper itself: a copy of it, whose
-members are stand-ins, is the link of the forest.
+The trees of all members become one forest with the outputs of all members. The link of
+the forest is a copy of the meta-estimator, whose members are stand-ins that read these
+outputs.
 """
 
 import copy
@@ -47,17 +47,17 @@ from defragtrees.errors import UnsupportedEnsembleError
 
 
 def is_wrapper(ensemble):
-    """Whether an estimator stands around others that predict."""
+    """Whether an estimator is a meta-estimator of others that predict."""
     return _is_search(ensemble) or isinstance(ensemble, tuple(WRAPPERS))
 
 
 def _is_search(ensemble):
-    # Some libraries have searches that extend none of scikit-learn's.
+    # Searches of some libraries do not extend those of scikit-learn.
     return hasattr(ensemble, "best_estimator_") or isinstance(ensemble, BaseSearchCV)
 
 
 def read_wrapper(ensemble, read_forest):
-    """A fitted wrapper of ensembles as one Forest; `read_forest` reads its members."""
+    """Read a fitted meta-estimator as one Forest; `read_forest` reads its members."""
     if _is_search(ensemble):
         return read_forest(_best(ensemble))
     read = next(read for kind, read in WRAPPERS.items() if isinstance(ensemble, kind))
@@ -92,10 +92,10 @@ def _not_fitted(ensemble):
 
 
 class StandIn(BaseEstimator):
-    """Predicts as a member of a wrapper does, from the outputs of all trees together.
+    """Predict like a member of a meta-estimator, from the outputs of all trees.
 
-    `head` is the member without its trees; `outputs` is the slice of their outputs,
-    whose sum is divided by `divisor`. `decision_function` needs a `decision_scale`.
+    `head` is the member without its trees; `outputs` is the slice of its outputs, whose
+    sum is divided by `divisor`. `decision_function` needs a `decision_scale`.
     """
 
     def __init__(self, head, outputs, divisor=None, decision_scale=None):
@@ -111,7 +111,7 @@ class StandIn(BaseEstimator):
         return own if self.divisor is None else own / self.divisor + self.head.base
 
     def fit(self, raw, y=None):
-        """Nothing: scikit-learn needs it of every estimator."""
+        """Do nothing; scikit-learn requires the method."""
         return self
 
     def predict(self, raw):
@@ -140,7 +140,7 @@ class StandIn(BaseEstimator):
 
 @dataclass(frozen=True, eq=False)
 class WrapperLink:
-    """A wrapper whose members are stand-ins, as the link of a Forest."""
+    """A meta-estimator with stand-ins as members, used as the link of a Forest."""
 
     wrapper: BaseEstimator
     classes: tuple | None = None
@@ -155,14 +155,14 @@ class WrapperLink:
         return self._shares(raw)
 
     def _shares(self, raw):
-        """Where members vote, the share of the votes for each class."""
+        """If members vote, the share of the votes for each class."""
         votes = np.array([member.predict(raw) for member in self.wrapper.estimators_])
         weights = self.wrapper._weights_not_none
         classes = np.arange(len(self.classes))[:, None, None]
         return np.average(votes == classes, axis=1, weights=weights).T
 
     def class_index(self, raw):
-        """Class numbers."""
+        """Class indices."""
         place = {label: j for j, label in enumerate(self.classes)}
         answers = np.asarray(self.wrapper.predict(raw)).tolist()
         return np.array([place[answer] for answer in answers], dtype=np.intp)
@@ -178,7 +178,7 @@ class WrapperLink:
 
 
 def _read_one(wrapper, read_forest, name):
-    """A wrapper with one member, which is its attribute of this name."""
+    """Read a meta-estimator with one member, its attribute of this name."""
     member = getattr(wrapper, name, None)
     member = wrapper.estimator if member is None else member
     forest = read_forest(member)
@@ -203,7 +203,7 @@ def _link(wrapper, double):
 
 
 def _decision_scale(member):
-    """How scores stand to what the trees say; None if the member has no scores."""
+    """Scale of scores relative to outputs of trees; None if there are no scores."""
     if not hasattr(member, "decision_function"):
         return None
     ensemble = member
@@ -224,7 +224,7 @@ def _decision_scale(member):
 
 
 def _threshold(wrapper):
-    """The probability from which on the second of two classes is predicted."""
+    """The probability from which the second of two classes is predicted."""
     if isinstance(wrapper, TunedThresholdClassifierCV):
         threshold = float(wrapper.best_threshold_)
         label = wrapper._curve_scorer._get_pos_label()
@@ -255,11 +255,11 @@ def _read_target(wrapper, read_forest):
 
 
 def _read_members(wrapper, read_forest):
-    """Votes and stacks."""
+    """Read voting and stacking."""
     if getattr(wrapper, "passthrough", False):
         raise UnsupportedEnsembleError(
-            f"Cannot read {type(wrapper).__name__} with passthrough=True: its last "
-            "estimator sees the columns themselves."
+            f"Cannot read {type(wrapper).__name__} with passthrough=True: its final "
+            "estimator depends on the columns too. Fit it with passthrough=False."
         )
     members = list(wrapper.estimators_)
     forests = _aligned(wrapper, members, read_forest)
@@ -288,13 +288,13 @@ def _aligned(wrapper, members, read_forest):
         if forest.combine == "median":
             raise UnsupportedEnsembleError(
                 f"Cannot read {type(wrapper).__name__} of {type(member).__name__}: the "
-                "median of its trees is no sum."
+                "median of its trees is not a sum."
             )
     return align(forests, getattr(wrapper, "feature_names_in_", None))
 
 
 def _stand_ins(forests, members):
-    """A stand-in for each member; their outputs stand side by side."""
+    """A stand-in for each member; their outputs are concatenated."""
     made, end = [], 0
     for forest, member in zip(forests, members, strict=True):
         outputs = slice(end, end + len(forest.base))
@@ -306,7 +306,7 @@ def _stand_ins(forests, members):
 
 
 def _side_by_side(wrapper, forests, link):
-    """One forest of several, whose outputs stand side by side."""
+    """Join forests into one with the outputs of all."""
     n_outputs = sum(len(forest.base) for forest in forests)
     trees, end = [], 0
     for forest in forests:

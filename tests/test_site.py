@@ -203,9 +203,9 @@ def test_no_table_has_an_empty_head():
 def test_pictures_of_stories_are_described():
     pytest.importorskip("sphinx_gallery", reason="it builds the site")
     texts = load(DOCS / "_ext" / "gallery_texts.py")
-    assert texts.describe("scorecard", "A score to add up by hand") == (
-        "A score to add up by hand. "
-        "For each rule a bar with its points, and the base below."
+    assert texts.describe("scorecard", "A scorecard to add up by hand") == (
+        "A scorecard to add up by hand. "
+        "Plot the points of each rule as a bar, with the base at the bottom."
     )
 
 

@@ -13,7 +13,7 @@ from sklearn.model_selection import train_test_split
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder
 
-from defragtrees import metrics, plots, simplify
+from defragtrees import plots, simplify
 from defragtrees.datasets import load_table
 from defragtrees.export import export
 
@@ -44,15 +44,8 @@ print(card.rules_)
 plots.scorecard(card.rules_)
 
 # %%
-# The risk by total, estimated and observed on new patients:
-for line in metrics.score_table(card.rules_, X_test, y_test):
-    print(
-        f"{line['low']:4.0f} to {line['high']:3.0f}: {line['n_rows']:3d} patients, "
-        f"estimated {line['estimated']:5.1%}, observed {line['observed']:5.1%}"
-    )
-
-# %%
-# The same as a curve; a larger circle means more patients.
+# The risk by total on new patients: the curve is the estimate, circles are observed
+# rates, and a larger circle means more patients.
 plots.score_risk(card.rules_, X_test, y_test)
 
 # %%

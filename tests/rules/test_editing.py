@@ -293,7 +293,7 @@ def test_rows_that_cannot_be_counted_are_refused():
 def test_rules_without_counts_do_not_name_rows():
     estimator, X, y = fitted()
     rules = estimator.rules_
-    assert rules.evidence.text in str(rules)
+    assert rules.evidence.text in rules.to_text()
     # All rules of a list below a change have other rows.
     assert rules.evidence.text not in str(rules.drop(1))
     assert "given to refit" in str(rules.drop(1).refit(X, y))
@@ -389,7 +389,7 @@ def test_diff_says_in_words_what_changed():
     assert str(diff(before, after)).splitlines() == [
         "rule 2 is gone: if age <= 24 then bad",
         "rule 1: income > 40000 became income > 50000",
-        "rule 3 (was 4) answers bad, was good: otherwise",
+        "rule 3 (was 4) predicts bad, was good: otherwise",
     ]
     assert str(diff(before, before)) == "The rules are the same."
     assert not diff(before, before)

@@ -221,8 +221,8 @@ class Outcome:
         )
 
     def read_answer(self, text):
-        """What `with_answer` takes, from a text."""
-        return float(text)
+        """What `with_answer` takes, from a text such as "131,900"."""
+        return float(text.replace(",", ""))
 
     # Errors and measures
 
@@ -500,6 +500,10 @@ class Outcome:
     def detail_columns(self, rules):
         """Further statistics for `RuleModel.table(details=True)`, as columns."""
         return {}
+
+    def rate_title(self, rule=None):
+        """Heading of the estimates of a rule, or of all rules."""
+        return self.then_title
 
     def contribution(self, rule):
         """What a rule contributes to a mean, as an entry of a table by its title."""

@@ -808,10 +808,10 @@ class Classes(Outcome):
         return f"{render.share(error)} wrong"
 
     def closeness_text(self, error):
-        return render.share(1 - error)
+        return render.percent(1 - error)
 
     def evidence_text(self, error):
-        return f"{render.share(1 - error)} agreement with the model"
+        return f"{render.percent(1 - error)} agreement with the model"
 
     def is_error_of_y(self, rules):
         """Whether the errors of rules follow from their rates."""

@@ -225,13 +225,12 @@ class Condition:
         '4 < grade <= 5'
         """
         missing = self.missing and not other.missing
-        if (self.categories is None) != (other.categories is None):
-            return self
-        if self.categories is not None:
+        if self.categories is not None and other.categories is not None:
             rest = tuple(c for c in self.categories if c not in other.categories)
             found = replace(self, categories=rest, missing=missing)
             return found if rest or missing else self
-        if self.is_integer != other.is_integer:
+        is_set = self.categories is not None or other.categories is not None
+        if is_set or self.is_integer != other.is_integer:
             return self
         lower, upper = self.lower, self.upper
         if other.lower < other.upper:
@@ -512,7 +511,7 @@ class Rule(ByValue):
     @classmethod
     def from_dict(
         cls,
-        data: Mapping[str, Any],
+        data: Any,
         place: str = "",
         prediction: schema.Check = schema.LABEL,
     ) -> Self:

@@ -56,7 +56,7 @@ class Edit:
         return {"action": self.action, "rule": self.rule, "text": self.text}
 
     @classmethod
-    def from_dict(cls, data: Mapping[str, Any], place: str = "") -> Self:
+    def from_dict(cls, data: Any, place: str = "") -> Self:
         """The edit that `to_dict` wrote down; errors name its place."""
         if (
             isinstance(data, Mapping) and data.get("action") == "answer"

@@ -782,14 +782,17 @@ class RuleModel(ByValue, ABC):
         """A table from totals of points to predictions; None where none add up."""
         return None
 
-    def _note_text(self) -> str:
-        """How to use the rules, below their table; empty where nobody has to know."""
-        return self._combination_text()
-
     def _evidence_text(self) -> str:
-        """Where the rates come from, as a sentence; empty where nobody counted."""
+        """Where the estimates come from; empty where nobody counted."""
         is_counted = any(rule.n_rows == rule.n_rows for rule in self)
-        return self.evidence.text if self.evidence and is_counted else ""
+        text = self.evidence.text if self.evidence and is_counted else ""
+        is_of_model = any(rule.ensemble_mean is not None for rule in self)
+        if self.classes and is_of_model and all(rule.rates is None for rule in self):
+            by_model = (
+                f"{self.outcome.rate_title()} is estimated by the model, not from y."
+            )
+            text = " ".join(filter(None, [text, by_model]))
+        return text
 
     def _repr_html_(self) -> str:
         edits = "; ".join(edit_lines(self.edits)).replace(":; -", ":")
@@ -823,7 +826,7 @@ class RuleModel(ByValue, ABC):
         Examples
         --------
         >>> print(rules.explain({"degrees": 21, "wind": 3}))
-        Prediction: yes, P(yes) = 80 %
+        Prediction: yes; P(yes) = 80 %
         <BLANKLINE>
         rule  condition     value  match
            2  degrees > 20  21     yes
@@ -838,7 +841,7 @@ class RuleModel(ByValue, ABC):
         is_one = not hasattr(rows, "columns") and np.ndim(np.asarray(rows, object)) == 1
         matrix = self.encode(np.asarray([rows], dtype=object) if is_one else rows)
         pairs = zip(matrix, self._explanations(matrix), strict=True)
-        texts = [self._explanation_text(row, explanation) for row, explanation in pairs]
+        texts: list[str] = [self._explanation_text(row, found) for row, found in pairs]
         return texts[0] if is_one else texts
 
     def _explanations(self, matrix: Floats) -> Iterator[Explanation]:
@@ -869,7 +872,7 @@ class RuleModel(ByValue, ABC):
     def _explanation_text(self, row: Floats, explanation: Explanation) -> render.Lines:
         answer = self._prediction_text(explanation.answer)
         basis = self._basis(explanation)
-        head = render.plain(", ".join(filter(None, [f"Prediction: {answer}", basis])))
+        head = render.plain("; ".join(filter(None, [f"Prediction: {answer}", basis])))
         header, rows = self._explanation_cells(row, explanation)
         width = render.page_width()
         text = f"{wrap_notes([head], width)}\n\n{table_text((header, rows), width)}"
